@@ -1,0 +1,40 @@
+# Everything here needs only Python 3.11+, make and a package registry.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint format bench clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+venv: $(VENV)/.installed  ## create .venv and install the package with its test tools (instant when up to date)
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bezierflow needs Python 3.11 or newer; found %d.%d. Try: make PYTHON=python3.11 ..." % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,test]'
+	@touch $@
+
+demo: venv  ## run Algorithm 2 and a lifted Newton on scaled-MED: a table and a picture
+	$(BIN)/bezierflow demo
+
+test: venv  ## run the whole test suite
+	$(BIN)/python -m pytest -n auto
+
+$(VENV)/.lint: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
+	@touch $@
+
+lint: $(VENV)/.lint  ## ruff and pyright
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/.lint  ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

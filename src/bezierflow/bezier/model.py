@@ -1,0 +1,173 @@
+"""The Bézier simplex: a map from the simplex Δ^{M−1} into R^L, or into any pytree of arrays, given by control points."""
+
+from collections.abc import Sequence
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from ..precision import in_double_precision, is_traced, on_host
+from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
+from . import nets
+from .basis import combine
+
+
+class BezierSimplex(eqx.Module):
+    """The surface b(t|P) = Σ_{d ∈ N^M_D} (D choose d) t^d p_d, an immutable pytree (Section 2.3, equation 1).
+
+    Call it with any batch of t, coordinates last. Values may be vectors or any pytree: each leaf of the control points
+    carries one leading axis, with a row for each multi-index in the canonical order.
+    """
+
+    control_points: PyTree
+    n_objectives: int = eqx.field(static=True)
+    degree: int = eqx.field(static=True)
+
+    def __init__(self, control_points: PyTree, n_objectives: int, degree: int):
+        size = n_controls(n_objectives, degree)
+        leaves = jax.tree.map(_as_array, control_points)
+        for leaf in jax.tree.leaves(leaves):
+            if leaf.ndim < 1 or leaf.shape[0] != size:
+                raise ValueError(
+                    f"control_points must have {size} rows for n_objectives={n_objectives} and degree={degree}, "
+                    f"got a leaf of shape {leaf.shape}"
+                )
+        if not jax.tree.leaves(leaves):
+            raise ValueError("control_points must hold at least one array, got an empty pytree")
+        self.control_points, self.n_objectives, self.degree = leaves, n_objectives, degree
+
+    @classmethod
+    def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
+        """The surface that is x everywhere: every control point is x."""
+        size = n_controls(n_objectives, degree)
+        return cls(
+            jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), x), n_objectives, degree
+        )
+
+    @property
+    def n_controls(self) -> int:
+        """How many control points there are: C(D + M − 1, M − 1)."""
+        return n_controls(self.n_objectives, self.degree)
+
+    @property
+    def n_variables(self) -> int:
+        """L: how many numbers one value of the surface holds, over all leaves."""
+        return sum(leaf.size // leaf.shape[0] for leaf in jax.tree.leaves(self.control_points))
+
+    def __call__(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+        """b(t|P); each leaf of the value has the batch axes of t in front."""
+        t = self._check(t)
+        return in_double_precision(_evaluate, self.control_points, t, self.degree)
+
+    def derivative(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+        """∂b/∂t_m of b as a polynomial in all of R^M: leaves (*batch, *value, M). Only differences matter on the simplex."""
+        t = self._check(t)
+        return in_double_precision(_derivative, self.control_points, t, self.n_objectives, self.degree)
+
+    def jacobian(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+        """The derivative along the simplex: leaves (*batch, *value, M); `jacobian @ v` for any v with Σ v_m = 0.
+
+        It is `derivative` projected onto those directions, D b(t) (I − 11ᵀ/M), and so sums to 0 over its last axis.
+        """
+        return jax.tree.map(lambda leaf: leaf - leaf.mean(axis=-1, keepdims=True), self.derivative(t))
+
+    def elevate(self, degree: int) -> "BezierSimplex":
+        """The same map, written exactly in a higher degree."""
+        if degree < self.degree:
+            raise ValueError(f"degree must be at least the surface's own {self.degree} to elevate to, got {degree}")
+        points = in_double_precision(_elevate, self.control_points, self.n_objectives, self.degree, degree)
+        return BezierSimplex(points, self.n_objectives, degree)
+
+    def restrict(self, face: Sequence[int]) -> "BezierSimplex":
+        """The surface over the face Δ_J: a Bézier simplex of |J| objectives, with the control points of that face."""
+        members = check_face(face, self.n_objectives)
+        rows = controls_on_face(members, self.n_objectives, self.degree)
+        return BezierSimplex(jax.tree.map(lambda leaf: leaf[rows], self.control_points), len(members), self.degree)
+
+    def subdivide(self, vertices: Float[Array, "n_corners n_objectives"]) -> "BezierSimplex":
+        """The same map over the sub-simplex with these corners (de Casteljau): s ↦ b(sᵀ vertices), of the same degree."""
+        vertices = self._check(vertices)
+        if vertices.ndim != 2:
+            raise ValueError(f"vertices must be a matrix with one point of the simplex a row, got shape {vertices.shape}")
+        if not is_traced(vertices):
+            check_on_simplex(np.asarray(vertices), self.n_objectives, "vertices")
+        points = in_double_precision(_subdivide, self.control_points, vertices, self.n_objectives, self.degree)
+        return BezierSimplex(points, len(vertices), self.degree)
+
+    def split(self, t: Float[Array, " n_objectives"]) -> tuple["BezierSimplex", ...]:
+        """The M surfaces over the sub-simplices that t and the facets span: corner m of the m-th is t instead of e_m."""
+        t = np.asarray(self._check(t))
+        corners = [np.where(np.arange(self.n_objectives)[:, None] == m, t, np.eye(self.n_objectives)) for m in range(len(t))]
+        return tuple(self.subdivide(corner) for corner in corners)
+
+    def bounds(self) -> tuple[PyTree, PyTree]:
+        """A box around the whole surface, lower and upper: by the convex-hull property that of the control points."""
+        return (
+            jax.tree.map(lambda leaf: leaf.min(axis=0), self.control_points),
+            jax.tree.map(lambda leaf: leaf.max(axis=0), self.control_points),
+        )
+
+    def vertex(self, m: int) -> PyTree:
+        """b(e_m), which is the control point with index D e_m."""
+        if not 0 <= m < self.n_objectives:
+            raise ValueError(f"m must be an objective's number from 0 to {self.n_objectives - 1}, got {m}")
+        row = controls_on_face((m,), self.n_objectives, self.degree)[0]
+        return jax.tree.map(lambda leaf: leaf[row], self.control_points)
+
+    def on_host(self) -> "BezierSimplex":
+        """The same surface with NumPy control points, which hold float64 whatever JAX's global precision is."""
+        return BezierSimplex(on_host(self.control_points), self.n_objectives, self.degree)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a file that `bezierflow.load` reads back exactly; the ending chooses the format (see `bezier.files`)."""
+        from .files import save_surface
+
+        save_surface(self, path)
+
+    def _check(self, t: Any) -> Array:
+        t = t if isinstance(t, jax.Array | np.ndarray) else np.asarray(t, dtype=float)
+        if t.ndim < 1 or t.shape[-1] != self.n_objectives:
+            raise ValueError(f"t must have {self.n_objectives} coordinates along its last axis, got shape {t.shape}")
+        return t  # type: ignore[return-value]
+
+
+def _as_array(leaf: Any) -> Any:
+    return leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else np.asarray(leaf, dtype=float)
+
+
+@partial(jax.jit, static_argnums=2)
+def _evaluate(control_points: PyTree, t: Array, degree: int) -> PyTree:
+    def leaf_value(leaf: Array) -> Array:
+        dtype = jnp.result_type(leaf.dtype, t.dtype)
+        flat = combine(t.astype(dtype), leaf.reshape(leaf.shape[0], -1).astype(dtype), degree)
+        return flat.reshape(*t.shape[:-1], *leaf.shape[1:])
+
+    return jax.tree.map(leaf_value, control_points)
+
+
+@partial(jax.jit, static_argnums=(2, 3))
+def _derivative(control_points: PyTree, t: Array, n_objectives: int, degree: int) -> PyTree:
+    def leaf_derivative(leaf: Array) -> Array:
+        if degree == 0:
+            return jnp.zeros((*t.shape[:-1], *leaf.shape[1:], n_objectives), leaf.dtype)
+        partials = nets.differentiate(leaf, n_objectives, degree)
+        return jnp.stack([_evaluate(net, t, degree - 1) for net in partials], axis=-1)
+
+    return jax.tree.map(leaf_derivative, control_points)
+
+
+@partial(jax.jit, static_argnums=(1, 2, 3))
+def _elevate(control_points: PyTree, n_objectives: int, degree: int, target: int) -> PyTree:
+    for current in range(degree, target):
+        control_points = jax.tree.map(lambda leaf: nets.elevate(leaf, n_objectives, current), control_points)  # noqa: B023
+    return control_points
+
+
+@partial(jax.jit, static_argnums=(2, 3))
+def _subdivide(control_points: PyTree, vertices: Array, n_objectives: int, degree: int) -> PyTree:
+    return jax.tree.map(lambda leaf: nets.subdivide(leaf, vertices, n_objectives, degree), control_points)

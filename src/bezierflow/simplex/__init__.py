@@ -1,0 +1,37 @@
+"""The domain: multi-indices, points and nodes of the simplex Δ^{M−1}, its faces, and samplers for flows."""
+
+from .faces import check_face, controls_on_face, faces, include, support
+from .indices import index_positions, multi_indices, multinomial, multinomials, n_controls, raised_positions
+from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
+from .points import check_on_simplex, from_cube, grid, low_discrepancy, sobol, uniform
+from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Uniform
+
+__all__ = [
+    "AbstractSampler",
+    "Fixed",
+    "LowDiscrepancy",
+    "Nodes",
+    "Uniform",
+    "check_face",
+    "check_on_simplex",
+    "controls_on_face",
+    "faces",
+    "from_cube",
+    "gauss_nodes",
+    "grid",
+    "include",
+    "index_positions",
+    "lobatto_nodes",
+    "lobatto_points",
+    "low_discrepancy",
+    "multi_indices",
+    "multinomial",
+    "multinomials",
+    "n_controls",
+    "quadrature_nodes",
+    "raised_positions",
+    "sobol",
+    "spread_nodes",
+    "support",
+    "uniform",
+]

@@ -1,0 +1,75 @@
+"""Points of the simplex Δ^{M−1} = {t ∈ R^M : t_m ≥ 0, Σ t_m = 1}: random, evenly spread, and on a regular grid."""
+
+from functools import lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.stats import qmc
+
+from .indices import multi_indices
+
+
+def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
+    """`n` points drawn i.i.d. from the uniform distribution on Δ^{M−1} (exponential variables over their sum)."""
+    exponential = jax.random.exponential(key, (n, n_objectives))
+    return exponential / jnp.sum(exponential, axis=-1, keepdims=True)
+
+
+def from_cube(u: Float[Array, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
+    """The measure-preserving map from the cube [0, 1]^{M−1} onto the simplex Δ^{M−1}.
+
+    Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is left, and so on; the
+    share with u at hand is 1 − (1−u)^{1/(M−m)}. Smooth inside, so low-discrepancy points stay evenly spread.
+    """
+    dimension = u.shape[-1]
+    left_over = (1 - u) ** (1 / jnp.arange(dimension, 0, -1))
+    remaining = jnp.concatenate([jnp.ones_like(u[..., :1]), jnp.cumprod(left_over, axis=-1)], axis=-1)
+    shares = remaining[..., :-1] * (1 - left_over)
+    return jnp.concatenate([shares, remaining[..., -1:]], axis=-1)
+
+
+@lru_cache(maxsize=64)
+def sobol(n: int, dimension: int) -> np.ndarray:
+    """The first `n` points of Sobol's sequence in the cube, without the origin. Cached and read-only."""
+    if dimension == 0:
+        return np.zeros((n, 0))
+    sampler = qmc.Sobol(dimension, scramble=False)
+    sampler.fast_forward(1)
+    points = sampler.random(n)
+    points.setflags(write=False)
+    return points
+
+
+def low_discrepancy(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
+    """`n` evenly spread points of Δ^{M−1}: Sobol's sequence under a random shift, carried over by `from_cube`.
+
+    The shift makes every point uniformly distributed, so averages stay unbiased, with an error near 1/n instead of 1/√n.
+    """
+    cube = jnp.asarray(sobol(n, n_objectives - 1))
+    shift = jax.random.uniform(key, (n_objectives - 1,), dtype=cube.dtype)
+    return from_cube((cube + shift) % 1.0)
+
+
+def grid(n_objectives: int, resolution: int) -> Float[np.ndarray, "n n_objectives"]:
+    """The regular grid d/resolution over all multi-indices d ∈ N^M_resolution, in the canonical order."""
+    if resolution < 1:
+        raise ValueError(f"resolution must be at least 1, got {resolution}")
+    return multi_indices(n_objectives, resolution) / resolution
+
+
+def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str = "t") -> None:
+    """Raises a ValueError that names the first row which is not a point of the simplex."""
+    t = np.asarray(t)
+    if t.ndim < 1 or (n_objectives is not None and t.shape[-1] != n_objectives):
+        raise ValueError(f"{name} must have {n_objectives} coordinates along its last axis, got shape {t.shape}")
+    rows = t.reshape(-1, t.shape[-1])
+    tolerance = 1e-4 if t.dtype == np.float32 else 1e-6
+    wrong = ~((np.abs(rows.sum(axis=1) - 1) <= tolerance) & (rows.min(axis=1, initial=0) >= -tolerance))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} must hold points of the simplex (no coordinate below 0, sum 1); row {row} is {rows[row].tolist()} "
+            f"with sum {rows[row].sum():.6g}. Divide each row by its sum to normalize"
+        )
