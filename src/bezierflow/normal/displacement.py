@@ -98,20 +98,31 @@ def _span(differences: Array, members: Array) -> Array:
 
 
 def _solve(curvature: Array, rho: Array, absorbed: Array) -> tuple[Array, Array, Array]:
-    """y, T and whether the second-order condition holds: the curvature is positive across the absorbed directions."""
+    """y, T and whether the second-order condition holds: the curvature is positive across the absorbed directions.
+
+    Where it is not, it is bent along ρ, as a monotone change of the objectives would do (to H it adds multiples of ĝ_m ĝ_mᵀ, which
+    is ρρᵀ modulo span U): a power below 1 of a convex function is met as the convex function. On the set ρ = 0 and it is no change.
+    """
     strength = jnp.linalg.norm(curvature)
     strength = jnp.where(strength > 0, strength, 1.0)
     convexifier = absorbed.T @ absorbed
     across = jnp.eye(len(rho)) - convexifier
     curvature = curvature / strength
-    right = jnp.column_stack([-rho / strength, absorbed.T])
-    solved = jnp.linalg.solve(curvature + convexifier, right)
+    length = jnp.linalg.norm(rho)
+    bend = jnp.outer(rho, rho) / jnp.where(length > 0, length, 1.0) ** 2
+    curvature = curvature + jnp.where(_positive(across @ curvature @ across + convexifier), 0.0, bend)
+    minimal = _positive(across @ curvature @ across + convexifier)
+    solved = jnp.linalg.solve(curvature + convexifier, jnp.column_stack([-rho / strength, absorbed.T]))
     kept = jnp.any(absorbed != 0, axis=1)
     tangents = jnp.linalg.qr(solved[:, 1:])[0] * kept
     d = solved[:, 0] - tangents @ (tangents.T @ solved[:, 0])
-    d = d - tangents @ (tangents.T @ d)
-    minimal = jnp.all(jnp.isfinite(jnp.linalg.cholesky(across @ curvature @ across + convexifier)))
-    return d, tangents, minimal
+    # Twice is enough: the second pass removes what rounding left of the tangents in the first.
+    return d - tangents @ (tangents.T @ d), tangents, minimal
+
+
+def _positive(matrix: Array) -> Array:
+    """Whether a symmetric matrix with entries of order 1 is positive definite beyond rounding."""
+    return jnp.all(jnp.isfinite(jnp.linalg.cholesky(matrix - 1e-12 * jnp.eye(len(matrix)))))
 
 
 linearize_points = jax.jit(jax.vmap(linearize, in_axes=(0, 0, 0, None)))

@@ -46,7 +46,7 @@ class ErrorEstimate:
         diameter: Of the surface; divide by it for relative errors.
         n_samples: How many held-out t there were, vertices included.
         n_invalid: At how many of them the distance could not be estimated.
-        residual: The largest |ρ| = |Σ w_m ĝ_m| among them, between 0 and 1: a scale-free measure of criticality.
+        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices, between 0 and 1: a scale-free measure of criticality.
         folded: Share of inner t where the surface runs backwards.
         gap: The largest jump between neighboring points of an edge over the median jump: how unevenly t is spread.
         dominated: Share of the sampled points that another sampled point clearly dominates.
@@ -130,7 +130,7 @@ def estimate_error(
         diameter=diameter,
         n_samples=int(counted.sum()),
         n_invalid=n_invalid,
-        residual=float(np.max(lin.residual[counted], initial=0.0)),
+        residual=float(np.max(np.where(valid, lin.residual, 0.0)[n_objectives:], initial=0.0)),
         folded=folded,
         gap=largest_gap(control_points, n_objectives, degree),
         dominated=dominated,
