@@ -34,6 +34,7 @@ class Descent:
     x: Float[np.ndarray, "n n_variables"]
     trial: Float[np.ndarray, "n n_variables"]
     value: Float[np.ndarray, " n"]
+    flatness: Float[np.ndarray, " n"]
     slope: Float[np.ndarray, "n n_variables"]
     newton: Float[np.ndarray, "n n_variables"]
     seen: Float[np.ndarray, "n n_variables"]
@@ -56,6 +57,7 @@ def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndar
         x=np.array(x, dtype=float),
         trial=np.array(x, dtype=float),
         value=np.full(n, np.inf),
+        flatness=np.ones(n),
         slope=unknown,
         newton=unknown,
         seen=unknown,
@@ -72,7 +74,7 @@ def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndar
 def descend(count: Evaluations, state: Descent) -> Descent:
     """One trial point for every row that is still active: evaluate, accept or shorten, and choose the next."""
     rows = np.flatnonzero(state.active)
-    value, slope, newton = _weighted(count, state.trial[rows], state.weights[rows])
+    value, slope, newton, flatness = _weighted(count, state.trial[rows], state.weights[rows])
     old = [part[rows] for part in (state.x, state.value, state.slope, state.newton)]
     better = _improves(value, slope, newton, old)
     factor = _factor(state.trial[rows], newton, state.seen[rows], state.seen_newton[rows], state.factor[rows])
@@ -100,6 +102,7 @@ def descend(count: Evaluations, state: Descent) -> Descent:
         trial=_put(state.trial, rows, x - step),
         value=_put(state.value, rows, np.where(kink & ~done, np.inf, value)),
         kinks=_put(state.kinks, rows, state.kinks[rows] + kink),
+        flatness=_put(state.flatness, rows, np.where(better & known, flatness, state.flatness[rows])),
         slope=_put(state.slope, rows, slope),
         newton=_put(state.newton, rows, newton_at),
         seen=_put(state.seen, rows, np.where(known[:, None], state.trial[rows], state.seen[rows])),
@@ -112,8 +115,8 @@ def descend(count: Evaluations, state: Descent) -> Descent:
     )
 
 
-def _weighted(count: Evaluations, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Value, gradient and Newton step d of each row's own weighted sum at its own point."""
+def _weighted(count: Evaluations, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Value, gradient, Newton step d and flatness of each row's own weighted sum at its own point."""
     at = count.at(x)
     assert at.hessians is not None
     used = weights != 0
@@ -125,11 +128,11 @@ def _weighted(count: Evaluations, x: np.ndarray, weights: np.ndarray) -> tuple[n
 
     with np.errstate(invalid="ignore"):
         value, slope, hessian = combined(at.values), combined(at.gradients), combined(at.hessians)
-    return value, slope, _newton_step(slope, hessian)
+    return value, slope, *_newton_step(slope, hessian)
 
 
-def _newton_step(slope: np.ndarray, hessian: np.ndarray) -> np.ndarray:
-    """H⁻¹g with a positive definite stand-in for H; not a number where the derivatives are none."""
+def _newton_step(slope: np.ndarray, hessian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """H⁻¹g with a positive definite stand-in for H, not a number where the derivatives are none; the smallest |eigenvalue| of H/|H|."""
     usable = np.isfinite(slope).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
     g = np.where(usable[:, None], slope, 0.0)
     h = np.where(usable[:, None, None], hessian, np.eye(slope.shape[1]))
@@ -138,12 +141,13 @@ def _newton_step(slope: np.ndarray, hessian: np.ndarray) -> np.ndarray:
     direction = g / np.where(size > 0, size, 1.0)[:, None]
     h = h / np.where(strength > 0, strength, 1.0)[:, None, None]
     values = np.linalg.eigvalsh(h)
+    flatness = np.abs(values).min(axis=1)
     bend = np.where(values[:, 0] > 1e-10, 0.0, 1.0)
     values, vectors = np.linalg.eigh(h + bend[:, None, None] * direction[:, :, None] * direction[:, None, :])
     values = np.maximum(np.abs(values), 1e-12)
     step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, direction) / values)
     step = step * (size / np.where(strength > 0, strength, 1.0))[:, None]
-    return np.where(usable[:, None], step, np.nan)
+    return np.where(usable[:, None], step, np.nan), flatness
 
 
 def _improves(value: np.ndarray, slope: np.ndarray, newton: np.ndarray, old: list[np.ndarray]) -> np.ndarray:

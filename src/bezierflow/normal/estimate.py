@@ -110,9 +110,7 @@ def estimate_error(
     distance, valid, minimal, lin = _distances(count, at, t > 0, diameter)
     # A corner at a kink of its objective (a norm at its center) has no gradient: nothing to measure there, and nothing wrong.
     kink = np.zeros(len(t), dtype=bool)
-    corner = np.arange(n_objectives)
-    kink[:n_objectives] = ~np.isfinite(at.gradients[corner, corner]).all(axis=1) & np.isfinite(at.values[corner, corner])
-    kink[:n_objectives] |= _singular_corners(at, n_objectives)
+    kink[:n_objectives] = _unmeasurable_corners(at, n_objectives)
     counted = ~kink
     tangents = surface_tangents(control_points, t, degree)
     inner = (t > 0).all(axis=1) & valid
@@ -168,6 +166,16 @@ def _distances(count: Evaluations, at: Derivatives, faces: np.ndarray, diameter:
     valid[far] &= last[far] < first[far] / 2
     distance = np.where(valid, np.maximum(np.linalg.norm(way, axis=1), last), diameter)
     return np.minimum(distance, diameter), valid, minimal, lin
+
+
+def _unmeasurable_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
+    """Which corners have a value but no gradient or no Hessian, or a gradient of exactly 0, or a singular Hessian."""
+    assert at.hessians is not None
+    corner = np.arange(n_objectives)
+    slope = np.linalg.norm(at.gradients[corner, corner], axis=1)
+    smooth = np.isfinite(slope) & np.isfinite(at.hessians[corner, corner]).all(axis=(1, 2))
+    bare = (~smooth | (slope == 0)) & np.isfinite(at.values[corner, corner])
+    return bare | _singular_corners(at, n_objectives)
 
 
 def _singular_corners(at: Derivatives, n_objectives: int) -> np.ndarray:

@@ -49,6 +49,26 @@ def slide_refit(
     return share * (factor @ (y + xp.einsum("...iax,...ix->...ia", tangents, slides)))
 
 
+def dense_refit(
+    design: Float[Array, "n n_free"],
+    displacements: Float[Array, "n n_variables"],
+    tangents: Float[Array, "n n_variables n_tangents"],
+    weights: Float[Array, " n"],
+    damping: Float[Array, ""],
+    xp: ModuleType = jnp,
+) -> Float[Array, "n_free n_variables"]:
+    """The same by the normal equations in all n_free·L unknowns: cheaper where variables are few and nodes many."""
+    n_free, n_variables = design.shape[1], displacements.shape[1]
+    weighted = design * weights[:, None]
+    across = xp.eye(n_variables) - xp.einsum("nlk,nmk->nlm", tangents, tangents)
+    pairs = (weighted[:, :, None] * weighted[:, None, :]).reshape(len(design), -1)
+    blocks = pairs.T @ (across + damping * xp.eye(n_variables)).reshape(len(design), -1)
+    system = blocks.reshape(n_free, n_free, n_variables, n_variables)
+    system = xp.swapaxes(system, 1, 2).reshape(n_free * n_variables, n_free * n_variables)
+    target = weights[:, None] * xp.einsum("nlm,nm->nl", across, displacements)
+    return xp.linalg.solve(system, (weighted.T @ target).reshape(-1, 1)).reshape(n_free, n_variables)
+
+
 def _projections(weighted: Any, xp: ModuleType) -> tuple[Any, Any]:
     """S⁻¹Aᵀ and A S⁻¹ Aᵀ, through the singular values of A: squaring its condition number would cost half the digits."""
     left, singular, right = xp.linalg.svd(weighted, full_matrices=False)
