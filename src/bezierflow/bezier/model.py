@@ -45,9 +45,7 @@ class BezierSimplex(eqx.Module):
     def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
         """The surface that is x everywhere: every control point is x."""
         size = n_controls(n_objectives, degree)
-        return cls(
-            jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), x), n_objectives, degree
-        )
+        return cls(jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), x), n_objectives, degree)
 
     @property
     def n_controls(self) -> int:

@@ -69,9 +69,10 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
         raise ValueError(f"{name} must have {n_objectives} coordinates along its last axis, got shape {t.shape}")
     rows = t.reshape(-1, t.shape[-1])
     tolerance = 1e-4 if t.dtype == np.float32 else 1e-6
-    wrong = ~((np.abs(rows.sum(axis=1) - 1) <= tolerance) & (rows.min(axis=1, initial=0) >= -tolerance))
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    sums = rows @ np.ones(rows.shape[1], rows.dtype)
+    on_simplex = (np.abs(sums - 1) <= tolerance) & (rows.min(initial=0) >= -tolerance)
+    if not on_simplex.all():
+        row = int(np.argmin((np.abs(sums - 1) <= tolerance) & (rows >= -tolerance).all(axis=1)))
         raise ValueError(
             f"{name} must hold points of the simplex (no coordinate below 0, sum 1); row {row} is {rows[row].tolist()} "
             f"with sum {rows[row].sum():.6g}. Divide each row by its sum to normalize"
