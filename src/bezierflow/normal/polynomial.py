@@ -1,0 +1,31 @@
+"""The Bernstein basis without compiling: the same numbers as `bezier.basis`, in NumPy, for t whose number and degree change."""
+
+import numpy as np
+from jaxtyping import Float
+
+from ..simplex import multi_indices, multinomials, raised_positions
+
+
+def design_matrix(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.ndarray, "n n_controls"]:
+    """Z: the basis z(t_i) in row i."""
+    n_objectives = t.shape[1]
+    table = t[:, :, None] ** np.arange(degree + 1)
+    indices = multi_indices(n_objectives, degree)
+    product = np.prod(table[:, np.arange(n_objectives), indices], axis=2)
+    return multinomials(n_objectives, degree) * product
+
+
+def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimension"]:
+    """Orthonormal directions along the simplex: columns that sum to 0."""
+    centered = np.eye(n_objectives) - 1 / n_objectives
+    return np.linalg.svd(centered)[0][:, : n_objectives - 1]
+
+
+def surface_tangents(
+    control_points: Float[np.ndarray, "n_controls n_variables"], t: Float[np.ndarray, "n n_objectives"], degree: int
+) -> Float[np.ndarray, "n n_variables dimension"]:
+    """The derivatives of b(t|P) along an orthonormal basis of the simplex's directions."""
+    n_objectives = t.shape[1]
+    partials = degree * control_points[raised_positions(n_objectives, degree).T]
+    along = np.einsum("mk,mcl->ckl", tangent_basis(n_objectives), partials)
+    return np.einsum("nc,ckl->nlk", design_matrix(t, degree - 1), along)

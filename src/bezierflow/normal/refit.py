@@ -1,0 +1,56 @@
+"""The slide refit: move the control points so that the surface meets its nodes' targets in the normal directions alone.
+
+    dP = argmin Σ_i ω_i² ( |(I − T_i T_iᵀ)(z_i dP − y_i)|² + μ |z_i dP|² )
+
+Charging only for the normal part is the same as letting each target slide along its tangents,
+|(I − TTᵀ)(z dP − y)|² = min over s of |z dP − y − T s|². For given slides, dP is an ordinary least-squares fit; putting that in
+leaves one small dense system in the slides, of n·(M−1) unknowns whatever the number of variables L is:
+
+    A = √Ω Z,   S = AᵀA,   Π = A S⁻¹ Aᵀ/(1+μ),   s̃ = ω s,   ỹ = ω y
+    (I − Π ∘ [T_iᵀ T_j]) s̃ = −Tᵀ(ỹ − Π ỹ),       dP = S⁻¹ Aᵀ (ỹ + T s̃)/(1+μ).
+"""
+
+from types import ModuleType
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+
+def slide_refit(
+    design: Float[Array, "n n_free"],
+    displacements: Float[Array, "*batch n n_variables"],
+    tangents: Float[Array, "*batch n n_variables n_tangents"],
+    weights: Float[Array, " n"],
+    damping: Float[Array, "*batch"],
+    xp: ModuleType = jnp,
+) -> Float[Array, "*batch n_free n_variables"]:
+    """The change of the free control points; pinned ones are columns left out of the design.
+
+    Args:
+        design: Z, the basis at the nodes, a column a free control point.
+        displacements: y_i; only their normal parts count.
+        tangents: T_i with orthonormal columns; zero columns for directions that do not exist at a node.
+        weights: ω_i.
+        damping: μ, one a member of the batch; above 0, since sliding the whole surface along itself costs nothing else.
+        xp: `jax.numpy` for use inside a compiled flow; `numpy` where shapes change from call to call and compiling would cost
+            more than it saves.
+    """
+    factor, projection = _projections(design * weights[:, None], xp)
+    share = 1 / (1 + xp.asarray(damping))[..., None, None]
+    y = weights[:, None] * displacements
+    overlap = xp.einsum("...iax,...jay->...ixjy", tangents, tangents)
+    n, k = overlap.shape[-2:]
+    coupling = (overlap * projection[:, None, :, None]).reshape(*overlap.shape[:-4], n * k, n * k)
+    system = xp.eye(n * k) - share * coupling
+    missed = y - share * (projection @ y)
+    right = -xp.einsum("...iax,...ia->...ix", tangents, missed)
+    slides = xp.linalg.solve(system, right.reshape(*right.shape[:-2], n * k, 1)).reshape(right.shape)
+    return share * (factor @ (y + xp.einsum("...iax,...ix->...ia", tangents, slides)))
+
+
+def _projections(weighted: Any, xp: ModuleType) -> tuple[Any, Any]:
+    """S⁻¹Aᵀ and A S⁻¹ Aᵀ, through the singular values of A: squaring its condition number would cost half the digits."""
+    left, singular, right = xp.linalg.svd(weighted, full_matrices=False)
+    inverse = xp.where(singular > 1e-13 * singular[0], 1 / xp.maximum(singular, 1e-300), 0.0)
+    return (right.T * inverse) @ left.T, (left * (inverse > 0)) @ left.T
