@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import BezierSimplex
+from ..normal import ErrorEstimate, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from .front import FittedFront, fit_front
@@ -66,6 +67,14 @@ class Solution:
     def fitted_front(self) -> FittedFront:
         """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first asked for."""
         return fit_front(lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree)
+
+    @cached_property
+    def error(self) -> ErrorEstimate:
+        """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS. Made when first asked for.
+
+        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count.
+        """
+        return estimate_error(self.flat_objectives, self.flat_surface)
 
     @property
     def flat_objectives(self) -> Callable[[Array], Array]:
