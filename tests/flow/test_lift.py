@@ -20,7 +20,7 @@ from bezierflow.simplex import n_controls, quadrature_nodes
 PROBLEM = bf.problems.ScaledMED()
 
 
-def tests_t(n=2000, n_objectives=3):
+def sample_t(n=2000, n_objectives=3):
     return np.random.default_rng(7).dirichlet(np.ones(n_objectives), n)
 
 
@@ -50,7 +50,7 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
 def test_algorithm_2_reaches_the_papers_accuracy(n_samples, expected):
     """P = 0, D = 3, K = 1000, α = 1/k: the mean MSE over 20 seeds, as in the paper's first table, within 10 %."""
     flow = bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.Uniform(n_samples))
-    t = tests_t(10_000)
+    t = sample_t(10_000)
     errors = [
         bf.metrics.mse(bf.minimize(PROBLEM, np.zeros(3), flow, n_iterations=1000, seed=seed).pareto_set, PROBLEM, t)
         for seed in range(20)
@@ -60,7 +60,7 @@ def test_algorithm_2_reaches_the_papers_accuracy(n_samples, expected):
 
 def test_newton_at_the_default_nodes_reaches_the_degree_floor():
     solution = bf.minimize(PROBLEM, np.zeros(3), bf.lift(bf.Newton(), degree=3))
-    assert bf.metrics.mse(solution.pareto_set, PROBLEM, tests_t(10_000)) < 1.02 * 3.33e-5
+    assert bf.metrics.mse(solution.pareto_set, PROBLEM, sample_t(10_000)) < 1.02 * 3.33e-5
     assert solution.result.reason is bf.Reason.CONVERGED
 
 
@@ -82,7 +82,7 @@ def test_every_exported_method_is_lifted_here():
 def test_every_method_lifts(name):
     method, n_iterations, tolerance = LIFTED[name]
     solution = bf.minimize(PROBLEM, np.zeros(3), bf.lift(method, degree=3), n_iterations=n_iterations)
-    assert bf.metrics.mse(solution.pareto_set, PROBLEM, tests_t()) < tolerance
+    assert bf.metrics.mse(solution.pareto_set, PROBLEM, sample_t()) < tolerance
     assert solution.stats.iterations == n_iterations
     assert sum(solution.stats.evaluations) >= n_iterations * 25
 

@@ -35,7 +35,7 @@ class FlowInfo(NamedTuple):
     residual: Float[Array, ""]
     """RMS distance between the moved points and the refitted surface."""
     finite: Bool[Array, ""]
-    """Whether every moved point is finite."""
+    """Whether every objective value and every moved point is finite."""
     evaluations: Evaluations
 
 
@@ -91,7 +91,10 @@ class Flow(eqx.Module):
             moved, method_state, evaluations = self._move_points(objectives, t, weights, Z, x, state)
             P_next = self.refit(Z, weights, moved, P)
 
-        info = FlowInfo(_rms(moved - x), _rms(moved - Z @ P_next), jnp.all(jnp.isfinite(moved)), evaluations)
+        # A gradient can be finite where its objective is not. The values cost nothing: gradients compute them on the way.
+        values = jax.vmap(objectives)(x)
+        finite = jnp.all(jnp.isfinite(moved)) & jnp.all(jnp.isfinite(values))
+        info = FlowInfo(_rms(moved - x), _rms(moved - Z @ P_next), finite, evaluations)
         return FlowState(BezierSimplex(P_next, surface.n_objectives, self.degree), method_state, key, state.k + 1), info
 
     def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:

@@ -38,8 +38,8 @@ class Newton(AbstractMethod):
         values, vectors = jnp.linalg.eigh(hessian)
         size = jnp.abs(values)
         # A zero Hessian has no scale of its own; with 1 in its place the step is a gradient step.
-        largest = jnp.where(size.max() > 0, size.max(), 1.0)
-        direction = vectors @ ((vectors.T @ gradient) / jnp.maximum(size, self.floor * largest))
+        size = jnp.where(size.max() > 0, jnp.maximum(size, self.floor * size.max()), 1.0)
+        direction = vectors @ ((vectors.T @ gradient) / size)
         return x - at_iteration(self.step_size, k) * direction, k + 1
 
     def evaluations(self, state: Array) -> Evaluations:
