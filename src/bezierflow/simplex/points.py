@@ -16,7 +16,7 @@ def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectiv
     return exponential / jnp.sum(exponential, axis=-1, keepdims=True)
 
 
-def from_cube(u: Float[Array, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
+def from_cube(u: Float[Array | np.ndarray, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
     """The measure-preserving map from the cube [0, 1]^{M−1} onto the simplex Δ^{M−1}.
 
     Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is left, and so on; the
@@ -69,9 +69,8 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
         raise ValueError(f"{name} must have {n_objectives} coordinates along its last axis, got shape {t.shape}")
     rows = t.reshape(-1, t.shape[-1])
     tolerance = 1e-4 if t.dtype == np.float32 else 1e-6
-    sums = rows @ np.ones(rows.shape[1], rows.dtype)
-    on_simplex = (np.abs(sums - 1) <= tolerance) & (rows.min(initial=0) >= -tolerance)
-    if not on_simplex.all():
+    sums = np.ascontiguousarray(rows.T).sum(axis=0)  # several times faster than along short rows
+    if not (np.abs(sums - 1).max(initial=0) <= tolerance and rows.min(initial=0) >= -tolerance):
         row = int(np.argmin((np.abs(sums - 1) <= tolerance) & (rows >= -tolerance).all(axis=1)))
         raise ValueError(
             f"{name} must hold points of the simplex (no coordinate below 0, sum 1); row {row} is {rows[row].tolist()} "
