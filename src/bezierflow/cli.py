@@ -30,7 +30,9 @@ json_option = click.option("--json", "json_path", type=click.Path(dir_okay=False
 
 @main.command()
 @click.argument("problem")
-@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The single-objective method that is lifted.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The single-objective method that is lifted."
+)
 @click.option("--degree", type=click.IntRange(1), help="Degree of the surface.  [default: chosen by the method]")
 @click.option("--samples", type=click.IntRange(1), help="Fresh random t an iteration.  [default: fixed near-optimal nodes]")
 @click.option("--iterations", type=click.IntRange(1), help="Iterations to make.  [default: until converged, at most 1000]")
@@ -39,8 +41,18 @@ json_option = click.option("--json", "json_path", type=click.Path(dir_okay=False
 @click.option("--x0", help="Starting point, as numbers with commas.  [default: zeros]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the solution to this file (.bez).")
 @json_option
-def solve(problem: str, method: str, degree: int | None, samples: int | None, iterations: int | None, step_size: str, seed: int,
-          x0: str | None, output: str | None, json_path: str | None) -> None:
+def solve(
+    problem: str,
+    method: str,
+    degree: int | None,
+    samples: int | None,
+    iterations: int | None,
+    step_size: str,
+    seed: int,
+    x0: str | None,
+    output: str | None,
+    json_path: str | None,
+) -> None:
     """Find the Pareto set of PROBLEM: a built-in name such as scaled-med, or file.py:function.
 
     A function takes x and returns a vector of objective values, written with jax.numpy. Give --x0 with it to say how many
@@ -92,8 +104,12 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
 @click.argument("points", type=click.Path(exists=True, dir_okay=False))
 @click.option("--objectives", "n_objectives", type=click.IntRange(2), required=True, help="How many objectives made the points.")
 @click.option("--degree", type=click.IntRange(1), default=3, show_default=True, help="Degree of the surface.")
-@click.option("--weights", type=click.Path(exists=True, dir_okay=False), help="CSV with the known t of each point, one row a point.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), required=True, help="Where to write the surface (.bez, .bsf, .csv, .json).")
+@click.option(
+    "--weights", type=click.Path(exists=True, dir_okay=False), help="CSV with the known t of each point, one row a point."
+)
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), required=True, help="Where to write the surface (.bez, .bsf, .csv, .json)."
+)
 @json_option
 def fit(points: str, n_objectives: int, degree: int, weights: str | None, output: str, json_path: str | None) -> None:
     """Fit a surface to POINTS, a CSV with one Pareto point a row; a heading row is skipped.
@@ -115,13 +131,23 @@ def fit(points: str, n_objectives: int, degree: int, weights: str | None, output
         figures = {"residual_rms": float(about.residual_rms), "converged": bool(about.converged)}
     surface.save(output)
     figures = {"points": len(np.asarray(x)), "degree": degree, **figures}
-    _print_table(["", ""], [[key.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value)] for key, value in figures.items()])
+    _print_table(
+        ["", ""],
+        [[key.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value)] for key, value in figures.items()],
+    )
     click.echo(f"written: {output}")
     _write_json(json_path, figures)
 
 
 @main.command()
-@click.option("--output", "-o", default="output", show_default=True, type=click.Path(file_okay=False), help="Folder for the picture and the solutions.")
+@click.option(
+    "--output",
+    "-o",
+    default="output",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Folder for the picture and the solutions.",
+)
 @json_option
 def demo(output: str, json_path: str | None) -> None:
     """Run the paper's Algorithm 2 and a lifted Newton on scaled-MED, and draw the surface against the true Pareto set."""
@@ -131,8 +157,16 @@ def demo(output: str, json_path: str | None) -> None:
     _print_table(
         ["method", "degree", "MSE", "floor", "MSE/floor", "gradients", "Hessians", "seconds"],
         [
-            [r["method"], str(r["degree"]), f"{r['mse']:.3e}", f"{r['floor']:.3e}", f"{r['mse'] / r['floor']:.2f}", f"{r['gradients']:,}",
-             f"{r['hessians']:,}", f"{r['seconds']:.2f}"]
+            [
+                r["method"],
+                str(r["degree"]),
+                f"{r['mse']:.3e}",
+                f"{r['floor']:.3e}",
+                f"{r['mse'] / r['floor']:.2f}",
+                f"{r['gradients']:,}",
+                f"{r['hessians']:,}",
+                f"{r['seconds']:.2f}",
+            ]
             for r in rows
         ],
     )
@@ -238,7 +272,10 @@ def _print_solution(solution: Any) -> None:
         ["", ""],
         [
             ["result", str(solution.result)],
-            ["surface", f"degree {solution.degree}, {solution.n_objectives} objectives, {solution.raveling.n_variables} variables"],
+            [
+                "surface",
+                f"degree {solution.degree}, {solution.n_objectives} objectives, {solution.raveling.n_variables} variables",
+            ],
             ["evaluations", f"{count.objective:,} objectives, {count.jacobian:,} Jacobians, {count.hessian:,} Hessians"],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
         ],

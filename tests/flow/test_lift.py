@@ -20,14 +20,17 @@ from bezierflow.simplex import n_controls, quadrature_nodes
 PROBLEM = bf.problems.ScaledMED()
 
 
+STEP = eqx.filter_jit(lambda flow, problem, state: flow.step(problem, state))
+JACOBIANS = eqx.filter_jit(lambda problem, x: jax.vmap(jax.jacobian(problem))(x))
+
+
 def sample_t(n=2000, n_objectives=3):
     return np.random.default_rng(7).dirichlet(np.ones(n_objectives), n)
 
 
-@settings(max_examples=8, deadline=None)
-@given(
-    n_objectives=st.integers(2, 4), degree=st.integers(1, 4), n_variables=st.integers(1, 4), seed=st.integers(0, 10_000)
-)
+@pytest.mark.parametrize(("n_objectives", "degree", "n_variables"), [(2, 4, 1), (3, 3, 3), (4, 2, 5)])
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10_000))
 def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree, n_variables, seed):
     """P^(k+1) = P^(k) − α (ZᵀZ)⁻¹ Zᵀ G, the update rule of Algorithm 2."""
     problem = bf.problems.Quadratic.random(n_objectives, n_variables, seed=seed)
@@ -36,12 +39,12 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
         flow = bf.lift(bf.GradientDescent(alpha), degree, bf.Uniform(n_samples)).for_objectives(n_objectives)
         P = jax.random.normal(jax.random.key(seed), (n_controls(n_objectives, degree), n_variables))
         state = flow.init(bf.BezierSimplex(P, n_objectives, degree), jax.random.key(seed + 1))
-        stepped, _ = flow.step(problem, state)
+        stepped, _ = STEP(flow, problem, state)
 
         _, draw = jax.random.split(state.key)
         t, _ = flow.sampler(draw, n_objectives)
         Z = np.asarray(basis(t, degree))
-        G = np.stack([np.asarray(jax.jacobian(problem)(x)).T @ w for x, w in zip(Z @ np.asarray(P), np.asarray(t), strict=True)])
+        G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(problem, Z @ P)), np.asarray(t))
         expected = np.asarray(P) - alpha * np.linalg.solve(Z.T @ Z, Z.T @ G)
     np.testing.assert_allclose(stepped.surface.control_points, expected, rtol=1e-7, atol=1e-7)
 
@@ -136,9 +139,9 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
         for _ in range(4):
             _, draw = jax.random.split(state.key)
             t = np.asarray(flow.sampler(draw, 3)[0])
-            state, _ = flow.step(PROBLEM, state)
+            state, _ = STEP(flow, PROBLEM, state)
             Z = np.asarray(basis(t, 2))
-            G = np.einsum("nml,nm->nl", np.asarray(jax.vmap(jax.jacobian(PROBLEM))(Z @ P)), t)
+            G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(PROBLEM, Z @ P)), t)
             V = decay * V + np.linalg.lstsq(Z, G)[0]
             P = P - rate * V
     np.testing.assert_allclose(state.surface.control_points, P, atol=1e-10)

@@ -50,8 +50,10 @@ def test_method_finds_the_minimizer_of_a_quadratic(name):
     with double_precision():
         x = jnp.zeros(3)
         state = method.init(x)
-        step = (lambda x, state: method.step(quadratic, x, state)) if method.runs_on_host else jax.jit(
-            lambda x, state: method.step(quadratic, x, state)
+        step = (
+            (lambda x, state: method.step(quadratic, x, state))
+            if method.runs_on_host
+            else jax.jit(lambda x, state: method.step(quadratic, x, state))
         )
         for _ in range(steps):
             x, state = step(x, state)

@@ -7,6 +7,7 @@ from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats
 from .solution import Solution
+from .solution_file import load
 
 __all__ = [
     "AbstractRefit",
@@ -23,5 +24,6 @@ __all__ = [
     "Solution",
     "Stats",
     "lift",
+    "load",
     "minimize",
 ]

@@ -77,7 +77,7 @@ def minimize(
 
         run = runs.start(flow, surface, jax.random.key(seed), n_iterations)
         run, reason = _drive(flow, flat_objectives, run, raveling, n_iterations, tol, callback, progress)
-        names = getattr(objectives, "names", None) or Names.default(n_objectives, raveling.n_variables)
+        names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
         result = _explain(flow, flat_objectives, run, reason, n_iterations, tol, names)
         healthy = reason not in (Reason.DIVERGED, Reason.NON_FINITE)
         control_points = on_host(run.state.surface.control_points if healthy else run.good)

@@ -33,6 +33,8 @@ class Solution:
         history: what happened, iteration by iteration.
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.
+        known_error: the error estimate, where a run or a file brings it along; read `error`.
+        known_front: the fitted front, likewise; read `fitted_front`.
     """
 
     pareto_set: BezierSimplex
@@ -43,6 +45,8 @@ class Solution:
     history: dict[str, np.ndarray] = field(repr=False)
     made_by: dict[str, Any] = field(repr=False)
     raveling: Raveling = field(repr=False)
+    known_error: ErrorEstimate | None = field(default=None, repr=False)
+    known_front: FittedFront | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -66,7 +70,7 @@ class Solution:
     @cached_property
     def fitted_front(self) -> FittedFront:
         """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first asked for."""
-        return fit_front(lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree)
+        return self.known_front or fit_front(lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree)
 
     @cached_property
     def error(self) -> ErrorEstimate:
@@ -74,7 +78,7 @@ class Solution:
 
         It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count.
         """
-        return estimate_error(self.flat_objectives, self.flat_surface)
+        return self.known_error or estimate_error(self.flat_objectives, self.flat_surface)
 
     @property
     def flat_objectives(self) -> Callable[[Array], Array]:
