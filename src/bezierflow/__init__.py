@@ -1,0 +1,70 @@
+"""Multi-objective optimization whose answer is a surface: a Bézier simplex that lies on the Pareto set.
+
+Names are loaded when they are first used, so that `bezierflow --help` does not wait for JAX.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import metrics, plots, problems, simplex
+    from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
+    from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
+    from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
+    from .scalarizations import WeightedSum
+    from .simplex import Fixed, LowDiscrepancy, Uniform
+
+_ROOMS = ("bezier", "flow", "methods", "metrics", "plots", "problems", "scalarizations", "simplex")
+
+_HOMES = {
+    "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
+    "flow": ("Flow", "LeastSquares", "Reason", "Solution", "lift", "load", "minimize"),
+    "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
+    "scalarizations": ("WeightedSum",),
+    "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
+}
+
+__all__ = [
+    "BezierSimplex",
+    "Fixed",
+    "Flow",
+    "GradientDescent",
+    "LeastSquares",
+    "LowDiscrepancy",
+    "Newton",
+    "Optax",
+    "Optimistix",
+    "ProximalGradient",
+    "Reason",
+    "SciPy",
+    "Solution",
+    "Uniform",
+    "WeightedSum",
+    "fit",
+    "fit_points",
+    "fit_skeleton",
+    "lift",
+    "load",
+    "metrics",
+    "minimize",
+    "plots",
+    "problems",
+    "simplex",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return _import_module(f".{name}", __name__)
+    for room, names in _HOMES.items():
+        if name in names:
+            return getattr(_import_module(f".{room}", __name__), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("bezierflow")
+    raise AttributeError(f"module 'bezierflow' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -13,10 +13,13 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from .jax_constants import mend_constants
+
 
 @contextmanager
 def double_precision() -> Iterator[None]:
     """A block in which JAX computes in float64. Only for use outside of any tracing."""
+    mend_constants()
     with jax.enable_x64(True):
         yield
 

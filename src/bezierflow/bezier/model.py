@@ -45,9 +45,7 @@ class BezierSimplex(eqx.Module):
     def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
         """The surface that is x everywhere: every control point is x."""
         size = n_controls(n_objectives, degree)
-        return cls(
-            jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), x), n_objectives, degree
-        )
+        return cls(jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), x), n_objectives, degree)
 
     @property
     def n_controls(self) -> int:
@@ -89,7 +87,7 @@ class BezierSimplex(eqx.Module):
         rows = controls_on_face(members, self.n_objectives, self.degree)
         return BezierSimplex(jax.tree.map(lambda leaf: leaf[rows], self.control_points), len(members), self.degree)
 
-    def subdivide(self, vertices: Float[Array, "n_corners n_objectives"]) -> "BezierSimplex":
+    def subdivide(self, vertices: Float[Array | np.ndarray, "n_corners n_objectives"]) -> "BezierSimplex":
         """The same map over the sub-simplex with these corners (de Casteljau): s ↦ b(sᵀ vertices), of the same degree."""
         vertices = self._check(vertices)
         if vertices.ndim != 2:
@@ -99,7 +97,7 @@ class BezierSimplex(eqx.Module):
         points = in_double_precision(_subdivide, self.control_points, vertices, self.n_objectives, self.degree)
         return BezierSimplex(points, len(vertices), self.degree)
 
-    def split(self, t: Float[Array, " n_objectives"]) -> tuple["BezierSimplex", ...]:
+    def split(self, t: Float[Array | np.ndarray, " n_objectives"]) -> tuple["BezierSimplex", ...]:
         """The M surfaces over the sub-simplices that t and the facets span: corner m of the m-th is t instead of e_m."""
         t = np.asarray(self._check(t))
         corners = [np.where(np.arange(self.n_objectives)[:, None] == m, t, np.eye(self.n_objectives)) for m in range(len(t))]

@@ -40,7 +40,7 @@ def subdivide(
     n_objectives: int,
     degree: int,
 ) -> Float[Array, "n_controls_new *value"]:
-    """The net over the sub-simplex with these corners v_j: q_d is the blossom of b at d_1 times v_1, d_2 times v_2, …
+    """The net over the sub-simplex with these corners v_j: q_d is the blossom of b at each v_j taken d_j times.
 
     A blossom is D de Casteljau steps, each with the point of its own; those that share their first steps share the work.
     """

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -110,7 +111,7 @@ class Evaluations:
         return [np.concatenate([np.asarray(part[i]) for part in parts])[:n] for i in range(len(parts[0]))]
 
 
-@partial(jax.jit, static_argnums=0)
+@eqx.filter_jit
 def _values(objectives: Callable, x: Array) -> tuple[Array]:
     return (jax.vmap(objectives)(x),)
 
@@ -120,12 +121,12 @@ def _value_and_gradients(objectives: Callable, x: Array) -> tuple[Array, Array]:
     return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
 
 
-@partial(jax.jit, static_argnums=0)
+@eqx.filter_jit
 def _with_gradients(objectives: Callable, x: Array) -> tuple[Array, Array]:
     return jax.vmap(partial(_value_and_gradients, objectives))(x)
 
 
-@partial(jax.jit, static_argnums=0)
+@eqx.filter_jit
 def _with_hessians(objectives: Callable, x: Array) -> tuple[Array, Array, Array]:
     def both(point: Array) -> tuple[Array, tuple[Array, Array]]:
         value, gradients = _value_and_gradients(objectives, point)

@@ -3,7 +3,7 @@
 from .faces import check_face, controls_on_face, faces, include, support
 from .indices import index_positions, multi_indices, multinomial, multinomials, n_controls, raised_positions
 from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
-from .points import check_on_simplex, from_cube, grid, low_discrepancy, sobol, uniform
+from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, uniform
 from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Uniform
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "grid",
     "include",
     "index_positions",
+    "kronecker",
     "lobatto_nodes",
     "lobatto_points",
     "low_discrepancy",
@@ -30,7 +31,6 @@ __all__ = [
     "n_controls",
     "quadrature_nodes",
     "raised_positions",
-    "sobol",
     "spread_nodes",
     "support",
     "uniform",

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import roots_jacobi
 
 from ..precision import double_precision
 from .indices import multi_indices, multinomials, n_controls
-from .points import from_cube, sobol
+from .points import from_cube, kronecker
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,14 @@ class Nodes:
         return len(self.t)
 
 
+def _jacobi_rule(order: int, exponent: int, other: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss–Jacobi points of [0, 1] and their weights, summing to 1, for the density ∝ (1−s)^exponent s^other."""
+    from scipy.special import roots_jacobi  # a tenth of a second that only node sets need
+
+    root, mass = roots_jacobi(order, exponent, other)
+    return (1 + root) / 2, mass / mass.sum()
+
+
 @lru_cache(maxsize=64)
 def gauss_nodes(n_objectives: int, order: int) -> Nodes:
     """The conical product of `order`-point Gauss–Jacobi rules: exact for polynomials of degree 2·order − 1 on Δ^{M−1}.
@@ -40,8 +47,7 @@ def gauss_nodes(n_objectives: int, order: int) -> Nodes:
         raise ValueError(f"order must be at least 1, got {order}")
     t, weights, left = np.zeros((1, 0)), np.ones(1), np.ones(1)
     for exponent in range(n_objectives - 2, -1, -1):
-        root, mass = roots_jacobi(order, exponent, 0)
-        share, mass = (1 + root) / 2, mass / mass.sum()
+        share, mass = _jacobi_rule(order, exponent)
         t = np.column_stack([np.repeat(t, order, axis=0), np.outer(left, share).ravel()])
         weights = np.outer(weights, mass).ravel()
         left = np.outer(left, 1 - share).ravel()
@@ -50,9 +56,9 @@ def gauss_nodes(n_objectives: int, order: int) -> Nodes:
 
 @lru_cache(maxsize=64)
 def spread_nodes(n_objectives: int, n: int) -> Nodes:
-    """`n` evenly spread nodes of equal weight: Sobol's sequence carried to the simplex. Deterministic."""
+    """`n` evenly spread nodes of equal weight: a Kronecker sequence carried to the simplex. Deterministic."""
     with double_precision():
-        t = np.asarray(from_cube(sobol(n, n_objectives - 1)))
+        t = np.asarray(from_cube(kronecker(n, n_objectives - 1)))
     return Nodes(t, np.full(n, 1 / n))
 
 
@@ -80,8 +86,8 @@ def lobatto_points(degree: int) -> np.ndarray:
     """The degree + 1 Legendre–Gauss–Lobatto points of [0, 1], ascending: the ends and the extrema of P_degree."""
     if degree == 0:
         return np.array([0.5])
-    inner = roots_jacobi(degree - 1, 1, 1)[0] if degree > 1 else np.zeros(0)
-    return np.concatenate([[0.0], (1 + inner) / 2, [1.0]])
+    inner = _jacobi_rule(degree - 1, 1, 1)[0] if degree > 1 else np.zeros(0)
+    return np.concatenate([[0.0], inner, [1.0]])
 
 
 @lru_cache(maxsize=64)
@@ -115,7 +121,7 @@ def _recursive_node(index: tuple[int, ...]) -> np.ndarray:
 
 
 def _interpolatory_weights(t: np.ndarray, degree: int) -> np.ndarray:
-    """w with Σ_i w_i p(t_i) = ∫ p over the uniform distribution, for all p of this degree.
+    """W with Σ_i w_i p(t_i) = ∫ p over the uniform distribution, for all p of this degree.
 
     Each Bernstein polynomial of degree D has the mean 1/|N^M_D|, so w solves Zᵀ w = 1/|N^M_D|.
     """

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.stats import qmc
 
 from .indices import multi_indices
 
@@ -17,7 +16,7 @@ def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectiv
     return exponential / jnp.sum(exponential, axis=-1, keepdims=True)
 
 
-def from_cube(u: Float[Array, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
+def from_cube(u: Float[Array | np.ndarray, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
     """The measure-preserving map from the cube [0, 1]^{M−1} onto the simplex Δ^{M−1}.
 
     Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is left, and so on; the
@@ -31,23 +30,27 @@ def from_cube(u: Float[Array, "*batch dimension"]) -> Float[Array, "*batch n_obj
 
 
 @lru_cache(maxsize=64)
-def sobol(n: int, dimension: int) -> np.ndarray:
-    """The first `n` points of Sobol's sequence in the cube, without the origin. Cached and read-only."""
-    if dimension == 0:
-        return np.zeros((n, 0))
-    sampler = qmc.Sobol(dimension, scramble=False)
-    sampler.fast_forward(1)
-    points = sampler.random(n)
+def kronecker(n: int, dimension: int) -> np.ndarray:
+    """`n` evenly spread points of the cube: the fractional parts of i·(1/φ, 1/φ², …), φ the root of φ^{dimension+1} = φ + 1.
+
+    The generalized golden ratio makes the sequence spread well in every dimension (Roberts, "The unreasonable effectiveness of
+    quasirandom sequences", 2018). For least squares on the simplex it conditions as well as Sobol's, up to 20 objectives,
+    and needs no import that takes a second. Cached and read-only.
+    """
+    golden = 2.0
+    for _ in range(64):
+        golden = (1 + golden) ** (1 / (dimension + 1))
+    points = (0.5 + np.outer(np.arange(1, n + 1), golden ** -np.arange(1.0, dimension + 1))) % 1
     points.setflags(write=False)
     return points
 
 
 def low_discrepancy(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
-    """`n` evenly spread points of Δ^{M−1}: Sobol's sequence under a random shift, carried over by `from_cube`.
+    """`n` evenly spread points of Δ^{M−1}: a Kronecker sequence under a random shift, carried over by `from_cube`.
 
     The shift makes every point uniformly distributed, so averages stay unbiased, with an error near 1/n instead of 1/√n.
     """
-    cube = jnp.asarray(sobol(n, n_objectives - 1))
+    cube = jnp.asarray(kronecker(n, n_objectives - 1))
     shift = jax.random.uniform(key, (n_objectives - 1,), dtype=cube.dtype)
     return from_cube((cube + shift) % 1.0)
 
@@ -66,9 +69,9 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
         raise ValueError(f"{name} must have {n_objectives} coordinates along its last axis, got shape {t.shape}")
     rows = t.reshape(-1, t.shape[-1])
     tolerance = 1e-4 if t.dtype == np.float32 else 1e-6
-    wrong = ~((np.abs(rows.sum(axis=1) - 1) <= tolerance) & (rows.min(axis=1, initial=0) >= -tolerance))
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    sums = np.ascontiguousarray(rows.T).sum(axis=0)  # several times faster than along short rows
+    if not (np.abs(sums - 1).max(initial=0) <= tolerance and rows.min(initial=0) >= -tolerance):
+        row = int(np.argmin((np.abs(sums - 1) <= tolerance) & (rows >= -tolerance).all(axis=1)))
         raise ValueError(
             f"{name} must hold points of the simplex (no coordinate below 0, sum 1); row {row} is {rows[row].tolist()} "
             f"with sum {rows[row].sum():.6g}. Divide each row by its sum to normalize"

@@ -1,0 +1,29 @@
+"""The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
+
+from .front import FittedFront
+from .lift import Flow, FlowInfo, FlowState, lift
+from .minimize import Iteration, minimize
+from .raveling import Raveled, Raveling
+from .refit import AbstractRefit, LeastSquares
+from .result import Reason, Result, Stats
+from .solution import Solution
+from .solution_file import load
+
+__all__ = [
+    "AbstractRefit",
+    "FittedFront",
+    "Flow",
+    "FlowInfo",
+    "FlowState",
+    "Iteration",
+    "LeastSquares",
+    "Raveled",
+    "Raveling",
+    "Reason",
+    "Result",
+    "Solution",
+    "Stats",
+    "lift",
+    "load",
+    "minimize",
+]

@@ -1,0 +1,80 @@
+"""What `minimize` checks at its door, before anything is compiled."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from ..bezier import BezierSimplex
+
+
+def check_x0(x0: PyTree) -> PyTree:
+    """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or a surface, all finite."""
+    if isinstance(x0, BezierSimplex):
+        check_x0(x0.control_points)
+        return x0
+    leaves = jax.tree.leaves(x0)
+    if not leaves:
+        raise ValueError("x0 must hold at least one number, got an empty pytree")
+
+    def as_float(leaf: Any) -> np.ndarray:
+        try:
+            array = np.asarray(leaf, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"x0 must be an array or a pytree of arrays of numbers, got a leaf {leaf!r}") from None
+        if not np.isfinite(array).all():
+            raise ValueError(f"x0 must be finite, got {array.tolist()}")
+        return array
+
+    return jax.tree.map(as_float, x0)
+
+
+def check_objectives(objectives: Callable, x: PyTree) -> int:
+    """The number of objectives M that `objectives(x)` returns, or an error in one line that says what it returned instead."""
+    if not callable(objectives):
+        raise TypeError(f"objectives must be a function x -> (M,) or a problem, got {type(objectives).__name__}")
+    expected = getattr(objectives, "n_variables", None)
+    found = sum(np.size(leaf) for leaf in jax.tree.leaves(x))
+    if expected is not None and expected != found:
+        raise ValueError(f"x0 must have {expected} variables for {type(objectives).__name__}, got {found}")
+    try:
+        values = jax.eval_shape(objectives, x)
+    except jax.errors.JAXTypeError as error:
+        raise TypeError(
+            "objectives must be written with jax.numpy so that JAX can differentiate it; "
+            f"it failed with {type(error).__name__} at x0 of shape {_shapes(x)}"
+        ) from error
+    except Exception as error:
+        first_line = str(error).strip().split("\n")[0]
+        raise type(error)(f"objectives(x0) failed for x0 of shape {_shapes(x)}: {first_line}") from error
+    if not hasattr(values, "shape"):
+        raise TypeError(
+            f"objectives must return one array of M values, got {_describe(values)}; stack them with jnp.array([...])"
+        )
+    if values.ndim == 0:
+        raise ValueError(
+            "objectives must return a vector of M values, got a scalar; "
+            "a single objective needs no Pareto set (or return jnp.array([f1, f2, ...]))"
+        )
+    if values.ndim != 1:
+        raise ValueError(f"objectives must return a vector of shape (M,), got shape {values.shape}")
+    if values.shape[0] == 0:
+        raise ValueError("objectives must return at least one value, got an empty vector")
+    if not jnp.issubdtype(values.dtype, jnp.floating):
+        raise TypeError(f"objectives must return floating-point values, got dtype {values.dtype}")
+    declared = getattr(objectives, "n_objectives", None)
+    if declared is not None and declared != values.shape[0]:
+        raise ValueError(f"objectives declares n_objectives={declared} but returned {values.shape[0]} values")
+    return values.shape[0]
+
+
+def _shapes(x: PyTree) -> str:
+    shapes = jax.tree.map(np.shape, x)
+    return str(shapes)
+
+
+def _describe(values: Any) -> str:
+    return f"{type(values).__name__} with {len(values)} entries" if hasattr(values, "__len__") else type(values).__name__

@@ -1,0 +1,59 @@
+"""A surface for the front: f∘b fitted by a Bézier simplex of its own, with its error measured."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from ..bezier import BezierSimplex, fit
+from ..precision import double_precision
+from ..simplex import lobatto_nodes, low_discrepancy, n_controls
+
+RELATIVE_TOL = 1e-8
+"""The fit stops at this error, relative to the range of each objective over the front."""
+
+LARGEST_NET = 400
+"""The fit stops at this many control points: a file stays small, a page stays fast."""
+
+LARGEST_DEGREE = 16
+
+HELD_OUT = 500
+"""How many t, none of them a node of the fit, measure its error."""
+
+
+@dataclass(frozen=True)
+class FittedFront:
+    """The front as a Bézier simplex t ↦ f(b(t)), usable without the objectives' code, and how far it is off.
+
+    Attributes:
+        surface: the fitted surface, M values.
+        rms: root mean square error of each objective, over held-out t.
+        max: largest error of each objective, over held-out t.
+    """
+
+    surface: BezierSimplex
+    rms: np.ndarray
+    max: np.ndarray
+
+
+def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int) -> FittedFront:
+    """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or the net is large."""
+    with double_precision():
+        held_out = np.asarray(low_discrepancy(jax.random.key(0), HELD_OUT, n_objectives))
+    truth = np.asarray(front(held_out))
+    scale = np.ptp(truth, axis=0) + np.finfo(float).tiny
+    best: FittedFront | None = None
+    for current in range(degree, max(degree, LARGEST_DEGREE) + 1):
+        if best is not None and n_controls(n_objectives, current) > LARGEST_NET:
+            break
+        nodes = lobatto_nodes(n_objectives, current + 1).t
+        surface = fit(nodes, np.asarray(front(nodes)), current)
+        miss = np.abs(np.asarray(surface(held_out)) - truth)
+        candidate = FittedFront(surface, np.sqrt(np.mean(miss**2, axis=0)), miss.max(axis=0))
+        if best is None or (candidate.max / scale).max() < (best.max / scale).max():
+            best = candidate
+        if (best.max / scale).max() <= RELATIVE_TOL:
+            break
+    assert best is not None
+    return best

@@ -1,0 +1,42 @@
+"""Why a run stopped, in words a person can act on, and what it cost."""
+
+import enum
+from dataclasses import dataclass
+
+from ..methods import Evaluations
+
+
+class Reason(enum.Enum):
+    """Why a run stopped."""
+
+    CONVERGED = "converged"
+    ITERATION_LIMIT = "iteration limit"
+    DIVERGED = "diverged"
+    NON_FINITE = "non-finite objective"
+    STOPPED = "stopped by callback"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The reason a run stopped, and a message that says what happened and what to do about it."""
+
+    reason: Reason
+    message: str
+
+    @property
+    def success(self) -> bool:
+        """Whether the run ended as planned: it converged, or made all its iterations in good health."""
+        return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
+
+    def __str__(self) -> str:
+        return f"{self.reason.value}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a run cost."""
+
+    evaluations: Evaluations
+    iterations: int
+    seconds: float

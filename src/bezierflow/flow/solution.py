@@ -1,0 +1,108 @@
+"""The answer: a surface on the Pareto set, with what is known about it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..bezier import BezierSimplex
+from ..normal import ErrorEstimate, estimate_error
+from ..precision import double_precision, in_double_precision, is_traced
+from ..problems import Names
+from .front import FittedFront, fit_front
+from .raveling import Raveled, Raveling
+from .result import Result, Stats
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A multi-objective problem's answer: a surface on the Pareto set, and how good it is.
+
+    Attributes:
+        pareto_set: the surface b: Δ^{M−1} → X; its values have the shape of x0.
+        objectives: the problem, or None for a solution loaded from a file without it.
+        names: names and units of objectives and variables.
+        result: why the run stopped, in a message a person can act on.
+        stats: evaluations (objective, jacobian, hessian), iterations, seconds.
+        history: what happened, iteration by iteration.
+        made_by: the method, its parts and the seed.
+        raveling: how x lies in a flat vector.
+        known_error: the error estimate, where a run or a file brings it along; read `error`.
+        known_front: the fitted front, likewise; read `fitted_front`.
+    """
+
+    pareto_set: BezierSimplex
+    objectives: Callable[[Any], Any] | None
+    names: Names
+    result: Result
+    stats: Stats
+    history: dict[str, np.ndarray] = field(repr=False)
+    made_by: dict[str, Any] = field(repr=False)
+    raveling: Raveling = field(repr=False)
+    known_error: ErrorEstimate | None = field(default=None, repr=False)
+    known_front: FittedFront | None = field(default=None, repr=False)
+
+    @property
+    def n_objectives(self) -> int:
+        """M."""
+        return self.pareto_set.n_objectives
+
+    @property
+    def degree(self) -> int:
+        """D."""
+        return self.pareto_set.degree
+
+    def front(self, t: Float[Array, "*batch n_objectives"]) -> Float[Array, "*batch n_objectives"]:
+        """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
+        if self.objectives is None:
+            return self.fitted_front.surface(t)
+        x = self.pareto_set(t)
+        if is_traced(x):
+            return _values(self.objectives, x, np.ndim(t) - 1)
+        return in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
+
+    @cached_property
+    def fitted_front(self) -> FittedFront:
+        """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first asked for."""
+        return self.known_front or fit_front(lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree)
+
+    @cached_property
+    def error(self) -> ErrorEstimate:
+        """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS. Made when first asked for.
+
+        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count.
+        """
+        return self.known_error or estimate_error(self.flat_objectives, self.flat_surface)
+
+    @property
+    def flat_objectives(self) -> Callable[[Array], Array]:
+        """The objectives as a function of a flat vector."""
+        if self.objectives is None:
+            raise ValueError("this solution came from a file without its objectives; load it with bf.load(path, objectives=f)")
+        return self.objectives if self.raveling.is_vector else Raveled(self.objectives, self.raveling)
+
+    @property
+    def flat_surface(self) -> BezierSimplex:
+        """The surface with flat vectors of L numbers for values."""
+        with double_precision():
+            points = np.asarray(self.raveling.ravel(self.pareto_set.control_points, batch_axes=1))
+        return BezierSimplex(points, self.n_objectives, self.degree)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made."""
+        from .solution_file import save_solution
+
+        save_solution(self, path)
+
+
+@eqx.filter_jit
+def _values(objectives: Callable, x: Any, batch_axes: int) -> Array:
+    for _ in range(batch_axes):
+        objectives = jax.vmap(objectives)
+    return objectives(x)

@@ -1,0 +1,38 @@
+"""Any optax optimizer as a method."""
+
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+from jaxtyping import Array
+
+from .method import AbstractGradientMethod
+
+if TYPE_CHECKING:
+    import optax
+
+
+class Optax(AbstractGradientMethod):
+    """A method from any `optax` optimizer: `Optax(optax.adam(1e-2))`. One gradient a step.
+
+    Lifted, the optimizer acts on the control points (see `AbstractGradientMethod`), so momenta, second moments and schedules
+    mean what they mean in optax although fresh t are drawn each iteration. Optimizers that ask for the objective's value
+    during `update` (line searches, `optax.lbfgs` with its default) do not fit; use `Optimistix` for such methods.
+    """
+
+    optimizer: "optax.GradientTransformation" = eqx.field(static=True)
+
+    def __init__(self, optimizer: "optax.GradientTransformation"):
+        if not (hasattr(optimizer, "init") and hasattr(optimizer, "update")):
+            raise TypeError(f"optimizer must be an optax optimizer such as optax.adam(1e-2), got {optimizer!r}")
+        self.optimizer = optimizer
+
+    def init(self, x: Array) -> Any:
+        """The optimizer's own state."""
+        return self.optimizer.init(x)
+
+    def update(self, gradient: Array, x: Array, state: Any) -> tuple[Array, Any]:
+        """One optax update."""
+        import optax
+
+        updates, state = self.optimizer.update(gradient, state, x)
+        return optax.apply_updates(x, updates), state  # type: ignore[return-value]

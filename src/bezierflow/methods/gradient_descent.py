@@ -1,0 +1,36 @@
+"""Gradient descent."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .method import AbstractMethod, Evaluations, Objective
+from .step_size import StepSize, at_iteration, check_step_size
+
+
+class GradientDescent(AbstractMethod):
+    """x ← x − α^(k) ∇f(x): one gradient a step (equation 6). Lifted, it is the surface-wise gradient descent, Algorithm 2.
+
+    Choose it to follow the paper, whose stability theory is about it. It wants a step size that fits the objectives' scale.
+
+    Args:
+        step_size: α, a number or a function of the iteration k = 1, 2, …; the paper takes `lambda k: 1 / k`.
+    """
+
+    step_size: StepSize
+
+    def __init__(self, step_size: StepSize):
+        self.step_size = check_step_size(step_size)
+
+    def init(self, x: Float[Array, " n_variables"]) -> Array:
+        """K = 1."""
+        return jnp.asarray(1)
+
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
+        """X − α^(k) ∇f(x), and k + 1."""
+        k = state
+        return x - at_iteration(self.step_size, k) * jax.grad(objective)(x), k + 1
+
+    def evaluations(self, state: Array) -> Evaluations:
+        """One gradient."""
+        return Evaluations(jacobian=1)

@@ -1,0 +1,66 @@
+"""The single-objective method A: what every one of them has, and how its evaluations are counted."""
+
+import abc
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+Objective = Callable[[Float[Array, " n_variables"]], Float[Array, ""]]
+
+
+class Evaluations(NamedTuple):
+    """How often something was evaluated. One Hessian is the Hessians of all M objectives at a point, whatever it costs."""
+
+    objective: int | Array = 0
+    jacobian: int | Array = 0
+    hessian: int | Array = 0
+
+
+class AbstractMethod(eqx.Module):
+    """A single-objective method A: an immutable object that moves a point x to lower an objective.
+
+    It knows nothing of simplices or of many objectives; `bezierflow.lift` makes it multi-objective. A lifted method is run
+    at fresh t in each iteration, so its state travels as a field over the simplex: every floating-point leaf s of the
+    state is fitted like the surface itself, s(t) = Sᵀ z(t), and evaluated at the next t; other leaves (counters) are shared
+    by all points. This is exact for whatever depends linearly on past points and gradients, such as momentum. A state that
+    must keep more than that (a positive one, say) belongs into an `AbstractGradientMethod`.
+    """
+
+    runs_on_host: ClassVar[bool] = False
+    """True for a method that JAX cannot trace; its flow then runs in Python, point by point."""
+
+    @abc.abstractmethod
+    def init(self, x: Float[Array, " n_variables"]) -> Any:
+        """The state before the first step from x: a pytree of arrays, or ()."""
+
+    @abc.abstractmethod
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[Array, Any]:
+        """One application of A: where x moves to, and the state after it."""
+
+    @abc.abstractmethod
+    def evaluations(self, state: Any) -> Evaluations:
+        """What the step that ended in this state evaluated, at one point."""
+
+
+class AbstractGradientMethod(AbstractMethod):
+    """A method that is a rule on gradients: it never looks at the objective, only at ∇f and at its own state.
+
+    Lifted, such a rule is applied where a surface keeps its numbers: to the control points, with the gradient field fitted
+    like the surface, (ZᵀZ)⁻¹ Zᵀ G. For plain gradient descent that is the update rule of Algorithm 2. Its state belongs to
+    control points, which stay while t changes; no refit ever touches it, so squares remain positive and counters whole.
+    """
+
+    @abc.abstractmethod
+    def update(self, gradient: Array, x: Array, state: Any) -> tuple[Array, Any]:
+        """Where x moves to when its gradient is this, and the state after it. x may be of any shape."""
+
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[Array, Any]:
+        """One application of the rule to a single point."""
+        return self.update(jax.grad(objective)(x), x, state)
+
+    def evaluations(self, state: Any) -> Evaluations:
+        """One gradient a step."""
+        return Evaluations(jacobian=1)

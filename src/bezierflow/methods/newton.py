@@ -1,0 +1,47 @@
+"""Newton's method, regularized."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .method import AbstractMethod, Evaluations, Objective
+from .step_size import StepSize, at_iteration, check_step_size
+
+
+class Newton(AbstractMethod):
+    """x ← x − α |H|⁻¹ ∇f(x): one gradient, one Hessian and its eigenvalues a step. For smooth objectives, L up to some hundred.
+
+    Where the Hessian is not positive definite, |H| takes the absolute values of its eigenvalues, none below `floor` times
+    the largest: the step is then a descent direction instead of one towards a saddle, and it stays finite.
+
+    Args:
+        step_size: α, a number (1 is Newton's own) or a function of the iteration.
+        floor: the smallest eigenvalue of |H| relative to its largest.
+    """
+
+    step_size: StepSize
+    floor: float
+
+    def __init__(self, step_size: StepSize = 1.0, floor: float = 1e-8):
+        if not 0 < floor < 1:
+            raise ValueError(f"floor must lie between 0 and 1, got {floor!r}")
+        self.step_size, self.floor = check_step_size(step_size), float(floor)
+
+    def init(self, x: Float[Array, " n_variables"]) -> Array:
+        """K = 1."""
+        return jnp.asarray(1)
+
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
+        """X − α^(k) |H|⁻¹ ∇f(x), and k + 1."""
+        k = state
+        gradient, hessian = jax.grad(objective)(x), jax.hessian(objective)(x)
+        values, vectors = jnp.linalg.eigh(hessian)
+        size = jnp.abs(values)
+        # A zero Hessian has no scale of its own; with 1 in its place the step is a gradient step.
+        size = jnp.where(size.max() > 0, jnp.maximum(size, self.floor * size.max()), 1.0)
+        direction = vectors @ ((vectors.T @ gradient) / size)
+        return x - at_iteration(self.step_size, k) * direction, k + 1
+
+    def evaluations(self, state: Array) -> Evaluations:
+        """One gradient and one Hessian."""
+        return Evaluations(jacobian=1, hessian=1)

@@ -1,0 +1,44 @@
+"""The proximal gradient method."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .method import AbstractMethod, Evaluations, Objective
+from .step_size import StepSize, at_iteration, check_step_size
+
+
+class ProximalGradient(AbstractMethod):
+    """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth, g with a cheap prox: one gradient and one prox a step.
+
+    For objectives with kinks such as lasso and group lasso, where it converges and gradient descent does not. The objective
+    must have `smooth(x)` and `prox(x, step)`; problems made with `bezierflow.problems.Composite` do.
+
+    Args:
+        step_size: α, a number (at most one over the Lipschitz constant of ∇s) or a function of the iteration.
+    """
+
+    step_size: StepSize
+
+    def __init__(self, step_size: StepSize):
+        self.step_size = check_step_size(step_size)
+
+    def init(self, x: Float[Array, " n_variables"]) -> Array:
+        """K = 1."""
+        return jnp.asarray(1)
+
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
+        """prox_{αg}(x − α ∇s(x)), and k + 1."""
+        if not (hasattr(objective, "smooth") and hasattr(objective, "prox")):
+            raise TypeError(
+                "ProximalGradient needs an objective with smooth(x) and prox(x, step), "
+                f"got {type(objective).__name__}; wrap the problem in bezierflow.problems.Composite"
+            )
+        k = state
+        step = at_iteration(self.step_size, k)
+        forward = x - step * jax.grad(objective.smooth)(x)
+        return objective.prox(forward, step), k + 1
+
+    def evaluations(self, state: Array) -> Evaluations:
+        """One gradient."""
+        return Evaluations(jacobian=1)
