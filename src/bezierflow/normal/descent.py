@@ -36,6 +36,7 @@ class Descent:
     value: Float[np.ndarray, " n"]
     flatness: Float[np.ndarray, " n"]
     slope: Float[np.ndarray, "n n_variables"]
+    first_slope: Float[np.ndarray, " n"]
     newton: Float[np.ndarray, "n n_variables"]
     seen: Float[np.ndarray, "n n_variables"]
     seen_newton: Float[np.ndarray, "n n_variables"]
@@ -59,6 +60,7 @@ def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndar
         value=np.full(n, np.inf),
         flatness=np.ones(n),
         slope=unknown,
+        first_slope=np.full(n, np.nan),
         newton=unknown,
         seen=unknown,
         seen_newton=unknown,
@@ -104,6 +106,7 @@ def descend(count: Evaluations, state: Descent) -> Descent:
         kinks=_put(state.kinks, rows, state.kinks[rows] + kink),
         flatness=_put(state.flatness, rows, np.where(better & known, flatness, state.flatness[rows])),
         slope=_put(state.slope, rows, slope),
+        first_slope=_put(state.first_slope, rows, _first(state.first_slope[rows], slope)),
         newton=_put(state.newton, rows, newton_at),
         seen=_put(state.seen, rows, np.where(known[:, None], state.trial[rows], state.seen[rows])),
         seen_newton=_put(state.seen_newton, rows, np.where(known[:, None], newton, state.seen_newton[rows])),
@@ -192,6 +195,10 @@ def _aside(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """A small step in a direction that no problem is likely to be symmetric in."""
     uneven = np.cos(1 + np.arange(x.shape[1]) ** 2)
     return 1e-6 * scale[:, None] * uneven / np.linalg.norm(uneven)
+
+
+def _first(first: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(first), first, np.linalg.norm(slope, axis=1))
 
 
 def _put(array: np.ndarray, rows: np.ndarray, values: np.ndarray) -> np.ndarray:

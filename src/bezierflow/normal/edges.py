@@ -21,7 +21,10 @@ PRECISE = 0.05
 ENOUGH = 0.02
 """A degree is high enough for now if its fit leaves only this share of the error: the next round will see with better points."""
 
-MOST_ROUNDS_AT_LAST = 3
+MOST_ROUNDS = 12
+"""Rounds at all."""
+
+MOST_ROUNDS_AT_LAST = 2
 """Rounds at the largest degree without a clear gain before an edge is left as it is."""
 
 
@@ -42,6 +45,11 @@ class Edge:
     def error(self) -> float:
         """The smallest held-out error, relative to the diameter; that of `best`."""
         return min(self.errors, default=1.0)
+
+    @property
+    def best_degree(self) -> int:
+        """The degree of `best`."""
+        return len(self.best) - 1
 
 
 def start_edges(vertices: np.ndarray) -> tuple[Edge, ...]:
@@ -80,16 +88,16 @@ def _improve(edge: Edge, seen: Cloud, error: float, diameter: float, target: flo
         cloud=edge.cloud.join(seen),
     )
     if error <= target or _stalled(edge, max_degree):
-        return replace(edge, control_points=edge.best, degree=len(edge.best) - 1, done=True)
+        return replace(edge, control_points=edge.best, degree=edge.best_degree, done=True)
     line = replace(edge.cloud, t=edge.cloud.t[:, edge.members], faces=edge.cloud.faces[:, edge.members])
     precise = line.miss <= PRECISE * error * diameter
-    affordable = supported_degree(line, edge.best.shape[1], max_degree, precise)
+    affordable = supported_degree(line, precise, 1, max_degree)
     # A round that made things worse is taken back, and tried again with more points and no higher degree.
     points = edge.control_points if is_best else edge.best
     degree = len(points) - 1
     affordable = min(affordable, degree + 2) if is_best else degree
     while True:
-        points, line, left = fit_surface(points, line, degree, np.array([0, degree]), PRECISE * error * diameter)
+        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter)
         if degree >= affordable or left[precise].max(initial=0.0) <= max(0.3 * target, ENOUGH * error) * diameter:
             break
         points, degree = elevate(points, 2, degree, degree + 1), degree + 1
@@ -104,7 +112,7 @@ def _stalled(edge: Edge, max_degree: int) -> bool:
     recent = edge.errors[-MOST_ROUNDS_AT_LAST:]
     if edge.degree >= max_degree and len(edge.errors) > MOST_ROUNDS_AT_LAST:
         return min(recent) > 0.5 * min(edge.errors[: -len(recent)])
-    return len(edge.errors) >= 4 * MOST_ROUNDS_AT_LAST
+    return len(edge.errors) >= MOST_ROUNDS
 
 
 def _embed(nodes: np.ndarray, members: tuple[int, int], n_objectives: int) -> np.ndarray:

@@ -54,3 +54,10 @@ def flow_nodes(n_objectives: int, degree: int, order: int) -> FlowNodes:
     free = np.setdiff1d(np.arange(n_controls(n_objectives, degree)), pinned)
     full = design_matrix(t, degree)
     return FlowNodes(t, np.sqrt(squared / squared.max()), full[:, free], free, full)
+
+
+@lru_cache(maxsize=64)
+def inner_nodes(n_objectives: int, order: int) -> np.ndarray:
+    """The Lobatto nodes of this order that lie on no edge: three or more objectives take part."""
+    t = lobatto_nodes(n_objectives, order).t
+    return t[(t > 0).sum(axis=1) > 2]

@@ -5,12 +5,13 @@ slide refit moves the control points. Only the normal distance counts, so the pa
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
-from ..simplex import controls_on_face, n_controls, raised_positions
+from ..simplex import multi_indices, raised_positions
 from .cloud import Cloud
-from .polynomial import design_matrix
+from .polynomial import design_matrix, elevate
 from .refit import dense_refit, slide_refit
 
 FIRST_DAMPING = 1e-4
@@ -27,8 +28,9 @@ def fit_surface(
     control_points: np.ndarray,
     cloud: Cloud,
     degree: int,
-    pinned: np.ndarray,
+    n_fixed: int,
     precision: float,
+    freedom: int | None = None,
     steps: int = MOST_STEPS,
     damping: float = FIRST_DAMPING,
 ) -> tuple[np.ndarray, Cloud, np.ndarray]:
@@ -38,20 +40,22 @@ def fit_surface(
         control_points: Where to start, (n_controls, n_variables).
         cloud: Its t, on faces of this surface's own simplex, are starting points too.
         degree: Of the surface.
-        pinned: Rows of control points that stay.
+        n_fixed: Faces of this many objectives or fewer stay as they are: 1 for the vertices, 2 for the edges too.
         precision: Points that may miss the set by much more than this weigh less.
+        freedom: The degree of the change, at most that of the surface and by default the same.
         steps: At most so many refits.
         damping: The first one.
     """
-    free = np.setdiff1d(np.arange(len(control_points)), pinned)
+    freedom = freedom or degree
+    free, lifted = free_directions(cloud.t.shape[1], degree, freedom, n_fixed)
     weights = _weights(cloud, degree, precision)
     t = _feet(control_points, cloud, cloud.t, degree)
     merit, y = _merit(control_points, cloud, t, degree, weights)
     for _ in range(steps if len(free) and len(cloud) else 0):
-        design = design_matrix(t, degree)[:, free]
+        design = design_matrix(t, freedom)[:, free]
         refit = dense_refit if design.shape[1] * y.shape[1] < y.shape[0] * cloud.tangents.shape[2] else slide_refit
-        moved = control_points.copy()
-        moved[free] += refit(design, y, cloud.tangents, weights, np.asarray(damping), xp=np)
+        change = refit(design, y, cloud.tangents, weights, np.asarray(damping), xp=np)
+        moved = control_points + lifted @ change
         moved_t = _feet(moved, cloud, t, degree)
         moved_merit, moved_y = _merit(moved, cloud, moved_t, degree, weights)
         if moved_merit < merit:
@@ -101,19 +105,30 @@ def _feet(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, degree: int) 
     return t + np.minimum(1, room)[:, None] * change
 
 
-def pinned_vertices(n_objectives: int, degree: int) -> np.ndarray:
-    """The rows of the control points that are vertices."""
-    return np.array([controls_on_face((m,), n_objectives, degree)[0] for m in range(n_objectives)])
+@lru_cache(maxsize=64)
+def free_directions(n_objectives: int, degree: int, freedom: int, n_fixed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The changes of degree `freedom` that vanish on the fixed faces: their rows, and what they do to the control points.
+
+    A control point belongs to the smallest face that its index's nonzero entries name; it moves the surface on that face and on
+    larger ones only. Elevated to the surface's own degree, its change moves several control points at once.
+    """
+    size = (multi_indices(n_objectives, freedom) > 0).sum(axis=1)
+    free = np.flatnonzero(size > n_fixed)
+    unit = np.eye(len(size))[:, free]
+    return free, elevate(unit, n_objectives, freedom, degree)
 
 
-def supported_degree(cloud: Cloud, n_variables: int, largest: int, precise: np.ndarray) -> int:
-    """The largest degree whose free control points the precise points of the cloud determine.
+def supported_degree(cloud: Cloud, precise: np.ndarray, n_fixed: int, largest: int) -> int:
+    """The largest degree of change that the precise points of the cloud determine, at least n_fixed + 1.
 
     A point of face J gives an equation for each normal direction, L − |J| + 1 of them; a control point has L unknowns.
     """
-    n_objectives = cloud.t.shape[1]
+    n_objectives, n_variables = cloud.t.shape[1], cloud.points.shape[1]
     equations = np.sum(np.maximum(n_variables - cloud.faces[precise].sum(axis=1) + 1, 0))
-    degree = 1
-    while degree < largest and OVERDETERMINED * (n_controls(n_objectives, degree + 1) - n_objectives) * n_variables <= equations:
+    degree = n_fixed + 1
+    while degree < largest:
+        n_free = np.sum((multi_indices(n_objectives, degree + 1) > 0).sum(axis=1) > n_fixed)
+        if OVERDETERMINED * n_free * n_variables > equations:
+            break
         degree += 1
     return degree
