@@ -15,6 +15,9 @@ from .surface_fit import fit_surface, supported_degree
 FIRST_ORDER = 5
 """Order of the first nodes on an edge: four between its ends."""
 
+NEAR = 0.01
+"""Errors below this share of the diameter are good to a few percent, so that one can be compared with another."""
+
 PRECISE = 0.05
 """Points that may miss the set by more than this share of the error do not count as known, and weigh less."""
 
@@ -92,12 +95,14 @@ def _improve(edge: Edge, seen: Cloud, error: float, diameter: float, target: flo
     line = replace(edge.cloud, t=edge.cloud.t[:, edge.members], faces=edge.cloud.faces[:, edge.members])
     precise = line.miss <= PRECISE * error * diameter
     affordable = supported_degree(line, precise, 1, max_degree)
-    # A round that made things worse is taken back, and tried again with more points and no higher degree.
-    points = edge.control_points if is_best else edge.best
+    # Near the set, a round that made things worse is taken back and tried again with more points and hardly more freedom. Far
+    # from it distances are too rough to judge a round by.
+    back = not is_best and edge.error < NEAR
+    points = edge.best if back else edge.control_points
     degree = len(points) - 1
-    affordable = min(affordable, degree + 2) if is_best else degree
+    affordable = min(affordable, degree + (1 if back else 2))
     while True:
-        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter)
+        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter, error)
         if degree >= affordable or left[precise].max(initial=0.0) <= max(0.3 * target, ENOUGH * error) * diameter:
             break
         points, degree = elevate(points, 2, degree, degree + 1), degree + 1

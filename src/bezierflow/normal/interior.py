@@ -81,7 +81,7 @@ def _refit(inside: Interior, error: float, is_best: bool, diameter: float, max_d
     if is_best and stagnates and affordable > degree:
         points, degree = elevate(points, n_objectives, degree, degree + 1), degree + 1
     freedom = min(affordable, degree)
-    points, cloud, _ = fit_surface(points, cloud, degree, 2, PRECISE * error * diameter, freedom)
+    points, cloud, _ = fit_surface(points, cloud, degree, 2, PRECISE * error * diameter, error, freedom)
     return replace(inside, control_points=points, degree=degree, cloud=cloud, order=inside.order + 1)
 
 

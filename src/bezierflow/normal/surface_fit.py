@@ -14,9 +14,11 @@ from .cloud import Cloud
 from .polynomial import design_matrix, elevate
 from .refit import dense_refit, slide_refit
 
-FIRST_DAMPING = 1e-4
 SMALLEST_DAMPING = 1e-7
-"""Levenberg's damping of the refit; below the smallest the slides of the whole surface along itself would be undetermined."""
+LARGEST_DAMPING = 0.1
+"""Levenberg's damping μ of the refit starts at the error (relative to the diameter) and falls to a tenth of it, within these
+limits. Far from the set a tangent says little about where a curve goes, and points must not slide along it; near the set sliding
+is what makes a low degree do. Below the smallest, slides of the whole surface along itself would be undetermined."""
 
 MOST_STEPS = 8
 
@@ -30,9 +32,9 @@ def fit_surface(
     degree: int,
     n_fixed: int,
     precision: float,
+    error: float,
     freedom: int | None = None,
     steps: int = MOST_STEPS,
-    damping: float = FIRST_DAMPING,
 ) -> tuple[np.ndarray, Cloud, np.ndarray]:
     """The control points moved to the cloud, the cloud with its new t, and the normal distances that are left.
 
@@ -42,11 +44,13 @@ def fit_surface(
         degree: Of the surface.
         n_fixed: Faces of this many objectives or fewer stay as they are: 1 for the vertices, 2 for the edges too.
         precision: Points that may miss the set by much more than this weigh less.
+        error: The latest held-out error of the surface, relative to the diameter.
         freedom: The degree of the change, at most that of the surface and by default the same.
         steps: At most so many refits.
-        damping: The first one.
     """
     freedom = freedom or degree
+    damping = float(np.clip(error, 1e-4, LARGEST_DAMPING))
+    least = float(np.clip(0.1 * error, SMALLEST_DAMPING, LARGEST_DAMPING))
     free, lifted = free_directions(cloud.t.shape[1], degree, freedom, n_fixed)
     weights = _weights(cloud, degree, precision)
     t = _feet(control_points, cloud, cloud.t, degree)
@@ -61,8 +65,8 @@ def fit_surface(
         if moved_merit < merit:
             gained = moved_merit / merit
             control_points, t, merit, y = moved, moved_t, moved_merit, moved_y
-            damping = max(damping / 10, SMALLEST_DAMPING)
-            if gained > 0.7 and damping < 1e-5:
+            damping = max(damping / 10, least)
+            if gained > 0.7 and damping <= 10 * least:
                 break
         else:
             damping *= 30
