@@ -9,8 +9,9 @@ from .displacement import Linearization
 LONGEST = 0.3
 """A displacement counts for at most this share of the diameter: far from the set only its direction can be believed."""
 
-CURVED = 3.0
-"""A point moved by y misses the set by about CURVED |y|²/diameter: the set bends, and the linearization does not."""
+STRAIGHT = 1 / 3
+"""Gradient directions change over lengths of about this share of the diameter, or of the distance to a corner where that is
+shorter (at its minimizer the direction of a gradient jumps). A point moved by y over such a length ℓ misses the set by |y|²/ℓ."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,14 @@ def empty_cloud(n_objectives: int, n_variables: int) -> Cloud:
     )
 
 
-def observe(t: np.ndarray, x: np.ndarray, lin: Linearization, diameter: float) -> Cloud:
-    """The cloud that a linearization at x = b(t) gives; points where it failed are left out."""
+def observe(t: np.ndarray, x: np.ndarray, lin: Linearization, corners: np.ndarray, diameter: float) -> Cloud:
+    """The cloud that a linearization at x = b(t) gives, given the minimizers; points where it failed are left out."""
     y = np.asarray(lin.displacement)
     length = np.linalg.norm(y, axis=1)
     capped = y * np.minimum(1, LONGEST * diameter / np.maximum(length, 1e-300))[:, None]
-    miss = CURVED * length**2 / diameter
+    to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1)
+    miss = length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300)
+    miss = np.where(length > 0, miss, 0.0)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
     miss = np.where(lin.minimal, miss, np.maximum(miss, 0.1 * diameter))
     cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(lin.tangents), miss)

@@ -64,14 +64,14 @@ def start_edges(vertices: np.ndarray) -> tuple[Edge, ...]:
 
 
 def improve_edges(
-    count: Evaluations, edges: tuple[Edge, ...], diameter: float, target: float, max_degree: int
+    count: Evaluations, edges: tuple[Edge, ...], corners: np.ndarray, diameter: float, target: float, max_degree: int
 ) -> tuple[Edge, ...]:
     """One round: measure every unfinished edge at fresh nodes, all in one batch, and refit each to all it has learned."""
     open_edges = [edge for edge in edges if not edge.done]
     inner = [lobatto_nodes(2, edge.order).t[1:-1] for edge in open_edges]
     t = [_embed(nodes, edge.members, count.n_objectives) for nodes, edge in zip(inner, open_edges, strict=True)]
     x = [design_matrix(nodes, edge.degree) @ edge.control_points for nodes, edge in zip(inner, open_edges, strict=True)]
-    cloud, distance = probe(count, np.concatenate(t), np.concatenate(x), diameter)
+    cloud, distance = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter)
     ends = np.cumsum([0, *map(len, inner)])
     improved = {}
     for k, edge in enumerate(open_edges):
@@ -101,8 +101,9 @@ def _improve(edge: Edge, seen: Cloud, error: float, diameter: float, target: flo
     points = edge.best if back else edge.control_points
     degree = len(points) - 1
     affordable = min(affordable, degree + (1 if back else 2))
+    bold = is_best and error < NEAR and len(edge.errors) > 1 and error > 0.3 * edge.errors[-2]
     while True:
-        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter, error)
+        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter, error, bold=bold)
         if degree >= affordable or left[precise].max(initial=0.0) <= max(0.3 * target, ENOUGH * error) * diameter:
             break
         points, degree = elevate(points, 2, degree, degree + 1), degree + 1

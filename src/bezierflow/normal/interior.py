@@ -50,11 +50,11 @@ def start_interior(edges: tuple[Edge, ...], n_objectives: int, least_degree: int
 
 
 def improve_interior(
-    count: Evaluations, inside: Interior, diameter: float, target: float, max_degree: int
+    count: Evaluations, inside: Interior, corners: np.ndarray, diameter: float, target: float, max_degree: int
 ) -> Interior:
     """One round: measure the surface at fresh inner nodes, and refit it to everything known."""
     t = inner_nodes(count.n_objectives, inside.order)
-    seen, distance = probe(count, t, design_matrix(t, inside.degree) @ inside.control_points, diameter)
+    seen, distance = probe(count, t, design_matrix(t, inside.degree) @ inside.control_points, corners, diameter)
     inner = float(distance.max(initial=0.0) / diameter)
     error = max(inner, inside.edge_error)
     is_best = error < inside.error

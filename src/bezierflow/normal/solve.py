@@ -146,7 +146,7 @@ class NormalFlow:
 
     def _edges(self, state: NormalState) -> NormalState:
         count = state.evaluations
-        edges = improve_edges(count, state.edges, state.diameter, MARGIN * self.tol, self._limit(count.n_objectives))
+        edges = improve_edges(count, state.edges, state.descent.x, state.diameter, MARGIN * self.tol, self._limit(count.n_objectives))
         inside = start_interior(edges, count.n_objectives)
         surface = self._surface(inside.control_points, count.n_objectives, inside.degree)
         state = replace(state, edges=edges, surface=surface)
@@ -160,7 +160,7 @@ class NormalFlow:
         count = state.evaluations
         assert state.interior is not None
         limit = self._limit(count.n_objectives)
-        inside = improve_interior(count, state.interior, state.diameter, MARGIN * self.tol, limit)
+        inside = improve_interior(count, state.interior, state.descent.x, state.diameter, MARGIN * self.tol, limit)
         surface = self._surface(inside.best, count.n_objectives, inside.best_degree)
         stage = Stage.DONE if inside.done else Stage.INTERIOR
         return replace(state, stage=stage, interior=inside, surface=surface, error=inside.error)

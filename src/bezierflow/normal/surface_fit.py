@@ -16,11 +16,12 @@ from .refit import dense_refit, slide_refit
 
 SMALLEST_DAMPING = 1e-7
 LARGEST_DAMPING = 0.1
-"""Levenberg's damping μ of the refit starts at the error (relative to the diameter) and falls to a tenth of it, within these
-limits. Far from the set a tangent says little about where a curve goes, and points must not slide along it; near the set sliding
+"""Levenberg's damping μ of the refit starts at the error (relative to the diameter) and falls to a tenth of it (a hundredth
+if bold), within these limits. Far from the set a tangent says little about where a curve goes, and points must not slide along it; near the set sliding
 is what makes a low degree do. Below the smallest, slides of the whole surface along itself would be undetermined."""
 
 MOST_STEPS = 8
+MOST_BOLD_STEPS = 25
 
 OVERDETERMINED = 1.5
 """Equations for each unknown before a degree is believed: with fewer a fit meets its points and misses the set between them."""
@@ -34,7 +35,7 @@ def fit_surface(
     precision: float,
     error: float,
     freedom: int | None = None,
-    steps: int = MOST_STEPS,
+    bold: bool = False,
 ) -> tuple[np.ndarray, Cloud, np.ndarray]:
     """The control points moved to the cloud, the cloud with its new t, and the normal distances that are left.
 
@@ -46,15 +47,16 @@ def fit_surface(
         precision: Points that may miss the set by much more than this weigh less.
         error: The latest held-out error of the surface, relative to the diameter.
         freedom: The degree of the change, at most that of the surface and by default the same.
-        steps: At most so many refits.
+        bold: Ten times less damping and more steps, for a surface near the set that has to slide far along it.
     """
     freedom = freedom or degree
     damping = float(np.clip(error, 1e-4, LARGEST_DAMPING))
-    least = float(np.clip(0.1 * error, SMALLEST_DAMPING, LARGEST_DAMPING))
+    least = float(np.clip((0.01 if bold else 0.1) * error, SMALLEST_DAMPING, LARGEST_DAMPING))
     free, lifted = free_directions(cloud.t.shape[1], degree, freedom, n_fixed)
     weights = _weights(cloud, degree, precision)
     t = _feet(control_points, cloud, cloud.t, degree)
     merit, y = _merit(control_points, cloud, t, degree, weights)
+    steps = MOST_BOLD_STEPS if bold else MOST_STEPS
     for _ in range(steps if len(free) and len(cloud) else 0):
         design = design_matrix(t, freedom)[:, free]
         refit = dense_refit if design.shape[1] * y.shape[1] < y.shape[0] * cloud.tangents.shape[2] else slide_refit
@@ -66,7 +68,7 @@ def fit_surface(
             gained = moved_merit / merit
             control_points, t, merit, y = moved, moved_t, moved_merit, moved_y
             damping = max(damping / 10, least)
-            if gained > 0.7 and damping <= 10 * least:
+            if gained > (0.99 if bold else 0.7) and damping <= 10 * least:
                 break
         else:
             damping *= 30
