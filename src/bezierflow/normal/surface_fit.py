@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..simplex import multi_indices, raised_positions
-from .cloud import Cloud
+from .cloud import STRAIGHT, Cloud
 from .polynomial import design_matrix, elevate
 from .refit import dense_refit, slide_refit
 
@@ -60,7 +60,7 @@ def fit_surface(
     for _ in range(steps if len(free) and len(cloud) else 0):
         design = design_matrix(t, freedom)[:, free]
         refit = dense_refit if design.shape[1] * y.shape[1] < y.shape[0] * cloud.tangents.shape[2] else slide_refit
-        change = refit(design, y, cloud.tangents, weights, np.asarray(damping), xp=np)
+        change = refit(design, y, cloud.tangents, weights, damping * _restraint(control_points, t, degree), xp=np)
         moved = control_points + lifted @ change
         moved_t = _feet(moved, cloud, t, degree)
         moved_merit, moved_y = _merit(moved, cloud, moved_t, degree, weights)
@@ -83,6 +83,18 @@ def _weights(cloud: Cloud, degree: int, precision: float) -> np.ndarray:
     trust = precision / np.sqrt(precision**2 + cloud.miss**2)
     weights = even * trust
     return weights / weights.max(initial=1e-300)
+
+
+def _restraint(control_points: np.ndarray, t: np.ndarray, degree: int) -> np.ndarray:
+    """How much more than elsewhere a slide is damped near a corner: by the square of how much nearer the corner is.
+
+    A point that slides past its corner would make the surface run over the end of the set and back.
+    """
+    n_objectives = t.shape[1]
+    corners = control_points[(multi_indices(n_objectives, degree) == degree).argmax(axis=0)]
+    to_corner = np.linalg.norm((design_matrix(t, degree) @ control_points)[:, None] - corners[None], axis=2).min(axis=1)
+    scale = STRAIGHT * np.linalg.norm(corners - corners[0], axis=1).max()
+    return np.clip(scale / np.maximum(to_corner, 1e-300), 1, 1e3) ** 2
 
 
 def _merit(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, degree: int, weights: np.ndarray):
