@@ -35,6 +35,11 @@ class Derivatives:
     gradients: Float[np.ndarray, "n n_objectives n_variables"]
     hessians: Float[np.ndarray, "n n_objectives n_variables n_variables"] | None
 
+    def take(self, rows: np.ndarray) -> "Derivatives":
+        """Those at some of the points."""
+        hessians = None if self.hessians is None else self.hessians[rows]
+        return Derivatives(self.points[rows], self.values[rows], self.gradients[rows], hessians)
+
 
 class Evaluations:
     """The objectives of one run, with the evaluations made so far.

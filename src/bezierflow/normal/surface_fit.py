@@ -36,6 +36,7 @@ def fit_surface(
     error: float,
     freedom: int | None = None,
     bold: bool = False,
+    recall: Cloud | None = None,
 ) -> tuple[np.ndarray, Cloud, np.ndarray]:
     """The control points moved to the cloud, the cloud with its new t, and the normal distances that are left.
 
@@ -48,7 +49,10 @@ def fit_surface(
         error: The latest held-out error of the surface, relative to the diameter.
         freedom: The degree of the change, at most that of the surface and by default the same.
         bold: Ten times less damping and more steps, for a surface near the set that has to slide far along it.
+        recall: Points that certain t should be called back to, for this fit only (see `probe`).
     """
+    n_known, known = len(cloud), cloud
+    cloud = cloud if recall is None else cloud.join(recall)
     freedom = freedom or degree
     damping = float(np.clip(error, 1e-4, LARGEST_DAMPING))
     least = float(np.clip((0.01 if bold else 0.1) * error, SMALLEST_DAMPING, LARGEST_DAMPING))
@@ -74,7 +78,7 @@ def fit_surface(
             damping *= 30
             if damping > 10:
                 break
-    return control_points, replace(cloud, t=t), np.linalg.norm(y, axis=1)
+    return control_points, replace(known, t=t[:n_known]), np.linalg.norm(y[:n_known], axis=1)
 
 
 def _weights(cloud: Cloud, degree: int, precision: float) -> np.ndarray:
@@ -90,8 +94,7 @@ def _restraint(control_points: np.ndarray, t: np.ndarray, degree: int) -> np.nda
 
     A point that slides past its corner would make the surface run over the end of the set and back.
     """
-    n_objectives = t.shape[1]
-    corners = control_points[(multi_indices(n_objectives, degree) == degree).argmax(axis=0)]
+    corners = control_points[(multi_indices(t.shape[1], degree) == degree).argmax(axis=0)]
     to_corner = np.linalg.norm((design_matrix(t, degree) @ control_points)[:, None] - corners[None], axis=2).min(axis=1)
     scale = STRAIGHT * np.linalg.norm(corners - corners[0], axis=1).max()
     return np.clip(scale / np.maximum(to_corner, 1e-300), 1, 1e3) ** 2
