@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
+from ..compilation import NO_NESTED_THREADS
 from .lift import Flow, FlowState, Objectives
 
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = 0, 1, 2, 3
@@ -86,7 +87,7 @@ def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array
     )
 
 
-@eqx.filter_jit
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
 def _advance(flow: Flow, objectives: Objectives, run: Run, until: Int[Array, ""], tol: Float[Array, ""]) -> Run:
     """Iterations up to number `until` in one compiled loop, the same whatever `until` is: the same result, bit for bit."""
     return jax.lax.while_loop(
