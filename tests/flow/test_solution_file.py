@@ -82,5 +82,5 @@ def test_mistakes_are_named_and_lose_nothing(solution, path, tmp_path):
         bf.load(tmp_path / "nowhere.bez")
     before = path.read_bytes()
     (tmp_path / "cut.bez").write_bytes(before[: len(before) // 2])
-    with pytest.raises(ValueError, match="damaged|cut off"):
+    with pytest.raises(ValueError, match=r"damaged|cut off"):
         bf.load(tmp_path / "cut.bez")

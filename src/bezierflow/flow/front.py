@@ -39,9 +39,8 @@ class FittedFront:
 
 def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int) -> FittedFront:
     """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or the net is large."""
-    degrees = [
-        d for d in range(degree, max(degree, LARGEST_DEGREE) + 1) if d == degree or n_controls(n_objectives, d) <= LARGEST_NET
-    ]
+    higher = range(degree + 1, LARGEST_DEGREE + 1)
+    degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= LARGEST_NET)]
     nodes = lobatto_nodes(n_objectives, degrees[-1] + 1).t
     with double_precision():
         held_out = np.asarray(low_discrepancy(jax.random.key(0), HELD_OUT, n_objectives))
