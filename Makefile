@@ -32,6 +32,14 @@ lint: $(VENV)/.lint  ## ruff and pyright
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
+$(VENV)-peers/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@touch $@
+
+bench: $(VENV)-peers/.installed  ## compare with pytorch-bsf and NumPy, in an environment of its own
+	$(VENV)-peers/bin/python benchmarks/peers.py
+
 format: $(VENV)/.lint  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -263,11 +264,17 @@ def _solution_figures(solution: Any) -> dict[str, Any]:
         "evaluations": solution.stats.evaluations._asdict(),
         "iterations": solution.stats.iterations,
         "seconds": solution.stats.seconds,
+        "error": _error_figures(solution.error),
     }
 
 
+def _error_figures(error: Any) -> dict[str, Any]:
+    figures = {name: getattr(error, name) for name in ("rms", "max", "bound", "diameter", "n_samples", "n_invalid")}
+    return figures | {"flags": {flag.name: flag.value for flag in error.flags}}
+
+
 def _print_solution(solution: Any) -> None:
-    count = solution.stats.evaluations
+    count, error = solution.stats.evaluations, solution.error
     _print_table(
         ["", ""],
         [
@@ -278,6 +285,8 @@ def _print_solution(solution: Any) -> None:
             ],
             ["evaluations", f"{count.objective:,} objectives, {count.jacobian:,} Jacobians, {count.hessian:,} Hessians"],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
+            ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
+            *(["note", flag.value] for flag in error.flags),
         ],
     )
 
@@ -292,7 +301,8 @@ def _print_table(headings: list[str], rows: list[list[str]]) -> None:
         table.add_column(Text(heading), justify="left" if number == 0 or not any(headings) else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    Console().print(table)
+    # Where nobody watches, a table is for a file or another program: never folded to a guessed width.
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def _write_json(path: str | None, figures: dict[str, Any]) -> None:

@@ -75,7 +75,7 @@ def minimize(
         surface = _initial_surface(x0, raveling, n_objectives, flow.degree)
         n_iterations, tol = _limits(n_iterations, tol)
 
-        run = runs.start(flow, surface, jax.random.key(seed), n_iterations)
+        run = runs.start(flow, surface, np.asarray(seed), n_iterations)
         run, reason = _drive(flow, flat_objectives, run, raveling, n_iterations, tol, callback, progress)
         names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
         result = _explain(flow, flat_objectives, run, reason, n_iterations, tol, names)
@@ -87,7 +87,7 @@ def minimize(
         objectives=objectives,
         names=names,
         result=result,
-        stats=Stats(Evaluations(*map(int, run.evaluations)), made, time.perf_counter() - began),
+        stats=Stats(Evaluations(*np.asarray(run.evaluations).tolist()), made, time.perf_counter() - began),
         history={"movement": on_host(run.movement)[:made], "residual": on_host(run.residual)[:made]},
         made_by=_provenance(flow, n_iterations, tol, seed),
         raveling=raveling,
@@ -140,15 +140,15 @@ def _drive(flow, objectives, run, raveling, n_iterations, tol, callback, progres
         surface = BezierSimplex(
             raveling.unravel(on_host(run.state.surface.control_points)), run.state.surface.n_objectives, flow.degree
         )
-        movement, residual = float(run.movement[run.iteration - 1]), float(run.residual[run.iteration - 1])
-        return Iteration(run.iteration, surface, movement, residual, Evaluations(*map(int, run.evaluations)))
+        movement, residual = (float(np.asarray(record)[run.iteration - 1]) for record in (run.movement, run.residual))
+        return Iteration(run.iteration, surface, movement, residual, Evaluations(*np.asarray(run.evaluations).tolist()))
 
     with progress_bar(progress, n_iterations, "flow") as update:
 
         def on_pulse(run: runs.Run) -> bool:
             nonlocal latest
             latest = run
-            update(run.iteration, f"moved {float(run.movement[max(run.iteration - 1, 0)]):.2e}")
+            update(run.iteration, f"moved {np.asarray(run.movement)[max(run.iteration - 1, 0)]:.2e}")
             return callback is not None and bool(callback(iteration(run)))
 
         try:

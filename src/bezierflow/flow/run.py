@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
+from ..compilation import NO_NESTED_THREADS
 from .lift import Flow, FlowState, Objectives
 
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = 0, 1, 2, 3
@@ -45,13 +46,20 @@ class Run(NamedTuple):
         return int(self.state.k) - 1
 
 
-def start(flow: Flow, surface: BezierSimplex, key: Array, n_iterations: int) -> Run:
-    """A run before its first iteration."""
-    state = flow.init(surface, key)
+@eqx.filter_jit
+def start(flow: Flow, surface: BezierSimplex, seed: Int[np.ndarray, ""], n_iterations: int) -> Run:
+    """A run before its first iteration. Compiled as one program: a dozen small ones would take a second to make."""
+    state = flow.init(surface, jax.random.key(seed))
     blank = jnp.full(n_iterations, jnp.nan)
     size = 1 + jnp.max(jnp.abs(surface.control_points))
     infinite, zero = jnp.asarray(jnp.inf, float), jnp.asarray(0, int)
-    return Run(state, surface.control_points, infinite, size, zero, zero, jnp.zeros(3, int), blank, blank)
+    run = Run(state, surface.control_points, infinite, size, zero, zero, jnp.zeros(3, int), blank, blank)
+    return jax.tree.map(_settle_type, run)
+
+
+def _settle_type(leaf: Array) -> Array:
+    """The leaf with its type settled: a counter that started as a bare 1 would make the loop compile a second time."""
+    return leaf if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else jax.lax.convert_element_type(leaf, leaf.dtype)
 
 
 def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array, ""]) -> Run:
@@ -62,9 +70,8 @@ def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array
     calm = jnp.where(change <= tol * diameter, run.calm + 1, 0)
     healthy = info.finite & jnp.all(jnp.isfinite(P_next))
     blown_up = jnp.max(jnp.abs(P_next)) > BLOW_UP * run.size
-    status = jnp.where(
-        ~healthy, NON_FINITE, jnp.where(blown_up, DIVERGED, jnp.where(calm >= CALM_ITERATIONS, CONVERGED, RUNNING))
-    )
+    trouble = jnp.where(~healthy, NON_FINITE, jnp.where(blown_up, DIVERGED, RUNNING))
+    status = jnp.where((trouble == RUNNING) & (calm >= CALM_ITERATIONS), CONVERGED, trouble)
     calmer = healthy & (info.movement <= run.least_movement)
     place = run.state.k - 1
     return Run(
@@ -73,14 +80,14 @@ def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array
         least_movement=jnp.where(calmer, info.movement, run.least_movement),
         size=run.size,
         calm=calm,
-        status=status,
+        status=jnp.asarray(status, int),
         evaluations=run.evaluations + jnp.stack([jnp.asarray(count, int) for count in info.evaluations]),
         movement=run.movement.at[place].set(info.movement),
         residual=run.residual.at[place].set(info.residual),
     )
 
 
-@eqx.filter_jit
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
 def _advance(flow: Flow, objectives: Objectives, run: Run, until: Int[Array, ""], tol: Float[Array, ""]) -> Run:
     """Iterations up to number `until` in one compiled loop, the same whatever `until` is: the same result, bit for bit."""
     return jax.lax.while_loop(

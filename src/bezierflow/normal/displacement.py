@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from ..compilation import NO_NESTED_THREADS
 from .multipliers import face_multipliers
 
 DEPENDENT = 1e-8
@@ -125,5 +126,5 @@ def _positive(matrix: Array) -> Array:
     return jnp.all(jnp.isfinite(jnp.linalg.cholesky(matrix - 1e-12 * jnp.eye(len(matrix)))))
 
 
-linearize_points = jax.jit(jax.vmap(linearize, in_axes=(0, 0, 0, None)))
+linearize_points = jax.jit(jax.vmap(linearize, in_axes=(0, 0, 0, None)), compiler_options=NO_NESTED_THREADS)
 """`linearize` at a batch of points, compiled: gradients, hessians and faces with the batch axis first."""

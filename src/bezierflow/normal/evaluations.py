@@ -108,7 +108,7 @@ class Evaluations:
         return Linearization(*parts)
 
     def _in_blocks(self, function: Callable, *arrays: np.ndarray) -> list[np.ndarray]:
-        """function over blocks of rows of the same size; the last one is filled up with copies of its last row."""
+        """Function over blocks of rows of the same size; the last one is filled up with copies of its last row."""
         n, parts = len(arrays[0]), []
         with double_precision():
             for start in range(0, max(n, 1), self.block):

@@ -23,22 +23,15 @@ class Composite(AbstractProblem):
     nonsmooth: Callable[[PyTree], Float[Array, " n_objectives"]]
     prox: Callable[[PyTree, Float[Array, " n_objectives"]], PyTree]
     names: Names = eqx.field(static=True)
+    n_objectives: int | None = eqx.field(static=True)
+    n_variables: int | None = eqx.field(static=True)
 
     def __init__(self, smooth: Callable, nonsmooth: Callable, prox: Callable, names: Names | None = None):
         for name, part in (("smooth", smooth), ("nonsmooth", nonsmooth), ("prox", prox)):
             if not callable(part):
                 raise TypeError(f"{name} must be a function, got {part!r}")
         self.smooth, self.nonsmooth, self.prox, self.names = smooth, nonsmooth, prox, names or Names()
-
-    @property
-    def n_objectives(self) -> int | None:
-        """M where names tell; else a call does."""
-        return len(self.names.objectives) or None
-
-    @property
-    def n_variables(self) -> int | None:
-        """L where names tell; else a call does."""
-        return len(self.names.variables) or None
+        self.n_objectives, self.n_variables = self.names.n_objectives, self.names.n_variables
 
     def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
         """s(x) + g(x)."""

@@ -1,0 +1,39 @@
+"""Quality of a front in objective space, all objectives minimized, as `moocore` computes it."""
+
+from typing import Any
+
+import numpy as np
+
+from .point_set import as_points
+
+
+def igd_plus(front: Any, reference: Any) -> float:
+    """IGD+: the mean over the reference front of the least distance by which a point of the front falls short of it.
+
+    (Ishibuchi et al., "Modified distance calculation in generational distance and inverted generational distance", EMO 2015.)
+    Only objectives in which the point is worse count, so it never rewards a dominated front.
+
+    Args:
+        front: objective values found, one point a row.
+        reference: objective values of the true front, one point a row.
+    """
+    front = as_points(front, "front")
+    import moocore
+
+    return float(moocore.igd_plus(front, ref=as_points(reference, "reference", front.shape[1])))
+
+
+def hypervolume(front: Any, reference: Any) -> float:
+    """The volume of what the front dominates, up to the reference point. Points beyond that in any objective count for nothing.
+
+    Args:
+        front: objective values found, one point a row.
+        reference: one point, worse than the front in each objective.
+    """
+    front = as_points(front, "front")
+    point = np.asarray(reference, dtype=float)
+    if point.shape != front.shape[1:] or not np.isfinite(point).all():
+        raise ValueError(f"reference must be one finite point of {front.shape[1]} objectives, got {reference!r}")
+    import moocore
+
+    return float(moocore.hypervolume(front, ref=point))

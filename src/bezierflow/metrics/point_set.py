@@ -1,0 +1,19 @@
+"""The door of every metric: a finite set of points as a float64 matrix."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+
+def as_points(points: Any, argument: str, width: int | None = None) -> Float[np.ndarray, "n width"]:
+    """The points as float64, one a row, or a ValueError that names the argument."""
+    array = np.asarray(points, dtype=float)
+    if array.ndim != 2 or len(array) == 0:
+        raise ValueError(f"{argument} must be a matrix with one point a row, at least one, got shape {array.shape}")
+    if width is not None and array.shape[1] != width:
+        raise ValueError(f"{argument} must have {width} columns like the other points, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        row = int(np.argmax(~np.isfinite(array).all(axis=1)))
+        raise ValueError(f"{argument} must be finite, but row {row} is {array[row].tolist()}")
+    return array

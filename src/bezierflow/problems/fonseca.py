@@ -1,0 +1,59 @@
+"""Fonseca's problem: two objectives, a straight Pareto set and a concave front that no weighted sum can trace."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..precision import in_double_precision
+from .names import Names
+from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
+from .quadratic_forms import CenterMap
+
+
+class Fonseca(AbstractSolvedProblem):
+    """f_1(x) = 1 − exp(−|x−c|²), f_2(x) = 1 − exp(−|x+c|²) with c = (1, …, 1)/√L.
+
+    (Fonseca and Fleming, "An overview of evolutionary algorithms in multiobjective optimization", Evolutionary Computation 3,
+    1995; also known as VLMOP2.) Both objectives increase with the distance from their minimizer, so the Pareto set is the
+    segment from c to −c.
+
+    Args:
+        n_variables: L, at least 1.
+    """
+
+    names: Names = eqx.field(static=True)
+    n_objectives: int = eqx.field(static=True)
+    n_variables: int = eqx.field(static=True)
+
+    def __init__(self, n_variables: int = 2):
+        self.n_objectives = 2
+        self.n_variables = check_count(n_variables, "n_variables", 1)
+        self.names = Names.default(2, self.n_variables)
+
+    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, "2"]:
+        """f(x)."""
+        return in_double_precision(self._objectives, as_point(x, self.n_variables))
+
+    def _objectives(self, x: Array) -> Array:
+        center = self.n_variables**-0.5
+        squares = jnp.stack([jnp.sum((x - center) ** 2), jnp.sum((x + center) ** 2)])
+        return -jnp.expm1(-squares)
+
+    def pareto_point(self, w: Float[Array | np.ndarray, "*batch 2"]) -> Float[Array | np.ndarray, "*batch n_variables"]:
+        """w_1 c − w_2 c."""
+        w = as_batch(w, 2, "w")
+        along = (w[..., 0] - w[..., 1]) * self.n_variables**-0.5
+        return along[..., None] * np.ones(self.n_variables, dtype=w.dtype)
+
+    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """The nearest point of the segment, exact to rounding."""
+        x = np.asarray(as_batch(x, self.n_variables, "x"), dtype=float)
+        end = self.n_variables**-0.5
+        along = np.clip(x.mean(axis=-1, keepdims=True), -end, end)
+        return np.broadcast_to(along, x.shape).copy()
+
+    def set_map(self) -> CenterMap:
+        """`pareto_point`, with derivatives: the weighted mean of c and −c."""
+        ends = np.array([[1.0], [-1.0]]) * np.full(self.n_variables, self.n_variables**-0.5)
+        return CenterMap(np.ones_like(ends), ends)

@@ -1,0 +1,123 @@
+"""Names and units of objectives and variables: they travel with a problem into its solution, its file, tables and plots."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the objectives and variables are called, and their units; any text will do.
+
+    A tuple left empty means "not given": `complete` fills it, with f1, f2, … for objectives, x1, x2, … for variables and
+    no unit ("") for either. Names of one kind are distinct, because tables and queries find things by them.
+    """
+
+    objectives: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    objective_units: tuple[str, ...] = ()
+    variable_units: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        for field in fields(self):
+            object.__setattr__(self, field.name, _as_texts(getattr(self, field.name), field.name))
+        for kind in ("objectives", "variables"):
+            texts = getattr(self, kind)
+            repeated = next((text for text in texts if texts.count(text) > 1), None)
+            if repeated is not None:
+                raise ValueError(f"{kind} must have distinct names, got {repeated!r} more than once in {texts}")
+        _check_units(self.objectives, self.objective_units, "objective")
+        _check_units(self.variables, self.variable_units, "variable")
+
+    @classmethod
+    def default(cls, n_objectives: int, n_variables: int) -> "Names":
+        """The names f1, f2, … and x1, x2, … without units."""
+        return cls().complete(n_objectives, n_variables)
+
+    def complete(self, n_objectives: int, n_variables: int) -> "Names":
+        """The same names with defaults where none were given, or a ValueError if their numbers do not fit the problem."""
+        self.check(n_objectives, n_variables)
+        return Names(
+            self.objectives or tuple(f"f{m}" for m in range(1, n_objectives + 1)),
+            self.variables or tuple(f"x{i}" for i in range(1, n_variables + 1)),
+            self.objective_units or ("",) * n_objectives,
+            self.variable_units or ("",) * n_variables,
+        )
+
+    def check(self, n_objectives: int | None, n_variables: int | None) -> None:
+        """Raises a ValueError that says which names do not fit this many objectives and variables (None: not known)."""
+        sizes = (n_objectives, n_variables, n_objectives, n_variables)
+        for field, size in zip(fields(self), sizes, strict=True):
+            texts = getattr(self, field.name)
+            if texts and size is not None and len(texts) != size:
+                kind = "objectives" if field.name.startswith("objective") else "variables"
+                raise ValueError(f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}: {texts}")
+
+    def replaced(
+        self,
+        objectives: Sequence[str] | None = None,
+        variables: Sequence[str] | None = None,
+        objective_units: Sequence[str] | None = None,
+        variable_units: Sequence[str] | None = None,
+    ) -> "Names":
+        """The same names with those given here in place of the old ones."""
+        given = {
+            "objectives": objectives,
+            "variables": variables,
+            "objective_units": objective_units,
+            "variable_units": variable_units,
+        }
+        return replace(self, **{name: texts for name, texts in given.items() if texts is not None})
+
+    @property
+    def n_objectives(self) -> int | None:
+        """How many objectives these names are for; None if none is named."""
+        return len(self.objectives or self.objective_units) or None
+
+    @property
+    def n_variables(self) -> int | None:
+        """How many variables these names are for; None if none is named."""
+        return len(self.variables or self.variable_units) or None
+
+    @property
+    def objective_labels(self) -> tuple[str, ...]:
+        """Names with units, for tables and axes: "cost [EUR]", or "cost" where there is no unit."""
+        return _labels(self.objectives, self.objective_units)
+
+    @property
+    def variable_labels(self) -> tuple[str, ...]:
+        """Names with units, for tables and axes: "length [m]", or "length" where there is no unit."""
+        return _labels(self.variables, self.variable_units)
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Four lists of texts, ready for JSON."""
+        return {field.name: list(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Sequence[str]]) -> "Names":
+        """What `to_dict` gave, back again; a missing list means "not given"."""
+        unknown = sorted(set(data) - {field.name for field in fields(cls)})
+        if unknown:
+            raise ValueError(f"names must hold {[field.name for field in fields(cls)]} and nothing else, got {unknown}")
+        return cls(**{name: tuple(texts) for name, texts in data.items()})
+
+
+def _as_texts(texts: Any, argument: str) -> tuple[str, ...]:
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise TypeError(f"{argument} must be a sequence of texts, one for each, got {texts!r}")
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{argument} must hold texts alone, got {text!r} in {tuple(texts)}")
+    return tuple(texts)
+
+
+def _check_units(names: tuple[str, ...], units: tuple[str, ...], kind: str) -> None:
+    if names and units and len(names) != len(units):
+        raise ValueError(
+            f"{kind}_units must hold one text for each of the {len(names)} {kind}s ('' for none), got {len(units)}: {units}"
+        )
+
+
+def _labels(names: tuple[str, ...], units: tuple[str, ...]) -> tuple[str, ...]:
+    units = units or ("",) * len(names)
+    return tuple(f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True))

@@ -1,0 +1,150 @@
+"""What a problem is: a map x -> (f_1(x), …, f_M(x)) that knows its size and what its parts are called."""
+
+import abc
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from .names import Names
+from .projection import SmoothMap
+
+
+class AbstractProblem(eqx.Module):
+    """A multi-objective problem: minimize f(x) = (f_1(x), …, f_M(x)).
+
+    An immutable pytree, traceable by JAX. Where the mathematics gives it, a problem also has `pareto_map(t)`, the minimizer
+    of Σ t_m f_m; it is absent where that minimizer is not known, so ask with `hasattr`. `n_objectives` or `n_variables` may be
+    None where only a call can tell.
+    """
+
+    names: eqx.AbstractVar[Names]
+    n_objectives: eqx.AbstractVar[int | None]
+    n_variables: eqx.AbstractVar[int | None]
+
+    @abc.abstractmethod
+    def __call__(self, x: PyTree) -> Float[Array | np.ndarray, " n_objectives"]:
+        """The M objective values at one point; `jax.vmap(problem)` takes many."""
+
+    def __hash__(self) -> int:
+        # By content, arrays included, so that `jax.jit(problem)` works and equal problems share what it compiled.
+        leaves, structure = jax.tree.flatten(self)
+        return hash((structure, *(leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves)))
+
+    def with_names(
+        self,
+        objectives: Sequence[str] | None = None,
+        variables: Sequence[str] | None = None,
+        objective_units: Sequence[str] | None = None,
+        variable_units: Sequence[str] | None = None,
+    ) -> Self:
+        """The same problem with these names and units; what is not given stays as it was."""
+        given = (objectives, variables, objective_units, variable_units)
+        Names().replaced(*given).check(self.n_objectives, self.n_variables)
+        names = self.names.replaced(*given)
+        renamed = copy.copy(self)
+        n_objectives, n_variables = self.n_objectives or names.n_objectives, self.n_variables or names.n_variables
+        for field, value in (("names", names), ("n_objectives", n_objectives), ("n_variables", n_variables)):
+            object.__setattr__(renamed, field, value)  # a frozen module: only this fresh copy, before anyone sees it
+        return renamed
+
+
+class AbstractSolvedProblem(AbstractProblem):
+    """A problem whose Pareto set is known exactly, so that a surface can be measured against the truth."""
+
+    n_objectives: eqx.AbstractVar[int]  # type: ignore[reportIncompatibleVariableOverride]
+    n_variables: eqx.AbstractVar[int]  # type: ignore[reportIncompatibleVariableOverride]
+
+    @abc.abstractmethod
+    def pareto_point(
+        self, w: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[Array | np.ndarray, "*batch n_variables"]:
+        """A continuous map from Δ^{M−1} onto the Pareto set, each face Δ_J onto the Pareto set of the objectives J.
+
+        Where the problem has a `pareto_map`, it is that one; else w only parametrizes the set.
+        """
+
+    @abc.abstractmethod
+    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """The point of the Pareto set nearest to each x, in NumPy float64. Not for use while tracing."""
+
+    @abc.abstractmethod
+    def set_map(self) -> SmoothMap:
+        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto what is made of it."""
+
+    def distance(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch"]:
+        """The Euclidean distance of each x from the Pareto set, in NumPy float64. Not for use while tracing."""
+        return np.linalg.norm(np.asarray(x, dtype=float) - self.project(x), axis=-1)
+
+
+class Problem(AbstractProblem):
+    """Any function x -> (M,) of the user's own, with names and units.
+
+    Args:
+        function: takes a point (an array or any pytree of arrays) and returns the M objective values; written in JAX.
+        n_objectives: M. Taken from the names where those are given, else left to the first call.
+        n_variables: L, likewise; for a pytree the number of entries over all leaves.
+        objective_names: one text for each objective; f1, f2, … if not given.
+        variable_names: one text for each variable; x1, x2, … if not given.
+        objective_units: one text for each objective, '' for none.
+        variable_units: one text for each variable, '' for none.
+    """
+
+    function: Callable
+    names: Names = eqx.field(static=True)
+    n_objectives: int | None = eqx.field(static=True)
+    n_variables: int | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        function: Callable[[PyTree], Array],
+        n_objectives: int | None = None,
+        n_variables: int | None = None,
+        *,
+        objective_names: Sequence[str] = (),
+        variable_names: Sequence[str] = (),
+        objective_units: Sequence[str] = (),
+        variable_units: Sequence[str] = (),
+    ):
+        if not callable(function):
+            raise TypeError(f"function must be callable as function(x) -> (M,), got {function!r}")
+        names = Names(objective_names, variable_names, objective_units, variable_units)  # type: ignore[arg-type]
+        for argument, size in (("n_objectives", n_objectives), ("n_variables", n_variables)):
+            if size is not None:
+                check_count(size, argument, 1)
+        names.check(n_objectives, n_variables)
+        self.function, self.names = function, names
+        self.n_objectives = n_objectives or names.n_objectives
+        self.n_variables = n_variables or names.n_variables
+
+    def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
+        """What the function returns, untouched."""
+        return self.function(x)
+
+
+def check_count(n: Any, argument: str, least: int) -> int:
+    """The number as an int, or a ValueError that names the argument."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
+        raise ValueError(f"{argument} must be a whole number of at least {least}, got {n!r}")
+    return int(n)
+
+
+def as_point(x: Any, n_variables: int) -> Array:
+    """One point as an array of floats, or a ValueError that says which shape was expected."""
+    x = as_batch(x, n_variables, "x")
+    if x.ndim != 1:
+        raise ValueError(f"x must be one point of shape ({n_variables},), got shape {x.shape}; jax.vmap(problem) takes many")
+    return x
+
+
+def as_batch(points: Any, size: int, argument: str) -> Array:
+    """Points with coordinates last, as an array of floats, or a ValueError that names the argument."""
+    if not isinstance(points, jax.Array | np.ndarray):
+        points = np.asarray(points, dtype=float)
+    if points.ndim < 1 or points.shape[-1] != size:
+        raise ValueError(f"{argument} must have {size} coordinates along its last axis, got shape {points.shape}")
+    return points if np.issubdtype(points.dtype, np.floating) else points.astype(float)  # type: ignore[return-value]

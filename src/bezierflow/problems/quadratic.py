@@ -1,0 +1,109 @@
+"""Convex quadratics: the problems whose whole Pareto set is a formula."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..precision import in_double_precision
+from .names import Names
+from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
+from .projection import project_onto
+from .quadratic_forms import CenterMap, apply, balanced, stack_matrices, weighted_center
+
+
+class Quadratic(AbstractSolvedProblem):
+    """f_m(x) = (x−c_m)ᵀ Q_m (x−c_m) + o_m with symmetric positive definite Q_m.
+
+    Its Pareto map is exact: x*(t) = (Σ t_m Q_m)⁻¹ Σ t_m Q_m c_m.
+
+    Args:
+        matrices: the Q_m, each a matrix (L, L) or, for a diagonal one, its diagonal (L,).
+        centers: the minimizers c_m, one a row.
+        offsets: the least values o_m, one number for all or one each.
+    """
+
+    matrices: np.ndarray
+    centers: np.ndarray
+    offsets: np.ndarray
+    names: Names = eqx.field(static=True)
+    n_objectives: int = eqx.field(static=True)
+    n_variables: int = eqx.field(static=True)
+
+    def __init__(self, matrices: Sequence[Any] | np.ndarray, centers: Any, offsets: Any = 0.0):
+        self.matrices = _check_positive_definite(stack_matrices(matrices))
+        n_objectives, n_variables = self.matrices.shape[0], self.matrices.shape[-1]
+        self.centers = np.array(centers, dtype=float)
+        if self.centers.shape != (n_objectives, n_variables):
+            raise ValueError(
+                f"centers must have shape ({n_objectives}, {n_variables}) to go with the matrices, got {self.centers.shape}"
+            )
+        offsets = np.asarray(offsets, dtype=float)
+        if offsets.shape not in ((), (n_objectives,)):
+            raise ValueError(f"offsets must be one number or {n_objectives} of them, got shape {offsets.shape}")
+        self.offsets = np.broadcast_to(offsets, (n_objectives,)).copy()
+        self.n_objectives, self.n_variables = n_objectives, n_variables
+        self.names = Names.default(n_objectives, n_variables)
+
+    @classmethod
+    def random(cls, n_objectives: int, n_variables: int, condition: float = 10.0, seed: int = 0) -> "Quadratic":
+        """A random one: standard normal centers, randomly rotated Q_m of exactly this condition number.
+
+        The eigenvalues are spread evenly on a logarithmic scale around 1.
+        """
+        check_count(n_objectives, "n_objectives", 1)
+        check_count(n_variables, "n_variables", 1)
+        if not 1 <= condition < np.inf:
+            raise ValueError(f"condition must be a finite number of at least 1, got {condition!r}")
+        generator = np.random.default_rng(seed)
+        eigenvalues = condition ** np.linspace(-0.5, 0.5, n_variables) if n_variables > 1 else np.ones(1)
+        rotations = np.linalg.qr(generator.standard_normal((n_objectives, n_variables, n_variables)))[0]
+        matrices = (rotations * eigenvalues) @ rotations.transpose(0, 2, 1)
+        matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
+        return cls(matrices, generator.standard_normal((n_objectives, n_variables)))
+
+    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, " n_objectives"]:
+        """f(x)."""
+        return in_double_precision(self._objectives, as_point(x, self.n_variables))
+
+    def _objectives(self, x: Array) -> Array:
+        x = jnp.asarray(x)
+        away = x - jnp.asarray(self.centers, x.dtype)
+        forms = jnp.sum(away * apply(jnp.asarray(self.matrices, x.dtype), away), axis=1)
+        return forms + jnp.asarray(self.offsets, x.dtype)
+
+    def pareto_map(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_variables"]:
+        """x*(t), the minimizer of Σ t_m f_m: the solution of (Σ t_m Q_m) x = Σ t_m Q_m c_m."""
+        return weighted_center(self.matrices, self.centers, as_batch(t, self.n_objectives, "t"))
+
+    def pareto_point(
+        self, w: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[Array | np.ndarray, "*batch n_variables"]:
+        """`pareto_map`, which is onto the Pareto set by strict convexity."""
+        return self.pareto_map(w)
+
+    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """The nearest point of the Pareto set, as exact as `project_onto` is."""
+        return project_onto(self.set_map(), as_batch(x, self.n_variables, "x"), self.n_objectives)
+
+    def set_map(self) -> CenterMap:
+        """The minimizers of weighted sums, with all objectives brought to the same scale."""
+        return CenterMap(balanced(self.matrices), self.centers)
+
+
+def _check_positive_definite(matrices: np.ndarray) -> np.ndarray:
+    if matrices.ndim == 3:
+        if matrices.shape[1] != matrices.shape[2]:
+            raise ValueError(f"matrices must be square, got shape {matrices.shape[1:]}")
+        skew = np.abs(matrices - matrices.transpose(0, 2, 1)).max(axis=(1, 2))
+        if (skew > 1e-10 * np.abs(matrices).max(axis=(1, 2))).any():
+            m = int(np.argmax(skew))
+            raise ValueError(f"matrices must be symmetric, but matrices[{m}] is not; (Q + Qᵀ)/2 gives the same objective")
+    least = matrices.min(axis=1) if matrices.ndim == 2 else np.linalg.eigvalsh(matrices)[:, 0]
+    if (least <= 0).any():
+        m = int(np.argmin(least))
+        raise ValueError(f"matrices must be positive definite, but matrices[{m}] has the eigenvalue {least[m]:.6g}")
+    return matrices

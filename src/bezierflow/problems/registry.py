@@ -1,0 +1,39 @@
+"""Built-in problems by name, for the command line: 'scaled-med', 'skew-5med', 'quadratic-3-10' and more."""
+
+import re
+from collections.abc import Callable
+
+from .fonseca import Fonseca
+from .problem import AbstractSolvedProblem
+from .quadratic import Quadratic
+from .scaled_med import ScaledMED
+from .skew_med import SkewMED
+from .skew_mmd import SkewMMD
+from .warped import Warped
+
+# The form a person reads, the pattern it stands for, and what it makes of the numbers in the name.
+_FAMILIES: tuple[tuple[str, str, Callable[..., AbstractSolvedProblem]], ...] = (
+    ("scaled-med", r"scaled-med", ScaledMED),
+    ("warped-scaled-med", r"warped-scaled-med", lambda: Warped(ScaledMED())),
+    ("skew-<M>med", r"skew-(\d+)med", SkewMED),
+    ("skew-<M>mmd", r"skew-(\d+)mmd", SkewMMD),
+    ("fonseca-<L>", r"fonseca-(\d+)", Fonseca),
+    ("quadratic-<M>-<L>", r"quadratic-(\d+)-(\d+)", Quadratic.random),
+)
+
+
+def available() -> tuple[str, ...]:
+    """The names there are; <M> stands for the number of objectives and <L> for the number of variables."""
+    return tuple(form for form, _, _ in _FAMILIES)
+
+
+def by_name(name: str) -> AbstractSolvedProblem:
+    """The built-in problem of this name, in upper or lower case; an unknown one gives a ValueError that lists what there is."""
+    for _, pattern, make in _FAMILIES:
+        match = re.fullmatch(pattern, name.strip().lower())
+        if match:
+            return make(*(int(number) for number in match.groups()))
+    raise ValueError(
+        f"no built-in problem is called {name!r}; there are {', '.join(available())}, "
+        "with numbers for <M> (objectives) and <L> (variables), as in skew-3med or quadratic-3-5"
+    )

@@ -1,0 +1,59 @@
+"""Scaled-MED: the paper's problem with three objectives, three variables and a Pareto map in closed form."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..precision import in_double_precision
+from .names import Names
+from .problem import AbstractSolvedProblem, as_batch, as_point
+from .projection import project_onto
+from .quadratic_forms import CenterMap, weighted_center
+
+SCALES = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
+CENTERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
+
+
+class ScaledMED(AbstractSolvedProblem):
+    """Squared distances to three points, each variable scaled differently in each objective (Appendix "Problem Definition").
+
+    f_1 = x_1² + 3(x_2−1)² + 2(x_3−1)²,  f_2 = 2(x_1−1)² + x_2² + 3(x_3−1)²,  f_3 = 3(x_1−1)² + 2(x_2−1)² + (x_3+1)².
+    """
+
+    names: Names = eqx.field(static=True)
+    n_objectives: int = eqx.field(static=True)
+    n_variables: int = eqx.field(static=True)
+
+    def __init__(self):
+        self.n_objectives = self.n_variables = 3
+        self.names = Names.default(3, 3)
+
+    def __call__(self, x: Float[Array | np.ndarray, "3"]) -> Float[Array | np.ndarray, "3"]:
+        """f(x)."""
+        return in_double_precision(_objectives, as_point(x, 3))
+
+    def pareto_map(self, t: Float[Array | np.ndarray, "*batch 3"]) -> Float[Array | np.ndarray, "*batch 3"]:
+        """x*(t), the minimizer of Σ t_m f_m (Appendix "Analytical solution of scaled-MED").
+
+        x*(t) = ( (2t_2+3t_3)/(t_1+2t_2+3t_3), (3t_1+2t_3)/(3t_1+t_2+2t_3), (2t_1+3t_2−t_3)/(2t_1+3t_2+t_3) ).
+        """
+        return weighted_center(SCALES, CENTERS, as_batch(t, 3, "t"))
+
+    def pareto_point(self, w: Float[Array | np.ndarray, "*batch 3"]) -> Float[Array | np.ndarray, "*batch 3"]:
+        """`pareto_map`, which is onto the Pareto set by strict convexity."""
+        return self.pareto_map(w)
+
+    def project(self, x: Float[Array | np.ndarray, "*batch 3"]) -> Float[np.ndarray, "*batch 3"]:
+        """The nearest point of the Pareto set, as exact as `project_onto` is."""
+        return project_onto(self.set_map(), as_batch(x, 3, "x"), 3)
+
+    def set_map(self) -> CenterMap:
+        """`pareto_map`, with derivatives."""
+        return CenterMap(SCALES, CENTERS)
+
+
+def _objectives(x: Array) -> Array:
+    x = jnp.asarray(x)
+    away = x - jnp.asarray(CENTERS, x.dtype)
+    return jnp.sum(jnp.asarray(SCALES, x.dtype) * away**2, axis=1)
