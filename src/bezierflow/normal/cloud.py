@@ -40,10 +40,6 @@ class Cloud:
         """Only these points."""
         return Cloud(*[part[rows] for part in vars(self).values()])
 
-    def on_faces(self, members: np.ndarray) -> np.ndarray:
-        """Which points were seen from within the face with these members (a boolean for each objective)."""
-        return ~(self.faces & ~members).any(axis=1)
-
 
 def empty_cloud(n_objectives: int, n_variables: int) -> Cloud:
     """A cloud without points."""

@@ -79,9 +79,7 @@ def improve_edges(
     return tuple(improved.get(edge.members, edge) for edge in edges)
 
 
-def _improve(
-    edge: Edge, seen: Cloud, recall: Cloud, error: float, diameter: float, target: float, max_degree: int
-) -> Edge:
+def _improve(edge: Edge, seen: Cloud, recall: Cloud, error: float, diameter: float, target: float, max_degree: int) -> Edge:
     """The edge after a round: finished, or refitted in the smallest degree that explains what is known of the set."""
     is_best = error < edge.error
     edge = replace(
@@ -104,9 +102,7 @@ def _improve(
     affordable = min(affordable, degree + (1 if back else 2))
     bold = is_best and error < NEAR and len(edge.errors) > 1 and error > 0.3 * edge.errors[-2]
     while True:
-        points, line, left = fit_surface(
-            points, line, degree, 1, PRECISE * error * diameter, error, bold=bold, recall=back_line
-        )
+        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter, error, bold=bold, recall=back_line)
         if degree >= affordable or left[precise].max(initial=0.0) <= max(0.3 * target, ENOUGH * error) * diameter:
             break
         points, degree = elevate(points, 2, degree, degree + 1), degree + 1

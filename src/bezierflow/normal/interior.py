@@ -71,9 +71,7 @@ def improve_interior(
     return _refit(inside, recall, error, is_best, diameter, max_degree)
 
 
-def _refit(
-    inside: Interior, recall: Cloud, error: float, is_best: bool, diameter: float, max_degree: int
-) -> Interior:
+def _refit(inside: Interior, recall: Cloud, error: float, is_best: bool, diameter: float, max_degree: int) -> Interior:
     """The surface moved to the cloud, by as much freedom as the cloud determines; a higher degree if that is all used."""
     cloud, n_objectives = inside.cloud, inside.cloud.t.shape[1]
     points, degree = (inside.control_points, inside.degree) if is_best else (inside.best, inside.best_degree)

@@ -70,9 +70,7 @@ def _look(count: Evaluations, t: np.ndarray, x: np.ndarray, corners: np.ndarray,
     return at, lin, cloud, cloud.miss > FAR * np.maximum(length, SMALL * diameter)
 
 
-def _beyond(
-    count: Evaluations, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float
-) -> tuple[np.ndarray, Cloud]:
+def _beyond(count: Evaluations, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float) -> tuple[np.ndarray, Cloud]:
     """The distances, and where to call back what reaches beyond the boundary.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
@@ -80,9 +78,10 @@ def _beyond(
     """
     faces = t > 0
     distance = np.where(lin.valid, np.linalg.norm(lin.displacement, axis=1), diameter)
-    beyond = np.asarray(lin.valid) & ((lin.multipliers == 0) & faces).any(axis=1) & (lin.residual > CRITICAL)
+    unused = np.asarray(lin.multipliers) == 0
+    beyond = np.asarray(lin.valid) & np.any(unused & faces, axis=1) & (np.asarray(lin.residual) > CRITICAL)
     if not beyond.any():
-        return np.minimum(distance, diameter), empty_cloud(*lin.multipliers.shape[1:], at.points.shape[1])
+        return np.minimum(distance, diameter), empty_cloud(count.n_objectives, count.n_variables)
     back = count.linearize(at.take(beyond), faces[beyond], support=True)
     length = np.linalg.norm(back.displacement, axis=1)
     distance[beyond] = np.where(back.valid, length, diameter)

@@ -1,7 +1,7 @@
 """A surface through a cloud: least squares of the normal distances, with every point free to slide to its own nearest t.
 
 No evaluation is made here. Two things alternate: each point's t moves to the foot of its perpendicular on the surface, and the
-slide refit moves the control points. Only the normal distance counts, so the parametrization settles where the degree serves best.
+slide refit moves the control points. Only the normal distance counts, so t settles where the degree serves best.
 """
 
 from dataclasses import replace
@@ -17,8 +17,9 @@ from .refit import dense_refit, slide_refit
 SMALLEST_DAMPING = 1e-7
 LARGEST_DAMPING = 0.1
 """Levenberg's damping μ of the refit starts at the error (relative to the diameter) and falls to a tenth of it (a hundredth
-if bold), within these limits. Far from the set a tangent says little about where a curve goes, and points must not slide along it; near the set sliding
-is what makes a low degree do. Below the smallest, slides of the whole surface along itself would be undetermined."""
+if bold), within these limits. Far from the set a tangent says little about where a curve goes, and points must not slide
+along it; near the set sliding is what makes a low degree do. Below the smallest, slides of the whole surface along itself
+would be undetermined."""
 
 MOST_STEPS = 8
 MOST_BOLD_STEPS = 25
