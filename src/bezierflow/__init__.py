@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .scalarizations import WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
-_ROOMS = ("bezier", "flow", "methods", "metrics", "plots", "problems", "scalarizations", "simplex")
+_ROOMS = ("bezier", "flow", "methods", "metrics", "plots", "problems", "scalarizations", "simplex", "stability")
 
 _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),

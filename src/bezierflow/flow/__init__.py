@@ -6,7 +6,7 @@ from .minimize import Iteration, minimize
 from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats
-from .solution import Solution
+from .solution import Origin, Solution
 from .solution_file import load
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "FlowState",
     "Iteration",
     "LeastSquares",
+    "Origin",
     "Raveled",
     "Raveling",
     "Reason",

@@ -19,7 +19,7 @@ from .lift import Flow, Objectives, lift
 from .progress import progress_bar
 from .raveling import Raveled, Raveling
 from .result import Reason, Result, Stats
-from .solution import Solution
+from .solution import Origin, Solution
 
 DEFAULT_ITERATIONS = 1000
 """K where neither n_iterations nor the flow says: the paper's."""
@@ -91,6 +91,7 @@ def minimize(
         history={"movement": on_host(run.movement)[:made], "residual": on_host(run.residual)[:made]},
         made_by=_provenance(flow, n_iterations, tol, seed),
         raveling=raveling,
+        origin=Origin(flow, surface.on_host(), seed),
     )
 
 

@@ -16,8 +16,24 @@ from ..normal import ErrorEstimate, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from .front import FittedFront, fit_front
+from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What it takes to make a run of a lifted method again, with its samples or with others.
+
+    Attributes:
+        flow: M(A), its sampler settled.
+        surface: where it started, P^(1), with flat vectors for values.
+        seed: what the samples were drawn from.
+    """
+
+    flow: Flow
+    surface: BezierSimplex
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,7 @@ class Solution:
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
         known_front: the fitted front, likewise; read `fitted_front`.
+        origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
     """
 
     pareto_set: BezierSimplex
@@ -47,6 +64,7 @@ class Solution:
     raveling: Raveling = field(repr=False)
     known_error: ErrorEstimate | None = field(default=None, repr=False)
     known_front: FittedFront | None = field(default=None, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
