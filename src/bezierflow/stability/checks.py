@@ -1,7 +1,9 @@
 """What this room checks at its doors."""
 
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..simplex import n_controls
@@ -32,3 +34,14 @@ def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
             f"where ZᵀZ is singular and no refit is stable; draw at least {needed} or lower the degree"
         )
     return int(n_samples)
+
+
+def check_gradients(objectives: Callable, x: Any) -> None:
+    """Raises a TypeError for objectives that JAX cannot differentiate."""
+    try:
+        jax.eval_shape(jax.jacrev(objectives), x)
+    except Exception as error:
+        first_line = str(error).strip().split("\n")[0]
+        raise TypeError(
+            f"objectives must have gradients, written with jax.numpy; differentiating them failed: {first_line}"
+        ) from error

@@ -109,7 +109,7 @@ def _compare(
     )
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _suprema(loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: int) -> tuple[Array, Array]:
     Z = basis(t, degree)
 
@@ -121,12 +121,12 @@ def _suprema(loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: in
     return jax.lax.map(of_pair, (base, twins), batch_size=32)
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _loss_at(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
     return jax.vmap(lambda P, t: loss(P, t[None], degree)[0])(control_points, t)
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _examples(flow: Flow, keys: Array, k: Array, position: Array, n_objectives: int) -> Array:
     """The example t_i of iteration k that was exchanged, for each twin: drawn again from the run's key."""
 

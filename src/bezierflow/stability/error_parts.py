@@ -72,7 +72,7 @@ def error_parts(
     loss = loss_for(objectives, flow)
     exact = isinstance(loss, Distance)
     if exact:
-        x, found = np.asarray(loss.pareto_map(jnp.asarray(t))), np.ones(len(t), dtype=bool)
+        x, found = np.asarray(objectives.pareto_map(t)), np.ones(len(t), dtype=bool)
     else:
         x, last_step = map(np.asarray, _minimizers(flow, objectives, jnp.asarray(t), jnp.asarray(Z @ mean)))
         size = np.linalg.norm(np.ptp(Z @ mean, axis=0))
@@ -103,7 +103,7 @@ def _mean_square(displacement: np.ndarray) -> float:
     return float(np.mean(np.sum(displacement**2, axis=-1)))
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _minimizers(flow: Flow, objectives: Any, t: Array, x: Array) -> tuple[Array, Array]:
     """Where Newton's method leads from x on f(·|t), and how long its last step was."""
     method = Newton()

@@ -83,7 +83,7 @@ def mean_interval(values: Float[np.ndarray, " n"], confidence: float = 0.95) -> 
     return Interval(mean, mean - half, mean + half)
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _mean_losses(flow: Flow, loss: AbstractLoss, own: Array, other: Array, keys: Array, K: int, M: int) -> tuple[Array, Array]:
     """R_S of each run's own surface and of another run's, S drawn again from the run's key."""
 
@@ -102,6 +102,6 @@ def _mean_losses(flow: Flow, loss: AbstractLoss, own: Array, other: Array, keys:
     return jax.lax.map(of_run, (own, other, keys), batch_size=16)
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _risks(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
     return jax.lax.map(lambda P: jnp.mean(loss(P, t, degree)), control_points)

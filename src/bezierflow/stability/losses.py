@@ -32,11 +32,11 @@ class AbstractLoss(eqx.Module):
 class Distance(AbstractLoss):
     """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss. For problems whose Pareto map x* is known."""
 
-    pareto_map: Callable[[Array], Array]
+    problem: Any
 
     def __call__(self, control_points: Array, t: Array, degree: int) -> Array:
         """The distances at t."""
-        return jnp.linalg.norm(basis(t, degree) @ control_points - self.pareto_map(t), axis=-1)
+        return jnp.linalg.norm(basis(t, degree) @ control_points - self.problem.pareto_map(t), axis=-1)
 
 
 class Stationarity(AbstractLoss):
@@ -60,9 +60,8 @@ class Stationarity(AbstractLoss):
 
 def loss_for(objectives: Any, flow: Flow) -> AbstractLoss:
     """The paper's loss where the problem knows its Pareto map and the flow follows it, else the stationarity residual."""
-    pareto_map = getattr(objectives, "pareto_map", None)
-    if pareto_map is not None and isinstance(flow.scalarization, WeightedSum):
-        return Distance(pareto_map)
+    if hasattr(objectives, "pareto_map") and isinstance(flow.scalarization, WeightedSum):
+        return Distance(objectives)
     return Stationarity(objectives, flow.scalarization)
 
 

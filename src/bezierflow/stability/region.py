@@ -51,7 +51,7 @@ def curvature(
     return float(least), float(most)
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _largest_gradient(objectives: Callable, control_points: Array, t: Array, degree: int) -> Array:
     def in_iteration(of_one):
         P, t = of_one
@@ -61,7 +61,7 @@ def _largest_gradient(objectives: Callable, control_points: Array, t: Array, deg
     return jnp.max(jax.lax.map(in_iteration, (control_points, t)))
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _extreme_curvature(objectives: Callable, scalarization: Any, control_points: Array, t: Array, degree: int) -> tuple:
     def in_iteration(of_one):
         P, t = of_one

@@ -1,6 +1,5 @@
 """A report a person can read: how much one sample matters to a solution, and what the run needs more of."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..precision import double_precision
 from ..scalarizations import WeightedSum
 from ..simplex import Uniform
 from .bounds import Bound, PaperBounds
-from .checks import check_count, check_probability, check_samples
+from .checks import check_count, check_gradients, check_probability, check_samples
 from .empirical import TwinRuns, empirical_stability
 from .error_parts import ErrorParts, error_parts
 from .gap import GeneralizationGap, generalization_gap
@@ -201,17 +200,6 @@ def _origin(solution: Solution) -> Origin:
             "call bf.minimize with a lifted method, such as bf.lift(bf.Newton(), degree=3, sampler=bf.Uniform(100))"
         )
     return solution.origin
-
-
-def check_gradients(objectives: Callable, x: Any) -> None:
-    """Raises a TypeError for objectives that JAX cannot differentiate."""
-    try:
-        jax.eval_shape(jax.jacrev(objectives), x)
-    except Exception as error:
-        first_line = str(error).strip().split("\n")[0]
-        raise TypeError(
-            f"objectives must have gradients, written with jax.numpy; differentiating them failed: {first_line}"
-        ) from error
 
 
 def _bounds(flow: Flow, objectives: Any, origin: Origin, K: int, epsilon: float, mu: float | None) -> dict[str, Bound]:

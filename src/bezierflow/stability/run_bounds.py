@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -59,10 +60,13 @@ def step_sizes(flow: Flow, n_iterations: int) -> Float[np.ndarray, " K"]:
             f"flow must lift GradientDescent (or Newton), whose stability is proved, got {type(flow.method).__name__}; "
             "empirical_stability measures any method"
         )
-    method = flow.method
     with double_precision():
-        sizes = jax.vmap(lambda k: jnp.asarray(at_iteration(method.step_size, k), float))(jnp.arange(1, n_iterations + 1))
-        return np.asarray(sizes)
+        return np.asarray(_step_sizes(flow.method, n_iterations))
+
+
+@eqx.filter_jit
+def _step_sizes(method: GradientDescent | Newton, n_iterations: int) -> Array:
+    return jax.vmap(lambda k: jnp.asarray(at_iteration(method.step_size, k), float))(jnp.arange(1, n_iterations + 1))
 
 
 def trace(flow: Flow, objectives: Objectives, surface: BezierSimplex, key: Array, n_iterations: int) -> Trace:
@@ -114,9 +118,7 @@ def _growth_by_residuals(run: Trace, flow: Flow, objectives: Objectives, white: 
     M = run.t.shape[-1]
     R = coherence(M, run.degree)
     with double_precision():
-        own, anywhere = _residuals(
-            flow, objectives, jnp.asarray(run.control_points), run.t, run.step_sizes, jnp.asarray(dense_points(M))
-        )
+        own, anywhere = _residuals(flow, objectives, run.control_points, run.t, run.step_sizes, dense_points(M))
     solved = white @ np.linalg.inv(white.transpose(0, 2, 1) @ white)
     leverage = np.minimum(np.sum(solved * white, axis=-1), 1 - 1e-12)
     taken = np.max(np.linalg.norm(solved, axis=-1) * np.asarray(own) / (1 - leverage), axis=1)
@@ -124,8 +126,8 @@ def _growth_by_residuals(run: Trace, flow: Flow, objectives: Objectives, white: 
     return run.step_sizes * (taken + pull_of_one(without, sqrt(R)) * (np.asarray(anywhere) + sqrt(R) * taken))
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
-def _residuals(flow: Flow, objectives: Objectives, P: Array, t: Array, alphas: Array, dense: Array) -> tuple[Array, Array]:
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
+def _residuals(flow: Flow, objectives: Objectives, P: Any, t: Any, alphas: Any, dense: Any) -> tuple[Array, Array]:
     """Residual sizes of the fitted displacement field in each iteration: at its own samples, and the largest over all t.
 
     The field that gradient descent fits is the gradient, Newton's is its step; what was fitted is (P^(k) − P^(k+1))/α^(k).
@@ -145,8 +147,9 @@ def _residuals(flow: Flow, objectives: Objectives, P: Array, t: Array, alphas: A
         sizes = jnp.linalg.norm(field - Z @ fitted, axis=-1)
         return sizes[: len(t)], jnp.max(sizes)
 
+    P, t, alphas, dense = (jnp.asarray(array) for array in (P, t, alphas, dense))
     first = jnp.broadcast_to(alphas[0], alphas.shape)  # `displacement` steps as in iteration 1, so it divides by that α
-    return jax.lax.map(in_iteration, (P[:-1], P[1:], jnp.asarray(t), alphas, first))
+    return jax.lax.map(in_iteration, (P[:-1], P[1:], t, alphas, first))
 
 
 def _smallest_without_one(design: Float[np.ndarray, "n_samples n_controls"]) -> float:

@@ -65,6 +65,7 @@ def drawn(flow: Flow, key: Array, n_objectives: int) -> tuple[Array, Float[Array
     return key, t, weights
 
 
+@eqx.filter_jit
 def samples_of_run(flow: Flow, key: Array, n_iterations: int, n_objectives: int) -> Float[Array, "K n_samples n_objectives"]:
     """T_1, …, T_K: every t that a run from this key draws."""
 
@@ -114,7 +115,7 @@ def check_traceable(flow: Flow) -> None:
         )
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _run_many(flow, objectives, surface, keys, exchange, n_iterations: int, whole: bool, batch: int) -> Array:
     M = surface.n_objectives
 
@@ -130,6 +131,6 @@ def _run_many(flow, objectives, surface, keys, exchange, n_iterations: int, whol
         state = flow.init(surface, key)
         state, before = jax.lax.scan(lambda state, _: iterate(own, state), state, length=n_iterations)
         last = state.surface.control_points
-        return jnp.concatenate([before, last[None]]) if whole else last
+        return last if before is None else jnp.concatenate([before, last[None]])
 
     return jax.lax.map(run, (keys, Exchange(*map(jnp.asarray, exchange))), batch_size=batch)
