@@ -1,11 +1,14 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
 
+from .descent import descend, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
 from .evaluations import BudgetSpentError, Evaluations
 from .flags import Flag
 from .multipliers import face_multipliers
+from .nodes import largest_degree
 from .refit import slide_refit
+from .solve import NormalFlow, NormalInfo, NormalState, Stage
 
 __all__ = [
     "BudgetSpentError",
@@ -13,9 +16,16 @@ __all__ = [
     "Evaluations",
     "Flag",
     "Linearization",
+    "NormalFlow",
+    "NormalInfo",
+    "NormalState",
+    "Stage",
     "common_descent",
+    "descend",
     "estimate_error",
     "face_multipliers",
+    "largest_degree",
     "linearize",
     "slide_refit",
+    "start_descent",
 ]
