@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import jax
@@ -9,7 +10,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
-from ..methods import AbstractMethod
+from ..methods import AbstractMethod, Evaluations
 from ..normal import NormalFlow
 from ..precision import double_precision
 from ..problems import Names
@@ -19,6 +20,7 @@ from .lifted_run import run_lifted
 from .normal_run import run_normal
 from .outcome import Callback, Outcome
 from .raveling import Raveled, Raveling
+from .reference import settle_reference
 from .result import Stats
 from .solution import Solution
 from .weights_run import run_weights
@@ -81,7 +83,9 @@ def minimize(
         if isinstance(flow, Flow):
             flow = flow.for_objectives(n_objectives)
             surface = _initial_surface(x0, raveling, n_objectives, flow.degree)
+            flow, spent = settle_reference(flow, flat, _starting_points(x0, raveling), n_objectives)
             outcome = run_lifted(flow, flat, surface, raveling, names, tol=tol, **watch)
+            outcome = replace(outcome, evaluations=Evaluations(*map(sum, zip(outcome.evaluations, spent, strict=True))))
         elif parametrization == "weights":
             outcome = run_weights(flow, flat, _starting_points(x0, raveling), n_objectives, raveling, **watch)
         else:
