@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,19 @@ def demo(output: str, json_path: str | None) -> None:
     click.echo("can have. Max distance: from the surface to the exact Pareto set, whatever t means (the last one slides freely).")
     click.echo(f"written: {output}/scaled-med.png, {output}/scaled-med.bez")
     _write_json(json_path, {"rows": rows})
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def bench(options: tuple[str, ...]) -> None:
+    """Every method on every problem, one table: OPTIONS are those of `python -m benchmarks.contest` (try -- --help).
+
+    Works in a checkout. Peers that are not installed are left out; `make contest` installs them.
+    """
+    root = Path(__file__).parents[2]
+    if not (root / "benchmarks" / "contest").is_dir():
+        raise click.ClickException("the benchmarks are not part of the installed package; run this in a checkout of bezierflow")
+    raise SystemExit(subprocess.call([sys.executable, "-m", "benchmarks.contest", *options], cwd=root))
 
 
 def _problem(name: str) -> Any:
