@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import equinox as eqx
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
