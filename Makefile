@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format bench clean
+.PHONY: help venv demo test lint format bench contest clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -37,8 +37,12 @@ $(VENV)-peers/.installed: pyproject.toml
 	$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	@touch $@
 
-bench: $(VENV)-peers/.installed  ## compare with pytorch-bsf and NumPy, in an environment of its own
+bench: $(VENV)-peers/.installed  ## compare speed with pytorch-bsf and NumPy, in an environment of its own
 	$(VENV)-peers/bin/python benchmarks/peers.py
+
+contest: $(VENV)-peers/.installed  ## every method on every problem, peers included (about an hour)
+	$(VENV)-peers/bin/python -m benchmarks.contest
+	$(VENV)-peers/bin/python -m benchmarks.contest.report
 
 format: $(VENV)/.lint  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

@@ -76,8 +76,8 @@ def algorithm_2(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
     space = torch_bsf.BezierSpace.simplex(2, degree=3)
     start = torch_bsf.BezierModel(space, torch.zeros(10, 3, dtype=torch.float64))
     loss = torch_bsf.linear_scalarization(scaled_med)
-    # The largest constant step of 1, 0.3, 0.1, … that does not diverge here; its own default does.
-    method = torch_bsf.PreconditionedSGD(step_size=0.03, max_iter=1000)
+    # The largest of 1, 0.3, 0.1, … that does not diverge here.
+    method = torch_bsf.PreconditionedSGD(step_size=0.1, max_iter=1000)
     found = {}
 
     def ours() -> None:

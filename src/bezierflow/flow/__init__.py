@@ -2,11 +2,13 @@
 
 from .front import FittedFront
 from .lift import Flow, FlowInfo, FlowState, lift
-from .minimize import Iteration, minimize
+from .minimize import minimize
+from .origin import Origin
+from .outcome import Iteration
 from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats
-from .solution import Origin, Solution
+from .solution import Solution
 from .solution_file import load
 
 __all__ = [
