@@ -10,7 +10,7 @@ from bezierflow.flow.progress import progress_bar
 from bezierflow.metrics import mse
 from bezierflow.problems import by_name
 
-from . import dtlz, group_lasso, two_objectives
+from . import dtlz, group_lasso, sensitivity, two_objectives
 from .figures import draw_figures
 from .methods import METHODS, ROW_SIZES, Task
 from .rendering import body, headings
@@ -28,7 +28,7 @@ class Report(NamedTuple):
     figures: Any
 
 
-PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives")
+PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "sensitivity")
 
 
 def reproduce(
@@ -119,19 +119,25 @@ def _two_objectives(seed: int, output: Path, command: str, progress: bool) -> Re
     total = len(two_objectives.PROBLEMS) * len(two_objectives.CURVE_METHODS)
     with progress_bar(progress, total, "two objectives") as update:
         file = two_objectives.run_two_objectives(output, seed, command, _counted(update))
-    return two_objectives_report(file)
+    return _means("Two objectives", file, ["problem", "method"])
 
 
-def two_objectives_report(file: TrialFile) -> Report:
-    """Means over the trials, one row a problem and a method."""
+def _sensitivity(seed: int, output: Path, command: str, progress: bool) -> Report:
+    with progress_bar(progress, len(sensitivity.CHOICES), "sensitivity") as update:
+        file = sensitivity.run_sensitivity(output, seed, command, _counted(update))
+    return _means("The baseline under other choices, scaled-MED, p = 100", file, ["choice"])
+
+
+def _means(title: str, file: TrialFile, by: list[str]) -> Report:
+    """Means over the seeds on file, one row for each value of the columns `by`."""
+    values = [column for column in file.columns if column not in (*by, "seed")]
+    keys = list(dict.fromkeys(tuple(row[column] for column in by) for row in file.rows))
     rows = []
-    for problem in two_objectives.PROBLEMS:
-        for name, (title, _) in two_objectives.CURVE_METHODS.items():
-            own = [row for row in file.rows if (row["problem"], row["method"]) == (problem, name)]
-            means = [np.mean([float(row[column]) for row in own]) for column in two_objectives.COLUMNS]
-            rows.append([problem, title, *(f"{mean:.2e}" for mean in means[:-1]), f"{means[-1]:,.0f}"])
-    titles = ["problem", "method", "GD", "IGD", "distance to the set", "evaluations"]
-    return Report("Two objectives, means over 5 trials", titles, rows, {"rows": file.rows})
+    for key in keys:
+        own = [row for row in file.rows if tuple(row[column] for column in by) == key]
+        rows.append([*key, *(f"{np.mean([float(row[column]) for row in own]):.2e}" for column in values)])
+    titles = [column.replace("_", " ") for column in (*by, *values)]
+    return Report(f"{title}, means over {len(file.rows) // len(keys)} trials", titles, rows, {"rows": file.rows})
 
 
 def _of_file(title: str, file: TrialFile) -> Report:
@@ -159,4 +165,10 @@ def _counted(update: Callable[[int, str], None]) -> Callable[[str], None]:
     return count
 
 
-_OTHER_PARTS = {"figures": _figures, "group-lasso": _group_lasso, "dtlz": _dtlz, "two-objectives": _two_objectives}
+_OTHER_PARTS = {
+    "figures": _figures,
+    "group-lasso": _group_lasso,
+    "dtlz": _dtlz,
+    "two-objectives": _two_objectives,
+    "sensitivity": _sensitivity,
+}

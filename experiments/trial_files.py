@@ -4,12 +4,14 @@ import csv
 import json
 import os
 import platform
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("bezierflow", "jax", "numpy", "scipy", "jmetalpy")
+PACKAGES = ("jax", "numpy", "scipy", "jmetalpy")
+CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 class TrialFile:
@@ -79,8 +81,9 @@ class TrialFile:
 
 
 def versions() -> str:
-    """What computed: Python and the packages that matter, as far as they are installed."""
-    found = [f"python {platform.python_version()}"]
+    """What computed: Python, this checkout, and the packages that matter, as far as they are installed."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = [f"python {platform.python_version()}", f"{project['name']} {project['version']}"]
     for package in PACKAGES:
         try:
             found.append(f"{package} {version(package)}")

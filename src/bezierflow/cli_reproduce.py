@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "all")
+PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "sensitivity", "all")
 
 
 @click.command()
