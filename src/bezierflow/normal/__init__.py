@@ -1,17 +1,18 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
 
-from .descent import descend, start_descent
+from .descent import Descent, descend, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
 from .evaluations import BudgetSpentError, Evaluations
 from .flags import Flag
 from .multipliers import face_multipliers
 from .nodes import largest_degree
-from .refit import slide_refit
+from .refit import dense_refit, slide_refit
 from .solve import NormalFlow, NormalInfo, NormalState, Stage
 
 __all__ = [
     "BudgetSpentError",
+    "Descent",
     "ErrorEstimate",
     "Evaluations",
     "Flag",
@@ -21,6 +22,7 @@ __all__ = [
     "NormalState",
     "Stage",
     "common_descent",
+    "dense_refit",
     "descend",
     "estimate_error",
     "face_multipliers",

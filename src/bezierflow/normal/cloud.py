@@ -40,10 +40,6 @@ class Cloud:
         """Only these points."""
         return Cloud(*[part[rows] for part in vars(self).values()])
 
-    def on_faces(self, members: np.ndarray) -> np.ndarray:
-        """Which points were seen from within the face with these members (a boolean for each objective)."""
-        return ~(self.faces & ~members).any(axis=1)
-
 
 def empty_cloud(n_objectives: int, n_variables: int) -> Cloud:
     """A cloud without points."""
@@ -62,7 +58,7 @@ def observe(t: np.ndarray, x: np.ndarray, lin: Linearization, corners: np.ndarra
     y = np.asarray(lin.displacement)
     length = np.linalg.norm(y, axis=1)
     capped = y * np.minimum(1, LONGEST * diameter / np.maximum(length, 1e-300))[:, None]
-    to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1)
+    to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1, initial=np.inf)
     miss = length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300)
     miss = np.where(length > 0, miss, 0.0)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.

@@ -6,7 +6,7 @@ For f ≈ f* + a|A(x − x*)|^p near its minimizer, gradients are homogeneous, H
 
 Newton's method is β = 1. Any two points give β, from x₁ − β d₁ = x₂ − β d₂ in the least-squares sense, and with it the minimizer
 of a cusp (p < 1), a norm (p = 1) or a flat bottom (p > 2) as fast as that of a quadratic. Where H is not positive definite, it is
-bent along the gradient, H + |H| ĝĝᵀ, which is what a monotone change of f would do and leaves the minimizer where it is.
+bent along the gradient, H + c|H| ĝĝᵀ, which is what a monotone change of f would do and leaves the minimizer where it is.
 """
 
 from dataclasses import dataclass, replace
@@ -18,6 +18,11 @@ from .evaluations import Evaluations
 
 MOST_ITERATIONS = 60
 """A minimizer not found after so many trial points is reported as not found."""
+
+BEND = 2.0
+BARELY = 0.1
+"""An indefinite Hessian H, in units of its norm, gets ĝĝᵀ added, and BEND of it more if that leaves an eigenvalue below BARELY:
+together enough for any power of a convex quadratic, and no shorter steps than need be."""
 
 PRECISION = 1e-11
 """The descent ends when the way that is left is below this share of the way made so far (or of |x|)."""
@@ -80,7 +85,7 @@ def descend(count: Evaluations, state: Descent) -> Descent:
     old = [part[rows] for part in (state.x, state.value, state.slope, state.newton)]
     better = _improves(value, slope, newton, old)
     factor = _factor(state.trial[rows], newton, state.seen[rows], state.seen_newton[rows], state.factor[rows])
-    known = np.isfinite(newton).all(axis=1)
+    known = np.asarray(np.isfinite(newton).all(axis=1))
     x, value, slope, newton_at = (
         np.where(better if part.ndim == 1 else better[:, None], part, kept)
         for part, kept in zip((state.trial[rows], value, slope, newton), old, strict=True)
@@ -122,7 +127,7 @@ def _weighted(count: Evaluations, x: np.ndarray, weights: np.ndarray) -> tuple[n
     """Value, gradient, Newton step d and flatness of each row's own weighted sum at its own point."""
     at = count.at(x)
     assert at.hessians is not None
-    used = weights != 0
+    used = np.asarray(weights != 0)
 
     def combined(part: np.ndarray) -> np.ndarray:
         # An objective without weight may be undefined here (0 · nan is nan): it is left out, not multiplied by 0.
@@ -135,8 +140,8 @@ def _weighted(count: Evaluations, x: np.ndarray, weights: np.ndarray) -> tuple[n
 
 
 def _newton_step(slope: np.ndarray, hessian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """H⁻¹g with a positive definite stand-in for H, not a number where the derivatives are none; the smallest |eigenvalue| of H/|H|."""
-    usable = np.isfinite(slope).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
+    """H⁻¹g with a positive definite stand-in for H (not a number without derivatives); the smallest |eigenvalue| of H/|H|."""
+    usable = np.asarray(np.isfinite(slope).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2)))
     g = np.where(usable[:, None], slope, 0.0)
     h = np.where(usable[:, None, None], hessian, np.eye(slope.shape[1]))
     size, strength = np.linalg.norm(g, axis=1), np.linalg.norm(h, axis=(1, 2))
@@ -144,9 +149,13 @@ def _newton_step(slope: np.ndarray, hessian: np.ndarray) -> tuple[np.ndarray, np
     direction = g / np.where(size > 0, size, 1.0)[:, None]
     h = h / np.where(strength > 0, strength, 1.0)[:, None, None]
     values = np.linalg.eigvalsh(h)
-    flatness = np.abs(values).min(axis=1)
-    bend = np.where(values[:, 0] > 1e-10, 0.0, 1.0)
-    values, vectors = np.linalg.eigh(h + bend[:, None, None] * direction[:, :, None] * direction[:, None, :])
+    # A Hessian of zeros says nothing: it is what a function with a kink at its minimizer may be made to return there.
+    flatness = np.where(strength > 0, np.abs(values).min(axis=1), 1.0)
+    along = direction[:, :, None] * direction[:, None, :]
+    indefinite = values[:, 0] <= 1e-10
+    bent = h + np.where(indefinite, 1.0, 0.0)[:, None, None] * along
+    bent += np.where(indefinite & (np.linalg.eigvalsh(bent)[:, 0] < BARELY), BEND, 0.0)[:, None, None] * along
+    values, vectors = np.linalg.eigh(bent)
     values = np.maximum(np.abs(values), 1e-12)
     step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, direction) / values)
     step = step * (size / np.where(strength > 0, strength, 1.0))[:, None]

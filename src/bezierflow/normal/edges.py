@@ -9,14 +9,11 @@ from ..simplex import lobatto_nodes
 from .cloud import Cloud, empty_cloud
 from .evaluations import Evaluations
 from .polynomial import design_matrix, elevate
-from .probe import probe
+from .probe import NEAR, probe
 from .surface_fit import fit_surface, supported_degree
 
 FIRST_ORDER = 5
 """Order of the first nodes on an edge: four between its ends."""
-
-NEAR = 0.01
-"""Errors below this share of the diameter are good to a few percent, so that one can be compared with another."""
 
 PRECISE = 0.05
 """Points that may miss the set by more than this share of the error do not count as known, and weigh less."""
@@ -71,17 +68,18 @@ def improve_edges(
     inner = [lobatto_nodes(2, edge.order).t[1:-1] for edge in open_edges]
     t = [_embed(nodes, edge.members, count.n_objectives) for nodes, edge in zip(inner, open_edges, strict=True)]
     x = [design_matrix(nodes, edge.degree) @ edge.control_points for nodes, edge in zip(inner, open_edges, strict=True)]
-    cloud, distance = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter)
+    cloud, distance, recall = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter)
     ends = np.cumsum([0, *map(len, inner)])
     improved = {}
     for k, edge in enumerate(open_edges):
         error = float(distance[ends[k] : ends[k + 1]].max() / diameter)
         mine = np.flatnonzero(cloud.faces[:, edge.members].all(axis=1))
-        improved[edge.members] = _improve(edge, cloud.take(mine), error, diameter, target, max_degree)
+        back = np.flatnonzero((recall.t[:, edge.members] > 0).all(axis=1))
+        improved[edge.members] = _improve(edge, cloud.take(mine), recall.take(back), error, diameter, target, max_degree)
     return tuple(improved.get(edge.members, edge) for edge in edges)
 
 
-def _improve(edge: Edge, seen: Cloud, error: float, diameter: float, target: float, max_degree: int) -> Edge:
+def _improve(edge: Edge, seen: Cloud, recall: Cloud, error: float, diameter: float, target: float, max_degree: int) -> Edge:
     """The edge after a round: finished, or refitted in the smallest degree that explains what is known of the set."""
     is_best = error < edge.error
     edge = replace(
@@ -93,6 +91,7 @@ def _improve(edge: Edge, seen: Cloud, error: float, diameter: float, target: flo
     if error <= target or _stalled(edge, max_degree):
         return replace(edge, control_points=edge.best, degree=edge.best_degree, done=True)
     line = replace(edge.cloud, t=edge.cloud.t[:, edge.members], faces=edge.cloud.faces[:, edge.members])
+    back_line = replace(recall, t=recall.t[:, edge.members], faces=recall.faces[:, edge.members])
     precise = line.miss <= PRECISE * error * diameter
     affordable = supported_degree(line, precise, 1, max_degree)
     # Near the set, a round that made things worse is taken back and tried again with more points and hardly more freedom. Far
@@ -103,7 +102,7 @@ def _improve(edge: Edge, seen: Cloud, error: float, diameter: float, target: flo
     affordable = min(affordable, degree + (1 if back else 2))
     bold = is_best and error < NEAR and len(edge.errors) > 1 and error > 0.3 * edge.errors[-2]
     while True:
-        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter, error, bold=bold)
+        points, line, left = fit_surface(points, line, degree, 1, PRECISE * error * diameter, error, bold=bold, recall=back_line)
         if degree >= affordable or left[precise].max(initial=0.0) <= max(0.3 * target, ENOUGH * error) * diameter:
             break
         points, degree = elevate(points, 2, degree, degree + 1), degree + 1

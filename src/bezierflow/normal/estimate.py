@@ -46,7 +46,7 @@ class ErrorEstimate:
         diameter: Of the surface; divide by it for relative errors.
         n_samples: How many held-out t there were, vertices included.
         n_invalid: At how many of them the distance could not be estimated.
-        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices, between 0 and 1: a scale-free measure of criticality.
+        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between 0 and 1.
         folded: Share of inner t where the surface runs backwards.
         gap: The largest jump between neighboring points of an edge over the median jump: how unevenly t is spread.
         dominated: Share of the sampled points that another sampled point clearly dominates.
@@ -88,7 +88,7 @@ def estimate_error(
 
     Each distance is the normal displacement with support rows (see `displacement`); where it is large, the point is followed to
     the set by repeating it, and the length of the way counts. The estimate needs Hessians at about n points and does not
-    know the true set: a surface on a local Pareto set is told apart only where `dominated` or the second-order condition shows it.
+    know the true set: a surface on a local Pareto set is told apart only where `dominated` or the curvature shows it.
 
     Args:
         objectives: x (L,) -> (M,), twice differentiable, in double precision.
@@ -186,9 +186,9 @@ def _singular_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
     """
     assert at.hessians is not None
     corner = np.arange(n_objectives)
-    own, slope = at.hessians[corner, corner], np.linalg.norm(at.gradients, axis=2)
-    curvature = np.linalg.norm(at.hessians, axis=(2, 3))
-    usable = np.isfinite(own).all(axis=(1, 2))
+    own, slope = at.hessians[corner, corner], np.asarray(np.linalg.norm(at.gradients, axis=2))
+    curvature = np.asarray(np.linalg.norm(at.hessians, axis=(2, 3)))
+    usable = np.asarray(np.isfinite(own).all(axis=(1, 2)))
     smooth = slope[corner, corner] < 1e-3 * np.nanmedian(slope, axis=0)
     quadratic = curvature[corner, corner] > 1e-3 * np.nanmedian(curvature, axis=0)
     values = np.abs(np.linalg.eigvalsh(np.where(usable[:, None, None], own, np.eye(own.shape[-1]))))

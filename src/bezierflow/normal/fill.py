@@ -28,7 +28,7 @@ def _filling(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 def fill_inside(control_points: np.ndarray, n_objectives: int, degree: int) -> np.ndarray:
-    """The control points with those off the edges replaced: least squared second differences p_{d+2e_i} − 2p_{d+e_i+e_j} + p_{d+2e_j}.
+    """The control points with those off the edges replaced, for least squares of p_{d+2e_i} − 2p_{d+e_i+e_j} + p_{d+2e_j}.
 
     For a flat net with evenly spread edges this is exactly the flat net.
     """

@@ -37,7 +37,7 @@ def held_out_points(
 
 def _near_corners(n_objectives: int, rng: np.random.Generator) -> np.ndarray:
     """Two points close to each end of every edge: a surface that runs past its corner and back covers little t in doing so."""
-    pairs = [pair for pair in permutations(range(n_objectives), 2)][: 2 * MOST_FACES]
+    pairs = list(permutations(range(n_objectives), 2))[: 2 * MOST_FACES]
     rows = np.arange(len(pairs))
     near = []
     for distance in (0.005, 0.02):

@@ -54,7 +54,7 @@ def improve_interior(
 ) -> Interior:
     """One round: measure the surface at fresh inner nodes, and refit it to everything known."""
     t = inner_nodes(count.n_objectives, inside.order)
-    seen, distance = probe(count, t, design_matrix(t, inside.degree) @ inside.control_points, corners, diameter)
+    seen, distance, recall = probe(count, t, design_matrix(t, inside.degree) @ inside.control_points, corners, diameter)
     inner = float(distance.max(initial=0.0) / diameter)
     error = max(inner, inside.edge_error)
     is_best = error < inside.error
@@ -68,10 +68,10 @@ def improve_interior(
     )
     if inner <= max(target, inside.edge_error) or _stalled(inside, max_degree):
         return replace(inside, done=True)
-    return _refit(inside, error, is_best, diameter, max_degree)
+    return _refit(inside, recall, error, is_best, diameter, max_degree)
 
 
-def _refit(inside: Interior, error: float, is_best: bool, diameter: float, max_degree: int) -> Interior:
+def _refit(inside: Interior, recall: Cloud, error: float, is_best: bool, diameter: float, max_degree: int) -> Interior:
     """The surface moved to the cloud, by as much freedom as the cloud determines; a higher degree if that is all used."""
     cloud, n_objectives = inside.cloud, inside.cloud.t.shape[1]
     points, degree = (inside.control_points, inside.degree) if is_best else (inside.best, inside.best_degree)
@@ -81,12 +81,15 @@ def _refit(inside: Interior, error: float, is_best: bool, diameter: float, max_d
     if is_best and stagnates and affordable > degree:
         points, degree = elevate(points, n_objectives, degree, degree + 1), degree + 1
     freedom = min(affordable, degree)
-    points, cloud, _ = fit_surface(points, cloud, degree, 2, PRECISE * error * diameter, error, freedom)
+    points, cloud, _ = fit_surface(
+        points, cloud, degree, 2, PRECISE * error * diameter, error, freedom, recall=recall if is_best else None
+    )
     return replace(inside, control_points=points, degree=degree, cloud=cloud, order=inside.order + 1)
 
 
 def _stalled(inside: Interior, max_degree: int) -> bool:
-    """Whether the last round at the largest degree brought no clear gain, or there were too many rounds."""
-    if inside.degree >= max_degree and len(inside.errors) > 3:
-        return inside.errors[-1] > 0.5 * min(inside.errors[:-1])
+    """Whether the last rounds at the largest degree brought no clear gain, or there were too many rounds."""
+    patience = 2 if inside.cloud.t.shape[1] == 3 else 1
+    if inside.degree >= max_degree and len(inside.errors) > 1 + patience:
+        return min(inside.errors[-patience:]) > 0.5 * min(inside.errors[:-patience])
     return len(inside.errors) >= MOST_ROUNDS

@@ -14,17 +14,18 @@ from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 
 def slide_refit(
-    design: Float[Array, "n n_free"],
-    displacements: Float[Array, "*batch n n_variables"],
-    tangents: Float[Array, "*batch n n_variables n_tangents"],
-    weights: Float[Array, " n"],
-    damping: Float[Array, "#n"],
+    design: Float[Array | np.ndarray, "n n_free"],
+    displacements: Float[Array | np.ndarray, "*batch n n_variables"],
+    tangents: Float[Array | np.ndarray, "*batch n n_variables n_tangents"],
+    weights: Float[Array | np.ndarray, " n"],
+    damping: Float[Array | np.ndarray, "#n"],
     xp: ModuleType = jnp,
-) -> Float[Array, "*batch n_free n_variables"]:
+) -> Float[Array | np.ndarray, "*batch n_free n_variables"]:
     """The change of the free control points; pinned ones are columns left out of the design.
 
     Args:
@@ -49,13 +50,13 @@ def slide_refit(
 
 
 def dense_refit(
-    design: Float[Array, "n n_free"],
-    displacements: Float[Array, "n n_variables"],
-    tangents: Float[Array, "n n_variables n_tangents"],
-    weights: Float[Array, " n"],
-    damping: Float[Array, "#n"],
+    design: Float[Array | np.ndarray, "n n_free"],
+    displacements: Float[Array | np.ndarray, "n n_variables"],
+    tangents: Float[Array | np.ndarray, "n n_variables n_tangents"],
+    weights: Float[Array | np.ndarray, " n"],
+    damping: Float[Array | np.ndarray, "#n"],
     xp: ModuleType = jnp,
-) -> Float[Array, "n_free n_variables"]:
+) -> Float[Array | np.ndarray, "n_free n_variables"]:
     """The same by the normal equations in all n_free·L unknowns: cheaper where variables are few and nodes many."""
     n_free, n_variables = design.shape[1], displacements.shape[1]
     weighted = design * weights[:, None]

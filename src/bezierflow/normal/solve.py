@@ -20,7 +20,7 @@ from .polynomial import elevate
 from .vertices import break_ties, not_unique
 
 MARGIN = 0.05
-"""Rounds end at this share of tol: the nodes of a round see less than the whole surface, and the bound is three times what is seen."""
+"""Rounds end at this share of tol: their nodes see less than the whole surface, and the bound is three times what is seen."""
 
 
 class Stage(Enum):
@@ -146,7 +146,9 @@ class NormalFlow:
 
     def _edges(self, state: NormalState) -> NormalState:
         count = state.evaluations
-        edges = improve_edges(count, state.edges, state.descent.x, state.diameter, MARGIN * self.tol, self._limit(count.n_objectives))
+        edges = improve_edges(
+            count, state.edges, state.descent.x, state.diameter, MARGIN * self.tol, self._limit(count.n_objectives)
+        )
         inside = start_interior(edges, count.n_objectives)
         surface = self._surface(inside.control_points, count.n_objectives, inside.degree)
         state = replace(state, edges=edges, surface=surface)

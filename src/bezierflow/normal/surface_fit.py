@@ -1,7 +1,7 @@
 """A surface through a cloud: least squares of the normal distances, with every point free to slide to its own nearest t.
 
 No evaluation is made here. Two things alternate: each point's t moves to the foot of its perpendicular on the surface, and the
-slide refit moves the control points. Only the normal distance counts, so the parametrization settles where the degree serves best.
+slide refit moves the control points. Only the normal distance counts, so t settles where the degree serves best.
 """
 
 from dataclasses import replace
@@ -17,8 +17,9 @@ from .refit import dense_refit, slide_refit
 SMALLEST_DAMPING = 1e-7
 LARGEST_DAMPING = 0.1
 """Levenberg's damping μ of the refit starts at the error (relative to the diameter) and falls to a tenth of it (a hundredth
-if bold), within these limits. Far from the set a tangent says little about where a curve goes, and points must not slide along it; near the set sliding
-is what makes a low degree do. Below the smallest, slides of the whole surface along itself would be undetermined."""
+if bold), within these limits. Far from the set a tangent says little about where a curve goes, and points must not slide
+along it; near the set sliding is what makes a low degree do. Below the smallest, slides of the whole surface along itself
+would be undetermined."""
 
 MOST_STEPS = 8
 MOST_BOLD_STEPS = 25
@@ -36,6 +37,7 @@ def fit_surface(
     error: float,
     freedom: int | None = None,
     bold: bool = False,
+    recall: Cloud | None = None,
 ) -> tuple[np.ndarray, Cloud, np.ndarray]:
     """The control points moved to the cloud, the cloud with its new t, and the normal distances that are left.
 
@@ -48,7 +50,10 @@ def fit_surface(
         error: The latest held-out error of the surface, relative to the diameter.
         freedom: The degree of the change, at most that of the surface and by default the same.
         bold: Ten times less damping and more steps, for a surface near the set that has to slide far along it.
+        recall: Points that certain t should be called back to, for this fit only (see `probe`).
     """
+    n_known, known = len(cloud), cloud
+    cloud = cloud if recall is None else cloud.join(recall)
     freedom = freedom or degree
     damping = float(np.clip(error, 1e-4, LARGEST_DAMPING))
     least = float(np.clip((0.01 if bold else 0.1) * error, SMALLEST_DAMPING, LARGEST_DAMPING))
@@ -74,7 +79,7 @@ def fit_surface(
             damping *= 30
             if damping > 10:
                 break
-    return control_points, replace(cloud, t=t), np.linalg.norm(y, axis=1)
+    return control_points, replace(known, t=t[:n_known]), np.linalg.norm(y[:n_known], axis=1)
 
 
 def _weights(cloud: Cloud, degree: int, precision: float) -> np.ndarray:
@@ -90,8 +95,7 @@ def _restraint(control_points: np.ndarray, t: np.ndarray, degree: int) -> np.nda
 
     A point that slides past its corner would make the surface run over the end of the set and back.
     """
-    n_objectives = t.shape[1]
-    corners = control_points[(multi_indices(n_objectives, degree) == degree).argmax(axis=0)]
+    corners = control_points[(multi_indices(t.shape[1], degree) == degree).argmax(axis=0)]
     to_corner = np.linalg.norm((design_matrix(t, degree) @ control_points)[:, None] - corners[None], axis=2).min(axis=1)
     scale = STRAIGHT * np.linalg.norm(corners - corners[0], axis=1).max()
     return np.clip(scale / np.maximum(to_corner, 1e-300), 1, 1e3) ** 2
