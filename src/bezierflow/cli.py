@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from .cli_reproduce import reproduce
+
 METHODS = ("auto", "gradient-descent", "newton", "adam")
 
 
@@ -26,6 +28,8 @@ def main() -> None:
     """  # noqa: D301
     _use_compilation_cache()
 
+
+main.add_command(reproduce)
 
 json_option = click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Also write the figures to this file.")
 
