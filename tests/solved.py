@@ -50,3 +50,43 @@ def values(problem: Any, surface: Any, t: np.ndarray) -> np.ndarray:
     """Objective values on a surface, computed apart from the code under test."""
     with double_precision():
         return np.asarray(jax.vmap(problem)(np.asarray(surface(t))))
+
+
+def distances_to_points(
+    n_objectives: int, n_variables: int, degree: int = 2, front_degree: int = 2, names: Any = None, objectives: bool = False
+) -> Solution:
+    """Squared distances to M points: the Pareto set is their hull and the front a polynomial of degree 2, both exact.
+
+    Written in any higher degree. Nothing is compiled for it but the elevation.
+    """
+    from bezierflow.bezier import BezierSimplex
+    from bezierflow.flow.front import FittedFront
+    from bezierflow.problems import Names
+    from bezierflow.simplex import multi_indices
+
+    centers = np.random.default_rng(7).normal(size=(n_objectives, n_variables))
+    squared = np.sum((centers[:, None] - centers[None]) ** 2, axis=2)
+    # |Σ t_k c_k − c_m|² = Σ_k t_k |c_k − c_m|² − Σ_{k<l} t_k t_l |c_k − c_l|², a net of degree 2 by polarization.
+    net = []
+    for index in multi_indices(n_objectives, 2):
+        k, *rest = np.flatnonzero(index)
+        l = rest[0] if rest else k
+        net.append((squared[k] + squared[l]) / 2 - squared[k, l] / 2)
+    error = ErrorEstimate(0.0, 0.0, 0.0, float(np.sqrt(squared.max())), 100, 0, 0.0, 0.0, 1.0, 0.0, (), 0)
+    names = names or Names()
+    return Solution(
+        pareto_set=BezierSimplex(centers, n_objectives, 1).elevate(degree).on_host(),
+        objectives=(lambda x: ((x - centers) ** 2).sum(axis=1)) if objectives else None,
+        names=names.complete(n_objectives, n_variables),
+        result=Result(Reason.CONVERGED, "exact"),
+        stats=Stats(Evaluations(), 1, 0.0),
+        history={"movement": np.geomspace(1, 1e-6, 12), "residual": np.full(12, 1e-3)},
+        made_by={"method": "exact"},
+        raveling=Raveling.of(np.zeros(n_variables)),
+        known_error=error,
+        known_front=FittedFront(
+            BezierSimplex(np.array(net), n_objectives, 2).elevate(front_degree).on_host(),
+            np.zeros(n_objectives),
+            np.zeros(n_objectives),
+        ),
+    )

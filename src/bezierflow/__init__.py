@@ -7,17 +7,19 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import metrics, plots, problems, simplex
+    from . import decisions, metrics, plots, problems, simplex
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
+    from .explorer import explore
     from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .scalarizations import WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
-_ROOMS = ("bezier", "flow", "methods", "metrics", "plots", "problems", "scalarizations", "simplex")
+_ROOMS = ("bezier", "decisions", "explorer", "flow", "methods", "metrics", "plots", "problems", "scalarizations", "simplex")
 
 _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
+    "explorer": ("explore",),
     "flow": ("Flow", "LeastSquares", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "scalarizations": ("WeightedSum",),
@@ -40,6 +42,8 @@ __all__ = [
     "Solution",
     "Uniform",
     "WeightedSum",
+    "decisions",
+    "explore",
     "fit",
     "fit_points",
     "fit_skeleton",
