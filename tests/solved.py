@@ -70,10 +70,11 @@ def distances_to_points(
     net = []
     for index in multi_indices(n_objectives, 2):
         k, *rest = np.flatnonzero(index)
-        l = rest[0] if rest else k
-        net.append((squared[k] + squared[l]) / 2 - squared[k, l] / 2)
+        other = rest[0] if rest else k
+        net.append((squared[k] + squared[other]) / 2 - squared[k, other] / 2)
     error = ErrorEstimate(0.0, 0.0, 0.0, float(np.sqrt(squared.max())), 100, 0, 0.0, 0.0, 1.0, 0.0, (), 0)
     names = names or Names()
+    front = BezierSimplex(np.array(net), n_objectives, 2).elevate(front_degree)
     return Solution(
         pareto_set=BezierSimplex(centers, n_objectives, 1).elevate(degree).on_host(),
         objectives=(lambda x: ((x - centers) ** 2).sum(axis=1)) if objectives else None,
@@ -84,9 +85,5 @@ def distances_to_points(
         made_by={"method": "exact"},
         raveling=Raveling.of(np.zeros(n_variables)),
         known_error=error,
-        known_front=FittedFront(
-            BezierSimplex(np.array(net), n_objectives, 2).elevate(front_degree).on_host(),
-            np.zeros(n_objectives),
-            np.zeros(n_objectives),
-        ),
+        known_front=FittedFront(front.on_host(), np.zeros(n_objectives), np.zeros(n_objectives)),
     )

@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
 
 FLOORS = [
-    {"jax_constants"},
+    {"compilation", "jax_constants"},
     {"precision"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
@@ -18,6 +18,7 @@ FLOORS = [
     {"flow"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo"},
+    {"cli_pictures"},
     {"cli"},
 ]
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""

@@ -12,17 +12,31 @@ if TYPE_CHECKING:
     from .explorer import explore
     from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
-    from .scalarizations import WeightedSum
+    from .normal import NormalFlow
+    from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
-_ROOMS = ("bezier", "decisions", "explorer", "flow", "methods", "metrics", "plots", "problems", "scalarizations", "simplex")
+_ROOMS = (
+    "bezier",
+    "decisions",
+    "explorer",
+    "flow",
+    "methods",
+    "metrics",
+    "normal",
+    "plots",
+    "problems",
+    "scalarizations",
+    "simplex",
+)
 
 _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
     "flow": ("Flow", "LeastSquares", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
-    "scalarizations": ("WeightedSum",),
+    "normal": ("NormalFlow",),
+    "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
 }
 
@@ -34,13 +48,16 @@ __all__ = [
     "LeastSquares",
     "LowDiscrepancy",
     "Newton",
+    "NormalFlow",
     "Optax",
     "Optimistix",
     "ProximalGradient",
     "Reason",
     "SciPy",
+    "SmoothTchebycheff",
     "Solution",
     "Uniform",
+    "WeightedPower",
     "WeightedSum",
     "decisions",
     "explore",

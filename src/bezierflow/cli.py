@@ -3,10 +3,14 @@
 import importlib.util
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .cli_pictures import explore, plot
 
 METHODS = ("auto", "gradient-descent", "newton", "adam")
 
@@ -21,9 +25,14 @@ def main() -> None:
       bezierflow solve scaled-med --output pareto.bez
       bezierflow evaluate pareto.bez 0.2,0.3,0.5
       bezierflow fit points.csv --objectives 3 --output surface.bez
+      bezierflow plot pareto.bez
+      bezierflow explore pareto.bez
     """  # noqa: D301
     _use_compilation_cache()
 
+
+main.add_command(plot)
+main.add_command(explore)
 
 json_option = click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Also write the figures to this file.")
 
@@ -71,7 +80,7 @@ def solve(
         solution.save(output)
         click.echo(f"written: {output}")
     _write_json(json_path, _solution_figures(solution))
-    if not solution.result.success:
+    if solution.result.reason in (bf.Reason.DIVERGED, bf.Reason.NON_FINITE, bf.Reason.SUSPECT):
         raise SystemExit(1)
 
 
@@ -150,29 +159,45 @@ def fit(points: str, n_objectives: int, degree: int, weights: str | None, output
 )
 @json_option
 def demo(output: str, json_path: str | None) -> None:
-    """Run the paper's Algorithm 2 and a lifted Newton on scaled-MED, and draw the surface against the true Pareto set."""
+    """Run Algorithm 2, a lifted Newton and the no-knob method on scaled-MED; draw the surface against the true set."""
     from bezierflow.demo import run_demo
 
     rows = run_demo(Path(output))
     _print_table(
-        ["method", "degree", "MSE", "floor", "MSE/floor", "gradients", "Hessians", "seconds"],
+        ["method", "degree", "MSE to x*(t)", "degree floor", "max distance", "gradients", "Hessians", "seconds"],
         [
             [
-                r["method"],
-                str(r["degree"]),
-                f"{r['mse']:.3e}",
-                f"{r['floor']:.3e}",
-                f"{r['mse'] / r['floor']:.2f}",
-                f"{r['gradients']:,}",
-                f"{r['hessians']:,}",
-                f"{r['seconds']:.2f}",
+                row["method"],
+                str(row["degree"]),
+                "-" if row["mse"] is None else f"{row['mse']:.3e}",
+                "-" if row["floor"] is None else f"{row['floor']:.3e}",
+                f"{row['distance']:.1e}",
+                f"{row['gradients']:,}",
+                f"{row['hessians']:,}",
+                f"{row['seconds']:.2f}",
             ]
-            for r in rows
+            for row in rows
         ],
     )
-    click.echo("MSE: mean squared distance to the exact Pareto set; floor: the least any surface of that degree can have.")
+    click.echo(
+        "MSE: mean of |b(t) - x*(t)|^2, x*(t) the exact minimizer for weights t; floor: the least any surface of that degree"
+    )
+    click.echo("can have. Max distance: from the surface to the exact Pareto set, whatever t means (the last one slides freely).")
     click.echo(f"written: {output}/scaled-med.png, {output}/scaled-med.bez")
     _write_json(json_path, {"rows": rows})
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def bench(options: tuple[str, ...]) -> None:
+    """Every method on every problem, one table: OPTIONS are those of `python -m benchmarks.contest` (try -- --help).
+
+    Works in a checkout. Peers that are not installed are left out; `make contest` installs them.
+    """
+    root = Path(__file__).parents[2]
+    if not (root / "benchmarks" / "contest").is_dir():
+        raise click.ClickException("the benchmarks are not part of the installed package; run this in a checkout of bezierflow")
+    raise SystemExit(subprocess.call([sys.executable, "-m", "benchmarks.contest", *options], cwd=root))
 
 
 def _problem(name: str) -> Any:
@@ -263,11 +288,17 @@ def _solution_figures(solution: Any) -> dict[str, Any]:
         "evaluations": solution.stats.evaluations._asdict(),
         "iterations": solution.stats.iterations,
         "seconds": solution.stats.seconds,
+        "error": _error_figures(solution.error),
     }
 
 
+def _error_figures(error: Any) -> dict[str, Any]:
+    figures = {name: getattr(error, name) for name in ("rms", "max", "bound", "diameter", "n_samples", "n_invalid")}
+    return figures | {"flags": {flag.name: flag.value for flag in error.flags}}
+
+
 def _print_solution(solution: Any) -> None:
-    count = solution.stats.evaluations
+    count, error = solution.stats.evaluations, solution.error
     _print_table(
         ["", ""],
         [
@@ -278,6 +309,8 @@ def _print_solution(solution: Any) -> None:
             ],
             ["evaluations", f"{count.objective:,} objectives, {count.jacobian:,} Jacobians, {count.hessian:,} Hessians"],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
+            ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
+            *(["note", flag.value] for flag in error.flags),
         ],
     )
 
@@ -292,7 +325,8 @@ def _print_table(headings: list[str], rows: list[list[str]]) -> None:
         table.add_column(Text(heading), justify="left" if number == 0 or not any(headings) else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    Console().print(table)
+    # Where nobody watches, a table is for a file or another program: never folded to a guessed width.
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def _write_json(path: str | None, figures: dict[str, Any]) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.exceptions import RankWarning
 
 from bezierflow.bezier.basis import basis
-from bezierflow.bezier.fitting import design_matrix, fit
+from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier.fitting import fit
 from bezierflow.bezier.model import BezierSimplex
 from bezierflow.precision import double_precision
 from bezierflow.simplex import multi_indices, n_controls

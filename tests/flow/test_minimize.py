@@ -117,6 +117,14 @@ def test_x_may_be_any_pytree():
     assert tree.front(t[0]).shape == (3,)
 
 
+def test_a_list_of_numbers_is_a_vector():
+    flow = bf.lift(bf.Newton(), degree=3)
+    solution = bf.minimize(PROBLEM, [0, 0.0, 0], flow, n_iterations=3)
+    np.testing.assert_array_equal(
+        solution.pareto_set.control_points, bf.minimize(PROBLEM, np.zeros(3), flow, n_iterations=3).pareto_set.control_points
+    )
+
+
 def test_a_surface_is_a_warm_start_at_its_own_degree_or_above():
     cold = bf.minimize(PROBLEM, np.zeros(3), bf.lift(bf.Newton(), degree=2), n_iterations=3)
     warm = bf.minimize(PROBLEM, cold.pareto_set, bf.lift(bf.Newton(), degree=4), n_iterations=1)

@@ -15,6 +15,7 @@ from ..precision import in_double_precision, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from . import nets
 from .basis import combine
+from .design import design_matrix
 
 
 class BezierSimplex(eqx.Module):
@@ -57,17 +58,19 @@ class BezierSimplex(eqx.Module):
         """L: how many numbers one value of the surface holds, over all leaves."""
         return sum(leaf.size // leaf.shape[0] for leaf in jax.tree.leaves(self.control_points))
 
-    def __call__(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+    def __call__(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """b(t|P); each leaf of the value has the batch axes of t in front."""
         t = self._check(t)
+        if self._is_small_and_on_host(t):
+            return _evaluate_on_host(self.control_points, np.asarray(t), self.degree)
         return in_double_precision(_evaluate, self.control_points, t, self.degree)
 
-    def derivative(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+    def derivative(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """∂b/∂t_m of b as a polynomial in all of R^M: leaves (*batch, *value, M). Only differences matter on the simplex."""
         t = self._check(t)
         return in_double_precision(_derivative, self.control_points, t, self.n_objectives, self.degree)
 
-    def jacobian(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+    def jacobian(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """The derivative along the simplex: leaves (*batch, *value, M); `jacobian @ v` for any v with Σ v_m = 0.
 
         It is `derivative` projected onto those directions, D b(t) (I − 11ᵀ/M), and so sums to 0 over its last axis.
@@ -127,11 +130,32 @@ class BezierSimplex(eqx.Module):
 
         save_surface(self, path)
 
+    def _is_small_and_on_host(self, t: Any) -> bool:
+        """Whether NumPy answers sooner: few points of a NumPy surface in double precision, with nothing to compile for."""
+        leaves = jax.tree.leaves(self.control_points)
+        return (
+            t.size * self.n_controls <= HOST_SIZE
+            and not is_traced(t)
+            and all(isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 for leaf in leaves)
+            and (isinstance(t, np.ndarray) or not jax.config.jax_enable_x64)  # type: ignore[attr-defined]
+        )
+
     def _check(self, t: Any) -> Array:
         t = t if isinstance(t, jax.Array | np.ndarray) else np.asarray(t, dtype=float)
         if t.ndim < 1 or t.shape[-1] != self.n_objectives:
             raise ValueError(f"t must have {self.n_objectives} coordinates along its last axis, got shape {t.shape}")
         return t  # type: ignore[return-value]
+
+
+HOST_SIZE = 100_000
+"""Coordinates of t times control points up to which NumPy is used: a millisecond, where a new shape of t compiles for 300."""
+
+
+def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyTree:
+    design = design_matrix(t.reshape(-1, t.shape[-1]).astype(float), degree)
+    return jax.tree.map(
+        lambda leaf: (design @ leaf.reshape(len(leaf), -1)).reshape((*t.shape[:-1], *leaf.shape[1:])), control_points
+    )
 
 
 def _as_array(leaf: Any) -> Any:

@@ -43,14 +43,15 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     if target.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path must end in .html, got {os.fspath(path)!r}")
     heading = title or _problem_name(solution)
-    n_variables = solution.raveling.n_variables
+    variables = f"{solution.raveling.n_variables} variable{'' if solution.raveling.n_variables == 1 else 's'}"
+    front_degree = solution.fitted_front.surface.degree
     page = render(
         page_data(solution, heading),
         title=heading,
-        subtitle=f"{solution.n_objectives} objectives, {n_variables} variable{'s' * (n_variables != 1)}: every Pareto-optimal trade-off",
+        subtitle=f"{solution.n_objectives} objectives, {variables}: every Pareto-optimal trade-off",
         footer=(
             "Objective values come from a polynomial fitted to the front; the ± beside each is its largest error at held-out "
-            f"points. Surface of degree {solution.degree}, front of degree {solution.fitted_front.surface.degree}. Made by bezierflow."
+            f"points. Surface of degree {solution.degree}, front of degree {front_degree}. Made by bezierflow."
         ),
     )
     target.write_text(page, encoding="utf-8")

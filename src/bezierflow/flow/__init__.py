@@ -2,7 +2,8 @@
 
 from .front import FittedFront
 from .lift import Flow, FlowInfo, FlowState, lift
-from .minimize import Iteration, minimize
+from .minimize import minimize
+from .outcome import Iteration
 from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats

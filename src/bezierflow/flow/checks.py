@@ -12,10 +12,15 @@ from ..bezier import BezierSimplex
 
 
 def check_x0(x0: PyTree) -> PyTree:
-    """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or a surface, all finite."""
+    """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or a surface, all finite.
+
+    A plain list of numbers is taken for a vector.
+    """
     if isinstance(x0, BezierSimplex):
         check_x0(x0.control_points)
         return x0
+    if isinstance(x0, list | tuple) and x0 and all(isinstance(entry, int | float | np.number) for entry in x0):
+        x0 = np.asarray(x0)  # [0, 0, 0] means a vector to everybody but JAX
     leaves = jax.tree.leaves(x0)
     if not leaves:
         raise ValueError("x0 must hold at least one number, got an empty pytree")

@@ -39,16 +39,18 @@ class FittedFront:
 
 def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int) -> FittedFront:
     """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or the net is large."""
+    higher = range(degree + 1, LARGEST_DEGREE + 1)
+    degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= LARGEST_NET)]
+    nodes = lobatto_nodes(n_objectives, degrees[-1] + 1).t
     with double_precision():
         held_out = np.asarray(low_discrepancy(jax.random.key(0), HELD_OUT, n_objectives))
-    truth = np.asarray(front(held_out))
+    # One call for all t there will be: the objectives are compiled for one number of points.
+    values = np.asarray(front(np.concatenate([nodes, held_out])))
+    at_nodes, truth = values[: len(nodes)], values[len(nodes) :]
     scale = np.ptp(truth, axis=0) + np.finfo(float).tiny
     best: FittedFront | None = None
-    for current in range(degree, max(degree, LARGEST_DEGREE) + 1):
-        if best is not None and n_controls(n_objectives, current) > LARGEST_NET:
-            break
-        nodes = lobatto_nodes(n_objectives, current + 1).t
-        surface = fit(nodes, np.asarray(front(nodes)), current)
+    for current in degrees:
+        surface = fit(nodes, at_nodes, current)
         miss = np.abs(np.asarray(surface(held_out)) - truth)
         candidate = FittedFront(surface, np.sqrt(np.mean(miss**2, axis=0)), miss.max(axis=0))
         if best is None or (candidate.max / scale).max() < (best.max / scale).max():

@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..compilation import NO_NESTED_THREADS
 from .multipliers import face_multipliers
 
 DEPENDENT = 1e-8
@@ -35,12 +37,12 @@ class Linearization(NamedTuple):
     The seam for other ways to move: whatever gives these six numbers at a point can be refitted and reported on.
     """
 
-    multipliers: Float[Array, "*batch n_objectives"]
-    residual: Float[Array, "*batch"]
-    displacement: Float[Array, "*batch n_variables"]
-    tangents: Float[Array, "*batch n_variables n_tangents"]
-    minimal: Bool[Array, "*batch"]
-    valid: Bool[Array, "*batch"]
+    multipliers: Float[Array | np.ndarray, "*batch n_objectives"]
+    residual: Float[Array | np.ndarray, "*batch"]
+    displacement: Float[Array | np.ndarray, "*batch n_variables"]
+    tangents: Float[Array | np.ndarray, "*batch n_variables n_tangents"]
+    minimal: Bool[Array | np.ndarray, "*batch"]
+    valid: Bool[Array | np.ndarray, "*batch"]
 
     @property
     def distance(self) -> Array:
@@ -87,7 +89,7 @@ def common_descent(
     """
     n_objectives, n_variables = gradients.shape
     flat = jnp.broadcast_to(jnp.eye(n_variables) / step_size, (n_objectives, n_variables, n_variables))
-    return linearize(gradients, flat * jnp.linalg.norm(gradients, axis=1)[:, None, None], face)
+    return linearize(gradients, flat * jnp.linalg.norm(gradients, axis=1)[:, None, None], face, support=True)
 
 
 def _span(differences: Array, members: Array) -> Array:
@@ -100,8 +102,9 @@ def _span(differences: Array, members: Array) -> Array:
 def _solve(curvature: Array, rho: Array, absorbed: Array) -> tuple[Array, Array, Array]:
     """y, T and whether the second-order condition holds: the curvature is positive across the absorbed directions.
 
-    Where it is not, it is bent along ρ, as a monotone change of the objectives would do (to H it adds multiples of ĝ_m ĝ_mᵀ, which
-    is ρρᵀ modulo span U): a power below 1 of a convex function is met as the convex function. On the set ρ = 0 and it is no change.
+    Where it is not, it is bent along ρ, as a monotone change of the objectives would do (to H it adds multiples of ĝ_m ĝ_mᵀ,
+    which is ρρᵀ modulo span U): a power below 1 of a convex function is met as the convex function. On the set ρ = 0, and
+    nothing is changed.
     """
     strength = jnp.linalg.norm(curvature)
     strength = jnp.where(strength > 0, strength, 1.0)
@@ -125,5 +128,5 @@ def _positive(matrix: Array) -> Array:
     return jnp.all(jnp.isfinite(jnp.linalg.cholesky(matrix - 1e-12 * jnp.eye(len(matrix)))))
 
 
-linearize_points = jax.jit(jax.vmap(linearize, in_axes=(0, 0, 0, None)))
+linearize_points = jax.jit(jax.vmap(linearize, in_axes=(0, 0, 0, None)), compiler_options=NO_NESTED_THREADS)
 """`linearize` at a batch of points, compiled: gradients, hessians and faces with the batch axis first."""

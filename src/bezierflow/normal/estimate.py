@@ -46,7 +46,7 @@ class ErrorEstimate:
         diameter: Of the surface; divide by it for relative errors.
         n_samples: How many held-out t there were, vertices included.
         n_invalid: At how many of them the distance could not be estimated.
-        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices, between 0 and 1: a scale-free measure of criticality.
+        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between 0 and 1.
         folded: Share of inner t where the surface runs backwards.
         gap: The largest jump between neighboring points of an edge over the median jump: how unevenly t is spread.
         dominated: Share of the sampled points that another sampled point clearly dominates.
@@ -88,7 +88,7 @@ def estimate_error(
 
     Each distance is the normal displacement with support rows (see `displacement`); where it is large, the point is followed to
     the set by repeating it, and the length of the way counts. The estimate needs Hessians at about n points and does not
-    know the true set: a surface on a local Pareto set is told apart only where `dominated` or the second-order condition shows it.
+    know the true set: a surface on a local Pareto set is told apart only where `dominated` or the curvature shows it.
 
     Args:
         objectives: x (L,) -> (M,), twice differentiable, in double precision.
@@ -110,14 +110,13 @@ def estimate_error(
     distance, valid, minimal, lin = _distances(count, at, t > 0, diameter)
     # A corner at a kink of its objective (a norm at its center) has no gradient: nothing to measure there, and nothing wrong.
     kink = np.zeros(len(t), dtype=bool)
-    kink[:n_objectives] = ~valid[:n_objectives] & np.isfinite(at.values[:n_objectives]).all(axis=1)
-    kink[:n_objectives] |= _singular_corners(at, n_objectives)
+    kink[:n_objectives] = _unmeasurable_corners(at, n_objectives)
     counted = ~kink
     tangents = surface_tangents(control_points, t, degree)
     inner = (t > 0).all(axis=1) & valid
     folded = fold_fraction(at.gradients[inner], tangents[inner], lin.multipliers[inner])
     dominated = dominated_fraction(at.values)
-    distance = np.where(valid, distance, diameter)[counted]
+    distance = distance[counted]
     n_invalid = int(np.sum(~valid[counted]))
     largest = float(distance.max(initial=0.0))
     flags = _flags(at, n_objectives, folded, dominated, n_invalid / counted.sum(), np.mean(~minimal[counted]))
@@ -149,26 +148,34 @@ def _distances(count: Evaluations, at: Derivatives, faces: np.ndarray, diameter:
     """Distances, whether each is valid, whether the second-order condition holds, and the first linearization."""
     lin = count.linearize(at, faces, support=True)
     valid, minimal = np.array(lin.valid), np.array(lin.minimal)
-    step = np.array(lin.displacement)
-    way = step.copy()
-    far = np.flatnonzero(valid & (np.linalg.norm(step, axis=1) > FAR * diameter))
-    for _ in range(CORRECTIONS if diameter > 0 else 0):
+    way = np.array(lin.displacement)
+    first = np.linalg.norm(way, axis=1)
+    last = first.copy()
+    far = np.flatnonzero(valid & (first > FAR * diameter))
+    for _ in range(CORRECTIONS):
         if len(far) == 0 or len(far) > count.left:
             break
-        length = np.linalg.norm(step[far], axis=1)
         # A displacement longer than the set itself is no small step: shortened, or it would land anywhere.
-        way[far] += step[far] * (np.minimum(1, 0.3 * diameter / length) - 1)[:, None]
-        again = count.at(at.points[far] + way[far])
-        following = count.linearize(again, faces[far], support=True)
-        step[far] = following.displacement
-        way[far] += step[far]
-        valid[far] = following.valid
-        minimal[far] = following.minimal
-        far = far[following.valid & (np.linalg.norm(step[far], axis=1) > FAR * diameter)]
-    # Still moving after the last correction: a lower bound is all there is, so the larger of way and step is reported.
-    distance = np.maximum(np.linalg.norm(way, axis=1), np.linalg.norm(step, axis=1))
-    valid[far] = False
-    return np.minimum(distance, diameter if diameter > 0 else np.inf), valid, minimal, lin
+        way[far] *= np.minimum(1, 0.5 * diameter / np.linalg.norm(way[far], axis=1))[:, None]
+        following = count.linearize(count.at(at.points[far] + way[far]), faces[far], support=True)
+        way[far] += following.displacement
+        valid[far], minimal[far] = following.valid, following.minimal
+        last[far] = np.linalg.norm(following.displacement, axis=1)
+        far = far[following.valid & (last[far] > FAR * diameter)]
+    # A point that does not draw nearer has no distance that could be vouched for.
+    valid[far] &= last[far] < first[far] / 2
+    distance = np.where(valid, np.maximum(np.linalg.norm(way, axis=1), last), diameter)
+    return np.minimum(distance, diameter), valid, minimal, lin
+
+
+def _unmeasurable_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
+    """Which corners have a value but no gradient or no Hessian, or a gradient of exactly 0, or a singular Hessian."""
+    assert at.hessians is not None
+    corner = np.arange(n_objectives)
+    slope = np.linalg.norm(at.gradients[corner, corner], axis=1)
+    smooth = np.isfinite(slope) & np.isfinite(at.hessians[corner, corner]).all(axis=(1, 2))
+    bare = (~smooth | (slope == 0)) & np.isfinite(at.values[corner, corner])
+    return bare | _singular_corners(at, n_objectives)
 
 
 def _singular_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
@@ -179,9 +186,9 @@ def _singular_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
     """
     assert at.hessians is not None
     corner = np.arange(n_objectives)
-    own, slope = at.hessians[corner, corner], np.linalg.norm(at.gradients, axis=2)
-    curvature = np.linalg.norm(at.hessians, axis=(2, 3))
-    usable = np.isfinite(own).all(axis=(1, 2))
+    own, slope = at.hessians[corner, corner], np.asarray(np.linalg.norm(at.gradients, axis=2))
+    curvature = np.asarray(np.linalg.norm(at.hessians, axis=(2, 3)))
+    usable = np.asarray(np.isfinite(own).all(axis=(1, 2)))
     smooth = slope[corner, corner] < 1e-3 * np.nanmedian(slope, axis=0)
     quadratic = curvature[corner, corner] > 1e-3 * np.nanmedian(curvature, axis=0)
     values = np.abs(np.linalg.eigvalsh(np.where(usable[:, None, None], own, np.eye(own.shape[-1]))))

@@ -34,6 +34,11 @@ class Derivatives:
     gradients: Float[np.ndarray, "n n_objectives n_variables"]
     hessians: Float[np.ndarray, "n n_objectives n_variables n_variables"] | None
 
+    def take(self, rows: np.ndarray) -> "Derivatives":
+        """Those at some of the points."""
+        hessians = None if self.hessians is None else self.hessians[rows]
+        return Derivatives(self.points[rows], self.values[rows], self.gradients[rows], hessians)
+
 
 class Evaluations:
     """The objectives of one run, with the evaluations made so far.
@@ -42,9 +47,7 @@ class Evaluations:
     once; `spent` counts points and is what the budget limits. A point that was padding counts nowhere.
     """
 
-    def __init__(
-        self, objectives: Callable[[Array], Array], n_objectives: int, n_variables: int, budget: int | None = None
-    ):
+    def __init__(self, objectives: Callable[[Array], Array], n_objectives: int, n_variables: int, budget: int | None = None):
         if budget is not None and budget < 0:
             raise ValueError(f"budget must be at least 0 evaluations, or None for no limit, got {budget}")
         self.objectives, self.n_objectives, self.n_variables, self.budget = (
@@ -102,7 +105,7 @@ class Evaluations:
         return Linearization(*parts)
 
     def _in_blocks(self, function: Callable, *arrays: np.ndarray) -> list[np.ndarray]:
-        """function over blocks of rows of the same size; the last one is filled up with copies of its last row."""
+        """Function over blocks of rows of the same size; the last one is filled up with copies of its last row."""
         n, parts = len(arrays[0]), []
         with double_precision():
             for start in range(0, max(n, 1), self.block):

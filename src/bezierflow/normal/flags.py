@@ -6,8 +6,12 @@ from enum import Enum
 class Flag(Enum):
     """A warning about a surface. The value is the advice."""
 
-    NOT_AT_TOLERANCE = "the surface is farther from the Pareto set than tol asks for: raise max_degree or the budget, or accept error.bound"
-    NOT_CONVERGED = "an objective's minimizer was not found (it may be unbounded below or very flat): check the objectives, or start elsewhere"
+    NOT_AT_TOLERANCE = (
+        "the surface is farther from the Pareto set than tol asks for: raise max_degree or the budget, or accept error.bound"
+    )
+    NOT_CONVERGED = (
+        "an objective's minimizer was not found (it may be unbounded below or very flat): check the objectives, or another x0"
+    )
     NOT_SIMPLICIAL = (
         "the surface folds, or parts of it are dominated: the Pareto set is probably no single curved simplex "
         "(disconnected or oscillating); do not trust the surface as a whole"
@@ -16,8 +20,15 @@ class Flag(Enum):
         "an objective has more than one minimizer, so the corners of the Pareto set are not single points: ties were broken by "
         "the other objectives; add a small regularization to make the minimizer unique"
     )
-    WEAKLY_PARETO_VERTEX = "a corner is only weakly Pareto optimal: another point is as good there and better elsewhere; regularize that objective"
-    FEW_VARIABLES = "there are fewer variables than objectives minus one: the set cannot be a simplex of that dimension, and inner t say little"
-    WRONG_BRANCH = "the surface crosses points that are no local optimum: a path probably ended at another local minimizer; try another x0"
+    WEAKLY_PARETO_VERTEX = (
+        "a corner is only weakly Pareto optimal: another point is as good there and better elsewhere; regularize that objective"
+    )
+    FEW_VARIABLES = (
+        "there are fewer variables than objectives minus one: the set cannot be a simplex of that dimension, and inner t say "
+        "little; trust the edges and corners, or drop objectives"
+    )
+    WRONG_BRANCH = (
+        "the surface crosses points that are no local optimum: a path probably ended at another local minimizer; try another x0"
+    )
     ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
     BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"

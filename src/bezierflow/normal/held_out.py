@@ -1,5 +1,7 @@
 """Held-out points: t a fit never saw, inside the simplex and on every face, spread over the surface and not over t alone."""
 
+from itertools import permutations
+
 import numpy as np
 from jaxtyping import Float
 
@@ -29,7 +31,21 @@ def held_out_points(
     inside = max(n - each * len(proper), n // 4, 1)
     parts = [_on_face(control_points, tuple(range(n_objectives)), n_objectives, degree, inside, rng)]
     parts += [_on_face(control_points, face, n_objectives, degree, each, rng) for face in proper]
+    parts.append(_near_corners(n_objectives, rng))
     return np.concatenate(parts)
+
+
+def _near_corners(n_objectives: int, rng: np.random.Generator) -> np.ndarray:
+    """Two points close to each end of every edge: a surface that runs past its corner and back covers little t in doing so."""
+    pairs = list(permutations(range(n_objectives), 2))[: 2 * MOST_FACES]
+    rows = np.arange(len(pairs))
+    near = []
+    for distance in (0.005, 0.02):
+        t = np.zeros((len(pairs), n_objectives))
+        share = distance * np.exp(rng.uniform(-0.5, 0.5, len(pairs)))
+        t[rows, [i for i, _ in pairs]], t[rows, [j for _, j in pairs]] = 1 - share, share
+        near.append(t)
+    return np.concatenate(near)
 
 
 def _some_faces(n_objectives: int, size: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -40,7 +56,7 @@ def _some_faces(n_objectives: int, size: int, rng: np.random.Generator) -> list[
 
 
 def spread(n: int, n_objectives: int, rng: np.random.Generator) -> np.ndarray:
-    """n evenly spread points of the simplex under a random shift: `low_discrepancy` without compiling."""
+    """N evenly spread points of the simplex under a random shift: `low_discrepancy` without compiling."""
     cube = (kronecker(n, n_objectives - 1) + rng.random(n_objectives - 1)) % 1.0
     left_over = (1 - cube) ** (1 / np.arange(n_objectives - 1, 0, -1))
     remaining = np.column_stack([np.ones(n), np.cumprod(left_over, axis=1)])

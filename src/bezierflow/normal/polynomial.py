@@ -1,5 +1,7 @@
 """The Bernstein basis without compiling: the same numbers as `bezier.basis`, in NumPy, for t whose number and degree change."""
 
+from functools import lru_cache
+
 import numpy as np
 from jaxtyping import Float
 
@@ -13,6 +15,24 @@ def design_matrix(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[
     indices = multi_indices(n_objectives, degree)
     product = np.prod(table[:, np.arange(n_objectives), indices], axis=2)
     return multinomials(n_objectives, degree) * product
+
+
+@lru_cache(maxsize=64)
+def elevation_matrix(n_objectives: int, degree: int) -> Float[np.ndarray, "n_above n_controls"]:
+    """E with E P the control points of the same map one degree higher: p'_d = Σ_m d_m/(D+1) p_{d−e_m}."""
+    above = raised_positions(n_objectives, degree + 1)
+    matrix = np.zeros((above.max() + 1, len(above)))
+    share = (multi_indices(n_objectives, degree) + 1) / (degree + 1)
+    for m in range(n_objectives):
+        matrix[above[:, m], np.arange(len(above))] = share[:, m]
+    return matrix
+
+
+def elevate(control_points: Float[np.ndarray, "*batch n_controls n_variables"], n_objectives: int, degree: int, target: int):
+    """The control points of the same map in a higher degree."""
+    for current in range(degree, target):
+        control_points = elevation_matrix(n_objectives, current) @ control_points
+    return control_points
 
 
 def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimension"]:

@@ -1,30 +1,31 @@
 """The slide refit: move the control points so that the surface meets its nodes' targets in the normal directions alone.
 
-    dP = argmin Σ_i ω_i² ( |(I − T_i T_iᵀ)(z_i dP − y_i)|² + μ |z_i dP|² )
+    dP = argmin Σ_i ω_i² ( |(I − T_i T_iᵀ)(z_i dP − y_i)|² + μ_i |z_i dP|² )
 
 Charging only for the normal part is the same as letting each target slide along its tangents,
-|(I − TTᵀ)(z dP − y)|² = min over s of |z dP − y − T s|². For given slides, dP is an ordinary least-squares fit; putting that in
-leaves one small dense system in the slides, of n·(M−1) unknowns whatever the number of variables L is:
+|(I − TTᵀ)(z dP − y)|² = min over s of |z dP − y − T s|². For given slides, dP is an ordinary least-squares fit; putting that
+in leaves one small dense system in the slides, of n·(M−1) unknowns whatever the number of variables L is:
 
-    A = √Ω Z,   S = AᵀA,   Π = A S⁻¹ Aᵀ/(1+μ),   s̃ = ω s,   ỹ = ω y
-    (I − Π ∘ [T_iᵀ T_j]) s̃ = −Tᵀ(ỹ − Π ỹ),       dP = S⁻¹ Aᵀ (ỹ + T s̃)/(1+μ).
+    A = diag(ω √(1+μ)) Z,   S = AᵀA,   σ = 1/√(1+μ),   Π = σ A S⁻¹ Aᵀ σ,   s̃ = ω s,   ỹ = ω y
+    (I − Π ∘ [T_iᵀ T_j]) s̃ = −Tᵀ(ỹ − Π ỹ),            dP = S⁻¹ Aᵀ σ (ỹ + T s̃).
 """
 
 from types import ModuleType
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 
 def slide_refit(
-    design: Float[Array, "n n_free"],
-    displacements: Float[Array, "*batch n n_variables"],
-    tangents: Float[Array, "*batch n n_variables n_tangents"],
-    weights: Float[Array, " n"],
-    damping: Float[Array, "*batch"],
+    design: Float[Array | np.ndarray, "n n_free"],
+    displacements: Float[Array | np.ndarray, "*batch n n_variables"],
+    tangents: Float[Array | np.ndarray, "*batch n n_variables n_tangents"],
+    weights: Float[Array | np.ndarray, " n"],
+    damping: Float[Array | np.ndarray, "#n"],
     xp: ModuleType = jnp,
-) -> Float[Array, "*batch n_free n_variables"]:
+) -> Float[Array | np.ndarray, "*batch n_free n_variables"]:
     """The change of the free control points; pinned ones are columns left out of the design.
 
     Args:
@@ -32,21 +33,40 @@ def slide_refit(
         displacements: y_i; only their normal parts count.
         tangents: T_i with orthonormal columns; zero columns for directions that do not exist at a node.
         weights: ω_i.
-        damping: μ, one a member of the batch; above 0, since sliding the whole surface along itself costs nothing else.
+        damping: μ_i, or one for all; above 0, since sliding the whole surface along itself costs nothing else.
         xp: `jax.numpy` for use inside a compiled flow; `numpy` where shapes change from call to call and compiling would cost
             more than it saves.
     """
-    factor, projection = _projections(design * weights[:, None], xp)
-    share = 1 / (1 + xp.asarray(damping))[..., None, None]
+    share = 1 / xp.sqrt(1 + damping * xp.ones(len(weights)))
+    factor, projection = _projections(design * (weights / share)[:, None], xp)
+    factor, projection = factor * share, projection * share[:, None] * share[None, :]
     y = weights[:, None] * displacements
     overlap = xp.einsum("...iax,...jay->...ixjy", tangents, tangents)
     n, k = overlap.shape[-2:]
     coupling = (overlap * projection[:, None, :, None]).reshape(*overlap.shape[:-4], n * k, n * k)
-    system = xp.eye(n * k) - share * coupling
-    missed = y - share * (projection @ y)
-    right = -xp.einsum("...iax,...ia->...ix", tangents, missed)
-    slides = xp.linalg.solve(system, right.reshape(*right.shape[:-2], n * k, 1)).reshape(right.shape)
-    return share * (factor @ (y + xp.einsum("...iax,...ix->...ia", tangents, slides)))
+    right = -xp.einsum("...iax,...ia->...ix", tangents, y - projection @ y)
+    slides = xp.linalg.solve(xp.eye(n * k) - coupling, right.reshape(*right.shape[:-2], n * k, 1)).reshape(right.shape)
+    return factor @ (y + xp.einsum("...iax,...ix->...ia", tangents, slides))
+
+
+def dense_refit(
+    design: Float[Array | np.ndarray, "n n_free"],
+    displacements: Float[Array | np.ndarray, "n n_variables"],
+    tangents: Float[Array | np.ndarray, "n n_variables n_tangents"],
+    weights: Float[Array | np.ndarray, " n"],
+    damping: Float[Array | np.ndarray, "#n"],
+    xp: ModuleType = jnp,
+) -> Float[Array | np.ndarray, "n_free n_variables"]:
+    """The same by the normal equations in all n_free·L unknowns: cheaper where variables are few and nodes many."""
+    n_free, n_variables = design.shape[1], displacements.shape[1]
+    weighted = design * weights[:, None]
+    across = xp.eye(n_variables) - xp.einsum("nlk,nmk->nlm", tangents, tangents)
+    pairs = (weighted[:, :, None] * weighted[:, None, :]).reshape(len(design), -1)
+    blocks = pairs.T @ (across + (damping * xp.ones(len(design)))[:, None, None] * xp.eye(n_variables)).reshape(len(design), -1)
+    system = blocks.reshape(n_free, n_free, n_variables, n_variables)
+    system = xp.swapaxes(system, 1, 2).reshape(n_free * n_variables, n_free * n_variables)
+    target = weights[:, None] * xp.einsum("nlm,nm->nl", across, displacements)
+    return xp.linalg.solve(system, (weighted.T @ target).reshape(-1, 1)).reshape(n_free, n_variables)
 
 
 def _projections(weighted: Any, xp: ModuleType) -> tuple[Any, Any]:

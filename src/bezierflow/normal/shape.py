@@ -10,6 +10,12 @@ CLEAR = 1e-3
 """A determinant (of unit columns) or a gain (over an objective's range) below this decides nothing."""
 
 
+EQUAL = 1e-12
+MUCH = 0.05
+"""A corner is called weakly Pareto optimal where another point is as good to EQUAL and better by MUCH, both of an objective's
+range. A high power of a norm is flat, too, but not that flat that far from its minimizer."""
+
+
 def fold_fraction(gradients: np.ndarray, tangents: np.ndarray, multipliers: np.ndarray) -> float:
     """The share of inner t where the surface runs backwards, against the majority; 0 where it cannot be told.
 
@@ -55,7 +61,7 @@ def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
     span = np.ptp(values, axis=0)
     others = ~np.eye(n_objectives, dtype=bool)
     own = values[:n_objectives]
-    equal = np.abs(values[None, :, :] - own[:, None, :]) <= 1e-9 * span
-    better = values[None, :, :] < own[:, None, :] - CLEAR * span
+    equal = np.abs(values[None, :, :] - own[:, None, :]) <= EQUAL * span
+    better = values[None, :, :] < own[:, None, :] - MUCH * span
     beaten = np.all(np.where(others[:, None, :], better, equal), axis=2)
     return beaten.any(axis=1)

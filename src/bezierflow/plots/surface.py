@@ -58,7 +58,8 @@ def surface(
     ax.set_ylabel(labels[1])
     if dimensions == 3:
         ax.set_zlabel(labels[2])
-        ax.view_init(elev=24, azim=-52)
+        if shape.n_objectives == 3:
+            ax.view_init(**_facing(np.array([np.asarray(shape.vertex(m)) for m in range(3)])))
     ax.set_title(title)
     ax.legend(loc="upper left", frameon=False)
     return ax
@@ -82,6 +83,16 @@ def _draw_curve(ax: Any, shape: BezierSimplex, truth: Callable | None) -> None:
     if truth is not None:
         ax.plot(*np.asarray(truth(t)).T, color=TRUTH_COLOR, linewidth=2.4, label="Pareto set")
     ax.plot(*np.asarray(shape(t)).T, color=FLOW_COLOR, linestyle="--", label="Bézier simplex")
+
+
+def _facing(corners: np.ndarray) -> dict[str, float]:
+    """A view that faces the triangle of the corners, a little from the side so that its bend shows; angles in degrees."""
+    corners = (corners - corners.min(axis=0)) / np.maximum(np.ptp(corners, axis=0), 1e-12)
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    normal = normal if normal[2] >= 0 else -normal
+    azimuth = np.degrees(np.arctan2(normal[1], normal[0]))
+    elevation = np.degrees(np.arctan2(normal[2], np.hypot(normal[0], normal[1])))
+    return {"azim": float(azimuth) - 25, "elev": float(np.clip(elevation, 10, 50))}
 
 
 def _grid_triangles(resolution: int) -> np.ndarray:

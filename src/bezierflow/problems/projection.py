@@ -45,9 +45,9 @@ def project_onto(
     """The point of x(Δ^{M−1}) nearest to each of the given points, in float64.
 
     Minimizes |x(w) − x|² over w ∈ Δ^{M−1} by projected Newton from the best points of a grid. The distance found is that of a
-    local minimum to about 1e-14 of the set's size (1e-6 at worst for points next to a fold of the map, where L = M − 1 or less);
-    that it is the global one rests on the grid. On random quadratics with condition numbers up to 1000 it was, against 60
-    random starts a point, with a rare exception for L < M − 1.
+    local minimum, to about 1e-14 of the set's size. That it is the global one rests on the grid: for 400 random quadratics of
+    condition up to 100 (M ≤ 5, L ≤ 6, 20 points each), ten random starts a point found nothing nearer. At condition 1000 and
+    with L < M, where the map folds, a point in a few hundred was off, mostly by less than 1e-5.
 
     Args:
         point_map: w -> x(w) with derivatives.

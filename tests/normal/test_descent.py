@@ -1,0 +1,72 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bezierflow.normal import Evaluations, descend, start_descent
+from bezierflow.problems import SkewMED
+
+CENTERS = np.array([[1.0, 2.0], [-0.5, 0.3], [0.7, -1.1]])
+SHAPES = np.array([[[2.0, 0.5], [0.5, 1.0]], [[1.0, -0.2], [-0.2, 4.0]], [[5.0, 1.0], [1.0, 0.9]]])
+
+
+def powers(exponents, scales=(1, 1, 1), offsets=(0, 0, 0)):
+    """Objectives s |x − c|_A^{2p} + o: cusps for p < 1/2, norms for 1/2, flat bottoms for p > 1."""
+
+    def objectives(x):
+        away = x - CENTERS
+        squares = jnp.einsum("mi,mij,mj->m", away, SHAPES, away)
+        return jnp.asarray(scales) * squares ** jnp.asarray(exponents) + jnp.asarray(offsets)
+
+    return objectives
+
+
+def run(objectives, x0, weights=None, n_variables=2):
+    weights = np.eye(3) if weights is None else weights
+    count = Evaluations(objectives, weights.shape[1], n_variables)
+    state = start_descent(weights, np.tile(np.asarray(x0, dtype=float), (len(weights), 1)))
+    while state.active.any():
+        state = descend(count, state)
+    return state, count
+
+
+@pytest.mark.parametrize(
+    ("objectives", "most"),
+    [
+        (powers([1, 1, 1]), 6),
+        (powers([0.2, 0.5, 0.35]), 30),
+        (powers([2.5, 1.5, 3]), 30),
+        (powers([1, 0.4, 2], scales=(1e6, 1e-6, 1), offsets=(1e6, 3, -5e3)), 30),
+    ],
+    ids=["quadratic", "cusps", "flat", "bad scales"],
+)
+def test_finds_minimizers_with_few_evaluations(objectives, most):
+    state, count = run(objectives, [4.0, -3.0])
+    assert state.converged.all()
+    np.testing.assert_allclose(state.x, CENTERS, atol=1e-8)
+    assert count.n_hessian <= most
+
+
+def test_starting_at_a_kink_of_one_objective_does_not_stop_the_others():
+    state, _ = run(SkewMED(3), [1.0, 0.0, 0.0], n_variables=3)
+    assert state.converged.all()
+    np.testing.assert_allclose(state.x, np.eye(3), atol=1e-8)
+
+
+def test_follows_a_curved_valley():
+    def rosenbrock(x):
+        return jnp.stack([100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, jnp.sum(x**2), jnp.sum((x - 1) ** 2)])
+
+    state, _ = run(rosenbrock, [-1.2, 1.0])
+    np.testing.assert_allclose(state.x, [[1, 1], [0, 0], [1, 1]], atol=1e-8)
+
+
+def test_minimizes_weighted_sums():
+    weights = np.array([[0.2, 0.3, 0.5], [0.6, 0.0, 0.4]])
+    state, _ = run(powers([1, 1, 1]), [0.0, 0.0], weights)
+    expected = [np.linalg.solve(np.tensordot(w, SHAPES, 1), np.einsum("m,mij,mj->i", w, SHAPES, CENTERS)) for w in weights]
+    np.testing.assert_allclose(state.x, expected, atol=1e-10)
+
+
+def test_an_objective_without_minimizer_is_not_called_converged():
+    state, _ = run(lambda x: jnp.stack([x[0], jnp.exp(-x[1]), jnp.sum(x**2)]), [0.5, 0.5])
+    assert state.converged.tolist() == [False, False, True]

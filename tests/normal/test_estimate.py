@@ -1,0 +1,80 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bezierflow.bezier.model import BezierSimplex
+from bezierflow.normal import Flag, estimate_error
+from bezierflow.normal.polynomial import design_matrix
+from bezierflow.problems import ScaledMED, SkewMED
+
+PROBLEM = ScaledMED()
+
+
+def fitted(degree):
+    """A least-squares surface of the exact Pareto map, with the exact corners."""
+    rng = np.random.default_rng(0)
+    t = np.concatenate([rng.dirichlet([0.8] * 3, size=2000), np.repeat(np.eye(3), 200, axis=0)])
+    points = np.linalg.lstsq(design_matrix(t, degree), np.asarray(PROBLEM.pareto_map(t)), rcond=None)[0]
+    return BezierSimplex(points, 3, degree)
+
+
+@pytest.mark.parametrize("degree", [2, 3, 6])
+def test_agrees_with_the_true_distance(degree):
+    surface = fitted(degree)
+    estimate = estimate_error(PROBLEM, surface)
+    t = np.concatenate([np.random.default_rng(1).dirichlet([1] * 3, size=400), np.eye(3)])
+    true = PROBLEM.distance(np.asarray(surface(t))).max()
+    assert true < estimate.bound
+    assert estimate.max < 10 * true + 1e-12
+    assert float(estimate) == estimate.rms <= estimate.max
+    assert estimate.n_invalid == 0
+    assert estimate.n_samples >= 200
+
+
+def test_an_exact_surface_has_no_error_and_no_flags():
+    estimate = estimate_error(SkewMED(3), BezierSimplex(np.eye(3), 3, 1), tol=1e-6)
+    assert estimate.max < 1e-12
+    assert estimate.residual < 1e-9
+    assert estimate.dominated == estimate.folded == 0
+    assert estimate.flags == ()
+
+
+def test_a_surface_that_misses_its_tolerance_says_so():
+    assert Flag.NOT_AT_TOLERANCE in estimate_error(PROBLEM, fitted(2), tol=1e-6).flags
+
+
+def test_the_same_seed_gives_the_same_estimate():
+    assert estimate_error(PROBLEM, fitted(2), seed=3) == estimate_error(PROBLEM, fitted(2), seed=3)
+
+
+def test_a_corner_that_misses_its_minimizer_counts():
+    points = np.eye(3)
+    points[0] += [0, 0, 0.1]
+    assert estimate_error(SkewMED(3), BezierSimplex(points, 3, 1)).max > 0.05
+
+
+def test_a_fold_is_seen():
+    # An edge that runs past its corner and back.
+    points = np.array([[0.0, 0.0], [1.6, 0.0], [1.0, 0.0]])
+
+    def objectives(x):
+        return jnp.stack([jnp.sum(x**2), jnp.sum((x - jnp.array([1.0, 0.0])) ** 2)])
+
+    estimate = estimate_error(objectives, BezierSimplex(points, 2, 2))
+    assert Flag.NOT_SIMPLICIAL in estimate.flags or estimate.max > 0.01
+
+
+def test_a_minimizer_that_is_not_unique_is_flagged():
+    def objectives(x):
+        return jnp.stack([x[0] ** 2, jnp.sum((x - 1) ** 2)])
+
+    surface = BezierSimplex(np.array([[0.0, 0.0], [1.0, 1.0]]), 2, 1)
+    assert Flag.MINIMIZER_NOT_UNIQUE in estimate_error(objectives, surface).flags
+
+
+def test_fewer_variables_than_dimensions_are_flagged():
+    def objectives(x):
+        return jnp.stack([(x[0] - c) ** 2 for c in (0.0, 0.5, 1.0)])
+
+    surface = BezierSimplex(np.array([[0.0], [0.5], [1.0]]), 3, 1)
+    assert Flag.FEW_VARIABLES in estimate_error(objectives, surface).flags

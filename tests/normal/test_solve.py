@@ -1,0 +1,127 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bezierflow.normal import Flag, NormalFlow, Stage, estimate_error
+from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
+
+
+def run(objectives, x0, **settings):
+    flow = NormalFlow(**settings)
+    state = flow.init(objectives, np.asarray(x0, dtype=float))
+    while not state.done:
+        state, _ = flow.step(state)
+    return state
+
+
+def farthest(problem, surface, n=300):
+    """The largest distance of the surface from the exact set over its diameter, inside and on edges."""
+    rng = np.random.default_rng(7)
+    t = rng.dirichlet([1.0] * problem.n_objectives, size=n)
+    t = np.concatenate([t, np.where(rng.random(t.shape) < 0.5, 0, t) + 1e-300 * np.eye(problem.n_objectives)[:1]])
+    t = t / t.sum(axis=1, keepdims=True)
+    x = np.asarray(surface(t))
+    return problem.distance(x).max() / np.ptp(x, axis=0).max()
+
+
+@pytest.mark.parametrize(
+    ("problem", "error", "most"),
+    [
+        (ScaledMED(), 1e-7, 300),
+        (SkewMED(3), 1e-8, 250),
+        (SkewMED(5), 1e-8, 250),
+        (SkewMMD(3), 1e-7, 400),
+        (Fonseca(10), 1e-8, 250),
+        (Warped(ScaledMED()), 1e-6, 800),
+    ],
+    ids=["scaled-MED", "skew-3MED", "skew-5MED", "skew-3MMD", "Fonseca", "warped"],
+)
+def test_reaches_the_set_within_its_budget(problem, error, most):
+    state = run(problem, np.full(problem.n_variables, 0.1))
+    assert farthest(problem, state.surface) < error
+    assert state.evaluations.n_hessian == state.evaluations.spent <= most
+    assert state.flags == ()
+    assert state.error <= 1e-6
+
+
+def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
+    rng = np.random.default_rng(seed)
+    bases = [np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)]
+    matrices = [basis @ np.diag(condition ** rng.random(n_variables)) @ basis.T for basis in bases]
+    return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
+
+
+@pytest.mark.parametrize(("size", "error"), [((2, 2), 1e-6), ((3, 5), 1e-5), ((4, 5), 1e-3)])
+def test_random_quadratics(size, error):
+    for seed in (101, 102):
+        problem = random_quadratics(seed, *size)
+        state = run(problem, np.zeros(size[1]))
+        assert farthest(problem, state.surface) < error
+        estimate = estimate_error(problem, state.surface)
+        assert farthest(problem, state.surface) * estimate.diameter < estimate.bound
+
+
+def test_does_not_care_about_scales_and_offsets():
+    problem = ScaledMED()
+
+    def changed(x):
+        return jnp.array([1e6, 1.0, 1e-6]) * problem(x) + jnp.array([1e6, -1e3, 5.0])
+
+    plain, other = run(problem, np.zeros(3)), run(changed, np.zeros(3))
+    assert farthest(problem, other.surface) < 1e-7
+    assert other.evaluations.spent <= plain.evaluations.spent + 30
+
+
+@pytest.mark.parametrize("budget", [0, 2, 20, 100])
+def test_a_budget_is_respected_and_there_is_always_a_surface(budget):
+    state = run(ScaledMED(), np.zeros(3), budget=budget)
+    assert state.evaluations.spent <= budget
+    assert Flag.BUDGET_SPENT in state.flags
+    assert np.isfinite(state.surface.control_points).all()
+
+
+def test_a_fixed_degree_is_kept():
+    problem = ScaledMED()
+    state = run(problem, np.zeros(3), degree=3)
+    assert state.surface.degree == 3
+    assert farthest(problem, state.surface) < 2e-3
+    assert run(SkewMED(3), np.zeros(3), degree=4).surface.degree == 4
+
+
+def test_the_same_call_gives_the_same_result():
+    first, second = (run(ScaledMED(), np.zeros(3)).surface.control_points for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_one_objective_is_a_point():
+    state = run(lambda x: jnp.sum((x - 2) ** 2)[None], np.zeros(2))
+    np.testing.assert_allclose(state.surface.control_points, [[2, 2]], atol=1e-8)
+
+
+def test_objectives_that_agree_have_a_single_point():
+    state = run(lambda x: jnp.stack([jnp.sum(x**2), 3 * jnp.sum(x**2) + 1]), np.ones(2))
+    np.testing.assert_allclose(state.surface.control_points, 0, atol=1e-8)
+    assert state.stage is Stage.DONE
+
+
+def test_ties_are_broken_by_the_others_and_flagged():
+    # f_1 does not see x_2: of its minimizers the one nearest to the other's is wanted.
+    state = run(lambda x: jnp.stack([x[0] ** 2, jnp.sum((x - 1) ** 2)]), np.array([3.0, -2.0]))
+    assert Flag.MINIMIZER_NOT_UNIQUE in state.flags
+    np.testing.assert_allclose(state.surface.control_points[0], [0, 1], atol=1e-5)
+
+
+def test_an_unbounded_objective_is_flagged():
+    state = run(lambda x: jnp.stack([jnp.sum(x), jnp.sum(x**2)]), np.zeros(2), budget=500)
+    assert Flag.NOT_CONVERGED in state.flags
+
+
+@pytest.mark.parametrize("settings", [{"degree": 0}, {"degree": "high"}, {"tol": 0.0}, {"max_degree": 0}])
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        NormalFlow(**settings)
+
+
+def test_objectives_must_return_a_vector():
+    with pytest.raises(ValueError, match="objectives"):
+        NormalFlow().init(lambda x: jnp.sum(x), np.zeros(2))
