@@ -11,7 +11,9 @@ file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=Fal
 @click.command()
 @file_argument
 @click.option("--kind", default="auto", show_default=True, help="Which picture: overview, or one of those --list shows.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="The picture (.png, .pdf, .svg).  [default: FILE with .png]")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), help="The picture (.png, .pdf, .svg).  [default: FILE with .png]"
+)
 @click.option("--dpi", type=click.IntRange(30, 1200), default=160, show_default=True, help="Dots per inch of a .png.")
 @click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
 def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
