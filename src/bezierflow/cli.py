@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from .cli_pictures import explore, plot
 from .cli_reproduce import reproduce
 
 METHODS = ("auto", "gradient-descent", "newton", "adam")
@@ -25,11 +26,15 @@ def main() -> None:
       bezierflow solve scaled-med --output pareto.bez
       bezierflow evaluate pareto.bez 0.2,0.3,0.5
       bezierflow fit points.csv --objectives 3 --output surface.bez
+      bezierflow plot pareto.bez
+      bezierflow explore pareto.bez
     """  # noqa: D301
     _use_compilation_cache()
 
 
 main.add_command(reproduce)
+main.add_command(plot)
+main.add_command(explore)
 
 json_option = click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Also write the figures to this file.")
 
