@@ -58,19 +58,19 @@ class BezierSimplex(eqx.Module):
         """L: how many numbers one value of the surface holds, over all leaves."""
         return sum(leaf.size // leaf.shape[0] for leaf in jax.tree.leaves(self.control_points))
 
-    def __call__(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+    def __call__(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """b(t|P); each leaf of the value has the batch axes of t in front."""
         t = self._check(t)
         if self._is_small_and_on_host(t):
             return _evaluate_on_host(self.control_points, np.asarray(t), self.degree)
         return in_double_precision(_evaluate, self.control_points, t, self.degree)
 
-    def derivative(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+    def derivative(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """∂b/∂t_m of b as a polynomial in all of R^M: leaves (*batch, *value, M). Only differences matter on the simplex."""
         t = self._check(t)
         return in_double_precision(_derivative, self.control_points, t, self.n_objectives, self.degree)
 
-    def jacobian(self, t: Float[Array, "*batch n_objectives"]) -> PyTree:
+    def jacobian(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """The derivative along the simplex: leaves (*batch, *value, M); `jacobian @ v` for any v with Σ v_m = 0.
 
         It is `derivative` projected onto those directions, D b(t) (I − 11ᵀ/M), and so sums to 0 over its last axis.
@@ -154,7 +154,7 @@ HOST_SIZE = 100_000
 def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyTree:
     design = design_matrix(t.reshape(-1, t.shape[-1]).astype(float), degree)
     return jax.tree.map(
-        lambda leaf: (design @ leaf.reshape(len(leaf), -1)).reshape(*t.shape[:-1], *leaf.shape[1:]), control_points
+        lambda leaf: (design @ leaf.reshape(len(leaf), -1)).reshape((*t.shape[:-1], *leaf.shape[1:])), control_points
     )
 
 

@@ -125,6 +125,7 @@ class Flow(eqx.Module):
 
     def _move_control_points(self, objectives, t, weights, Z, x, state):
         """Lines 5 and 6 for a rule on gradients: the gradient field is fitted, G_P = (ZᵀZ)⁻¹ Zᵀ G, and P follows the rule."""
+        assert isinstance(self.method, AbstractGradientMethod)
         P = state.surface.control_points
         G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
         G_P = self.refit(Z, weights, G, jnp.zeros_like(P))

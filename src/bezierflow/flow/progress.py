@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(show: bool, total: int, what: str) -> Iterator[Callable[[int, str], None]]:
+def progress_bar(show: bool, total: int | None, what: str) -> Iterator[Callable[[int, str], None]]:
     """A function `update(done, note)` that redraws a bar on the terminal, or does nothing if `show` is False."""
     if not show:
         yield lambda done, note: None

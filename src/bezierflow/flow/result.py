@@ -15,6 +15,8 @@ class Reason(enum.Enum):
     NON_FINITE = "non-finite objective"
     STOPPED = "stopped by callback"
     INTERRUPTED = "interrupted"
+    NOT_AT_TOLERANCE = "not at tolerance"
+    SUSPECT = "suspect"
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,11 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether the run ended as planned: it converged, or made all its iterations in good health."""
+        """Whether the run ended as planned: it converged, or made all its iterations in good health.
+
+        A surface that is not at tolerance may well be good enough (`solution.error` says how good); a suspect one should not be
+        used before its message is read.
+        """
         return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
 
     def __str__(self) -> str:

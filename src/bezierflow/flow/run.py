@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -12,12 +13,14 @@ from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
 from ..compilation import NO_NESTED_THREADS
+from ..simplex import Fixed
 from .lift import Flow, FlowState, Objectives
 
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = 0, 1, 2, 3
 
 CALM_ITERATIONS = 3
-"""How many iterations in a row must change the surface by less than the tolerance: one quiet draw of t proves little."""
+"""How many iterations in a row must change the surface by less than the tolerance, where t is drawn at random: one quiet draw
+proves little. With fixed nodes one iteration is proof."""
 
 BLOW_UP = 1e10
 """A surface this many times larger than where the run started has diverged; a few decades of overshoot can still heal."""
@@ -71,7 +74,8 @@ def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array
     healthy = info.finite & jnp.all(jnp.isfinite(P_next))
     blown_up = jnp.max(jnp.abs(P_next)) > BLOW_UP * run.size
     trouble = jnp.where(~healthy, NON_FINITE, jnp.where(blown_up, DIVERGED, RUNNING))
-    status = jnp.where((trouble == RUNNING) & (calm >= CALM_ITERATIONS), CONVERGED, trouble)
+    calm_enough = 1 if isinstance(flow.sampler, Fixed) else CALM_ITERATIONS
+    status = jnp.where((trouble == RUNNING) & (calm >= calm_enough), CONVERGED, trouble)
     calmer = healthy & (info.movement <= run.least_movement)
     place = run.state.k - 1
     return Run(
@@ -87,7 +91,7 @@ def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array
     )
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)
+@partial(eqx.filter_jit, compiler_options=NO_NESTED_THREADS)
 def _advance(flow: Flow, objectives: Objectives, run: Run, until: Int[Array, ""], tol: Float[Array, ""]) -> Run:
     """Iterations up to number `until` in one compiled loop, the same whatever `until` is: the same result, bit for bit."""
     return jax.lax.while_loop(

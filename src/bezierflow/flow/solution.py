@@ -1,6 +1,6 @@
 """The answer: a surface on the Pareto set, with what is known about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -9,15 +9,18 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from ..bezier import BezierSimplex
 from ..normal import ErrorEstimate, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
+from ..simplex import check_on_simplex
 from .front import FittedFront, fit_front
+from .origin import Origin
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
+from .weights_of_points import multipliers, t_for_weights
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Solution:
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
         known_front: the fitted front, likewise; read `fitted_front`.
+        origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
     """
 
     pareto_set: BezierSimplex
@@ -47,6 +51,7 @@ class Solution:
     raveling: Raveling = field(repr=False)
     known_error: ErrorEstimate | None = field(default=None, repr=False)
     known_front: FittedFront | None = field(default=None, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -58,7 +63,7 @@ class Solution:
         """D."""
         return self.pareto_set.degree
 
-    def front(self, t: Float[Array, "*batch n_objectives"]) -> Float[Array, "*batch n_objectives"]:
+    def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array, "*batch n_objectives"]:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
         if self.objectives is None:
             return self.fitted_front.surface(t)
@@ -94,11 +99,40 @@ class Solution:
             points = np.asarray(self.raveling.ravel(self.pareto_set.control_points, batch_axes=1))
         return BezierSimplex(points, self.n_objectives, self.degree)
 
+    def multipliers(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the parametrization is free."""
+        t = np.asarray(t, dtype=float)
+        check_on_simplex(t, self.n_objectives)
+        return multipliers(self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])).reshape(t.shape)
+
+    def at(self, *, weights: Sequence[float] | np.ndarray) -> PyTree:
+        """The point of the surface that minimizes Σ w_m f_m for given weights: `at(weights=...)`, whatever t means."""
+        w = np.asarray(weights, dtype=float)
+        if w.shape != (self.n_objectives,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
+            raise ValueError(
+                f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
+            )
+        return self.pareto_set(t_for_weights(self.front, self._front_slope, self.n_objectives, w / w.sum()))
+
+    def _front_slope(self, t: np.ndarray) -> np.ndarray:
+        """∂f(b(t))/∂t_m, one column an m."""
+        if self.objectives is None:
+            return np.asarray(self.fitted_front.surface.jacobian(t))
+        surface = self.flat_surface
+        with double_precision():
+            slopes = np.asarray(_jacobian(self.flat_objectives, surface(t)))
+        return slopes @ np.asarray(surface.jacobian(t))
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made."""
         from .solution_file import save_solution
 
         save_solution(self, path)
+
+
+@eqx.filter_jit
+def _jacobian(objectives: Callable, x: Array) -> Array:
+    return jax.jacobian(objectives)(x)
 
 
 @eqx.filter_jit

@@ -92,5 +92,6 @@ def _error_to_json(error: ErrorEstimate) -> dict[str, Any]:
 
 
 def _error_from_json(fields: dict[str, Any]) -> ErrorEstimate:
-    numbers = {name: float(value) if isinstance(value, str) else value for name, value in fields.items() if name != "flags"}
+    numbers: dict[str, Any] = {name: value for name, value in fields.items() if name != "flags"}
+    numbers = {name: float(value) if isinstance(value, str) else value for name, value in numbers.items()}
     return ErrorEstimate(**numbers, flags=tuple(Flag[name] for name in fields["flags"]))

@@ -37,7 +37,7 @@ class SciPy(AbstractMethod):
         """No evaluations yet: how many values, gradients and Hessians the last application took."""
         return np.zeros(3, dtype=int)
 
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[np.ndarray, np.ndarray]:
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[Any, Any]:
         """Up to `n_steps` iterations of SciPy's method from x, and what they evaluated."""
         from scipy.optimize import minimize
 

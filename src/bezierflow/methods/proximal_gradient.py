@@ -29,15 +29,16 @@ class ProximalGradient(AbstractMethod):
 
     def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
         """prox_{αg}(x − α ∇s(x)), and k + 1."""
-        if not (hasattr(objective, "smooth") and hasattr(objective, "prox")):
+        smooth, prox = getattr(objective, "smooth", None), getattr(objective, "prox", None)
+        if smooth is None or prox is None:
             raise TypeError(
                 "ProximalGradient needs an objective with smooth(x) and prox(x, step), "
                 f"got {type(objective).__name__}; wrap the problem in bezierflow.problems.Composite"
             )
         k = state
         step = at_iteration(self.step_size, k)
-        forward = x - step * jax.grad(objective.smooth)(x)
-        return objective.prox(forward, step), k + 1
+        forward = x - step * jax.grad(smooth)(x)
+        return prox(forward, step), k + 1
 
     def evaluations(self, state: Array) -> Evaluations:
         """One gradient."""

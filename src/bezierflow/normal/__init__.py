@@ -6,6 +6,7 @@ from .estimate import ErrorEstimate, estimate_error
 from .evaluations import BudgetSpentError, Evaluations
 from .flags import Flag
 from .multipliers import face_multipliers
+from .nodes import largest_degree
 from .refit import dense_refit, slide_refit
 from .solve import NormalFlow, NormalInfo, NormalState, Stage
 
@@ -25,6 +26,7 @@ __all__ = [
     "descend",
     "estimate_error",
     "face_multipliers",
+    "largest_degree",
     "linearize",
     "slide_refit",
     "start_descent",

@@ -1,6 +1,17 @@
 """What A minimizes at t."""
 
+from .reference import AbstractReferencedScalarization, Reference
 from .scalarization import AbstractScalarization, Scalarized
+from .smooth_tchebycheff import SmoothTchebycheff
+from .weighted_power import WeightedPower
 from .weighted_sum import WeightedSum
 
-__all__ = ["AbstractScalarization", "Scalarized", "WeightedSum"]
+__all__ = [
+    "AbstractReferencedScalarization",
+    "AbstractScalarization",
+    "Reference",
+    "Scalarized",
+    "SmoothTchebycheff",
+    "WeightedPower",
+    "WeightedSum",
+]

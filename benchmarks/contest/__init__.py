@@ -1,0 +1,1 @@
+"""Every method on every problem, one table, one run: `bezierflow bench`."""

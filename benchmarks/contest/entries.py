@@ -1,0 +1,139 @@
+"""The problems of the contest: each with a start, and exact points of its Pareto set where they are known."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import bezierflow as bf
+from bezierflow.normal import Evaluations, descend, start_descent
+from bezierflow.precision import double_precision
+
+N_EXACT = 400
+"""About how many exact points a method's distance is measured with."""
+
+
+class Entry(NamedTuple):
+    """A problem of the contest."""
+
+    name: str
+    objectives: Callable
+    x0: np.ndarray
+    n_objectives: int
+    distance: Callable[[np.ndarray], np.ndarray] | None
+    """From points to their distances from the exact Pareto set; None where the set is not known or not a simplex."""
+    exact: np.ndarray | None
+    """Points all over the exact Pareto set."""
+    family: str
+
+
+def entries() -> list[Entry]:
+    """All problems, those the method is made for first."""
+    badly_scaled = np.array([1e6, 1.0, 1e-6]), np.array([3.0, -1e3, 10.0])
+    scaled_med = bf.problems.ScaledMED()
+    solved = [
+        ("scaled-MED", scaled_med),
+        ("skew-3MED", bf.problems.SkewMED(3)),
+        ("skew-5MED", bf.problems.SkewMED(5)),
+        ("skew-3MMD", bf.problems.SkewMMD(3)),
+        ("Fonseca n=10", bf.problems.Fonseca(10)),
+        ("warped scaled-MED", bf.problems.Warped(scaled_med)),
+        *(
+            (f"quadratic M={m} L={n}", bf.problems.Quadratic.random(m, n, seed=101))
+            for m, n in ((2, 2), (2, 20), (3, 3), (3, 10), (3, 50), (4, 5), (5, 5), (6, 6))
+        ),
+    ]
+    found = [_solved(name, problem, problem, "fits") for name, problem in solved]
+    found.append(
+        _solved("scaled-MED, scaled by 1e6, 1, 1e-6 and shifted", scaled_med, _Affine(scaled_med, *badly_scaled), "fits")
+    )
+    found.append(logistic_losses())
+    return [
+        *found,
+        Entry("DTLZ2", dtlz2, np.full(7, 0.45), 3, None, None, "does not fit"),
+        Entry("DTLZ5", dtlz5, np.full(7, 0.45), 3, None, None, "does not fit"),
+        Entry("ZDT1", zdt1, np.full(5, 0.4), 2, None, None, "does not fit"),
+        Entry("ZDT3", zdt3, np.full(5, 0.4), 2, None, None, "does not fit"),
+    ]
+
+
+class _Affine:
+    """Objectives scaled and shifted, one by one: the Pareto set stays."""
+
+    def __init__(self, problem: Callable, scale: np.ndarray, shift: np.ndarray):
+        self.problem, self.scale, self.shift = problem, scale, shift
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        return self.scale * self.problem(x) + self.shift
+
+
+def _solved(name: str, problem: bf.problems.AbstractSolvedProblem, objectives: Callable, family: str) -> Entry:
+    m, n = problem.n_objectives, problem.n_variables
+    assert m is not None
+    assert n is not None
+    w = np.concatenate([np.eye(m), np.random.default_rng(0).dirichlet(np.ones(m), N_EXACT)])
+    # Off the center, where some problems have a kink or a saddle by symmetry.
+    x0 = np.linspace(0.1, 0.3, n)
+    return Entry(name, objectives, x0, m, problem.distance, np.asarray(problem.pareto_point(w)), family)
+
+
+def logistic_losses() -> Entry:
+    """Ridge-regularized logistic losses of three outcomes on the same 189 births and 6 predictors (R's MASS, birthwt).
+
+    Low birth weight, smoking and uterine irritability are predicted by one common weight vector. Strongly convex, so the exact
+    set consists of minimizers of weighted sums, each found to rounding.
+    """
+    path = Path(__file__).parents[2] / "experiments" / "data" / "birthwt.csv"
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    names = lines[0].split(",")
+    table = np.array([[float(cell) for cell in line.split(",")] for line in lines[1:]])
+    columns = {name.strip('"'): column for name, column in zip(names, table.T, strict=True)}
+    X = np.column_stack([columns[name] for name in ("age", "lwt", "ptl", "ht", "ftv", "race")])
+    X = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(len(X))])
+    Y = np.stack([2 * (columns[name] > 0.5) - 1.0 for name in ("low", "smoke", "ui")])
+
+    def losses(w: jax.Array) -> jax.Array:
+        return jnp.mean(jax.nn.softplus(-Y * (X @ w)), axis=1) + 0.01 * jnp.sum(w**2)
+
+    weights = np.concatenate([np.eye(3), np.random.default_rng(0).dirichlet(np.ones(3), N_EXACT)])
+    with double_precision():
+        count = Evaluations(losses, 3, X.shape[1])
+        descent = start_descent(weights, np.zeros((len(weights), X.shape[1])))
+        while descent.active.any():
+            descent = descend(count, descent)
+    exact = descent.x
+    fitted = bf.minimize(losses, np.zeros(X.shape[1]), parametrization="weights", tol=1e-10, max_degree=14).flat_surface
+    # The set itself, finely: a weighted surface of high degree, whose own error is far below what is measured with it.
+    return Entry(
+        "logistic losses (birthwt)", losses, np.zeros(X.shape[1]), 3, lambda x: bf.bezier.project(fitted, x)[1], exact, "fits"
+    )
+
+
+def dtlz2(x: jax.Array) -> jax.Array:
+    """An eighth of a sphere; minimizers of single objectives are not unique (Deb et al. 2002)."""
+    g = jnp.sum((x[2:] - 0.5) ** 2)
+    a, b = x[0] * jnp.pi / 2, x[1] * jnp.pi / 2
+    return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
+
+
+def dtlz5(x: jax.Array) -> jax.Array:
+    """Three objectives whose front is a curve (Deb et al. 2002)."""
+    g = jnp.sum((x[2:] - 0.5) ** 2)
+    a, b = x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])
+    return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
+
+
+def zdt1(x: jax.Array) -> jax.Array:
+    """A problem on a box, met here without it: f_1 = x_1 has no minimum (Zitzler et al. 2000)."""
+    g = 1 + 9 * jnp.mean(x[1:] ** 2)
+    return jnp.array([x[0], g * (1 - jnp.sqrt(jnp.abs(x[0]) / g))])
+
+
+def zdt3(x: jax.Array) -> jax.Array:
+    """A front in five pieces, on a box that is not given (Zitzler et al. 2000)."""
+    g = 1 + 9 * jnp.mean(x[1:] ** 2)
+    share = jnp.abs(x[0]) / g
+    return jnp.array([x[0], g * (1 - jnp.sqrt(share) - share * jnp.sin(10 * jnp.pi * x[0]))])

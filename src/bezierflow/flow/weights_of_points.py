@@ -1,0 +1,72 @@
+"""Between a surface's t and weights: the w with Σ w_m ∇f_m(x) = 0 at a point, and the point for given w."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..bezier import BezierSimplex
+from ..normal import face_multipliers
+from ..precision import double_precision
+from ..simplex import grid, n_controls, support
+
+STARTS = 300
+"""About how many grid points are looked at before the best one is refined."""
+
+
+def multipliers(
+    objectives: Callable, surface: BezierSimplex, t: Float[np.ndarray, "n n_objectives"]
+) -> Float[np.ndarray, "n n_objectives"]:
+    """w(t) ∈ Δ_J(t) with Σ w_m ∇f_m(b(t)) as small as possible, gradients taken at unit length: 0 on the Pareto set.
+
+    Where b(t) is the minimizer of Σ w_m f_m, these are its weights. At a corner, where only one objective counts, w = t.
+    """
+    with double_precision():
+        return np.asarray(_multipliers(objectives, surface(t), support(jnp.asarray(t))))
+
+
+@eqx.filter_jit
+def _multipliers(objectives: Callable, x: Array, faces: Array) -> Array:
+    def at(x: Array, face: Array) -> Array:
+        gradients = jax.jacobian(objectives)(x)
+        size = jnp.linalg.norm(gradients, axis=1)
+        size = jnp.where(size > 0, size, 1.0)
+        w = face_multipliers(gradients / size[:, None], face)
+        # Weights of unit gradients; those of the objectives themselves are inverse to the gradients' lengths.
+        w = jnp.where(jnp.sum(face) > 1, w / size, w)
+        return w / jnp.sum(w)
+
+    return jax.vmap(at)(x, faces)
+
+
+def t_for_weights(front: Callable, slope: Callable, n_objectives: int, w: Float[np.ndarray, " n_objectives"]) -> np.ndarray:
+    """T that minimizes Σ w_m f_m(b(t)) over the simplex: the best of a grid, refined with exact derivatives.
+
+    Args:
+        front: t (n, M) -> f(b(t)) (n, M).
+        slope: t (M,) -> the derivative of f(b(t)) with respect to t, (M, M), meaningful along the simplex.
+        n_objectives: M.
+        w: weights of the objectives, at least 0.
+    """
+    from scipy.optimize import minimize
+
+    resolution = 1
+    while n_controls(n_objectives, resolution + 1) <= STARTS:
+        resolution += 1
+    candidates = grid(n_objectives, resolution)
+    values = np.asarray(front(candidates)) @ w
+    scale = max(float(np.ptp(values)), np.finfo(float).tiny)
+    found = minimize(
+        lambda t: float(np.asarray(front(t[None]))[0] @ w) / scale,
+        candidates[np.argmin(values)],
+        jac=lambda t: w @ np.asarray(slope(t)) / scale,
+        bounds=[(0.0, 1.0)] * n_objectives,
+        constraints={"type": "eq", "fun": lambda t: t.sum() - 1, "jac": lambda t: np.ones_like(t)},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 200},
+    )
+    t = np.clip(found.x, 0, None)
+    return t / t.sum()

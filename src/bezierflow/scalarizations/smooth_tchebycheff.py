@@ -1,0 +1,36 @@
+"""The smooth Tchebycheff scalarization."""
+
+from jax.scipy.special import logsumexp
+from jaxtyping import Array, Float
+
+from .reference import AbstractReferencedScalarization, Reference
+
+
+class SmoothTchebycheff(AbstractReferencedScalarization):
+    """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the objectives from their ideal point in units of their ranges.
+
+    Its minimizers reach every Pareto point, on fronts of any shape. A smaller μ is closer to the maximum itself and harder on a
+    method (curvature grows like 1/μ). See Lin et al., "Smooth Tchebycheff scalarization for multi-objective optimization", 2024.
+
+    Args:
+        smoothing: μ > 0.
+        reference: ideal point and ranges; found by the run if None.
+    """
+
+    smoothing: float
+    reference: Reference | None
+
+    def __init__(self, smoothing: float = 0.1, reference: Reference | None = None):
+        if not smoothing > 0:
+            raise ValueError(f"smoothing must be above 0, got {smoothing!r}")
+        self.smoothing, self.reference = float(smoothing), reference
+
+    def with_reference(self, reference: Reference) -> "SmoothTchebycheff":
+        """The same smoothing with this reference."""
+        return SmoothTchebycheff(self.smoothing, reference)
+
+    def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
+        """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
+        u = self.normalized(values)
+        # An objective with t_m = 0 is not asked for: as exp(0) it would only pull towards nothing.
+        return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0)  # type: ignore[return-value]
