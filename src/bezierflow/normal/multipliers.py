@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-LARGEST_ENUMERATION = 4
+LARGEST_ENUMERATION = 5
 """Up to this many objectives all 2^M − 1 supports are tried at once: no iteration, no tolerance."""
 
 
