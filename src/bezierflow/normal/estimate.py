@@ -17,8 +17,8 @@ N_SAMPLES = 200
 """Held-out t a report asks for by default."""
 
 SAFETY = 3.0
-"""The bound is this many times the largest distance seen: over random problems of 2 to 4 objectives with 200 held-out t, the true
-two-sided maximum stays below it in at least 95 of 100."""
+"""The bound is this many times the largest distance seen. Over the 135 random problems of `benchmarks/normal_flow.py families 15`
+the true two-sided maximum was at most 2.1 times it."""
 
 FAR = 1e-4
 """Beyond this share of the diameter one linearization is not trusted: the point is followed to the set and the way measured."""
@@ -42,7 +42,7 @@ class ErrorEstimate:
     Attributes:
         rms: Root mean square of the distances.
         max: The largest of them.
-        bound: What the true largest distance, both ways, stays below in 95 of 100 cases: three times `max`.
+        bound: What the true largest distance, both ways, is expected to stay below: three times `max`.
         diameter: Of the surface; divide by it for relative errors.
         n_samples: How many held-out t there were, vertices included.
         n_invalid: At how many of them the distance could not be estimated.
