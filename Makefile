@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format bench contest clean
+.PHONY: help venv browser demo test lint format bench contest clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -15,7 +15,16 @@ $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bezierflow needs Python 3.11 or newer; found %d.%d. Try: make PYTHON=python3.11 ..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,test]'
+	@# The driver of the page's tests is large and not made for every platform: without it those tests say so and are skipped.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.45' || echo 'no playwright here: the browser tests will be skipped'
 	@touch $@
+
+browser:  ## find Chromium for the page's tests, or install it where apt-get may (as root)
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && command -v chromium) \
+		|| echo 'Chromium could not be installed: the browser tests will be skipped'; \
+	else echo 'no Chromium, and no right to install it: the browser tests will be skipped'; fi
 
 demo: venv  ## run Algorithm 2 and a lifted Newton on scaled-MED: a table and a picture
 	$(BIN)/bezierflow demo

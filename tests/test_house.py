@@ -17,7 +17,7 @@ FLOORS = [
     {"normal"},
     {"flow"},
     {"stability", "decisions", "plots", "explorer", "interop"},
-    {"demo", "cli_reproduce"},
+    {"demo"},
     {"cli"},
 ]
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""

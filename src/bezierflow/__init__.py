@@ -7,18 +7,33 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import metrics, plots, problems, simplex
+    from . import decisions, metrics, plots, problems, simplex, stability
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
+    from .explorer import explore
     from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .normal import NormalFlow
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
-_ROOMS = ("bezier", "flow", "methods", "metrics", "normal", "plots", "problems", "scalarizations", "simplex")
+_ROOMS = (
+    "bezier",
+    "decisions",
+    "explorer",
+    "flow",
+    "methods",
+    "metrics",
+    "normal",
+    "plots",
+    "problems",
+    "scalarizations",
+    "simplex",
+    "stability",
+)
 
 _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
+    "explorer": ("explore",),
     "flow": ("Flow", "LeastSquares", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "normal": ("NormalFlow",),
@@ -45,6 +60,8 @@ __all__ = [
     "Uniform",
     "WeightedPower",
     "WeightedSum",
+    "decisions",
+    "explore",
     "fit",
     "fit_points",
     "fit_skeleton",
@@ -55,6 +72,7 @@ __all__ = [
     "plots",
     "problems",
     "simplex",
+    "stability",
 ]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from .printing import print_table
+
 PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "sensitivity", "all")
 
 
@@ -54,7 +56,7 @@ def reproduce(what: str, trials: int, seed: int, methods: tuple[str, ...], outpu
 
 def experiments_root() -> Path | None:
     """The folder that holds experiments/: the checkout this package was installed from, or the current one."""
-    for folder in (Path(__file__).resolve().parents[2], Path.cwd()):
+    for folder in (Path(__file__).resolve().parents[3], Path.cwd()):
         if (folder / "experiments" / "run.py").is_file():
             return folder
     return None
@@ -66,13 +68,5 @@ def _arguments(what: str, trials: int, seed: int, methods: tuple[str, ...], outp
 
 
 def _print(report: Any) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(report.title), box=None, pad_edge=False, title_justify="left")
-    for number, heading in enumerate(report.headings):
-        table.add_column(Text(heading), justify="left" if number == 0 else "right", overflow="fold")
-    for row in report.rows:
-        table.add_row(*map(Text, row))
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    click.echo(report.title)
+    print_table(report.headings, report.rows)

@@ -2,16 +2,15 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from bezierflow import cli_reproduce
-from bezierflow.cli import main
+from bezierflow.cli import main, reproducing
 
 
 def test_the_experiments_of_a_checkout_are_found():
-    assert cli_reproduce.experiments_root() == Path(__file__).parents[1]
+    assert reproducing.experiments_root() == Path(__file__).parents[2]
 
 
 def test_without_a_checkout_the_way_out_is_said(monkeypatch):
-    monkeypatch.setattr(cli_reproduce, "experiments_root", lambda: None)
+    monkeypatch.setattr(reproducing, "experiments_root", lambda: None)
     result = CliRunner().invoke(main, ["reproduce", "table1"])
     assert result.exit_code == 1
     assert "checkout" in result.output

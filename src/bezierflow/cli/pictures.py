@@ -1,0 +1,59 @@
+"""The commands that make pictures and pages of a solution file: parsing and printing only."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .printing import or_fail
+
+file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
+
+
+@click.command()
+@file_argument
+@click.option("--kind", default="auto", show_default=True, help="Which picture: overview, or one of those --list shows.")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), help="The picture (.png, .pdf, .svg).  [default: FILE with .png]"
+)
+@click.option("--dpi", type=click.IntRange(30, 1200), default=160, show_default=True, help="Dots per inch of a .png.")
+@click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
+def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
+    """Draw the solution in FILE: its set and its front, or any other kind of picture."""
+    import bezierflow as bf
+
+    kinds = {name: getattr(bf.plots, name) for name in bf.plots.__all__}
+    if list_kinds:
+        for name, function in kinds.items():
+            click.echo(f"{name:<14} {(function.__doc__ or '').splitlines()[0]}")
+        return
+    chosen = "overview" if kind == "auto" else kind
+    if chosen not in kinds:
+        raise click.BadParameter(f"--kind must be one of {', '.join(kinds)}, got {kind!r}")
+    target = Path(output) if output else Path(file).with_suffix(".png")
+    drawn = or_fail(kinds[chosen], _solution(file))
+    figure = drawn if hasattr(drawn, "savefig") else drawn.figure
+    or_fail(figure.savefig, target, dpi=dpi)
+    click.echo(f"written: {target}")
+
+
+@click.command()
+@file_argument
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="The page (.html).  [default: FILE with .html]")
+@click.option("--title", default="", help="The page's heading.  [default: the name of FILE]")
+def explore(file: str, output: str | None, title: str) -> None:
+    """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network."""
+    import bezierflow as bf
+
+    target = Path(output) if output else Path(file).with_suffix(".html")
+    page = or_fail(bf.explore, _solution(file), target, title=title or Path(file).stem)
+    click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
+
+
+def _solution(file: str) -> Any:
+    import bezierflow as bf
+
+    loaded = or_fail(bf.load, file)
+    if not isinstance(loaded, bf.Solution):
+        raise click.ClickException(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
+    return loaded

@@ -1,0 +1,120 @@
+"""An answer: which t, which design x, which objective values f, and how sure that is."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..flow import Solution
+from ..normal import Flag
+from ..problems import Names
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure an answer is, in three parts: the surface, the objective values on it, and the search over it.
+
+    Attributes:
+        source: "objectives" if f is computed by the problem's own objectives at x; "fitted front" if it is read from the front
+            that was fitted to them, where a file came without their code.
+        front_error: largest error of that fitted front seen at held-out t, for each objective; 0 for the objectives themselves.
+        set_error: estimated RMS distance of the surface to the true Pareto set, in units of x.
+        set_bound: what the largest distance stays below in 95 of 100 cases.
+        flags: what is wrong with the surface, if anything.
+        starts: from how many places the search started.
+        agreed: how many of them ended at this answer, or at one as good.
+        residual: of the first-order conditions at the answer, in units of each objective's range.
+    """
+
+    source: str
+    front_error: np.ndarray
+    set_error: float
+    set_bound: float
+    flags: tuple[Flag, ...]
+    starts: int
+    agreed: int
+    residual: float
+
+    @classmethod
+    def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Certainty":
+        """What the solution knows about itself, with how a search went."""
+        exact = solution.objectives is not None
+        return cls(
+            source="objectives" if exact else "fitted front",
+            front_error=np.zeros(solution.n_objectives) if exact else np.asarray(solution.fitted_front.max, dtype=float),
+            set_error=float(solution.error.rms),
+            set_bound=float(solution.error.bound),
+            flags=solution.error.flags,
+            starts=starts,
+            agreed=agreed,
+            residual=residual,
+        )
+
+    def __str__(self) -> str:
+        values = "f by the problem's own objectives"
+        if self.source == "fitted front":
+            values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
+        text = (
+            f"{values}; x within about {self.set_error:.2g} (RMS) of the true Pareto set, at most {self.set_bound:.2g}; "
+            f"{self.agreed} of {self.starts} searches agree"
+        )
+        return text + "".join(f"\n    caution: {flag.value}" for flag in self.flags)
+
+
+@dataclass(frozen=True)
+class Concession:
+    """A bound that no point of the front could obey: what was asked and what the nearest answer has."""
+
+    objective: str
+    asked: float
+    got: float
+
+    @property
+    def by(self) -> float:
+        """How much had to give, in the objective's unit."""
+        return abs(self.got - self.asked)
+
+    def __str__(self) -> str:
+        side = "at most" if self.got > self.asked else "at least"
+        return f"{self.objective}: asked for {side} {self.asked:.6g}, nearest is {self.got:.6g} (gives by {self.by:.3g})"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One point of the Pareto set as the answer to a question.
+
+    Attributes:
+        question: what was asked, in words.
+        t: where on the simplex.
+        x: the design there, shaped like x0.
+        f: its objective values.
+        value: the quantity that the question minimizes, at the answer.
+        certainty: how sure the answer is.
+        gave: bounds that could not be met, with the nearest that could; empty if all were.
+        weights: what each objective counts for at the answer, the multipliers of the question: f cannot be improved in total
+            when priced so. In units of value for each unit of the objective.
+        names: of objectives and variables.
+    """
+
+    question: str
+    t: np.ndarray
+    x: Any
+    f: np.ndarray
+    value: float
+    certainty: Certainty
+    gave: tuple[Concession, ...] = ()
+    weights: np.ndarray | None = field(default=None, repr=False)
+    names: Names = field(default_factory=Names, repr=False)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether every bound was met."""
+        return not self.gave
+
+    def __str__(self) -> str:
+        lines = [self.question]
+        lines += [f"  {label} = {value:.6g}" for label, value in zip(self.names.objective_labels, self.f, strict=True)]
+        lines.append(f"  t = {np.array2string(self.t, precision=6)}")
+        lines += [f"  had to give: {concession}" for concession in self.gave]
+        lines.append(f"  how sure: {self.certainty}")
+        return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""Inverse maps: where on the simplex a given design, or a given vector of objective values, lies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..flow import Solution
+from ..precision import double_precision
+from .asking import AGREES, FEASIBLE, local_minima
+from .choice import Certainty
+from .front_map import AbstractFrontMap, ScaledMap, SquaredDistance
+from .minimax import Program, descend
+from .refine import refine
+from .view import View, view_of
+from .wishes import numbers
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where something lies on the surface, and how far from it.
+
+    Attributes:
+        t: the nearest point of the simplex.
+        x: the design there.
+        f: its objective values.
+        distance: from what was given to that point; for `locate` in units of x, for `locate_front` in units of each range.
+        certainty: how sure that is.
+    """
+
+    t: np.ndarray
+    x: Any
+    f: np.ndarray
+    distance: float
+    certainty: Certainty = field(repr=False)
+
+
+def locate(solution: Solution, x: Any) -> Location:
+    """The nearest point of the surface to a design x: t = argmin ‖b(t) − x‖, over all leaves of x."""
+    view = view_of(solution)
+    with double_precision():
+        flat = np.asarray(solution.raveling.ravel(x), dtype=float)
+    if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
+        raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
+    size = max(solution.error.diameter, np.finfo(float).tiny)
+    on_grid = np.asarray(solution.flat_surface(view.grid_t)) / size
+    width = len(flat)
+    scaled = ScaledMap(view.surface, np.zeros(width), np.full(width, size))
+    return _nearest(view, scaled, scaled, flat / size, on_grid, size)
+
+
+def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:
+    """The nearest point of the front to objective values f, each measured in units of its range over the front."""
+    view = view_of(solution)
+    target = (numbers(solution, f, "f") - view.origin) / view.scale
+    return _nearest(view, view.guide, view.scaled, target, view.grid_scaled, 1.0)
+
+
+def _nearest(
+    view: View, guide: AbstractFrontMap, true: AbstractFrontMap, target: np.ndarray, on_grid: np.ndarray, unit: float
+) -> Location:
+    """The nearest point on the true map, searched for on a guide that is close to it."""
+    squared = ((on_grid - target) ** 2).sum(axis=1) / 2
+    starts = local_minima(view, squared)
+    program = Program(np.ones((1, 1)), np.zeros(1), np.zeros((0, 1)), np.zeros(0))
+    away = SquaredDistance(true, target)
+    ends = [descend(SquaredDistance(guide, target), program, start, FEASIBLE) for start in starts]
+    goals = np.array([end.goal for end in ends])
+    end = ends[int(np.nanargmin(goals))]
+    t, _, residual = refine(away, program, end.t, end.binding, end.dual) or (end.t, None, np.inf)
+    squared_distance, unrefined = away.values(np.stack([t, end.t]))[:, 0]
+    if not squared_distance <= unrefined:
+        t, squared_distance, residual = end.t, unrefined, np.inf
+    return Location(
+        t=t,
+        x=view.solution.pareto_set(t),
+        f=view.values(t[None])[0],
+        distance=float(np.sqrt(2 * squared_distance) * unit),
+        certainty=Certainty.of(view.solution, len(starts), int(np.sum(goals <= end.goal + AGREES)), residual),
+    )

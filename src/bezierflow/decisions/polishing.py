@@ -1,0 +1,83 @@
+"""Polish: run a single-objective method from a choice on the true problem, to shed the surface's own error."""
+
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..flow import Solution
+from ..methods import AbstractMethod, Newton
+from ..precision import double_precision
+from .choice import Choice
+from .rates import rates
+from .view import view_of
+
+STIFFNESS = 1.0
+"""What sideways movement costs beside progress, in units of ranges: enough to make concave parts of a front stable."""
+
+
+class NearChoice(eqx.Module):
+    """w·f̂(x) + ½ρ‖P(f̂(x) − f̂₀)‖²: progress along the front's normal w, and a price on moving sideways.
+
+    f̂ is f in units of its range, P the projector across w. Its stationary points are Pareto critical, with weights
+    w + ρP(f̂ − f̂₀); without the second term the method would slide to another point, or off a concave front altogether.
+    """
+
+    objectives: object
+    scale: Float[Array, " n_objectives"]
+    f0: Float[Array, " n_objectives"]
+    w: Float[Array, " n_objectives"]
+
+    def __call__(self, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
+        """The value at x."""
+        moved = (self.objectives(x) - self.f0) / self.scale  # type: ignore[operator]
+        sideways = moved - (moved @ self.w) / (self.w @ self.w) * self.w
+        return moved @ self.w + STIFFNESS * (sideways @ sideways) / 2
+
+
+def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = None, n_iterations: int = 10) -> Choice:
+    """The choice after a single-objective method has run from it on the true problem, off the surface if need be.
+
+    Where the surface is not exactly on the Pareto set, this steps onto the set right beside the choice. Bounds that held with
+    nothing to spare may be broken by as much as the surface was wrong.
+
+    Args:
+        solution: the solution the choice is from, with its objectives.
+        choice: the answer to a question.
+        method: the single-objective method; Newton's if not given.
+        n_iterations: how many steps it makes.
+    """
+    method = Newton() if method is None else method
+    if not isinstance(method, AbstractMethod):
+        raise TypeError(f"method must be a single-objective method such as Newton(), got {method!r}")
+    view, objectives = view_of(solution), solution.flat_objectives
+    normal = np.maximum(rates(solution, choice.t).weights * view.scale, 0.0)
+    with double_precision():
+        start = jnp.asarray(solution.raveling.ravel(choice.x), float)
+        target = NearChoice(objectives, jnp.asarray(view.scale), jnp.asarray(choice.f), jnp.asarray(normal))
+        end = np.asarray((_run_on_host if method.runs_on_host else _run)(method, target, start, n_iterations))
+        before, after = float(target(start)), float(target(jnp.asarray(end)))
+        if not after <= before + 1e-12:
+            return choice  # a method that made things worse has polished nothing
+        f = np.asarray(objectives(jnp.asarray(end)))
+    moved = float(np.linalg.norm(end - np.asarray(start)))
+    question = f"{choice.question}, polished by {type(method).__name__} (x moved by {moved:.2g})"
+    return replace(choice, question=question, x=solution.raveling.unravel(end), f=f)
+
+
+@eqx.filter_jit
+def _run(method: AbstractMethod, target: NearChoice, x: Array, n_iterations: int) -> Array:
+    def step(_: Array, carry: tuple) -> tuple:
+        return method.step(target, *carry)
+
+    return jax.lax.fori_loop(0, n_iterations, step, (x, method.init(x)))[0]
+
+
+def _run_on_host(method: AbstractMethod, target: NearChoice, x: Array, n_iterations: int) -> Array:
+    state = method.init(x)
+    for _ in range(n_iterations):
+        x, state = method.step(target, x, state)
+    return x

@@ -1,0 +1,79 @@
+"""How far each objective ranges over the front: the ideal point and the nadir point, with where they are attained."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..flow import Solution
+from ..problems import Names
+from .asking import answer
+from .choice import Certainty
+from .region import Region
+from .view import View
+from .wishes import Bounds, opened
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The range of each objective over the front, or over a region of it.
+
+    Attributes:
+        ideal: the smallest value of each objective.
+        nadir: the largest.
+        ideal_t: where the smallest values are, one row an objective.
+        nadir_t: where the largest are.
+        feasible: whether the region has any point at all.
+        certainty: how sure the figures are.
+        names: of the objectives.
+    """
+
+    ideal: np.ndarray
+    nadir: np.ndarray
+    ideal_t: np.ndarray = field(repr=False)
+    nadir_t: np.ndarray = field(repr=False)
+    feasible: bool
+    certainty: Certainty = field(repr=False)
+    names: Names = field(repr=False)
+
+    @property
+    def width(self) -> np.ndarray:
+        """Nadir − ideal; 1 for an objective that is constant over the front."""
+        spread = self.nadir - self.ideal
+        return np.where(spread > 1e-12 * np.maximum(np.abs(self.nadir), np.abs(self.ideal)), spread, 1.0)
+
+    def __str__(self) -> str:
+        rows = zip(self.names.objective_labels, self.ideal, self.nadir, strict=True)
+        return "\n".join(f"{label}: {low:.6g} to {high:.6g}" for label, low, high in rows)
+
+
+_WHOLE = "_bezierflow_ranges"
+
+
+def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ranges:
+    """The ideal and the nadir point of the front, or of the part of it within bounds.
+
+    Both are found on the surface by search, so the nadir is that of the whole front and not of a payoff table, which is wrong
+    for three objectives and more.
+    """
+    view, bounds = opened(solution, subject_to)
+    if np.isfinite(bounds).any():
+        return _ranges(view, bounds)
+    known = view.__dict__.get(_WHOLE)
+    if known is None:
+        known = view.__dict__[_WHOLE] = _ranges(view, bounds)
+    return known
+
+
+def _ranges(view: View, bounds: np.ndarray) -> Ranges:
+    rows = np.eye(len(bounds))
+    low = [answer(view, "ideal", row[None], np.zeros(1), bounds) for row in rows]
+    high = [answer(view, "nadir", -row[None], np.zeros(1), bounds) for row in rows]
+    return Ranges(
+        ideal=np.array([choice.f[m] for m, choice in enumerate(low)]),
+        nadir=np.array([choice.f[m] for m, choice in enumerate(high)]),
+        ideal_t=np.array([choice.t for choice in low]),
+        nadir_t=np.array([choice.t for choice in high]),
+        feasible=low[0].feasible,
+        certainty=low[0].certainty,
+        names=view.solution.names,
+    )

@@ -1,0 +1,82 @@
+"""Trade-off rates: what one unit of an objective costs in another, at a point of the front."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..flow import Solution
+from ..problems import Names
+from ..simplex import check_on_simplex
+from .view import view_of
+from .wishes import objective_number
+
+FLAT = 1e-9
+"""Where the front's derivative is smaller than this in a second direction, relative to its largest, it has no normal."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """∂f_i/∂f_j along the front at t, all other objectives held: `rates["cost", "weight"]`, or by numbers.
+
+    Attributes:
+        t: where.
+        f: the objective values there.
+        matrix: row i, column j: how much f_i changes for one unit more of f_j, in the user's units. On a front this is
+            negative: more of one is less of another. Infinite where f_j cannot be had for any price.
+        weights: the front's normal at t, in units of 1 over each objective, its entries summing to 1 when each is measured in
+            its range: the prices at which this point is the bargain.
+        definite: whether the front has one normal there. If not (a crease, a corner), the rates hold in one direction only.
+        names: of the objectives.
+    """
+
+    t: np.ndarray
+    f: np.ndarray
+    matrix: np.ndarray
+    weights: np.ndarray
+    definite: bool
+    names: Names = field(repr=False)
+
+    def __getitem__(self, pair: tuple[str | int, str | int]) -> float:
+        i, j = (self.names.objectives.index(one) if isinstance(one, str) else one for one in pair)
+        return float(self.matrix[i, j])
+
+    def __str__(self) -> str:
+        labels = self.names.objective_labels
+        lines = [
+            f"one more of {labels[j]} changes {labels[i]} by {self.matrix[i, j]:.6g}"
+            for j in range(len(labels))
+            for i in range(len(labels))
+            if i != j
+        ]
+        return "\n".join(lines)
+
+
+def rates(solution: Solution, t: np.ndarray) -> Rates:
+    """The trade-off rates at t, from the front's exact derivative.
+
+    Moving along the front keeps w·df = 0 for its normal w. With all other objectives held this leaves df_i = −(w_j/w_i) df_j.
+    The normal is the left null vector of the M × (M−1) derivative along the simplex, in units of ranges.
+    """
+    view = view_of(solution)
+    t = np.asarray(t, dtype=float)
+    if t.ndim != 1:
+        raise ValueError(f"t must be one point of the simplex, got shape {t.shape}")
+    check_on_simplex(t, solution.n_objectives)
+    values, jacobian, _ = view.front.derivatives(t[None])
+    along = jacobian[0] / view.scale[:, None]
+    directions, sizes, _ = np.linalg.svd(along)
+    normal = directions[:, -1] * np.sign(directions[:, -1].sum() or 1.0)
+    # A unit vector's rounding is no price: an objective at its very minimum has none.
+    normal[np.abs(normal) < 1e-12] = 0.0
+    weights = normal / normal.sum() / view.scale
+    with np.errstate(divide="ignore", invalid="ignore"):
+        matrix = -weights[None, :] / weights[:, None]
+    np.fill_diagonal(matrix, 1.0)
+    definite = bool(sizes[-1] > FLAT * sizes[0])
+    return Rates(t, values[0], matrix, weights, definite, solution.names)
+
+
+def rate(solution: Solution, t: np.ndarray, of: str | int, per: str | int) -> float:
+    """One trade-off rate: how much `of` changes for one unit more of `per`."""
+    i, j = objective_number(solution, of, "of"), objective_number(solution, per, "per")
+    return rates(solution, t)[i, j]

@@ -1,0 +1,145 @@
+"""What a solution is asked through: its front as a map with derivatives, and that map on a grid, made once and kept."""
+
+import weakref
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from ..bezier import fit
+from ..flow import Solution
+from ..simplex import grid, index_positions, multi_indices, n_controls
+from .front_map import AbstractFrontMap, ExactMap, PolynomialMap, ScaledMap, polynomial_map
+
+LARGEST_GRID = 1500
+"""The finest regular grid of the simplex with at most this many points tells where to start: 53 points an edge for M = 3."""
+
+FINEST = 400
+"""Steps along an edge at most, which only the grid of two objectives reaches."""
+
+GUIDE_ERROR = 1e-4
+"""A polynomial this close to the front on the grid, in units of its range, is good enough to search on before refining."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A solution, ready to be asked: the front as a map, and its values on a grid."""
+
+    reference: weakref.ref
+    front: AbstractFrontMap
+
+    @property
+    def solution(self) -> Solution:
+        """The solution, which whoever asks holds. A strong reference here would keep every solution alive for ever."""
+        return self.reference()  # type: ignore[return-value]
+
+    @cached_property
+    def grid_t(self) -> np.ndarray:
+        """The grid."""
+        return grid(self.solution.n_objectives, _resolution(self.solution.n_objectives))
+
+    @cached_property
+    def grid_neighbors(self) -> np.ndarray:
+        """For each point of the grid the positions of its neighbors, one step from one objective to another."""
+        return _neighbors(self.solution.n_objectives, _resolution(self.solution.n_objectives))
+
+    @cached_property
+    def grid_f(self) -> np.ndarray:
+        """Objective values on the grid."""
+        return self.values(self.grid_t)
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """The smallest value of each objective on the grid: close to the ideal point."""
+        return self.grid_f.min(axis=0)
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """The range of each objective on the grid; 1 for one that is constant."""
+        spread = np.ptp(self.grid_f, axis=0)
+        return np.where(spread > 1e-12 * np.abs(self.grid_f).max(axis=0), spread, 1.0)
+
+    @cached_property
+    def grid_scaled(self) -> np.ndarray:
+        """Objective values on the grid in units of their range."""
+        return (self.grid_f - self.origin) / self.scale
+
+    @cached_property
+    def scaled(self) -> AbstractFrontMap:
+        """The front in units of its range."""
+        return ScaledMap(self.front, self.origin, self.scale)
+
+    @cached_property
+    def guide(self) -> AbstractFrontMap:
+        """A stand-in for `scaled` that is fast to search: a polynomial through the grid, or `scaled` itself if none is close.
+
+        Answers found on it are refined on `scaled`, so it decides where the search looks and never what is answered.
+        """
+        if isinstance(self.front, PolynomialMap):
+            front = self.front
+            return PolynomialMap((front.points - self.origin) / self.scale, front.n_objectives, front.degree)
+        return _polynomial_guide(self.grid_t, self.grid_scaled, self.solution.degree) or self.scaled
+
+    @cached_property
+    def surface(self) -> PolynomialMap:
+        """The surface itself as a map, of flat vectors."""
+        return polynomial_map(self.solution.flat_surface)
+
+    def values(self, t: np.ndarray) -> np.ndarray:
+        """Objective values at the rows of t."""
+        return self.front.values(t)
+
+
+@cache
+def _resolution(n_objectives: int) -> int:
+    resolution = 1
+    while n_objectives > 1 and n_controls(n_objectives, resolution + 1) <= LARGEST_GRID:
+        resolution += 1
+    return min(resolution, FINEST)
+
+
+@cache
+def _neighbors(n_objectives: int, resolution: int) -> np.ndarray:
+    indices, identity = multi_indices(n_objectives, resolution), np.eye(n_objectives, dtype=int)
+    steps = (identity[:, None] - identity[None, :])[~np.eye(n_objectives, dtype=bool)]
+    beside = indices[:, None, :] + steps
+    inside = (beside >= 0).all(axis=2)
+    return index_positions(np.where(inside[..., None], beside, indices[:, None, :]))
+
+
+_VIEWS: dict[int, tuple[weakref.ref, View]] = {}
+
+
+def view_of(solution: Solution) -> View:
+    """The view of a solution, made at the first question and kept while the solution lives."""
+    if not isinstance(solution, Solution):
+        raise TypeError(
+            f"solution must be a bezierflow.Solution, from minimize or load, got {type(solution).__name__}; "
+            "a surface alone has no objectives to decide by"
+        )
+    kept = _VIEWS.get(id(solution))
+    if kept is not None and kept[0]() is solution:
+        return kept[1]
+    key = id(solution)
+    reference = weakref.ref(solution, lambda _: _VIEWS.pop(key, None))
+    view = View(reference, _front(solution))
+    _VIEWS[key] = (reference, view)
+    return view
+
+
+def _front(solution: Solution) -> AbstractFrontMap:
+    if solution.objectives is None:
+        return polynomial_map(solution.fitted_front.surface.on_host())
+    return ExactMap(solution.flat_objectives, solution.flat_surface)
+
+
+def _polynomial_guide(t: np.ndarray, values: np.ndarray, degree: int) -> PolynomialMap | None:
+    """The polynomial of least degree that follows the values closely, or None."""
+    n_objectives = t.shape[1]
+    degree = max(degree, 2)
+    while n_controls(n_objectives, degree) <= len(t) // 3:
+        surface = fit(t, values, degree)
+        if np.abs(np.asarray(surface(t)) - values).max() <= GUIDE_ERROR:
+            return polynomial_map(surface)
+        degree += 1 + degree // 3
+    return None

@@ -1,0 +1,81 @@
+"""What a person asks for, checked at the door: objectives by name or number, bounds, points and weights."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..flow import Solution
+from .region import Region
+from .view import View, view_of
+
+Bounds = Mapping[str | int, tuple[float | None, float | None]]
+"""Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest, highest) or None."""
+
+
+def opened(asked: Solution | Region, subject_to: Bounds | None = None) -> tuple[View, np.ndarray]:
+    """The view of what is asked, and all bounds that hold: those of a region and those of this question. (M, 2)."""
+    solution = asked.solution if isinstance(asked, Region) else asked
+    view = view_of(solution)
+    bounds = bounds_array(solution, subject_to or {})
+    if isinstance(asked, Region):
+        bounds = meet(asked.bounds, bounds)
+    return view, bounds
+
+
+def objective_number(solution: Solution, objective: str | int, argument: str = "objective") -> int:
+    """The number of an objective given by name or number."""
+    names = solution.names.objectives
+    if isinstance(objective, str):
+        if objective not in names:
+            raise ValueError(f"{argument}={objective!r} is not an objective; there are {', '.join(map(repr, names))}")
+        return names.index(objective)
+    if isinstance(objective, bool) or not isinstance(objective, int | np.integer) or not 0 <= objective < len(names):
+        raise ValueError(f"{argument} must be an objective's name or its number from 0 to {len(names) - 1}, got {objective!r}")
+    return int(objective)
+
+
+def bounds_array(solution: Solution, subject_to: Bounds, argument: str = "subject_to") -> np.ndarray:
+    """The lowest and the highest value of each objective, infinite where nothing was said: (M, 2)."""
+    if not isinstance(subject_to, Mapping):
+        raise TypeError(f"{argument} must map objectives to (lowest, highest), as in {{'cost': (None, 3.0)}}, got {subject_to!r}")
+    bounds = np.tile([-np.inf, np.inf], (solution.n_objectives, 1))
+    for objective, pair in subject_to.items():
+        m = objective_number(solution, objective, argument)
+        if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
+            raise ValueError(f"{argument}[{objective!r}] must be (lowest, highest) with None for no bound, got {pair!r}")
+        low, high = (-np.inf if pair[0] is None else float(pair[0])), (np.inf if pair[1] is None else float(pair[1]))
+        if not low <= high:
+            raise ValueError(f"{argument}[{objective!r}] must have its lowest value first, got {pair!r}")
+        bounds[m] = low, high
+    return bounds
+
+
+def meet(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Both bounds at once; where they exclude each other, the later wish stands and the solver says what has to give."""
+    low, high = np.maximum(first[:, 0], second[:, 0]), np.minimum(first[:, 1], second[:, 1])
+    clash = low > high
+    return np.where(clash[:, None], second, np.stack([low, high], axis=1))
+
+
+def numbers(solution: Solution, given: Any, argument: str, default: float | None = None) -> np.ndarray:
+    """One number for each objective, from a sequence, or from a mapping by name or number if there is a default."""
+    if isinstance(given, Mapping):
+        if default is None and len(given) != solution.n_objectives:
+            raise ValueError(f"{argument} must name all {solution.n_objectives} objectives, got {list(given)}")
+        values = np.full(solution.n_objectives, np.nan if default is None else default)
+        for objective, value in given.items():
+            values[objective_number(solution, objective, argument)] = value
+    else:
+        values = np.asarray(given, dtype=float)
+    if values.shape != (solution.n_objectives,) or not np.isfinite(values).all():
+        raise ValueError(f"{argument} must hold {solution.n_objectives} finite numbers, one an objective, got {given!r}")
+    return values
+
+
+def nonnegative(solution: Solution, given: Any, argument: str, default: float | None = None) -> np.ndarray:
+    """Weights: none below 0, not all 0."""
+    values = numbers(solution, given, argument, default)
+    if (values < 0).any() or not (values > 0).any():
+        raise ValueError(f"{argument} must hold numbers of at least 0, not all of them 0, got {given!r}")
+    return values

@@ -1,0 +1,58 @@
+// Bookmarks: candidates side by side, and out of the page as CSV and JSON.
+
+class Bookmarks {
+  constructor(root, model, state, onChange, onGo) {
+    Object.assign(this, { model, state, onChange, onGo, count: 0 });
+    this.body = element("tbody");
+    this.empty = element("p", { className: "note" }, "Nothing yet. Move to a trade-off you like and choose “Bookmark this choice”.");
+    const head = element("tr", {}, element("th", { scope: "col" }, "Choice"));
+    model.objectives.forEach((objective) => head.append(element("th", { scope: "col" }, ...nameCell(objective))));
+    model.variables.slice(0, 8).forEach((variable) => head.append(element("th", { scope: "col" }, ...nameCell(variable))));
+    head.append(element("th", { scope: "col" }, element("span", { className: "hidden" }, "Actions")));
+    this.table = element("table", { className: "bookmarks" }, element("thead", {}, head), this.body);
+    root.append(this.empty, element("div", { className: "scroll" }, this.table));
+    this.update();
+  }
+
+  add() {
+    this.count += 1;
+    const { t, f, x } = this.state;
+    this.state.bookmarks.push({ name: `Choice ${this.count}`, t: t.slice(), f: f.slice(), x: x.slice() });
+    this.onChange();
+  }
+
+  update() {
+    this.empty.hidden = this.state.bookmarks.length > 0;
+    this.table.hidden = !this.empty.hidden;
+    const best = this.model.objectives.map((_, m) => Math.min(...this.state.bookmarks.map((bookmark) => bookmark.f[m])));
+    this.body.replaceChildren(...this.state.bookmarks.map((bookmark) => element("tr", {},
+      element("td", {}, element("input", {
+        type: "text", value: bookmark.name, ariaLabel: "Name of this choice",
+        oninput: (event) => { bookmark.name = event.target.value; },
+      })),
+      ...bookmark.f.map((value, m) => element("td", { className: value === best[m] && this.state.bookmarks.length > 1 ? "number best" : "number" }, readable(value))),
+      ...bookmark.x.slice(0, 8).map((value) => element("td", { className: "number" }, readable(value, 4))),
+      element("td", { className: "actions" },
+        element("button", { type: "button", className: "quiet", onclick: () => this.onGo(bookmark.t) }, "go"),
+        element("button", { type: "button", className: "quiet", ariaLabel: `Remove ${bookmark.name}`,
+          onclick: () => { this.state.bookmarks.splice(this.state.bookmarks.indexOf(bookmark), 1); this.onChange(); } }, "remove")))));
+  }
+
+  toJSON() {
+    const { names, problem } = this.model.data;
+    return JSON.stringify({ title: problem, names, choices: this.state.bookmarks.map(({ name, t, f, x }) => ({ name, t, f, x })) }, null, 2);
+  }
+
+  toCSV() {
+    const quoted = (cell) => `"${String(cell).replaceAll('"', '""')}"`;
+    const heading = ["choice", ...this.model.objectives.map(labelOf), ...this.model.objectives.map((one) => `t: ${one.name}`), ...this.model.variables.map(labelOf)];
+    const rows = this.state.bookmarks.map(({ name, f, t, x }) => [quoted(name), ...f, ...t, ...x].join(","));
+    return [heading.map(quoted).join(","), ...rows].join("\r\n") + "\r\n";
+  }
+}
+
+function download(name, type, text) {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

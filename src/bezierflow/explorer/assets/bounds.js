@@ -1,0 +1,49 @@
+// Bounds on objectives: which part of the front obeys them, and the nearest point that does.
+
+/** Whether values obey all upper bounds; a hair of tolerance, so that a point snapped to a bound stays there. */
+function isFeasible(values, bounds, scale) {
+  for (let m = 0; m < values.length; m++) if (values[m] > bounds[m] + 1e-9 * scale[m]) return false;
+  return true;
+}
+
+/** The feasible point nearest to t: the nearest feasible sample, then as far back towards t as the bounds allow. */
+function snapToFeasible(model, bounds, t) {
+  const ok = (point) => isFeasible(model.front.evaluate(point), bounds, model.scale);
+  if (ok(t)) return t;
+  let nearest = null, least = Infinity;
+  model.samples.points.forEach((point, k) => {
+    if (!isFeasible(model.sampleValues[k], bounds, model.scale)) return;
+    const squared = point.reduce((sum, value, m) => sum + (value - t[m]) ** 2, 0);
+    if (squared < least) { least = squared; nearest = point; }
+  });
+  if (!nearest) return null;
+  let inside = 0, outside = 1;
+  for (let k = 0; k < 50; k++) {
+    const middle = (inside + outside) / 2;
+    if (ok(nearest.map((value, m) => value + middle * (t[m] - value)))) inside = middle; else outside = middle;
+  }
+  return nearest.map((value, m) => value + inside * (t[m] - value));
+}
+
+/** The feasible sample where one objective is least, polished by ever shorter moves between pairs of coordinates. */
+function leastFeasible(model, bounds, m) {
+  let best = null, value = Infinity;
+  model.samples.points.forEach((point, k) => {
+    const values = model.sampleValues[k];
+    if (values[m] < value && isFeasible(values, bounds, model.scale)) { best = point; value = values[m]; }
+  });
+  if (!best) return null;
+  for (let step = 0.02; step > 1e-7; step /= 2) {
+    for (let i = 0; i < best.length; i++) {
+      for (let j = 0; j < best.length; j++) {
+        if (i === j) continue;
+        const moved = best.slice(), by = Math.min(step, moved[j]);
+        moved[i] += by;
+        moved[j] -= by;
+        const values = model.front.evaluate(moved);
+        if (values[m] < value && isFeasible(values, bounds, model.scale)) { best = moved; value = values[m]; }
+      }
+    }
+  }
+  return best;
+}

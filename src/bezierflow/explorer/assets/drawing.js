@@ -1,0 +1,62 @@
+// Canvases: sharp on every screen, one palette, ticks that a person would choose.
+
+const COLORS = {
+  ink: "#1b2430", muted: "#566274", line: "#d5dbe3", faint: "#eef1f5", panel: "#ffffff",
+  accent: "#1f5fd0", feasible: "#bcd3f7", feasibleDeep: "#7fa8ea", infeasible: "#e3e6ea", infeasibleDeep: "#c6ccd4",
+  point: "#d1461f", bookmark: "#0f7b54",
+};
+const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/** Fits a canvas to its box in device pixels and returns its context with CSS pixels for units. */
+function sharpContext(canvas) {
+  const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = FONT;
+  return { context, width, height };
+}
+
+function drawPoint(context, x, y, color = COLORS.point, radius = 7) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fillStyle = color;
+  context.fill();
+  context.lineWidth = 2;
+  context.strokeStyle = "#ffffff";
+  context.stroke();
+}
+
+/** Text cut to a width, with an ellipsis. */
+function fitText(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let cut = text;
+  while (cut.length > 1 && context.measureText(`${cut}…`).width > width) cut = cut.slice(0, -1);
+  return `${cut}…`;
+}
+
+/** About n round numbers between low and high. */
+function ticks(low, high, n) {
+  const raw = (high - low) / n, power = 10 ** Math.floor(Math.log10(raw || 1));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw) || power;
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+  return found;
+}
+
+/** A number as a person reads it: five significant digits, no trailing zeros, an exponent only where it helps. */
+function readable(value, digits = 5) {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "–";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const text = size >= 1e6 || size < 1e-4 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
+  return text.replace("-", "−");
+}
+
+function labelOf(thing) {
+  return thing.unit ? `${thing.name} [${thing.unit}]` : thing.name;
+}

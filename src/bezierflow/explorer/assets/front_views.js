@@ -1,0 +1,250 @@
+// The front: a curve for two objectives, a surface that turns for three, all pairs of objectives for more.
+
+class CurveView {
+  constructor(canvas, model, state, onMove) {
+    Object.assign(this, { canvas, model, state, onMove });
+    const pick = (event) => onMove(nearestSample(this, event));
+    canvas.addEventListener("pointerdown", (event) => { this.dragging = true; canvas.setPointerCapture(event.pointerId); pick(event); });
+    canvas.addEventListener("pointermove", (event) => { if (this.dragging) pick(event); });
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { this.dragging = false; });
+  }
+
+  place(values) {
+    const { left, right, top, bottom } = this.frame, { ideal, scale } = this.model;
+    return [left + (values[0] - ideal[0]) / scale[0] * (right - left), bottom - (values[1] - ideal[1]) / scale[1] * (bottom - top)];
+  }
+
+  draw() {
+    const { context, width, height } = sharpContext(this.canvas), { model, state } = this;
+    this.frame = { left: 64, right: width - 22, top: 20, bottom: height - 48 };
+    drawAxes(context, this.frame, model, 0, 1);
+    context.lineWidth = 3;
+    context.lineCap = "round";
+    for (let k = 0; k + 1 < model.sampleValues.length; k++) {
+      context.beginPath();
+      context.moveTo(...this.place(model.sampleValues[k]));
+      context.lineTo(...this.place(model.sampleValues[k + 1]));
+      context.strokeStyle = state.feasible[k] && state.feasible[k + 1] ? COLORS.accent : COLORS.infeasibleDeep;
+      context.stroke();
+    }
+    for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f), COLORS.bookmark, 5);
+    drawPoint(context, ...this.place(state.f));
+  }
+}
+
+/** A box with round ticks for objectives i (across) and j (up). */
+function drawAxes(context, frame, model, i, j, small = false) {
+  const { left, right, top, bottom } = frame, { ideal, nadir, scale, objectives } = model;
+  context.strokeStyle = COLORS.line;
+  context.fillStyle = COLORS.muted;
+  context.lineWidth = 1;
+  context.font = small ? FONT.replace("12px", "11px") : FONT;
+  context.beginPath();
+  for (const value of ticks(ideal[i], nadir[i], small ? 3 : 5)) {
+    const x = left + (value - ideal[i]) / scale[i] * (right - left);
+    context.moveTo(x, top);
+    context.lineTo(x, bottom);
+    context.textAlign = "center";
+    context.fillText(readable(value, 3), x, bottom + 15);
+  }
+  for (const value of ticks(ideal[j], nadir[j], small ? 3 : 5)) {
+    const y = bottom - (value - ideal[j]) / scale[j] * (bottom - top);
+    context.moveTo(left, y);
+    context.lineTo(right, y);
+    context.textAlign = "right";
+    context.fillText(readable(value, 3), left - 7, y + 4);
+  }
+  context.stroke();
+  context.strokeRect(left, top, right - left, bottom - top);
+  context.fillStyle = COLORS.ink;
+  context.textAlign = "center";
+  context.fillText(fitText(context, labelOf(objectives[i]), right - left), (left + right) / 2, bottom + (small ? 30 : 36));
+  context.save();
+  context.translate(left - (small ? 36 : 50), (top + bottom) / 2);
+  context.rotate(-Math.PI / 2);
+  context.fillText(fitText(context, labelOf(objectives[j]), bottom - top), 0, 0);
+  context.restore();
+}
+
+/** The sample whose picture is nearest to the pointer, as weights. */
+function nearestSample(view, event) {
+  const box = view.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  let best = 0, least = Infinity;
+  view.model.sampleValues.forEach((values, k) => {
+    const [px, py] = view.place(values), squared = (px - x) ** 2 + (py - y) ** 2;
+    if (squared < least) { least = squared; best = k; }
+  });
+  return view.model.samples.points[best];
+}
+
+class SurfaceView {
+  constructor(canvas, model, state, onMove) {
+    Object.assign(this, { canvas, model, state, onMove, turn: 0.75, tilt: 0.5 });
+    this.unit = model.sampleValues.map((values) => this.normalized(values));
+    this.triangles = gridTriangles(model.samples.resolution);
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.last = this.first = [event.clientX, event.clientY];
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (!this.last) return;
+      this.rotate((event.clientX - this.last[0]) * 0.009, (event.clientY - this.last[1]) * 0.009);
+      this.last = [event.clientX, event.clientY];
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      const still = this.first && Math.hypot(event.clientX - this.first[0], event.clientY - this.first[1]) < 4;
+      this.last = this.first = null;
+      if (still) onMove(nearestSample(this, event));
+    });
+    canvas.addEventListener("pointercancel", () => { this.last = this.first = null; });
+    canvas.addEventListener("keydown", (event) => {
+      const turns = { ArrowLeft: [-0.08, 0], ArrowRight: [0.08, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08] }[event.key];
+      if (turns) { event.preventDefault(); this.rotate(...turns); }
+    });
+  }
+
+  rotate(turn, tilt) {
+    this.turn += turn;
+    this.tilt = Math.min(1.45, Math.max(-0.2, this.tilt + tilt));
+    this.draw();
+  }
+
+  normalized(values) {
+    return values.map((value, m) => (value - this.model.ideal[m]) / this.model.scale[m] - 0.5);
+  }
+
+  /** Orthographic: turn about the third axis, then tilt towards the viewer. Returns x, y and depth (nearer is larger). */
+  project(p) {
+    const c = Math.cos(this.turn), s = Math.sin(this.turn), ct = Math.cos(this.tilt), st = Math.sin(this.tilt);
+    const across = c * p[0] - s * p[1], along = s * p[0] + c * p[1];
+    return [this.center[0] + this.size * across, this.center[1] + this.size * (along * st - p[2] * ct), along * ct + p[2] * st];
+  }
+
+  place(values) { return this.project(this.normalized(values)); }
+
+  draw() {
+    const { context, width, height } = sharpContext(this.canvas), { state } = this;
+    this.center = [width / 2, height / 2 + 4];
+    this.size = Math.min(width * 0.56, height * 0.6);
+    this.drawBox(context);
+    const at = this.unit.map((p) => this.project(p));
+    const sorted = this.triangles.map((row) => [row, at[row[0]][2] + at[row[1]][2] + at[row[2]][2]]).sort((a, b) => a[1] - b[1]);
+    for (const [row] of sorted) {
+      const [a, b, c] = row.map((k) => this.unit[k]);
+      const feasible = row.every((k) => state.feasible[k]);
+      context.fillStyle = shade(feasible, faceLight(a, b, c));
+      context.strokeStyle = context.fillStyle;
+      context.lineWidth = 0.6;
+      context.beginPath();
+      row.forEach((k, i) => context[i ? "lineTo" : "moveTo"](at[k][0], at[k][1]));
+      context.closePath();
+      context.fill();
+      context.stroke();
+    }
+    for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f).slice(0, 2), COLORS.bookmark, 5);
+    drawPoint(context, ...this.place(state.f).slice(0, 2));
+  }
+
+  /** The three back walls' edges, with the range of each objective at the ends of its axis. */
+  drawBox(context) {
+    const low = -0.5, high = 0.5;
+    const axes = [[[low, high, low], [high, high, low]], [[high, low, low], [high, high, low]], [[low, high, low], [low, high, high]]];
+    const line = (p, q) => { context.moveTo(...this.project(p).slice(0, 2)); context.lineTo(...this.project(q).slice(0, 2)); };
+    context.strokeStyle = COLORS.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (const a of [low, high]) {
+      for (const b of [low, high]) {
+        line([low, a, b], [high, a, b]);
+        line([a, low, b], [a, high, b]);
+        line([a, b, low], [a, b, high]);
+      }
+    }
+    context.stroke();
+    axes.forEach(([from, to], m) => {
+      const [x0, y0] = this.project(from), [x1, y1] = this.project(to);
+      const middle = [(x0 + x1) / 2, (y0 + y1) / 2];
+      const away = [middle[0] - this.center[0], middle[1] - this.center[1]], length = Math.hypot(...away) || 1;
+      const put = (text, x, y, distance, color, limit) => {
+        context.fillStyle = color;
+        const dx = away[0] / length, wide = Math.min(limit, this.canvas.clientWidth / 2.2);
+        const shown = fitText(context, text, wide), half = context.measureText(shown).width / 2;
+        const px = Math.min(this.canvas.clientWidth - half - 4, Math.max(half + 4, x + dx * (distance + half * Math.abs(dx))));
+        context.textAlign = "center";
+        context.fillText(shown, px, Math.min(this.canvas.clientHeight - 5, Math.max(13, y + away[1] / length * distance + 4)));
+      };
+      put(labelOf(this.model.objectives[m]), ...middle, 26, COLORS.ink, 220);
+      put(readable(this.model.ideal[m], 3), x0 + 0.08 * (x1 - x0), y0 + 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+      put(readable(this.model.nadir[m], 3), x1 - 0.08 * (x1 - x0), y1 - 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+    });
+  }
+}
+
+function faceLight(a, b, c) {
+  const u = [b[0] - a[0], b[1] - a[1], b[2] - a[2]], v = [c[0] - a[0], c[1] - a[1], c[2] - a[2]];
+  const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+  return Math.abs(0.35 * n[0] + 0.2 * n[1] + 0.92 * n[2]) / (Math.hypot(...n) || 1);
+}
+
+function shade(feasible, light) {
+  const [dark, bright] = feasible ? [[44, 104, 208], [176, 205, 250]] : [[176, 183, 193], [232, 235, 239]];
+  return `rgb(${dark.map((low, k) => Math.round(low + (bright[k] - low) * light)).join()})`;
+}
+
+class PairsView {
+  constructor(canvas, model, state, onMove) {
+    Object.assign(this, { canvas, model, state, onMove });
+    this.pairs = [];
+    for (let i = 0; i < model.nObjectives; i++) for (let j = i + 1; j < model.nObjectives; j++) this.pairs.push([i, j]);
+    canvas.addEventListener("pointerdown", (event) => {
+      const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+      const panel = this.panels.find(({ frame }) => x >= frame.left && x <= frame.right && y >= frame.top && y <= frame.bottom);
+      if (!panel) return;
+      this.onMove(nearestSample({ canvas, model, place: (values) => this.placeIn(panel, values) }, event));
+    });
+    this.resize();
+  }
+
+  resize() {
+    const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
+    this.canvas.style.height = `${rows * (this.pairs.length > 6 ? 170 : 215)}px`;
+  }
+
+  columns() {
+    const wide = this.canvas.clientWidth;
+    return Math.max(1, Math.min(this.pairs.length > 6 ? 5 : 3, Math.floor(wide / 165)));
+  }
+
+  placeIn({ frame, i, j }, values) {
+    const { ideal, scale } = this.model;
+    return [
+      frame.left + (values[i] - ideal[i]) / scale[i] * (frame.right - frame.left),
+      frame.bottom - (values[j] - ideal[j]) / scale[j] * (frame.bottom - frame.top),
+    ];
+  }
+
+  draw() {
+    this.resize();
+    const { context, width, height } = sharpContext(this.canvas), { model, state } = this;
+    const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
+    this.panels = this.pairs.map(([i, j], k) => {
+      const left = (k % columns) * width / columns, top = Math.floor(k / columns) * height / rows;
+      return { i, j, frame: { left: left + 46, right: left + width / columns - 12, top: top + 8, bottom: top + height / rows - 40 } };
+    });
+    for (const panel of this.panels) {
+      drawAxes(context, panel.frame, model, panel.i, panel.j, true);
+      for (const feasible of [false, true]) {
+        context.fillStyle = feasible ? "rgba(31,95,208,0.42)" : COLORS.infeasible;
+        context.beginPath();
+        model.sampleValues.forEach((values, k) => {
+          if (state.feasible[k] !== feasible) return;
+          const [x, y] = this.placeIn(panel, values);
+          context.rect(x - 1, y - 1, 2, 2);
+        });
+        context.fill();
+      }
+      for (const bookmark of state.bookmarks) drawPoint(context, ...this.placeIn(panel, bookmark.f), COLORS.bookmark, 4);
+      drawPoint(context, ...this.placeIn(panel, state.f), COLORS.point, 5.5);
+    }
+  }
+}

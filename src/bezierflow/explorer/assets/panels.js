@@ -1,0 +1,145 @@
+// Sliders, figures and tables. Every name is put in as text, never as markup.
+
+/** An element with attributes, event handlers (onclick: …) and children, which are elements or text. */
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name in made && name !== "list") made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function nameCell(thing) {
+  return thing.unit ? [thing.name, element("span", { className: "unit" }, thing.unit)] : [thing.name];
+}
+
+/** One slider for each weight t_m. */
+class WeightSliders {
+  constructor(root, model, state, onMove) {
+    this.state = state;
+    this.rows = model.objectives.map((objective, m) => {
+      const id = `weight-${m}`;
+      const slider = element("input", {
+        type: "range", id, min: "0", max: "1", step: "0.001",
+        oninput: (event) => onMove(withCoordinate(state.t, m, Number(event.target.value))),
+      });
+      const figure = element("output", { htmlFor: id });
+      root.append(element("div", { className: "weight" },
+        element("label", { htmlFor: id, title: labelOf(objective) }, objective.name), slider, figure));
+      return { slider, figure };
+    });
+  }
+
+  update() {
+    this.rows.forEach(({ slider, figure }, m) => {
+      slider.value = String(this.state.t[m]);
+      fillTrack(slider, this.state.t[m]);
+      figure.textContent = this.state.t[m].toFixed(3);
+    });
+  }
+}
+
+function fillTrack(slider, share) {
+  slider.style.setProperty("--share", `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`);
+}
+
+/** Each objective: its value, where that lies between best and worst, and a slider for the most that is acceptable. */
+class ObjectivePanel {
+  constructor(root, model, state, onBound, onLeast) {
+    Object.assign(this, { model, state });
+    this.rows = model.objectives.map((objective, m) => {
+      const id = `bound-${m}`;
+      const value = element("span", { className: "value" }), error = element("span", { className: "tolerance" });
+      const marker = element("span", { className: "marker" }), cut = element("span", { className: "cut" });
+      const slider = element("input", {
+        type: "range", id, min: "0", max: "1000", step: "1", value: "1000",
+        oninput: (event) => {
+          const share = Number(event.target.value) / 1000;
+          onBound(m, share >= 1 ? Infinity : model.ideal[m] + share * model.scale[m]);
+        },
+      });
+      const figure = element("output", { htmlFor: id });
+      root.append(element("section", { className: "objective" },
+        element("div", { className: "heading" }, element("h3", {}, ...nameCell(objective)), value),
+        element("div", { className: "range", "aria-hidden": "true" }, cut, marker),
+        element("div", { className: "ends" },
+          element("span", {}, `best ${readable(model.ideal[m], 4)}`), error, element("span", {}, `worst ${readable(model.nadir[m], 4)}`)),
+        element("div", { className: "bound" },
+          element("label", { htmlFor: id }, "at most"), slider, figure,
+          element("button", { type: "button", className: "quiet", title: `Go to the least ${objective.name} within all bounds`,
+            onclick: () => onLeast(m) }, "go to least"))));
+      return { value, error, marker, cut, slider, figure };
+    });
+  }
+
+  update() {
+    const { model, state } = this;
+    this.rows.forEach((row, m) => {
+      const share = (state.f[m] - model.ideal[m]) / model.scale[m], bound = state.bounds[m];
+      const limit = Number.isFinite(bound) ? (bound - model.ideal[m]) / model.scale[m] : 1;
+      row.value.textContent = readable(state.f[m]);
+      row.error.textContent = `± ${readable(model.frontError[m], 2)}`;
+      row.error.title = "largest error of the fitted front for this objective, measured at held-out points";
+      row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
+      row.cut.style.left = `${(100 * limit).toFixed(2)}%`;
+      row.slider.value = String(Math.round(1000 * limit));
+      row.slider.setAttribute("aria-valuetext", Number.isFinite(bound) ? readable(bound) : "no bound");
+      fillTrack(row.slider, limit);
+      row.figure.textContent = Number.isFinite(bound) ? readable(bound, 4) : "no bound";
+    });
+  }
+}
+
+/** The design: each variable with its value and where that lies in its range over the whole surface. */
+class DesignPanel {
+  constructor(root, model, state) {
+    Object.assign(this, { model, state });
+    const body = element("tbody");
+    this.rows = model.variables.map((variable) => {
+      const value = element("td", { className: "number" }), marker = element("span", { className: "marker" });
+      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(variable)), value,
+        element("td", { className: "bar" }, element("div", { className: "range", "aria-hidden": "true" }, marker))));
+      return { value, marker };
+    });
+    root.append(element("table", { className: "design" }, body));
+  }
+
+  update() {
+    const { low, high } = this.model.designRange;
+    this.rows.forEach((row, i) => {
+      const value = this.state.x[i], share = high[i] > low[i] ? (value - low[i]) / (high[i] - low[i]) : 0.5;
+      row.value.textContent = readable(value);
+      row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
+    });
+  }
+}
+
+/** What one unit more of an objective (column) saves in another (row). */
+class RatesPanel {
+  constructor(root, model, state) {
+    Object.assign(this, { model, state });
+    const head = element("tr", {}, element("td"));
+    model.objectives.forEach((objective) => head.append(element("th", { scope: "col" }, `+1 ${objective.unit}`.trim(), " ", objective.name)));
+    const body = element("tbody");
+    this.cells = model.objectives.map((objective) => {
+      const cells = model.objectives.map(() => element("td", { className: "number" }));
+      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(objective)), ...cells));
+      return cells;
+    });
+    this.note = element("p", { className: "note" });
+    root.append(element("div", { className: "scroll" }, element("table", { className: "rates" }, element("thead", {}, head), body)), this.note);
+  }
+
+  update() {
+    const rates = tradeoffRates(this.model.front, this.state.t, this.model.scale);
+    this.cells.forEach((row, i) => row.forEach((cell, j) => {
+      cell.textContent = i === j ? "" : rates ? readable(rates[i][j], 4) : "–";
+    }));
+    this.note.textContent = rates
+      ? "Change of the row for one unit more of the column, all other objectives held."
+      : "The front has a corner or a crease here: no single rate.";
+  }
+}

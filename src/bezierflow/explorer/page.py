@@ -1,0 +1,63 @@
+"""The page's file: markup, style, script and data in one, with nothing left to fetch."""
+
+import base64
+import hashlib
+import html
+import json
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+SCRIPTS = (
+    "simplex.js",
+    "bezier.js",
+    "tradeoffs.js",
+    "model.js",
+    "bounds.js",
+    "drawing.js",
+    "pad.js",
+    "front_views.js",
+    "panels.js",
+    "bookmarks.js",
+    "app.js",
+)
+"""The script's files in the order they are put together: each uses only those before it, and all share one private scope."""
+
+
+def render(data: dict[str, Any], title: str, subtitle: str, footer: str) -> str:
+    """The whole page as text. Title and names are text wherever they appear, whatever they contain."""
+    style, script = asset("style.css"), script_text()
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    return Template(asset("page.html")).substitute(
+        policy=html.escape(policy),
+        title=html.escape(title),
+        subtitle=html.escape(subtitle),
+        footer=html.escape(footer),
+        style=style,
+        script=script,
+        data=as_script_data(data),
+    )
+
+
+def script_text() -> str:
+    """All scripts as one, in a function of its own so that nothing leaks into the page."""
+    return '(() => {\n"use strict";\n' + "\n".join(asset(name) for name in SCRIPTS) + "\n})();"
+
+
+def as_script_data(data: dict[str, Any]) -> str:
+    """JSON that can stand inside a script element: what would end it or open a comment is written as an escape."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def asset(name: str) -> str:
+    """One of the files that lie beside this one."""
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """The source that a content-security policy allows: exactly this text and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

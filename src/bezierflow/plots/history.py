@@ -1,0 +1,30 @@
+"""How a run went, iteration by iteration."""
+
+from typing import Any
+
+import numpy as np
+
+from ..flow import Solution
+from .matplotlib_import import pyplot
+from .palette import SERIES
+
+
+def history(solution: Solution, *, title: str = "", ax: Any = None) -> Any:
+    """Draws what the run recorded in `solution.history` against the iteration, logarithmically; returns the axes."""
+    series = {
+        name: np.asarray(values, dtype=float)
+        for name, values in solution.history.items()
+        if np.ndim(values) == 1 and np.issubdtype(np.asarray(values).dtype, np.number) and len(values)
+    }
+    if not series:
+        raise ValueError("this solution has no history to draw: its run recorded nothing, or it is a part of another solution")
+    ax = ax or pyplot().figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
+    for color, (name, values) in zip(SERIES * len(series), series.items(), strict=False):
+        marker = "." if len(values) < 40 else ""
+        ax.plot(np.arange(1, len(values) + 1), np.where(values > 0, values, np.nan), color=color, label=name, marker=marker)
+    ax.set_yscale("log")
+    ax.set_xlabel("iteration")
+    ax.legend(frameon=False)
+    ax.grid(True, color="#e4e4e4", linewidth=0.6)
+    ax.set_title(title)
+    return ax

@@ -1,0 +1,63 @@
+"""Many objectives, two at a time."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..flow import Solution
+from ..simplex import grid, include, spread_nodes
+from .matplotlib_import import pyplot
+from .palette import FLOW_COLOR, SERIES
+
+N_POINTS = 3000
+"""Points of the front in each panel."""
+
+
+def pairs(solution: Solution, *, title: str = "") -> Any:
+    """Draws every pair of objectives: the whole front's shadow, with the edge of those two objectives; returns the figure.
+
+    On the edge only those two objectives are traded, so it bounds the shadow from below.
+    """
+    n_objectives, labels = solution.n_objectives, solution.names.objective_labels
+    cloud = (
+        np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t)) if n_objectives > 2 else np.zeros((0, n_objectives))
+    )
+    n = n_objectives - 1
+    plt = pyplot()
+    figure, axes = plt.subplots(n, n, figsize=(2.2 * n + 1.2, 2.2 * n + 0.8), layout="constrained", squeeze=False)
+    for i in range(n):
+        for j in range(n):
+            axes[i, j].set_visible(j <= i)
+    for across, up in combinations(range(n_objectives), 2):
+        ax = axes[up - 1, across]
+        edge = np.asarray(solution.front(np.asarray(include(grid(2, 100), (across, up), n_objectives))))
+        ax.scatter(cloud[:, across], cloud[:, up], s=1.5, color=FLOW_COLOR, alpha=0.25, linewidths=0, rasterized=True)
+        ax.plot(edge[:, across], edge[:, up], color=SERIES[1], linewidth=1.6)
+        ax.tick_params(labelsize=8)
+        if up == n_objectives - 1:
+            ax.set_xlabel(labels[across])
+        if across == 0:
+            ax.set_ylabel(labels[up])
+    figure.suptitle(title)
+    return figure
+
+
+def edges(solution: Solution, *, title: str = "") -> Any:
+    """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
+    n_objectives, labels = solution.n_objectives, solution.names.objective_labels
+    both = list(combinations(range(n_objectives), 2))
+    columns = min(3, len(both))
+    rows = -(-len(both) // columns)
+    figure, axes = pyplot().subplots(rows, columns, figsize=(3.1 * columns, 2.7 * rows), layout="constrained", squeeze=False)
+    for ax in axes.ravel()[len(both) :]:
+        ax.set_visible(False)
+    for ax, (across, up) in zip(axes.ravel(), both, strict=False):
+        f = np.asarray(solution.front(np.asarray(include(grid(2, 100), (across, up), n_objectives))))
+        ax.plot(f[:, across], f[:, up], color=FLOW_COLOR, linewidth=2)
+        ax.scatter(f[[0, -1], across], f[[0, -1], up], s=18, color=FLOW_COLOR)
+        ax.set_xlabel(labels[across])
+        ax.set_ylabel(labels[up])
+        ax.tick_params(labelsize=8)
+    figure.suptitle(title)
+    return figure

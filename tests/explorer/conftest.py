@@ -1,0 +1,83 @@
+"""A real headless Chromium for the page's tests, if there is one on this machine."""
+
+import os
+import shutil
+
+import pytest
+
+from bezierflow import explore
+from bezierflow.problems import Names
+from solved import distances_to_points
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = os.environ.get("BEZIERFLOW_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("no Chromium on this machine: install it (Debian: `make browser`) or set BEZIERFLOW_BROWSER to its path")
+    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'bezierflow[browser]'")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+NAMES = {
+    2: Names(objectives=("Cost", "Emissions"), objective_units=("k€", "t")),
+    3: Names(objectives=("Cost", "Mass", "Noise"), objective_units=("k€", "kg", "dB")),
+    4: Names(),
+    6: Names(),
+    "evil": Names(
+        objectives=(EVIL, "</script><script>alert(2)</script>", '"quoted", & <b>bold</b>'), variables=(EVIL, "$title", "y")
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def solutions():
+    sizes = {2: (2, 3), 3: (3, 20, 5, 10), 4: (4, 5), 6: (6, 8), "evil": (3, 3)}
+    return {which: distances_to_points(*size, names=NAMES[which]) for which, size in sizes.items()}
+
+
+@pytest.fixture(scope="session")
+def pages(solutions, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    return {which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>") for which, one in solutions.items()}
+
+
+@pytest.fixture
+def opened(browser, pages):
+    """Opens a page; at the end there must have been no error, no dialog and no request but the file itself."""
+    troubles, contexts = [], []
+
+    def visit(which, width=1440, height=900):
+        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        address = pages[which].as_uri()
+        page.on(
+            "request",
+            lambda request: request.url.split(":")[0] == "blob" or request.url == address or troubles.append(request.url),
+        )
+        page.goto(address)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert troubles == []

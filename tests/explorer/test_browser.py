@@ -1,0 +1,216 @@
+"""The page in a real headless Chromium: what a person does with it, and what they see."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from bezierflow import decisions
+from bezierflow.simplex import multi_indices
+
+EVERY = [2, 3, 4, 6, "evil"]
+
+
+def state(page):
+    return page.evaluate("({t: [...bezierflow.state.t], f: bezierflow.state.f, x: bezierflow.state.x})")
+
+
+def settle(page):
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+@pytest.mark.parametrize("which", EVERY)
+def test_polynomials_are_those_of_python(opened, solutions, which):
+    page, solution = opened(which), solutions[which]
+    n_objectives = solution.n_objectives
+    t = np.vstack([np.random.default_rng(0).dirichlet(np.ones(n_objectives), 6), np.eye(n_objectives)])
+    f, x, slopes, indices = page.evaluate(
+        """(points) => [
+            points.map((t) => bezierflow.model.front.evaluate(t)),
+            points.map((t) => bezierflow.model.designs.evaluate(t)),
+            points.map((t) => bezierflow.model.designs.derivative(t)),
+            bezierflow.multiIndices(points[0].length, 4),
+        ]""",
+        t.tolist(),
+    )
+    np.testing.assert_allclose(f, np.asarray(solution.fitted_front.surface(t)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(x, np.asarray(solution.flat_surface(t)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(slopes, np.asarray(solution.flat_surface.derivative(t)), rtol=1e-12, atol=1e-11)
+    np.testing.assert_array_equal(indices, multi_indices(n_objectives, 4))
+
+
+@pytest.mark.parametrize("which", [2, 3, 4, 6])
+def test_rates_are_those_of_python(opened, solutions, which):
+    page, solution = opened(which), solutions[which]
+    for t in np.random.default_rng(1).dirichlet(3 * np.ones(solution.n_objectives), 3):
+        found = page.evaluate("(t) => bezierflow.tradeoffRates(bezierflow.model.front, t, bezierflow.model.scale)", t.tolist())
+        np.testing.assert_allclose(found, decisions.rates(solution, t).matrix, rtol=1e-8)
+
+
+def test_dragging_in_the_triangle_moves_the_point_and_everything_follows(opened, solutions):
+    page = opened(3)
+    before = state(page)
+    box = page.locator("#pad").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.65)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.8, steps=5)
+    page.mouse.up()
+    settle(page)
+    after = state(page)
+    assert after["t"][0] > before["t"][0] + 0.1
+    assert sum(after["t"]) == pytest.approx(1)
+    t = np.array(after["t"])
+    np.testing.assert_allclose(after["f"], np.asarray(solutions[3].fitted_front.surface(t)), rtol=1e-12)
+    np.testing.assert_allclose(after["x"], np.asarray(solutions[3].flat_surface(t)), rtol=1e-12, atol=1e-12)
+    shown = page.locator(".objective .value").first.inner_text().replace("−", "-")
+    assert float(shown) == pytest.approx(after["f"][0], rel=1e-4)
+    assert float(page.locator("#weights output").first.inner_text()) == pytest.approx(after["t"][0], abs=1e-3)
+
+
+@pytest.mark.parametrize("which", EVERY)
+def test_sliders_move_one_weight_and_keep_the_proportions_of_the_others(opened, which):
+    page = opened(which)
+    page.locator("#weight-1").fill("0.7")
+    settle(page)
+    t = state(page)["t"]
+    assert t[1] == pytest.approx(0.7)
+    assert t[0] == pytest.approx(0.3 / (len(t) - 1))
+    page.locator("#weight-0").fill("1")
+    page.locator("#weight-0").fill("0.5")  # the others were all 0: they share alike
+    t = state(page)["t"]
+    np.testing.assert_allclose(t[1:], 0.5 / (len(t) - 1))
+
+
+def test_the_keyboard_reaches_and_moves_everything(opened):
+    page = opened(3)
+    page.locator("#pad").focus()
+    before = state(page)["t"]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+ArrowUp")
+    after = state(page)["t"]
+    assert after[2] == pytest.approx(before[2] + 0.06 / 0.866, abs=2e-3)
+    turn = page.evaluate("document.getElementById('front').toDataURL()")
+    page.locator("#front").focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert page.evaluate("document.getElementById('front').toDataURL()") != turn
+    page.locator("#weight-0").focus()
+    page.keyboard.press("End")
+    assert state(page)["t"][0] == 1
+    page.locator("#add").focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".bookmarks tbody tr").count() == 1
+    order = page.evaluate("[...document.querySelectorAll('button, input, canvas')].every((one) => one.tabIndex >= 0)")
+    assert order
+
+
+@pytest.mark.parametrize("which", [2, 3, 4, 6])
+def test_a_bound_shades_what_it_excludes_and_snaps_the_point(opened, which):
+    page = opened(which)
+    settle(page)
+    picture = page.evaluate("document.getElementById('front').toDataURL()")
+    page.locator("#weight-1").fill("1")  # to where objective 0 is far from its best
+    worst = state(page)["f"][0]
+    page.locator("#bound-0").fill("300")
+    settle(page)
+    bound, feasible = page.evaluate("[bezierflow.state.bounds[0], bezierflow.state.feasible]")
+    assert 0 < sum(feasible) < len(feasible)
+    now = state(page)
+    assert worst > bound
+    assert now["f"][0] <= bound * (1 + 1e-6)
+    assert now["f"][0] == pytest.approx(bound, rel=1e-3)  # as near to the wish as the bound allows
+    assert page.evaluate("document.getElementById('front').toDataURL()") != picture
+    page.evaluate("(t) => bezierflow.moveTo(t)", np.eye(len(now["t"]))[1].tolist())
+    assert state(page)["f"][0] <= bound * (1 + 1e-6)
+    assert page.locator("#message").is_hidden()
+
+
+def test_bounds_that_nothing_meets_are_said_and_the_point_stays(opened):
+    page = opened(3)
+    for m in range(3):
+        page.locator(f"#bound-{m}").fill("10")
+    before = state(page)["t"]
+    page.locator("#weight-0").fill("0.9")
+    settle(page)
+    assert page.locator("#message").is_visible()
+    assert "Loosen one" in page.locator("#message").inner_text()
+    assert state(page)["t"] == before
+    page.locator("#reset").click()
+    assert page.locator("#message").is_hidden()
+    np.testing.assert_allclose(state(page)["t"], 1 / 3)
+
+
+def test_go_to_least_finds_the_least_within_the_bounds(opened, solutions):
+    page = opened(3)
+    page.locator("#bound-1").fill("400")
+    limit = page.evaluate("bezierflow.state.bounds[1]")
+    page.get_by_role("button", name="go to least").first.click()
+    expected = decisions.best(solutions[3], 0, {1: (None, limit)})
+    assert state(page)["f"][0] == pytest.approx(expected.f[0], abs=2e-3 * decisions.ranges(solutions[3]).width[0])
+
+
+@pytest.mark.parametrize("which", [3, "evil"])
+def test_bookmarks_are_compared_and_exported(opened, solutions, which):
+    page, names = opened(which), solutions[which].names
+    page.locator("#add").click()
+    page.locator("#weight-0").fill("0.8")
+    page.locator("#add").click()
+    page.locator(".bookmarks tbody input").nth(1).fill('the "light", one')
+    assert page.locator(".bookmarks tbody tr").count() == 2
+    chosen = state(page)
+    with page.expect_download() as waiting:
+        page.locator("#csv").click()
+    assert waiting.value.suggested_filename == "choices.csv"
+    rows = list(csv.reader(io.StringIO(waiting.value.path().read_text(encoding="utf-8"))))
+    assert rows[0][1:4] == list(names.objective_labels)
+    assert rows[2][0] == 'the "light", one'
+    np.testing.assert_array_equal([float(cell) for cell in rows[2][1:]], [*chosen["f"], *chosen["t"], *chosen["x"]])
+    with page.expect_download() as waiting:
+        page.locator("#json").click()
+    exported = json.loads(waiting.value.path().read_text(encoding="utf-8"))
+    assert exported["names"] == names.to_dict()
+    assert exported["choices"][1]["x"] == chosen["x"]
+    page.locator("#weight-1").fill("1")
+    page.get_by_role("button", name="go", exact=True).nth(1).click()
+    np.testing.assert_allclose(state(page)["t"], chosen["t"])
+    page.get_by_role("button", name="Remove Choice 1").click()
+    assert page.locator(".bookmarks tbody tr").count() == 1
+
+
+def test_names_are_text_never_markup(opened, solutions):
+    page = opened("evil")
+    page.locator("#add").click()
+    assert page.evaluate("document.querySelectorAll('img, b, i, main script').length") == 0
+    assert page.evaluate("document.scripts.length") == 2
+    assert page.locator("h1").inner_text() == "Study & <i>more</i>"
+    for m, name in enumerate(solutions["evil"].names.objectives):
+        assert page.locator(".objective h3").nth(m).inner_text() == name
+    assert page.locator(".design th").nth(1).inner_text() == "$title"
+
+
+@pytest.mark.parametrize("which", [2, 3, 4])
+def test_clicking_the_front_picks_the_point_there(opened, which):
+    page = opened(which)
+    settle(page)
+    before = state(page)["t"]
+    box = page.locator("#front").bounding_box()
+    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.3 * box["height"])
+    settle(page)
+    assert state(page)["t"] != before
+
+
+@pytest.mark.parametrize("width", [480, 900, 1440])
+def test_nothing_is_wider_than_the_window(opened, width):
+    for which in (3, 6, "evil"):
+        page = opened(which, width=width)
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, which
+
+
+def test_the_error_of_the_surface_is_shown(opened):
+    page = opened(3)
+    settle(page)
+    assert "Surface error" in page.locator("#error").inner_text()
+    assert "± 0" in page.locator(".tolerance").first.inner_text()

@@ -1,0 +1,126 @@
+"""Every picture is drawn, holds what it should, and says clearly when it cannot."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import bezierflow as bf
+from bezierflow import plots
+from bezierflow.plots.matplotlib_import import pyplot
+from bezierflow.plots.palette import grid_triangles, net_edges
+from bezierflow.problems import Names
+from bezierflow.simplex import grid, multi_indices, n_controls
+from solved import distances_to_points, solved
+
+mpl.use("Agg")
+
+TWO = distances_to_points(2, 2)
+THREE = distances_to_points(3, 3, degree=3, names=Names(objectives=("cost", "mass", "noise"), variables=("a", "b", "c")))
+FIVE = distances_to_points(5, 9)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    pyplot().close("all")
+
+
+def rendered(drawn):
+    """The figure's pixels; drawing them is where most mistakes show."""
+    figure = drawn if hasattr(drawn, "savefig") else drawn.figure
+    figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba())
+    assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 10
+    return figure
+
+
+CASES = [
+    (name, which)
+    for name in plots.__all__
+    for which in ("two", "three", "five")
+    if (name, which) not in {("surface", "five"), ("front", "five"), ("ternary", "two"), ("ternary", "five")} and name != "error"
+]
+
+
+@pytest.mark.parametrize(("name", "which"), CASES)
+def test_one_line_each(name, which):
+    solution = {"two": TWO, "three": THREE, "five": FIVE}[which]
+    rendered(getattr(plots, name)(solution, title="a title"))
+
+
+def test_the_surface_shows_its_net_and_points():
+    ax = plots.surface(THREE, net=True, points=np.zeros((2, 3)))
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["Bézier simplex", "control points", "points"]
+    assert (ax.get_xlabel(), ax.get_zlabel()) == ("a", "c")
+    rendered(ax)
+
+
+def test_the_truth_is_drawn_where_a_problem_knows_it():
+    solution = solved(bf.problems.ScaledMED(), 3)
+    for ax, name in ((plots.surface(solution), "Pareto set"), (plots.front(solution), "Pareto front")):
+        assert name in [text.get_text() for text in ax.get_legend().get_texts()]
+    heat = plots.error(solution)
+    rendered(heat)
+    values = heat.collections[0].get_array()
+    assert 1e-6 < float(values.max()) < 1
+
+
+def test_the_front_marks_choices():
+    choice = bf.decisions.knee(THREE)
+    ax = plots.front(THREE, choices=[choice], points=np.zeros((1, 3)))
+    assert "choices" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_a_curve_is_the_surface_itself():
+    line = plots.surface(TWO).lines[0]
+    np.testing.assert_allclose(np.array(line.get_data()).T, TWO.pareto_set(grid(2, 200)), atol=1e-12)
+
+
+def test_ternary_takes_objectives_variables_and_functions():
+    for what, expected in (("cost", "cost"), (1, "mass"), ("b", "b"), (lambda t: t[:, 0], "")):
+        ax = plots.ternary(THREE, what)
+        assert ax.figure.axes[1].get_ylabel() == expected
+    t = grid(3, 40)
+    shown = plots.ternary(THREE, "mass").collections[0].get_array()
+    np.testing.assert_allclose(shown, np.asarray(THREE.front(t))[:, 1])
+
+
+def test_every_pair_of_objectives_has_its_panel():
+    assert sum(ax.get_visible() for ax in plots.pairs(FIVE).axes) == 10
+    assert sum(ax.get_visible() for ax in plots.edges(FIVE).axes) == 10
+
+
+def test_paths_go_through_the_points_given():
+    figure = plots.paths(THREE, [[1, 0, 0], [0.2, 0.3, 0.5]])
+    assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["1, 0, 0", "0.2, 0.3, 0.5"]
+
+
+def test_triangles_tile_the_grid_and_edges_join_neighbors():
+    triangles = grid_triangles(6)
+    assert len(triangles) == 36
+    corners = grid(3, 6)[triangles]
+    areas = np.abs(np.linalg.det(corners))
+    np.testing.assert_allclose(areas, 1 / 36)
+    indices = multi_indices(3, 4)
+    pairs = net_edges(3, 4)
+    assert (np.abs(indices[pairs[:, 0]] - indices[pairs[:, 1]]).sum(axis=1) == 2).all()
+    assert len(pairs) == 3 * n_controls(3, 3)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plots.surface(FIVE), "plots.paths draws any number"),
+        (lambda: plots.front(FIVE), "plots.pairs draws any number"),
+        (lambda: plots.ternary(TWO), "ternary draws 3 objectives, got 2"),
+        (lambda: plots.ternary(THREE, "speed"), "what must be an objective's number"),
+        (lambda: plots.error(FIVE), "error draws 2 or 3 objectives, got 5"),
+        (lambda: plots.error(THREE), "without its objectives"),
+        (lambda: plots.paths(THREE, [[0.5, 0.6, 0.2], [1, 0, 0]]), "through must hold points of the simplex"),
+        (lambda: plots.history(bf.decisions.zoom(THREE, 0.5 * np.eye(3) + 1 / 6)), "no history"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
