@@ -8,6 +8,7 @@ import numpy as np
 from ..simplex import lobatto_nodes
 from .cloud import Cloud, empty_cloud
 from .evaluations import Evaluations
+from .folds import fold_points
 from .polynomial import design_matrix, elevate
 from .probe import NEAR, probe
 from .surface_fit import fit_surface, supported_degree
@@ -20,6 +21,9 @@ PRECISE = 0.05
 
 ENOUGH = 0.02
 """A degree is high enough for now if its fit leaves only this share of the error: the next round will see with better points."""
+
+MOST_FOLDS = 4
+"""Points of a round that look at folds, where the curve has any."""
 
 MOST_ROUNDS = 12
 """Rounds at all."""
@@ -65,7 +69,7 @@ def improve_edges(
 ) -> tuple[Edge, ...]:
     """One round: measure every unfinished edge at fresh nodes, all in one batch, and refit each to all it has learned."""
     open_edges = [edge for edge in edges if not edge.done]
-    inner = [lobatto_nodes(2, edge.order).t[1:-1] for edge in open_edges]
+    inner = [_nodes(edge) for edge in open_edges]
     t = [_embed(nodes, edge.members, count.n_objectives) for nodes, edge in zip(inner, open_edges, strict=True)]
     x = [design_matrix(nodes, edge.degree) @ edge.control_points for nodes, edge in zip(inner, open_edges, strict=True)]
     cloud, distance, recall = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter)
@@ -77,6 +81,12 @@ def improve_edges(
         back = np.flatnonzero((recall.t[:, edge.members] > 0).all(axis=1))
         improved[edge.members] = _improve(edge, cloud.take(mine), recall.take(back), error, diameter, target, max_degree)
     return tuple(improved.get(edge.members, edge) for edge in edges)
+
+
+def _nodes(edge: Edge) -> np.ndarray:
+    """Fresh nodes between the ends, and some where the curve turns back, should it do so: mostly just past a corner."""
+    between = lobatto_nodes(2, edge.order).t[1:-1]
+    return np.concatenate([between, fold_points(edge.control_points, 2, edge.degree, MOST_FOLDS)])
 
 
 def _improve(edge: Edge, seen: Cloud, recall: Cloud, error: float, diameter: float, target: float, max_degree: int) -> Edge:
