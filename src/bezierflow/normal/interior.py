@@ -15,7 +15,6 @@ from .polynomial import design_matrix, elevate
 from .probe import probe
 from .surface_fit import fit_surface, supported_degree
 
-
 MOST_FOLDS = 20
 """Points of a round that look at folds, where the surface has any."""
 

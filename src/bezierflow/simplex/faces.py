@@ -26,7 +26,9 @@ def check_face(face: Sequence[int], n_objectives: int) -> tuple[int, ...]:
     return members
 
 
-def include(t: Float[Array, "*batch members"], face: Sequence[int], n_objectives: int) -> Float[Array, "*batch n_objectives"]:
+def include(
+    t: Float[Array | np.ndarray, "*batch members"], face: Sequence[int], n_objectives: int
+) -> Float[Array, "*batch n_objectives"]:
     """The inclusion Δ^{|J|−1} → Δ_J ⊆ Δ^{M−1}: coordinates go to their places in J, the others are 0."""
     members = check_face(face, n_objectives)
     if t.shape[-1] != len(members):
