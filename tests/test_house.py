@@ -18,7 +18,6 @@ FLOORS = [
     {"flow"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo"},
-    {"cli_pictures"},
     {"cli"},
 ]
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""

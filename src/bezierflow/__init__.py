@@ -7,7 +7,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import decisions, metrics, plots, problems, simplex
+    from . import decisions, metrics, plots, problems, simplex, stability
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
     from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
@@ -28,6 +28,7 @@ _ROOMS = (
     "problems",
     "scalarizations",
     "simplex",
+    "stability",
 )
 
 _HOMES = {
@@ -71,6 +72,7 @@ __all__ = [
     "plots",
     "problems",
     "simplex",
+    "stability",
 ]
 
 

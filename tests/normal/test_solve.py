@@ -37,7 +37,7 @@ def farthest(problem, surface, n=300):
     ids=["scaled-MED", "skew-3MED", "skew-5MED", "skew-3MMD", "Fonseca", "warped"],
 )
 def test_reaches_the_set_within_its_budget(problem, error, most):
-    state = run(problem, np.full(problem.n_variables, 0.1))
+    state = run(problem, np.zeros(problem.n_variables))
     assert farthest(problem, state.surface) < error
     assert state.evaluations.n_hessian == state.evaluations.spent <= most
     assert state.flags == ()

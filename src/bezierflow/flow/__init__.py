@@ -3,6 +3,7 @@
 from .front import FittedFront
 from .lift import Flow, FlowInfo, FlowState, lift
 from .minimize import minimize
+from .origin import Origin
 from .outcome import Iteration
 from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
@@ -18,6 +19,7 @@ __all__ = [
     "FlowState",
     "Iteration",
     "LeastSquares",
+    "Origin",
     "Raveled",
     "Raveling",
     "Reason",

@@ -18,6 +18,7 @@ from .checks import check_objectives, check_x0
 from .lift import Flow, lift
 from .lifted_run import run_lifted
 from .normal_run import run_normal
+from .origin import Origin
 from .outcome import Callback, Outcome
 from .raveling import Raveled, Raveling
 from .reference import settle_reference
@@ -85,7 +86,8 @@ def minimize(
             surface = _initial_surface(x0, raveling, n_objectives, flow.degree)
             flow, spent = settle_reference(flow, flat, _starting_points(x0, raveling), n_objectives)
             outcome = run_lifted(flow, flat, surface, raveling, names, tol=tol, **watch)
-            outcome = replace(outcome, evaluations=Evaluations(*map(sum, zip(outcome.evaluations, spent, strict=True))))
+            total = Evaluations(*map(sum, zip(outcome.evaluations, spent, strict=True)))
+            outcome = replace(outcome, evaluations=total, origin=Origin(flow, surface.on_host(), seed))
         elif parametrization == "weights":
             outcome = run_weights(flow, flat, _starting_points(x0, raveling), n_objectives, raveling, **watch)
         else:
@@ -150,4 +152,5 @@ def _solution(outcome: Outcome, objectives: Callable, names: Names, raveling: Ra
         made_by=outcome.made_by,
         raveling=raveling,
         known_error=outcome.error,
+        origin=outcome.origin,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from ..bezier import BezierSimplex
 from ..methods import Evaluations
 from ..normal import ErrorEstimate
+from .origin import Origin
 from .result import Result
 
 
@@ -45,3 +46,4 @@ class Outcome:
     history: dict[str, np.ndarray]
     made_by: dict[str, Any]
     error: ErrorEstimate | None = field(default=None)
+    origin: Origin | None = field(default=None)

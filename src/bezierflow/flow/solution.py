@@ -17,6 +17,7 @@ from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from ..simplex import check_on_simplex
 from .front import FittedFront, fit_front
+from .origin import Origin
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
 from .weights_of_points import multipliers, t_for_weights
@@ -37,6 +38,7 @@ class Solution:
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
         known_front: the fitted front, likewise; read `fitted_front`.
+        origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
     """
 
     pareto_set: BezierSimplex
@@ -49,6 +51,7 @@ class Solution:
     raveling: Raveling = field(repr=False)
     known_error: ErrorEstimate | None = field(default=None, repr=False)
     known_front: FittedFront | None = field(default=None, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:

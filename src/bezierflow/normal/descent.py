@@ -149,7 +149,8 @@ def _newton_step(slope: np.ndarray, hessian: np.ndarray) -> tuple[np.ndarray, np
     direction = g / np.where(size > 0, size, 1.0)[:, None]
     h = h / np.where(strength > 0, strength, 1.0)[:, None, None]
     values = np.linalg.eigvalsh(h)
-    flatness = np.abs(values).min(axis=1)
+    # A Hessian of zeros says nothing: it is what a function with a kink at its minimizer may be made to return there.
+    flatness = np.where(strength > 0, np.abs(values).min(axis=1), 1.0)
     along = direction[:, :, None] * direction[:, None, :]
     indefinite = values[:, 0] <= 1e-10
     bent = h + np.where(indefinite, 1.0, 0.0)[:, None, None] * along

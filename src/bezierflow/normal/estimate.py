@@ -9,7 +9,7 @@ from jaxtyping import Array
 from ..bezier.model import BezierSimplex
 from .evaluations import Derivatives, Evaluations
 from .flags import Flag
-from .held_out import held_out_points
+from .held_out import held_out_points, suspect_points
 from .polynomial import design_matrix, surface_tangents
 from .shape import dominated_fraction, fold_fraction, largest_gap, weakly_pareto_vertices
 
@@ -103,7 +103,8 @@ def estimate_error(
     count = evaluations or Evaluations(objectives, n_objectives, control_points.shape[1])
     before = count.spent
     t = held_out_points(control_points, n_objectives, degree, n, seed)
-    t = np.concatenate([np.eye(n_objectives), t])
+    n_even = n_objectives + len(t)
+    t = np.concatenate([np.eye(n_objectives), t, suspect_points(control_points, n_objectives, degree, n // 5, seed)])
     points = design_matrix(t, degree) @ control_points
     diameter = set_diameter(points)
     at = count.at(points)
@@ -113,7 +114,8 @@ def estimate_error(
     kink[:n_objectives] = _unmeasurable_corners(at, n_objectives)
     counted = ~kink
     tangents = surface_tangents(control_points, t, degree)
-    inner = (t > 0).all(axis=1) & valid
+    inner = np.flatnonzero((t > 0).all(axis=1) & valid)
+    inner = inner[inner < n_even]
     folded = fold_fraction(at.gradients[inner], tangents[inner], lin.multipliers[inner])
     dominated = dominated_fraction(at.values)
     distance = distance[counted]

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..simplex import faces, kronecker
+from .folds import fold_points
 from .polynomial import surface_tangents, tangent_basis
 
 CANDIDATES = 8
@@ -31,8 +32,15 @@ def held_out_points(
     inside = max(n - each * len(proper), n // 4, 1)
     parts = [_on_face(control_points, tuple(range(n_objectives)), n_objectives, degree, inside, rng)]
     parts += [_on_face(control_points, face, n_objectives, degree, each, rng) for face in proper]
-    parts.append(_near_corners(n_objectives, rng))
     return np.concatenate(parts)
+
+
+def suspect_points(
+    control_points: Float[np.ndarray, "n_controls n_variables"], n_objectives: int, degree: int, most: int, seed: int
+) -> Float[np.ndarray, "n n_objectives"]:
+    """Points close to the corners, and next to folds where there are any: places that go wrong first and are small in t."""
+    near = _near_corners(n_objectives, np.random.default_rng(seed))
+    return np.concatenate([near, fold_points(control_points, n_objectives, degree, most)])
 
 
 def _near_corners(n_objectives: int, rng: np.random.Generator) -> np.ndarray:

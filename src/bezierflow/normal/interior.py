@@ -9,10 +9,14 @@ from .cloud import Cloud, empty_cloud
 from .edges import MOST_ROUNDS, PRECISE, Edge
 from .evaluations import Evaluations
 from .fill import fill_inside
+from .folds import fold_points
 from .nodes import inner_nodes
 from .polynomial import design_matrix, elevate
 from .probe import probe
 from .surface_fit import fit_surface, supported_degree
+
+MOST_FOLDS = 20
+"""Points of a round that look at folds, where the surface has any."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ def improve_interior(
     count: Evaluations, inside: Interior, corners: np.ndarray, diameter: float, target: float, max_degree: int
 ) -> Interior:
     """One round: measure the surface at fresh inner nodes, and refit it to everything known."""
-    t = inner_nodes(count.n_objectives, inside.order)
+    folds = fold_points(inside.control_points, count.n_objectives, inside.degree, MOST_FOLDS)
+    t = np.concatenate([inner_nodes(count.n_objectives, inside.order), folds[(folds > 0).sum(axis=1) > 2]])
     seen, distance, recall = probe(count, t, design_matrix(t, inside.degree) @ inside.control_points, corners, diameter)
     inner = float(distance.max(initial=0.0) / diameter)
     error = max(inner, inside.edge_error)

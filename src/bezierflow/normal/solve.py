@@ -73,7 +73,7 @@ class NormalFlow:
 
     Attributes:
         degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
-        max_degree: The largest degree "auto" may choose; by default 14 for two objectives, 10 for three, 7 for four, 5 for five.
+        max_degree: The largest degree "auto" may choose; by default 14 for two objectives, 12 for three, 7 for four, 5 for five.
         tol: The largest held-out distance, relative to the diameter of the set, that ends the run.
         budget: The most points that may be evaluated; None for no limit. Never exceeded.
     """

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from .printing import or_fail
+
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
 
 
@@ -29,9 +31,9 @@ def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -
     if chosen not in kinds:
         raise click.BadParameter(f"--kind must be one of {', '.join(kinds)}, got {kind!r}")
     target = Path(output) if output else Path(file).with_suffix(".png")
-    drawn = _or_fail(kinds[chosen], _solution(file))
+    drawn = or_fail(kinds[chosen], _solution(file))
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
-    _or_fail(figure.savefig, target, dpi=dpi)
+    or_fail(figure.savefig, target, dpi=dpi)
     click.echo(f"written: {target}")
 
 
@@ -44,22 +46,14 @@ def explore(file: str, output: str | None, title: str) -> None:
     import bezierflow as bf
 
     target = Path(output) if output else Path(file).with_suffix(".html")
-    page = _or_fail(bf.explore, _solution(file), target, title=title or Path(file).stem)
+    page = or_fail(bf.explore, _solution(file), target, title=title or Path(file).stem)
     click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
 
 
 def _solution(file: str) -> Any:
     import bezierflow as bf
 
-    loaded = _or_fail(bf.load, file)
+    loaded = or_fail(bf.load, file)
     if not isinstance(loaded, bf.Solution):
         raise click.ClickException(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
     return loaded
-
-
-def _or_fail(function: Any, *arguments: Any, **keywords: Any) -> Any:
-    """The library's own message as a clean line instead of a traceback."""
-    try:
-        return function(*arguments, **keywords)
-    except (ValueError, TypeError, ImportError, OSError) as error:
-        raise click.ClickException(str(error)) from error

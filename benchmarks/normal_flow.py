@@ -1,0 +1,106 @@
+"""How near the normal flow comes to exactly known Pareto sets, and at what cost: `python benchmarks/normal_flow.py`.
+
+Distances are the largest ones found, from the surface to the set and back, over the diameter; evaluations are points at which
+values, gradients and Hessians of all objectives were computed. The error estimate's own evaluations are not among them.
+"""
+
+import time
+
+import numpy as np
+
+from bezierflow.normal import NormalFlow, estimate_error
+from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
+from bezierflow.problems.projection import project_onto
+
+
+def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
+    rng = np.random.default_rng(seed)
+    bases = [np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)]
+    matrices = [basis @ np.diag(condition ** rng.random(n_variables)) @ basis.T for basis in bases]
+    return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
+
+
+class SurfaceMap:
+    """A surface as a smooth map of the simplex, for projections onto it."""
+
+    def __init__(self, surface):
+        self.surface = surface
+        self.first = [_partial(surface, m) for m in range(surface.n_objectives)]
+        self.second = [[_partial(part, k) for k in range(surface.n_objectives)] for part in self.first]
+
+    def __call__(self, w):
+        return np.asarray(self.surface(w))
+
+    def derivatives(self, w):
+        first = np.stack([np.asarray(part(w)) for part in self.first], axis=1)
+        second = np.stack([np.stack([np.asarray(part(w)) for part in row], axis=1) for row in self.second], axis=1)
+        return self(w), first, second
+
+
+def _partial(surface, m):
+    from bezierflow.bezier import BezierSimplex
+    from bezierflow.simplex import raised_positions
+
+    if surface.degree == 0:
+        return BezierSimplex(0 * np.asarray(surface.control_points), surface.n_objectives, 0)
+    rows = raised_positions(surface.n_objectives, surface.degree)[:, m]
+    return BezierSimplex(surface.degree * np.asarray(surface.control_points)[rows], surface.n_objectives, surface.degree - 1)
+
+
+def two_sided(problem, surface, n=200):
+    """The largest distance both ways, at random t inside and on edges."""
+    rng = np.random.default_rng(7)
+    t = rng.dirichlet(np.ones(problem.n_objectives), size=n)
+    edges = np.zeros((n // 2, problem.n_objectives))
+    for row, share in zip(edges, rng.random(n // 2), strict=True):
+        i, j = rng.choice(problem.n_objectives, 2, replace=False)
+        row[i], row[j] = share, 1 - share
+    t = np.concatenate([t, edges])
+    there = problem.distance(np.asarray(surface(t))).max()
+    exact = np.asarray(problem.pareto_point(t))
+    back = np.linalg.norm(exact - project_onto(SurfaceMap(surface), exact, problem.n_objectives), axis=1).max()
+    return max(there, back)
+
+
+def run(problem, **settings):
+    flow = NormalFlow(**settings)
+    began = time.perf_counter()
+    state = flow.init(problem, np.zeros(problem.n_variables))
+    while not state.done:
+        state, _ = flow.step(state)
+    return state, time.perf_counter() - began
+
+
+PROBLEMS = {
+    "scaled-MED": ScaledMED(),
+    "skew-3MED": SkewMED(3),
+    "skew-5MED": SkewMED(5),
+    "skew-3MMD": SkewMMD(3),
+    "Fonseca n=10": Fonseca(10),
+    "warped scaled-MED": Warped(ScaledMED()),
+    "quadratics M=2 L=2": random_quadratics(1, 2, 2),
+    "quadratics M=3 L=3": random_quadratics(1, 3, 3),
+    "quadratics M=3 L=10": random_quadratics(1, 3, 10),
+    "quadratics M=3 L=50": random_quadratics(1, 3, 50),
+    "quadratics M=4 L=5": random_quadratics(1, 4, 5),
+    "quadratics M=5 L=6": random_quadratics(1, 5, 6),
+}
+
+
+def main():
+    print("| problem | degree | two-sided max / diameter | estimated max / diameter | evaluations | cold s | warm s |")
+    print("|---|---|---|---|---|---|---|")
+    for name, problem in PROBLEMS.items():
+        state, cold = run(problem)
+        _, warm = run(problem)
+        estimate = estimate_error(problem, state.surface)
+        error = two_sided(problem, state.surface) / estimate.diameter
+        print(
+            f"| {name} | {state.surface.degree} | {error:.1e} | {estimate.relative:.1e} | {state.evaluations.n_hessian} "
+            f"| {cold:.1f} | {warm:.2f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

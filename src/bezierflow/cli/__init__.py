@@ -1,0 +1,39 @@
+"""The command line: parsing and printing only. JAX is loaded inside the commands, so that --help is instant."""
+
+import os
+from pathlib import Path
+
+import click
+
+from .benching import bench
+from .pictures import explore, plot
+from .reproducing import reproduce
+from .solving import demo, evaluate, fit, solve
+from .stability import stability
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bezierflow")
+def main() -> None:
+    """Multi-objective optimization whose answer is a surface on the Pareto set.
+
+    \b
+    Try:
+      bezierflow solve scaled-med --output pareto.bez
+      bezierflow evaluate pareto.bez 0.2,0.3,0.5
+      bezierflow fit points.csv --objectives 3 --output surface.bez
+      bezierflow plot pareto.bez
+      bezierflow explore pareto.bez
+    """  # noqa: D301
+    use_compilation_cache()
+
+
+for command in (solve, evaluate, fit, plot, explore, stability, reproduce, bench, demo):
+    main.add_command(command)
+
+
+def use_compilation_cache() -> None:
+    """Compiled programs are kept between commands, unless the user said otherwise: a second run starts in tenths."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bezierflow" / "jax"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

@@ -1,0 +1,5 @@
+"""`python -m bezierflow.cli`."""
+
+from . import main
+
+main()

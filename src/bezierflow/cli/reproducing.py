@@ -1,0 +1,72 @@
+"""`bezierflow reproduce`: parsing and printing only. The work is in `experiments/`, beside the package in a checkout."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .printing import print_table
+
+PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "sensitivity", "all")
+
+
+@click.command()
+@click.argument("what", type=click.Choice(PARTS))
+@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="Trials of each cell of Tables 1 and 2.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the first trial; the others follow.")
+@click.option("--method", "methods", multiple=True, help="A column of the tables; repeat for more.  [default: all]")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False),
+    default="output/reproduction",
+    show_default=True,
+    help="Folder for results. Trials found there are not made again.",
+)
+@click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Also write the figures to this file.")
+def reproduce(what: str, trials: int, seed: int, methods: tuple[str, ...], output: str, json_path: str | None) -> None:
+    """Reproduce WHAT of the paper by its own protocol: paper and ours side by side.
+
+    Needs a checkout, where experiments/ lies beside the package, and for the NSGA-II baseline the extra "experiments".
+    A killed run continues where it was when the same command is given again.
+    """
+    root = experiments_root()
+    if root is None:
+        raise click.ClickException(
+            "the paper's experiments are not part of the installed package; run this command in a checkout of bezierflow, "
+            "in the folder that holds experiments/"
+        )
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    from experiments.run import reproduce as run  # type: ignore[import-not-found]
+
+    command = f"bezierflow reproduce {shlex.join(_arguments(what, trials, seed, methods, output))}"
+    try:
+        reports = run(what, trials, seed, Path(output), methods, command, progress=True, on_report=lambda report: _print(report))
+    except (ValueError, ImportError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"written: {output}")
+    if json_path:
+        figures = {report.title: report.figures for report in reports}
+        Path(json_path).write_text(json.dumps({"command": command, "parts": figures}, indent=2) + "\n", encoding="utf-8")
+
+
+def experiments_root() -> Path | None:
+    """The folder that holds experiments/: the checkout this package was installed from, or the current one."""
+    for folder in (Path(__file__).resolve().parents[3], Path.cwd()):
+        if (folder / "experiments" / "run.py").is_file():
+            return folder
+    return None
+
+
+def _arguments(what: str, trials: int, seed: int, methods: tuple[str, ...], output: str) -> list[str]:
+    chosen = [part for name in methods for part in ("--method", name)]
+    return [what, "--trials", str(trials), "--seed", str(seed), *chosen, "--output", output]
+
+
+def _print(report: Any) -> None:
+    click.echo(report.title)
+    print_table(report.headings, report.rows)

@@ -1,0 +1,46 @@
+"""Folds: where a surface turns back on itself. Seen from its control points alone, without any evaluation."""
+
+from functools import lru_cache
+from itertools import permutations
+
+import numpy as np
+
+from ..simplex import grid, index_positions, multi_indices, n_controls
+from .polynomial import surface_tangents
+
+GRID_SIZE = 1300
+"""About how many t a surface is looked at: 50 on an edge for M = 3."""
+
+
+@lru_cache(maxsize=16)
+def _fine_grid(n_objectives: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the simplex that crowd towards its sides (a surface mostly folds there), and pairs of neighbors among them."""
+    resolution = 2
+    while resolution < 200 and n_controls(n_objectives, resolution + 1) <= GRID_SIZE:
+        resolution += 1
+    squares = grid(n_objectives, resolution) ** 2
+    indices = multi_indices(n_objectives, resolution)
+    pairs = []
+    for i, j in permutations(range(n_objectives), 2):
+        rows = np.flatnonzero(indices[:, j] > 0)
+        step = np.eye(n_objectives, dtype=np.int64)[i] - np.eye(n_objectives, dtype=np.int64)[j]
+        pairs.append(np.stack([rows, index_positions(indices[rows] + step)], axis=1))
+    return squares / squares.sum(axis=1, keepdims=True), np.concatenate(pairs)
+
+
+def fold_points(control_points: np.ndarray, n_objectives: int, degree: int, most: int) -> np.ndarray:
+    """At most so many t next to where the surface turns back: none for a surface without folds.
+
+    Between neighbors the tangent frames J must not change sides: det(J_iᵀ J_j), the product of their volumes and of the cosine
+    between them, is positive unless a fold lies between.
+    """
+    if n_objectives < 2 or control_points.shape[1] < n_objectives - 1:
+        return np.zeros((0, n_objectives))
+    t, pairs = _fine_grid(n_objectives)
+    frames = surface_tangents(control_points, t, degree)
+    turned = np.linalg.det(np.swapaxes(frames[pairs[:, 0]], 1, 2) @ frames[pairs[:, 1]]) < 0
+    rows = np.unique(pairs[turned])
+    rows = rows[t[rows].max(axis=1) < 1]
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+    return t[rows]

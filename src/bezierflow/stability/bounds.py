@@ -1,0 +1,194 @@
+"""The bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper ones beside them.
+
+Derivations, and where they differ from the paper's text, are in `docs/stability.md`. Throughout, U = 1.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .checks import check_count
+from .gram import coherence, expected_smallest_eigenvalue
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number that something stays below, and what that assumes. float() gives the number."""
+
+    value: float
+    assumes: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} if {self.assumes}"
+
+
+@dataclass(frozen=True)
+class PaperBounds:
+    """The paper's bounds, with its letters sorted out and lost factors restored. They take every step size for 1.
+
+    Attributes:
+        mu: μ, a Lipschitz constant of the objectives where the run goes (or, for another method without state, the largest
+            |A_t(x) − x| over the step size).
+        n_samples: N.
+        eta: η, below which no λ_min(ZᵀZ) of the run and its twin lies.
+        zeta: ζ = √|N^M_D| / η.
+    """
+
+    mu: float
+    n_samples: int
+    eta: float
+    zeta: float
+
+    @property
+    def assumes(self) -> str:
+        """What the bounds need: with η = η(ε), something that holds with probability 1 − ε."""
+        return f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, objectives {self.mu:.4g}-Lipschitz where the run goes, step sizes ≤ 1"
+
+    def one_step(self) -> Bound:
+        """|φ_T(P) − P|_F ≤ ζ N U μ (Lemma "sigma-bounded", whose η is this ζ)."""
+        return Bound(self.zeta * self.n_samples * self.mu, self.assumes)
+
+    def growth(self) -> Bound:
+        """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example (Lemma "growth": half, with N)."""
+        return Bound(2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta), self.assumes)
+
+    def divergence(self, n_iterations: int, k: int) -> Bound:
+        """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N } for one example exchanged at iteration k ("P-gap")."""
+        check_iteration(k, n_iterations)
+        later = 2 * (n_iterations - k) * float(self.one_step())
+        return Bound(float(self.growth()) + later, self.assumes)
+
+    def stability(self, n_iterations: int) -> Bound:
+        """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ wherever the example was exchanged, the worst place being k = 1."""
+        return self.divergence(n_iterations, 1)
+
+
+@dataclass(frozen=True)
+class SharperBounds:
+    """Bounds from what a run really did: its λ_min in every draw and its step sizes. Same assumption on the objectives.
+
+    They rest on two facts that the paper's proofs leave aside. The refit is a projection: |(ZᵀZ)⁻¹Zᵀ|₂ = 1/√λ_min, so a
+    step is at most α μ √(N/λ). And one more example moves a least-squares fit by (ZᵀZ)⁻¹ z r / (1 + zᵀ(ZᵀZ)⁻¹z) with its
+    residual r alone, which makes the growth O(1/N) where the paper's stays O(1).
+
+    Attributes:
+        mu: μ, as in `PaperBounds`.
+        n_samples: N.
+        step_sizes: α^(1), …, α^(K).
+        smallest: λ_min(ZᵀZ) of T_1, …, T_K.
+        smallest_twin: λ_min of T'_k for an exchange at k = 1, …, K: of that twin, or a lower bound over all twins.
+    """
+
+    mu: float
+    n_samples: int
+    step_sizes: Float[np.ndarray, " K"]
+    smallest: Float[np.ndarray, " K"]
+    smallest_twin: Float[np.ndarray, " K"]
+
+    @property
+    def assumes(self) -> str:
+        """What the bounds need."""
+        return f"objectives {self.mu:.4g}-Lipschitz where the run goes; λ_min and step sizes are the run's own"
+
+    def one_step(self, k: int) -> Bound:
+        """|φ_T(P) − P|_F ≤ α^(k) μ √(N/λ_k)."""
+        check_iteration(k, len(self.step_sizes))
+        return Bound(float(self._steps()[k - 1]), self.assumes)
+
+    def growth(self, k: int) -> Bound:
+        """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)), ψ(λ) = (1 + √(N/λ)) s/(1 + λs²), s = min(1/λ, 1/√λ)."""
+        check_iteration(k, len(self.step_sizes))
+        both = _moved_by_one(self.smallest[k - 1], self.n_samples) + _moved_by_one(self.smallest_twin[k - 1], self.n_samples)
+        return Bound(float(self.step_sizes[k - 1] * self.mu * both), self.assumes)
+
+    def divergence(self, k: int) -> Bound:
+        """|P^(K+1) − P'^(K+1)|_F ≤ growth(k) + 2 Σ_{i>k} α^(i) μ √(N/λ_i)."""
+        return Bound(float(self.growth(k)) + 2 * float(np.sum(self._steps()[k:])), self.assumes)
+
+    def stability(self) -> Bound:
+        """sup_t |ℓ(P; t) − ℓ(P'; t)| for an exchange at any iteration: the largest `divergence`."""
+        return Bound(max(float(self.divergence(k)) for k in range(1, len(self.step_sizes) + 1)), self.assumes)
+
+    def _steps(self) -> np.ndarray:
+        return self.step_sizes * self.mu * np.sqrt(self.n_samples / self.smallest)
+
+
+@dataclass(frozen=True)
+class CurvatureBounds:
+    """Bounds from a run's own residuals and curvature: a small difference at first, which later iterations forget.
+
+    Measured in the RMS size |Δ|_Γ of surfaces. The growth at iteration k is that of a least-squares fit from which one
+    example is taken and to which another is added, known from the residuals of the run's own gradient field. If all
+    Hessians of f(·|t) where the run goes have eigenvalues in [m, β], iteration i then multiplies a difference by at most
+    |1 − α(m+β)/2| + α(β−m)/2 κ_i, where κ_i² is the ratio of the extreme eigenvalues of the whitened Γ^{-1/2}ZᵀZΓ^{-1/2},
+    which tends to 1 as N grows.
+
+    Attributes:
+        step_sizes: α^(1), …, α^(K).
+        curvature: (m, β).
+        grown: |φ_T(P) − φ_T'(P)|_Γ at most, for an exchange at k = 1, …, K.
+        kappa: κ_1, …, κ_K.
+        n_objectives: M.
+        degree: D.
+    """
+
+    step_sizes: Float[np.ndarray, " K"]
+    curvature: tuple[float, float]
+    grown: Float[np.ndarray, " K"]
+    kappa: Float[np.ndarray, " K"]
+    n_objectives: int
+    degree: int
+
+    @property
+    def assumes(self) -> str:
+        """What the bounds need."""
+        least, most = self.curvature
+        return f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go; all else is the run's own"
+
+    def factors(self) -> Float[np.ndarray, " K"]:
+        """What each iteration multiplies a difference |Δ|_Γ by, at most."""
+        least, most = self.curvature
+        return np.abs(1 - self.step_sizes * (least + most) / 2) + self.step_sizes * (most - least) / 2 * self.kappa
+
+    def rms(self, k: int) -> Bound:
+        """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces, one example exchanged at k."""
+        check_iteration(k, len(self.step_sizes))
+        return Bound(float(self._all_rms()[k - 1]), self.assumes)
+
+    def divergence(self, k: int) -> Bound:
+        """|P^(K+1) − P'^(K+1)|_F ≤ |·|_Γ / √λ_min(Γ)."""
+        return Bound(float(self.rms(k)) / sqrt(expected_smallest_eigenvalue(self.n_objectives, self.degree)), self.assumes)
+
+    def stability(self) -> Bound:
+        """sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ √R |·|_Γ for an exchange at any iteration."""
+        return Bound(sqrt(coherence(self.n_objectives, self.degree)) * float(self._all_rms().max()), self.assumes)
+
+    def _all_rms(self) -> np.ndarray:
+        later = np.cumprod(np.append(self.factors(), 1.0)[::-1])[::-1][1:]
+        return self.grown * later
+
+
+def pull_of_one(smallest: Any, norm: float = 1.0) -> Any:
+    """How far one more example, |z| ≤ `norm`, moves a least-squares fit whose Gram matrix is A ⪰ λ, for a residual of size 1.
+
+    It moves by y/(1 + yᵀAy) with y = A⁻¹z. With r = |y| ≤ |z|/λ that is at most r/(1 + λr²), which is largest at r = 1/√λ.
+    """
+    r = np.minimum(norm / smallest, 1 / np.sqrt(smallest))
+    return r / (1 + smallest * r**2)
+
+
+def _moved_by_one(smallest: float, n_samples: int) -> float:
+    """ψ(λ): the same for N values of size 1 each and one more of that size, whose residual is at most 1 + √(N/λ)."""
+    return (1 + sqrt(n_samples / smallest)) * float(pull_of_one(smallest))
+
+
+def check_iteration(k: int, n_iterations: int) -> None:
+    """Raises a ValueError unless 1 ≤ k ≤ K."""
+    if check_count(k, "k") > check_count(n_iterations, "n_iterations"):
+        raise ValueError(f"k must be an iteration from 1 to {n_iterations}, got {k}")

@@ -1,0 +1,47 @@
+"""What this room checks at its doors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..simplex import n_controls
+
+
+def check_probability(value: float, name: str) -> float:
+    """The value, strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(
+            f"{name} must lie strictly between 0 and 1, got {value!r}; 0.05 asks for a statement that fails 5 % of the time"
+        )
+    return float(value)
+
+
+def check_count(value: Any, name: str, least: int = 1) -> int:
+    """The value as an int."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
+    """N, at least the number of control points."""
+    needed = n_controls(n_objectives, degree)
+    if check_count(n_samples, "n_samples") < needed:
+        raise ValueError(
+            f"n_samples={n_samples} is below the {needed} control points of degree {degree} with {n_objectives} objectives, "
+            f"where ZᵀZ is singular and no refit is stable; draw at least {needed} or lower the degree"
+        )
+    return int(n_samples)
+
+
+def check_gradients(objectives: Callable, x: Any) -> None:
+    """Raises a TypeError for objectives that JAX cannot differentiate."""
+    try:
+        jax.eval_shape(jax.jacrev(objectives), x)
+    except Exception as error:
+        first_line = str(error).strip().split("\n")[0]
+        raise TypeError(
+            f"objectives must have gradients, written with jax.numpy; differentiating them failed: {first_line}"
+        ) from error

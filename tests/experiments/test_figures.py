@@ -1,0 +1,13 @@
+import pytest
+
+
+def test_the_three_steps_are_drawn_as_vectors(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'bezierflow[plots]'")
+    from experiments.figures import draw_figures
+
+    files = draw_figures(tmp_path, seed=0, populations=tmp_path, methods=())
+    assert [file.name for file in files] == ["three-steps.svg", "three-steps.pdf"]
+    text = files[0].read_text()
+    assert text.startswith("<?xml")
+    assert text.count("<path") > 500
+    assert "<image" not in text

@@ -1,0 +1,90 @@
+"""Twin runs: they are the flow's own runs, with one example exchanged and nothing else."""
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+import bezierflow as bf
+from bezierflow.bezier.design import design_matrix
+from bezierflow.precision import double_precision
+from bezierflow.stability import Exchange, empirical_stability, loss_for, run_many
+from bezierflow.stability.twins import samples_of_run
+
+PROBLEM = bf.problems.Quadratic.random(2, 2, seed=1)
+K, N, DEGREE = 6, 8, 2
+METHODS = {"gradient descent": bf.GradientDescent(lambda k: 0.3 / k), "adam": bf.Optax(optax.adam(0.1))}
+
+
+def settled(method):
+    return bf.lift(method, DEGREE, bf.Uniform(N)).for_objectives(2)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_with_nothing_exchanged_is_the_run_of_minimize(name):
+    flow = settled(METHODS[name])
+    with double_precision():
+        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
+        P = np.asarray(run_many(flow, PROBLEM, surface, jax.random.key(5)[None], Exchange.none(1, 2), K))
+    expected = bf.minimize(PROBLEM, np.zeros(2), flow, n_iterations=K, seed=5).pareto_set.control_points
+    np.testing.assert_allclose(P[0], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_twin_is_the_closed_form_run_with_one_example_exchanged():
+    flow = settled(METHODS["gradient descent"])
+    new = np.array([0.9, 0.1])
+    with double_precision():
+        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
+        key = jax.random.key(7)
+        exchange = Exchange(np.array([3]), np.array([2]), new[None])
+        path = np.asarray(run_many(flow, PROBLEM, surface, key[None], exchange, K, whole=True))[0]
+        t = np.array(samples_of_run(flow, key, K, 2))
+    t[2, 2] = new
+    P = np.zeros((3, 2))
+    for k in range(K):
+        np.testing.assert_allclose(path[k], P, atol=1e-10)
+        Z = design_matrix(t[k], DEGREE)
+        away = (Z @ P)[:, None, :] - PROBLEM.centers
+        G = np.einsum("nm,nml->nl", t[k], 2 * np.einsum("mij,nmj->nmi", PROBLEM.matrices, away))
+        P = P - 0.3 / (k + 1) * np.linalg.lstsq(Z, G)[0]
+    np.testing.assert_allclose(path[K], P, atol=1e-10)
+
+
+def test_what_is_measured_is_what_it_says():
+    flow = settled(METHODS["gradient descent"])
+    with double_precision():
+        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
+        keys = jax.random.split(jax.random.key(1), 3)
+        loss = loss_for(PROBLEM, flow)
+        twins = empirical_stability(flow, PROBLEM, surface, K, loss, [2, 6, 4, 6, 1, 3], keys=keys)
+        t = np.asarray(samples_of_run(flow, keys[1], K, 2))
+    apart = twins.control_points - twins.control_points_twin
+    np.testing.assert_allclose(twins.distance, np.linalg.norm(apart, axis=(1, 2)))
+    np.testing.assert_array_equal(twins.control_points[:3], twins.ends)
+    np.testing.assert_array_equal(twins.control_points[3:], twins.ends)
+    assert np.all(twins.sup_loss <= twins.sup_move * (1 + 1e-12))  # the reverse triangle inequality
+    assert np.all(twins.sup_move <= twins.distance * (1 + 1e-12))  # U = 1
+    assert np.all(twins.rms <= twins.sup_move * (1 + 1e-12))
+    assert twins.distance[1] > 1e-6
+    # The second twin's own example, the loss of both surfaces there.
+    seen = t[5, twins.exchange.position[1]]
+    both = [bf.BezierSimplex(P[1], 2, DEGREE)(seen) for P in (twins.control_points, twins.control_points_twin)]
+    losses = [np.linalg.norm(np.asarray(x) - np.asarray(PROBLEM.pareto_map(seen))) for x in both]
+    assert twins.at_example[1] == pytest.approx(losses[0] - losses[1], abs=1e-12)
+
+
+def test_an_example_exchanged_for_itself_changes_nothing():
+    flow = settled(METHODS["gradient descent"])
+    with double_precision():
+        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
+        keys = jax.random.key(7)[None].repeat(2)
+        t = np.asarray(samples_of_run(flow, keys[0], K, 2))
+        exchange = Exchange(np.array([0, 4]), np.array([0, 1]), np.stack([t[0, 0], t[3, 1]]))
+        P = np.asarray(run_many(flow, PROBLEM, surface, keys, exchange, K))
+    np.testing.assert_array_equal(P[0], P[1])
+
+
+def test_a_method_that_runs_in_python_is_refused():
+    flow = settled(bf.SciPy("BFGS"))
+    with pytest.raises(TypeError, match="flow must have a method that JAX can trace"):
+        run_many(flow, PROBLEM, bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE), np.zeros(1), Exchange.none(1, 2), K)
