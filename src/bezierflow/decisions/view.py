@@ -108,8 +108,8 @@ def _neighbors(n_objectives: int, resolution: int) -> np.ndarray:
     indices, identity = multi_indices(n_objectives, resolution), np.eye(n_objectives, dtype=int)
     steps = (identity[:, None] - identity[None, :])[np.nonzero(1 - identity)]
     beside = indices[:, None, :] + steps
-    inside = (beside >= 0).all(axis=2)
-    return index_positions(np.where(inside[..., None], beside, indices[:, None, :]))
+    inside = beside.min(axis=2, keepdims=True) >= 0
+    return index_positions(np.where(inside, beside, indices[:, None, :]))
 
 
 _VIEWS: dict[int, tuple[weakref.ref, View]] = {}
