@@ -35,9 +35,11 @@ class SurfaceMap:
         self.second = [[_partial(part, k) for k in range(surface.n_objectives)] for part in self.first]
 
     def __call__(self, w):
+        """b(w)."""
         return np.asarray(self.surface(w))
 
     def derivatives(self, w):
+        """b(w) with its first and second partial derivatives."""
         first = np.stack([np.asarray(part(w)) for part in self.first], axis=1)
         second = np.stack([np.stack([np.asarray(part(w)) for part in row], axis=1) for row in self.second], axis=1)
         return self(w), first, second
@@ -94,6 +96,7 @@ class Bent(eqx.Module):
         self.offsets = 10 * self.scales * rng.normal(size=size)
 
     def __call__(self, x):
+        """The bent objectives."""
         f = self.problem(x)
         bent = {"powers": f ** jnp.asarray(self.powers), "logs": jnp.log1p(f), "exps": 1 - jnp.exp(-f / 10)}
         return jnp.asarray(self.scales) * bent[self.kind] + jnp.asarray(self.offsets)
@@ -150,7 +153,7 @@ PROBLEMS = {
 
 def families(n):
     print(
-        "| family | problems | error: median / 90 % / worst | within 1e-5 | evaluations | worst true/estimated | silent failures |"
+        "| family | problems | error: median / 90 % / worst | within 1e-5 | evaluations | worst true/estimated | silent |"
     )
     print("|---|---|---|---|---|---|---|")
     for n_objectives, n_variables, kind in FAMILIES:
