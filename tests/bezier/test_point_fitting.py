@@ -32,17 +32,17 @@ def test_points_of_a_surface_give_it_back():
 
 def test_report_agrees_with_the_surface():
     _, x = dome()
-    found, report = fit_points(x + 0.01 * np.random.default_rng(1).normal(size=x.shape), 3, 2, diagnostics=True)
+    noisy = x + 0.01 * np.random.default_rng(1).normal(size=x.shape)
+    found, report = fit_points(noisy, 3, 2, diagnostics=True)
     assert isinstance(report, PointsFit)
     assert report.t.shape == (200, 3)
     assert report.n_iterations == len(report.residuals)
     assert report.residuals[-1] < report.residuals[0]
-    noisy = x + 0.01 * np.random.default_rng(1).normal(size=x.shape)
     distances = np.linalg.norm(found(report.t) - noisy, axis=1)
     np.testing.assert_allclose(np.sqrt(np.mean(distances**2)), report.residual_rms, rtol=1e-6)
-    nearest = project(found, noisy)[1]
-    assert np.sqrt(np.mean(nearest**2)) <= report.residual_rms * (1 + 1e-9)
-    assert np.sqrt(np.mean(nearest**2)) >= report.residual_rms * 0.99
+    nearest = project(found, noisy[:128])[1]
+    assert (nearest <= distances[:128] * (1 + 1e-9)).all()
+    assert np.mean(nearest**2) >= 0.98 * np.mean(distances[:128] ** 2)
 
 
 def test_noise_is_averaged_out_and_the_surface_keeps_to_the_cloud():

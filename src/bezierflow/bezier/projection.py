@@ -45,6 +45,8 @@ def project(surface: BezierSimplex, x: PyTree) -> tuple[Float[np.ndarray, "n n_o
             f"x must be built like the surface's values ({layout.structure} with shapes {list(layout.shapes)}), "
             f"got {found.structure} with shapes {list(found.shapes)}"
         )
+    if not len(rows):
+        return np.zeros((0, surface.n_objectives)), np.zeros(0)
     with double_precision():
         t, squared = _project(points, pad_rows(rows), surface.n_objectives, surface.degree)
         return np.asarray(t)[: len(rows)], np.sqrt(np.asarray(squared)[: len(rows)])
@@ -52,8 +54,8 @@ def project(surface: BezierSimplex, x: PyTree) -> tuple[Float[np.ndarray, "n n_o
 
 def pad_rows(rows: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "padded width"]:
     """The rows and copies of the last one, up to the next power of two: batches of similar size share a compiled program."""
-    size = 1 << max(len(rows) - 1, 0).bit_length()
-    return np.concatenate([rows, np.repeat(rows[-1:], size - len(rows), axis=0)]) if len(rows) else rows
+    size = 1 << (len(rows) - 1).bit_length()
+    return np.concatenate([rows, np.repeat(rows[-1:], size - len(rows), axis=0)])
 
 
 @partial(jax.jit, static_argnums=(2, 3))
