@@ -26,7 +26,7 @@ browser:  ## find Chromium for the page's tests, or install it where apt-get may
 		|| echo 'Chromium could not be installed: the browser tests will be skipped'; \
 	else echo 'no Chromium, and no right to install it: the browser tests will be skipped'; fi
 
-demo: venv  ## run Algorithm 2 and a lifted Newton on scaled-MED: a table and a picture
+demo: venv  ## run the paper's Algorithm 2 and others on scaled-MED: a table and a picture
 	$(BIN)/bezierflow demo
 
 test: venv  ## run the whole test suite

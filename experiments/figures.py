@@ -129,6 +129,7 @@ def _furnish(ax: Any, space: str, title: str) -> None:
     ax.computed_zorder = False  # matplotlib sorts whole artists, not points: the order of drawing is the safer one
     for name, limits, label in zip("xyz", LIMITS[space], LABELS[space], strict=True):
         getattr(ax, f"set_{name}lim")(*limits)
+        getattr(ax, f"{name}axis").set_rotate_label(False)
         getattr(ax, f"set_{name}label")(label, labelpad=-4)
         getattr(ax, f"{name}axis").set_pane_color((1, 1, 1, 0))
         getattr(ax, f"{name}axis").line.set_color("#8a8a84")
@@ -175,7 +176,8 @@ def _dots(ax: Any, x: np.ndarray) -> None:
 def _save(figure: Any, folder: Path, name: str) -> list[Path]:
     files = [folder / f"{name}.{ending}" for ending in ("svg", "pdf")]
     for file in files:
-        # No date inside: the same run gives the same file.
-        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else {"CreationDate": None})
+        # No date and no random names inside: the same run gives the same file.
+        with pyplot().rc_context({"svg.hashsalt": name}):
+            figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else {"CreationDate": None})
     pyplot().close(figure)
     return files

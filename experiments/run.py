@@ -74,24 +74,29 @@ def _table(table: Table, trials: int, seed: int, output: Path, methods: Sequence
         file = run_trials(table, output, trials, seed, methods, command, _counted(update))
     made = lines(table, file, trials, seed, methods)
     figures: dict[str, Any] = {"lines": [line_figures(line) for line in made]}
-    if table is TABLE1 and "proposed" in methods:
-        figures["sd_of_one_surface"] = sd_of_one_surface(output, seed, command)
+    if table is TABLE1:
+        papers = [name for name in list(METHODS)[:2] if name in methods]
+        figures["sd_of_one_surface"] = sd_of_one_surface(output, seed, papers, command)
     return Report(f"{table.caption}, {trials} trials", headings(made), body(made, bold="*"), figures)
 
 
-def sd_of_one_surface(output: Path, seed: int, command: str = "", n_test_sets: int = 20) -> dict[str, float]:
-    """By how much the MSE of one and the same surface varies with the 10,000 test points: for each N, of the first trial."""
-    file = TrialFile(output / "table1_one_surface.csv", ["size", "test_seed"], ["mse"], {"surface_seed": seed}, command)
-    found = {}
-    for size in ROW_SIZES:
-        if not file.trial(size=size, test_seed=seed + n_test_sets - 1):
-            problem = by_name("scaled-med")
-            surface = METHODS["proposed"].solve(Task("scaled-med", problem, size, seed, output / "populations", command))
-            for test_seed in range(seed, seed + n_test_sets):
-                t = points_of_trial(N_TEST, problem.n_objectives, test_seed)
-                score = mse(surface, problem, t)
-                file.once(lambda score=score: [{"mse": score}], size=size, test_seed=test_seed)
-        found[str(size)] = float(np.std([float(row["mse"]) for row in file.rows if row["size"] == str(size)], ddof=1))
+def sd_of_one_surface(
+    output: Path, seed: int, methods: Sequence[str], command: str = "", n_test_sets: int = 20
+) -> dict[str, dict[str, float]]:
+    """By how much the MSE of one surface, the first trial's, varies with the 10,000 test points, by method and size."""
+    key, problem = ["method", "size", "test_seed"], by_name("scaled-med")
+    file = TrialFile(output / "table1_one_surface.csv", key, ["mse"], {"surface_seed": seed}, command)
+    for name in methods:
+        for size in ROW_SIZES:
+            if not file.trial(method=name, size=size, test_seed=seed + n_test_sets - 1):
+                surface = METHODS[name].solve(Task("scaled-med", problem, size, seed, output / "populations", command))
+                for test_seed in range(seed, seed + n_test_sets):
+                    score = mse(surface, problem, points_of_trial(N_TEST, problem.n_objectives, test_seed))
+                    file.once(lambda score=score: [{"mse": score}], method=name, size=size, test_seed=test_seed)
+    found: dict[str, dict[str, float]] = {name: {} for name in methods}
+    for name, size in ((name, size) for name in methods for size in ROW_SIZES):
+        own = [float(row["mse"]) for row in file.rows if (row["method"], row["size"]) == (name, str(size))]
+        found[name][str(size)] = float(np.std(own, ddof=1))
     return found
 
 

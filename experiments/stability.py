@@ -5,8 +5,9 @@
     python experiments/stability.py eigenvalues           the law of λ_min against N
     python experiments/stability.py settings              twins against K, D and the step-size rule
     python experiments/stability.py figures               draws docs/figures/stability_*.png from the results
+    python experiments/stability.py tables                prints the results as the tables of docs/stability.md
 
-Each but the last writes a CSV into experiments/results, its command in the first line; minutes each on two cores.
+Each but the last two writes a CSV into experiments/results, its command in the first line; minutes each on two cores.
 """
 
 import csv
@@ -159,7 +160,7 @@ def read(name: str) -> list[dict]:
 
 COLORS = {"gradient-descent": "#2a78d6", "newton": "#d9603b", "adam": "#1b1b19"}
 MARKERS = {"gradient-descent": "o", "newton": "s", "adam": "^"}
-SHOWN = {"last": "stability: one example of the last iteration", "gap": "gap |E[R_S − R]|", "spread": "spread of surfaces (RMS)"}
+SHOWN = {"anywhere": "one exchanged example: sup |ℓ − ℓ′|", "gap": "gap |E[R_S − R]|", "spread": "spread of surfaces (RMS)"}
 
 
 def figures() -> None:
@@ -173,11 +174,39 @@ def figures() -> None:
     draw_eigenvalues()
 
 
+def tables() -> None:
+    """The tables of `docs/stability.md`, as Markdown."""
+    show(read("stability_iterations.csv"), "{:.1e}", whole=("k",))
+    show(read("stability_settings.csv"), "{:.1e}", whole=("K", "D"))
+    rows = []
+    for name in studied():
+        found = read(f"stability_slopes_{name}.csv")
+        for method in METHODS:
+            mine = {s["of"]: f"{s['slope']:.2f} ({s['low']:.2f} to {s['high']:.2f})" for s in found if s["method"] == method}
+            if mine:
+                rows.append({"problem": name, "method": method} | mine)
+    show(rows, "{}")
+
+
+def show(rows: list[dict], form: str, whole: tuple[str, ...] = ()) -> None:
+    """Rows as a Markdown table."""
+    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    for row in rows:
+        cells = [f"{v:.0f}" if key in whole else form.format(v) if isinstance(v, float) else v for key, v in row.items()]
+        print("| " + " | ".join(cells) + " |")
+    print()
+
+
+def studied() -> list[str]:
+    """The problems with results."""
+    return [name for name in PROBLEMS if (RESULTS / f"stability_scaling_{name}.csv").exists()]
+
+
 def draw_scaling() -> None:
     """Stability, gap and spread against N: a row for each quantity, a column for each problem."""
     import matplotlib.pyplot as plt
 
-    found = [name for name in PROBLEMS if (RESULTS / f"stability_scaling_{name}.csv").exists()]
+    found = studied()
     figure, axes = plt.subplots(3, len(found), figsize=(3.6 * len(found), 8), sharex=True, layout="constrained", squeeze=False)
     for column, name in enumerate(found):
         rows, slopes = read(f"stability_scaling_{name}.csv"), read(f"stability_slopes_{name}.csv")
@@ -237,7 +266,14 @@ def draw_eigenvalues() -> None:
     figure.savefig(FIGURES / "stability_eigenvalues.png", dpi=110)
 
 
-COMMANDS = {"scaling": scaling, "iterations": iterations, "eigenvalues": eigenvalues, "settings": settings, "figures": figures}
+COMMANDS = {
+    "scaling": scaling,
+    "iterations": iterations,
+    "eigenvalues": eigenvalues,
+    "settings": settings,
+    "figures": figures,
+    "tables": tables,
+}
 
 if __name__ == "__main__":
     COMMANDS[sys.argv[1]](*sys.argv[2:])

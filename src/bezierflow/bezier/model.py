@@ -45,8 +45,8 @@ class BezierSimplex(eqx.Module):
     @classmethod
     def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
         """The surface that is x everywhere: every control point is x."""
-        size = n_controls(n_objectives, degree)
-        return cls(jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), x), n_objectives, degree)
+        points = in_double_precision(_repeat, jax.tree.map(_as_array, x), n_controls(n_objectives, degree))
+        return cls(points, n_objectives, degree)
 
     @property
     def n_controls(self) -> int:
@@ -156,6 +156,10 @@ def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyT
     return jax.tree.map(
         lambda leaf: (design @ leaf.reshape(len(leaf), -1)).reshape((*t.shape[:-1], *leaf.shape[1:])), control_points
     )
+
+
+def _repeat(x: PyTree, size: int) -> PyTree:
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), x)
 
 
 def _as_array(leaf: Any) -> Any:

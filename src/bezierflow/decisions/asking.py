@@ -48,12 +48,7 @@ def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.n
     size = np.abs(rows).max()
     rows, offsets = rows / size, (c - A @ view.origin) / size
     B, d = bound_rows(view, bounds)
-    found = search(view, Program(rows, offsets, B, d))
-    if found.violation > FEASIBLE:
-        least = search(view, Program(B, d, B[:0], d[:0]))
-        loosened = d + max(0.0, least.goal) + 2 * FEASIBLE
-        again = search(view, Program(rows, offsets, B, loosened), also=least.t)
-        found = again if again.violation <= FEASIBLE else least
+    found = _within_bounds(view, Program(rows, offsets, B, d))
     t = found.t
     f = view.values(t[None])[0]
     solution = view.solution
@@ -70,12 +65,30 @@ def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.n
     )
 
 
+def _within_bounds(view: View, program: Program) -> Found:
+    """The best point that obeys the bounds; if there is none, the best of those that break the worst bound least."""
+    if program.violation(view.grid_scaled).min() <= FEASIBLE:  # some point of the grid obeys them
+        found = search(view, program)
+        if found.violation <= FEASIBLE:
+            return found
+    least = search(view, Program(program.B, program.d, program.B[:0], program.d[:0]))
+    if least.goal <= FEASIBLE:
+        found = search(view, program, also=least.t)  # there is room between the points of the grid
+        if found.violation <= FEASIBLE:
+            return found
+    loosened = program._replace(d=program.d + max(0.0, least.goal) + 2 * FEASIBLE)
+    found = search(view, loosened, also=least.t)
+    return found if found.violation <= FEASIBLE else least
+
+
 def search(view: View, program: Program, also: np.ndarray | None = None) -> Found:
     """The best of several local solutions; never worse than the best point of the grid."""
     goals, violations = program.goal(view.grid_scaled), program.violation(view.grid_scaled)
     rank = goals + PENALTY * violations
     starts = [*local_minima(view, rank), *([] if also is None else [also])]
-    ends = [descend(view.guide, program, start, FEASIBLE) for start in starts]
+    ends: list[End] = []
+    for start in starts:
+        ends.append(descend(view.guide, program, start, FEASIBLE, ends))
     reached, broken = np.array([end.goal for end in ends]), np.array([end.violation for end in ends])
     best = int(np.lexsort([reached, np.where(broken <= FEASIBLE, 0.0, broken)])[0])
     agreed = int(np.sum((np.abs(reached - reached[best]) <= AGREES) & (broken <= broken[best] + FEASIBLE)))

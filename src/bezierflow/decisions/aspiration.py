@@ -9,7 +9,7 @@ from .asking import answer
 from .choice import Choice
 from .ranges import ranges
 from .region import Region
-from .wishes import Bounds, nonnegative, numbers, opened
+from .wishes import Bounds, in_words, nonnegative, numbers, opened
 
 AUGMENTATION = 1e-4
 """The share of the sum beside the maximum: among points equally near the one that no other dominates is chosen."""
@@ -44,4 +44,4 @@ def nearest(
     counts = np.ones(len(bounds)) if importance is None else nonnegative(view.solution, importance, "importance", default=1.0)
     rates = counts / span.width
     goals = np.diag(rates) + AUGMENTATION * rates
-    return answer(view, f"nearest to {np.array2string(aim, precision=6)}", goals, goals @ aim, bounds)
+    return answer(view, f"nearest to {in_words(aim)}", goals, goals @ aim, bounds)

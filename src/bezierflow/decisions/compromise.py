@@ -8,7 +8,7 @@ from ..flow import Solution
 from .asking import answer
 from .choice import Choice
 from .region import Region
-from .wishes import Bounds, nonnegative, opened
+from .wishes import Bounds, in_words, nonnegative, opened
 
 
 def compromise(
@@ -26,4 +26,4 @@ def compromise(
     """
     view, bounds = opened(solution, subject_to)
     prices = nonnegative(view.solution, weights, "weights", default=0.0)
-    return answer(view, f"least total at prices {np.array2string(prices, precision=6)}", prices[None], np.zeros(1), bounds)
+    return answer(view, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds)

@@ -8,9 +8,7 @@ import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +16,7 @@ from jaxtyping import Array, Float
 
 from ..bezier import BezierSimplex
 from ..bezier.basis import basis
-from ..precision import double_precision, on_host
+from ..precision import double_precision
 from ..simplex import multi_indices, multinomials, raised_positions
 
 
@@ -62,22 +60,38 @@ class PolynomialMap(AbstractFrontMap):
         return values, jacobian, hessian
 
 
-@dataclass(frozen=True, eq=False)
 class ExactMap(AbstractFrontMap):
-    """The problem's own objectives on the surface, differentiated by JAX along the simplex: (M−1)² directions, whatever L is."""
+    """The problem's own objectives on the surface, differentiated by JAX along the simplex: (M−1)² directions, whatever L is.
 
-    objectives: Callable[[Array], Array]
-    surface: BezierSimplex
+    Compiled once for each solution, with its control points as constants: nothing is left to do between the calls of a search.
+    """
+
+    def __init__(self, objectives: Callable[[Array], Array], surface: BezierSimplex):
+        points, degree = np.asarray(surface.control_points, dtype=float), surface.degree
+        directions = tangent_basis(surface.n_objectives)
+
+        def value(t: Array) -> Array:
+            return objectives(basis(t, degree) @ points)
+
+        def derivatives(t: Array) -> tuple[Array, Array, Array]:
+            def along(v: Array) -> Array:
+                return value(t + directions @ v)
+
+            origin = jnp.zeros(directions.shape[1])
+            return along(origin), jax.jacfwd(along)(origin), jax.jacfwd(jax.jacfwd(along))(origin)
+
+        self._values, self._derivatives = jax.jit(jax.vmap(value)), jax.jit(jax.vmap(derivatives))
 
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """f(b(t))."""
         with double_precision():
-            return on_host(_exact_values(self.objectives, self.surface.control_points, t, self.surface.degree))
+            return np.asarray(self._values(t))
 
     def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """f(b(t)) and its derivatives, forward over forward."""
         with double_precision():
-            return on_host(_exact_derivatives(self.objectives, self.surface.control_points, t, self.surface.degree))
+            values, jacobian, hessian = self._derivatives(t)
+            return np.asarray(values), np.asarray(jacobian), np.asarray(hessian)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,22 +173,3 @@ def _differentiate(net: np.ndarray, n_objectives: int, degree: int, directions: 
     """The nets of the derivatives in some directions, last axis: (n_below, n_values, n_directions)."""
     raised = net[raised_positions(n_objectives, degree)]
     return degree * np.einsum("dmv,mk->dvk", raised, directions)
-
-
-@eqx.filter_jit
-def _exact_values(objectives: Any, points: Array, t: Array, degree: int) -> Array:
-    return jax.vmap(objectives)(basis(t, degree) @ points)
-
-
-@eqx.filter_jit
-def _exact_derivatives(objectives: Any, points: Array, t: Array, degree: int) -> tuple[Array, Array, Array]:
-    directions = jnp.asarray(tangent_basis(t.shape[1]))
-
-    def one(t: Array) -> tuple[Array, Array, Array]:
-        def along(v: Array) -> Array:
-            return objectives(basis(t + directions @ v, degree) @ points)
-
-        origin = jnp.zeros(directions.shape[1])
-        return along(origin), jax.jacfwd(along)(origin), jax.jacfwd(jax.jacfwd(along))(origin)
-
-    return jax.vmap(one)(t)

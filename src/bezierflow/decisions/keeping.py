@@ -44,5 +44,6 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
         known_error=solution.error,
         known_front=FittedFront(front.surface.subdivide(vertices), front.rms, front.max),
         history={},
+        origin=None,
         made_by={**solution.made_by, "zoom": vertices.tolist()},
     )

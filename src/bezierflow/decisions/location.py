@@ -44,10 +44,9 @@ def locate(solution: Solution, x: Any) -> Location:
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
     size = max(solution.error.diameter, np.finfo(float).tiny)
-    on_grid = np.asarray(solution.flat_surface(view.grid_t)) / size
     width = len(flat)
     scaled = ScaledMap(view.surface, np.zeros(width), np.full(width, size))
-    return _nearest(view, scaled, scaled, flat / size, on_grid, size)
+    return _nearest(view, scaled, scaled, flat / size, view.grid_x / size, size)
 
 
 def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:

@@ -9,6 +9,7 @@ Methods of Optimization", 2nd edition, Section 14.3): each step minimizes a conv
 under linearized constraints, with the exact derivatives of the front.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,9 @@ STEP_LENGTHS = np.array([1.0, 0.5, 0.2, 0.05, 0.005])
 
 PENALTIES = (30.0, 1e4)
 """ρ, and a larger one to try where the first leaves a bound broken: a bound may be worth that much near a corner."""
+
+JOINS = 0.004
+"""A search this close to where another one ended is in the same basin, where Newton's method knows only one way."""
 
 FLOOR = 1e-6
 """The smallest curvature of the quadratic model, relative to its largest (or to 1 if that is smaller)."""
@@ -68,21 +72,36 @@ class End(NamedTuple):
     binding: Bool[np.ndarray, " n_constraints"]
 
 
-def descend(front: AbstractFrontMap, program: Program, start: Float[np.ndarray, " n_objectives"], broken: float) -> End:
-    """A local solution from a start; `broken` is the violation from which on a larger penalty is tried."""
+def descend(
+    front: AbstractFrontMap,
+    program: Program,
+    start: Float[np.ndarray, " n_objectives"],
+    broken: float,
+    known: Sequence[End] = (),
+) -> End:
+    """A local solution from a start.
+
+    Args:
+        front: the front.
+        program: the question.
+        start: where the search begins.
+        broken: the violation from which on a larger penalty is tried.
+        known: where other searches ended; this one joins an end as soon as it comes close to it.
+    """
     end = None
     for penalty in PENALTIES:
-        end = _descend(front, program, start if end is None else end.t, penalty)
+        end = _descend(front, program, start if end is None else end.t, penalty, known)
         if end.violation <= broken:
             break
     assert end is not None
     return end
 
 
-def _descend(front: AbstractFrontMap, program: Program, t: np.ndarray, penalty: float) -> End:
+def _descend(front: AbstractFrontMap, program: Program, t: np.ndarray, penalty: float, known: Sequence[End]) -> End:
     directions = tangent_basis(len(t))
     n_goals, n_bounds = len(program.c), len(program.d)
     dual = np.concatenate([np.full(n_goals, 1 / n_goals), np.zeros(n_bounds + len(t))])
+    values = np.zeros(0)
     for _ in range(MOST_STEPS):
         values, jacobian, hessian = (part[0] for part in front.derivatives(t[None]))
         model = _Model(program, t, jacobian, hessian, dual, penalty)
@@ -104,6 +123,9 @@ def _descend(front: AbstractFrontMap, program: Program, t: np.ndarray, penalty: 
             break
         t = np.maximum(trials[int(np.argmax(lower))], 0.0)
         t = t / t.sum()
+        for end in known:
+            if np.abs(end.t - t).max() < JOINS:
+                return end
     goal, violation = program.goal(values[None])[0], program.violation(values[None])[0]
     return End(t, float(goal), float(violation), dual, dual > 1e-9)
 
@@ -117,7 +139,7 @@ class _Model:
         self.program, self.t, self.penalty = program, t, penalty
         directions = tangent_basis(len(t))
         n_goals, n_bounds, k = len(program.c), len(program.d), directions.shape[1]
-        curvature, self.axes = np.linalg.eigh(np.einsum("v,vmk->mk", program.weights(dual), hessian))
+        curvature, self.axes = np.linalg.eigh(np.tensordot(program.weights(dual), hessian, 1))
         size = np.abs(curvature)
         self.diagonal = np.concatenate([np.maximum(size, FLOOR * max(size.max(), 1.0)), [PROXIMITY, PROXIMITY]])
         along = jacobian @ self.axes

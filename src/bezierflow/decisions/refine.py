@@ -48,7 +48,7 @@ def refine(
         if residual <= TOL:
             break
         W = np.zeros((size, size))
-        W[:-1, :-1] = np.einsum("v,vmk->mk", duals[: len(rows)] @ rows, hessian)
+        W[:-1, :-1] = np.tensordot(duals[: len(rows)] @ rows, hessian, 1)
         matrix = np.block([[W, J.T], [J, np.zeros((len(J), len(J)))]])
         # Least squares, because constraints that bind together may say the same thing twice.
         step = np.linalg.lstsq(matrix, -np.concatenate([slope, equations]), rcond=1e-13)[0]

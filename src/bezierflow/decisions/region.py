@@ -25,4 +25,4 @@ class Region:
     def contains(self, t: np.ndarray) -> np.ndarray:
         """Whether the objectives at each t obey the bounds."""
         f = np.asarray(self.solution.front(np.asarray(t, dtype=float)))
-        return ((f >= self.bounds[:, 0]) & (f <= self.bounds[:, 1])).all(axis=-1)
+        return np.asarray(((f >= self.bounds[:, 0]) & (f <= self.bounds[:, 1])).all(axis=-1))

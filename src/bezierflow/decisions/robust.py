@@ -33,14 +33,14 @@ def robust(
     """
     view, bounds = opened(solution, subject_to)
     box = bounds_array(view.solution, weights, "weights")
-    given = np.isfinite(box).all(axis=1)
+    given = np.asarray(np.isfinite(box).all(axis=1))
     if not isinstance(weights, Mapping) or given.sum() != len(weights) or (box[given] < 0).any() or not (box[given] > 0).any():
         raise ValueError(f"weights must give (lowest, highest) prices of at least 0, not all of them 0, got {weights!r}")
     box = np.where(given[:, None], box, 0.0)
     if (box[:, 0] < box[:, 1]).sum() > MOST_VARYING:
         raise ValueError(f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}")
     corners = np.unique(np.array(list(product(*(np.unique(pair) for pair in box)))), axis=0)
-    corners = corners[(corners > 0).any(axis=1)]
+    corners = corners[np.flatnonzero(corners.max(axis=1) > 0)]
     least = np.array([_least_total(view, corner, bounds) for corner in corners])
     return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, least, bounds)
 

@@ -81,6 +81,11 @@ class View:
         return _polynomial_guide(self.grid_t, self.grid_scaled, self.solution.degree) or self.scaled
 
     @cached_property
+    def grid_x(self) -> np.ndarray:
+        """Designs on the grid, as flat vectors."""
+        return self.surface.values(self.grid_t)
+
+    @cached_property
     def surface(self) -> PolynomialMap:
         """The surface itself as a map, of flat vectors."""
         return polynomial_map(self.solution.flat_surface)
@@ -101,10 +106,10 @@ def _resolution(n_objectives: int) -> int:
 @cache
 def _neighbors(n_objectives: int, resolution: int) -> np.ndarray:
     indices, identity = multi_indices(n_objectives, resolution), np.eye(n_objectives, dtype=int)
-    steps = (identity[:, None] - identity[None, :])[~np.eye(n_objectives, dtype=bool)]
+    steps = (identity[:, None] - identity[None, :])[np.nonzero(1 - identity)]
     beside = indices[:, None, :] + steps
-    inside = (beside >= 0).all(axis=2)
-    return index_positions(np.where(inside[..., None], beside, indices[:, None, :]))
+    inside = beside.min(axis=2, keepdims=True) >= 0
+    return index_positions(np.where(inside, beside, indices[:, None, :]))
 
 
 _VIEWS: dict[int, tuple[weakref.ref, View]] = {}

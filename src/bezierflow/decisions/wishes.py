@@ -79,3 +79,8 @@ def nonnegative(solution: Solution, given: Any, argument: str, default: float | 
     if (values < 0).any() or not (values > 0).any():
         raise ValueError(f"{argument} must hold numbers of at least 0, not all of them 0, got {given!r}")
     return values
+
+
+def in_words(values: np.ndarray) -> str:
+    """A few numbers as a person writes them: (1, 0.5, 2.25)."""
+    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"

@@ -55,7 +55,7 @@ def as_script_data(data: dict[str, Any]) -> str:
 
 def asset(name: str) -> str:
     """One of the files that lie beside this one."""
-    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+    return (files(__name__.rpartition(".")[0]) / "assets" / name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -91,14 +90,16 @@ def _advance_once(flow: Flow, objectives: Objectives, run: Run, tol: Float[Array
     )
 
 
-@partial(eqx.filter_jit, compiler_options=NO_NESTED_THREADS)
-def _advance(flow: Flow, objectives: Objectives, run: Run, until: Int[Array, ""], tol: Float[Array, ""]) -> Run:
+def _loop(flow: Flow, objectives: Objectives, run: Run, until: Int[Array, ""], tol: Float[Array, ""]) -> Run:
     """Iterations up to number `until` in one compiled loop, the same whatever `until` is: the same result, bit for bit."""
     return jax.lax.while_loop(
         lambda run: (run.status == RUNNING) & (run.state.k <= until),
         lambda run: _advance_once(flow, objectives, run, tol),
         run,
     )
+
+
+_advance: Callable[..., Run] = eqx.filter_jit(_loop, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
 
 
 def advance(flow: Flow, objectives: Objectives, run: Run, until: int, tol: float) -> Run:

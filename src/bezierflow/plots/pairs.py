@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..flow import Solution
-from ..simplex import grid, include, spread_nodes
+from ..simplex import grid, spread_nodes
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, SERIES
 
@@ -31,7 +31,7 @@ def pairs(solution: Solution, *, title: str = "") -> Any:
             axes[i, j].set_visible(j <= i)
     for across, up in combinations(range(n_objectives), 2):
         ax = axes[up - 1, across]
-        edge = np.asarray(solution.front(np.asarray(include(grid(2, 100), (across, up), n_objectives))))
+        edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
         ax.scatter(cloud[:, across], cloud[:, up], s=1.5, color=FLOW_COLOR, alpha=0.25, linewidths=0, rasterized=True)
         ax.plot(edge[:, across], edge[:, up], color=SERIES[1], linewidth=1.6)
         ax.tick_params(labelsize=8)
@@ -53,7 +53,7 @@ def edges(solution: Solution, *, title: str = "") -> Any:
     for ax in axes.ravel()[len(both) :]:
         ax.set_visible(False)
     for ax, (across, up) in zip(axes.ravel(), both, strict=False):
-        f = np.asarray(solution.front(np.asarray(include(grid(2, 100), (across, up), n_objectives))))
+        f = np.asarray(solution.front(_edge(across, up, n_objectives)))
         ax.plot(f[:, across], f[:, up], color=FLOW_COLOR, linewidth=2)
         ax.scatter(f[[0, -1], across], f[[0, -1], up], s=18, color=FLOW_COLOR)
         ax.set_xlabel(labels[across])
@@ -61,3 +61,10 @@ def edges(solution: Solution, *, title: str = "") -> Any:
         ax.tick_params(labelsize=8)
     figure.suptitle(title)
     return figure
+
+
+def _edge(i: int, j: int, n_objectives: int) -> np.ndarray:
+    """Points t along the edge from e_i to e_j."""
+    t = np.zeros((101, n_objectives))
+    t[:, [i, j]] = grid(2, 100)
+    return t

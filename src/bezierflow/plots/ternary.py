@@ -62,7 +62,7 @@ def error(solution: Solution, *, title: str = "", ax: Any = None) -> Any:
 def _quantity(solution: Solution, what: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
     names = solution.names
     if callable(what):
-        return what, ""
+        return lambda t: np.asarray(what(t)), ""
     if isinstance(what, str) and what in names.variables and what not in names.objectives:
         i = names.variables.index(what)
         return lambda t: np.asarray(solution.flat_surface(t))[:, i], names.variable_labels[i]

@@ -9,8 +9,9 @@ from .reference import AbstractReferencedScalarization, Reference
 class WeightedPower(AbstractReferencedScalarization):
     """Σ_m t_m u_m^p with u the objectives from their ideal point in units of their ranges. Smooth; for fronts bent inward.
 
-    A power p > 1 straightens a concave front: where p is large enough, weights t reach all of it, and those of a plain
-    sum do not. The larger p, the flatter the ends, and the less exactly they are found. For p = 1 it is the weighted sum of normalized objectives.
+    A power p > 1 straightens a concave front: where p is large enough, weights t reach all of it; those of a plain sum do not.
+    The larger p, the flatter the ends, and the less exactly they are found. For p = 1 it is the weighted sum of normalized
+    objectives.
 
     Args:
         power: p, at least 1.

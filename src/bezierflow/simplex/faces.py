@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..precision import in_double_precision
 from .indices import multi_indices
 
 
@@ -25,11 +26,17 @@ def check_face(face: Sequence[int], n_objectives: int) -> tuple[int, ...]:
     return members
 
 
-def include(t: Float[Array, "*batch members"], face: Sequence[int], n_objectives: int) -> Float[Array, "*batch n_objectives"]:
+def include(
+    t: Float[Array | np.ndarray, "*batch members"], face: Sequence[int], n_objectives: int
+) -> Float[Array, "*batch n_objectives"]:
     """The inclusion Δ^{|J|−1} → Δ_J ⊆ Δ^{M−1}: coordinates go to their places in J, the others are 0."""
     members = check_face(face, n_objectives)
     if t.shape[-1] != len(members):
         raise ValueError(f"t must have {len(members)} coordinates for the face {members}, got shape {t.shape}")
+    return in_double_precision(_include, t, members, n_objectives)
+
+
+def _include(t: Array, members: tuple[int, ...], n_objectives: int) -> Array:
     t = jnp.asarray(t)
     return jnp.zeros((*t.shape[:-1], n_objectives), t.dtype).at[..., jnp.array(members)].set(t)
 

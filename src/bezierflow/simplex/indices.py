@@ -59,7 +59,7 @@ def index_positions(indices: Int[np.ndarray, "*batch n_objectives"]) -> Int[np.n
     indices = np.asarray(indices)
     n_objectives = indices.shape[-1]
     behind = np.cumsum(indices[..., ::-1], axis=-1)[..., ::-1]
-    largest = int(behind.max(initial=0)) + n_objectives
+    largest = int(behind.max(initial=0)) + 1
     positions = np.zeros(indices.shape[:-1], dtype=np.int64)
     for place in range(n_objectives - 1):
         rest = n_objectives - 1 - place

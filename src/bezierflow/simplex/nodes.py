@@ -24,6 +24,12 @@ class Nodes:
     t: np.ndarray
     weights: np.ndarray
 
+    def __post_init__(self) -> None:
+        for name in ("t", "weights"):  # read-only views: node sets are cached and shared
+            view = np.asarray(getattr(self, name)).view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -97,7 +103,8 @@ def lobatto_nodes(n_objectives: int, degree: int) -> Nodes:
     A node is the weighted mean of the nodes its multi-index gives on the facets (one entry dropped), with weights
     x_{n, n−d_m} from the one-dimensional Lobatto points (Isaac, "Recursive, parameter-free, explicitly defined
     interpolation nodes for simplices", SIAM J. Sci. Comput. 42, 2020). On each face they are that face's own nodes, and
-    vertices are nodes. The weights integrate every polynomial of this degree exactly; from degree about 8 some are negative.
+    vertices are nodes. The weights integrate every polynomial of this degree exactly; some are negative from degree 4 on for
+    three objectives, from degree 2 on for more.
     """
     if degree < 1:
         raise ValueError(f"degree must be at least 1, got {degree}")
@@ -128,4 +135,5 @@ def _interpolatory_weights(t: np.ndarray, degree: int) -> np.ndarray:
     size, n_objectives = t.shape
     indices = multi_indices(n_objectives, degree)
     design = multinomials(n_objectives, degree) * np.prod(t[:, None, :] ** indices[None], axis=2)
-    return np.linalg.solve(design.T, np.full(size, 1 / size))
+    weights = np.linalg.solve(design.T, np.full(size, 1 / size))
+    return np.where(np.abs(weights) < 1e-14, 0, weights)  # vertices of the even triangle rules weigh nothing, but for rounding

@@ -24,7 +24,8 @@ def from_cube(u: Float[Array | np.ndarray, "*batch dimension"]) -> Float[Array, 
     """
     dimension = u.shape[-1]
     left_over = (1 - u) ** (1 / jnp.arange(dimension, 0, -1))
-    remaining = jnp.concatenate([jnp.ones_like(u[..., :1]), jnp.cumprod(left_over, axis=-1)], axis=-1)
+    whole = jnp.ones((*u.shape[:-1], 1), left_over.dtype)
+    remaining = jnp.concatenate([whole, jnp.cumprod(left_over, axis=-1)], axis=-1)
     shares = remaining[..., :-1] * (1 - left_over)
     return jnp.concatenate([shares, remaining[..., -1:]], axis=-1)
 
@@ -66,7 +67,8 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
     """Raises a ValueError that names the first row which is not a point of the simplex."""
     t = np.asarray(t)
     if t.ndim < 1 or (n_objectives is not None and t.shape[-1] != n_objectives):
-        raise ValueError(f"{name} must have {n_objectives} coordinates along its last axis, got shape {t.shape}")
+        wanted = "the coordinates" if n_objectives is None else f"{n_objectives} coordinates"
+        raise ValueError(f"{name} must have {wanted} along its last axis, got shape {t.shape}")
     rows = t.reshape(-1, t.shape[-1])
     tolerance = 1e-4 if t.dtype == np.float32 else 1e-6
     sums = np.ascontiguousarray(rows.T).sum(axis=0)  # several times faster than along short rows

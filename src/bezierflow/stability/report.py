@@ -34,7 +34,7 @@ class Report:
         n_samples: N.
         n_iterations: K.
         degree: D.
-        diameter: of the surface, to compare distances with.
+        diameter: of the control points' bounding box, to compare distances with.
         twins: the run against twins with one sample exchanged; the first half in the last iteration, the others anywhere.
         gap: the generalization gap over runs with other samples.
         parts: where the error comes from.
@@ -111,7 +111,7 @@ class Report:
         what = "distance to x*" if self.loss == "distance" else "stationarity residual |∇f(b(t)|t)|"
         lines = [
             f"Stability of a surface of degree {self.degree}, made of {self.n_samples} samples in each of "
-            f"{self.n_iterations} iterations (diameter {self.diameter:.3g})",
+            f"{self.n_iterations} iterations (its bounding box is {self.diameter:.3g} across)",
             "",
             "Had one sample been different, the surface would have moved, at most over t, by",
             f"  {moved['last_mean']:.2e} on average, {moved['last_max']:.2e} in the worst twin: a sample of the last iteration",

@@ -5,7 +5,7 @@ function start() {
   const n = model.nObjectives;
   const state = {
     t: new Array(n).fill(1 / n), f: [], x: [], bounds: new Array(n).fill(Infinity),
-    feasible: model.sampleValues.map(() => true), bookmarks: [],
+    feasible: model.sampleValues.map(() => true), excess: model.sampleValues.map(() => -Infinity), version: 0, bookmarks: [],
   };
   const part = (id) => document.getElementById(id);
 
@@ -17,8 +17,13 @@ function start() {
   };
   const setBound = (m, value) => {
     state.bounds[m] = value;
-    state.feasible = model.sampleValues.map((values) => isFeasible(values, state.bounds, model.scale));
+    applyBounds();
     moveTo(state.t);
+  };
+  const applyBounds = () => {
+    state.feasible = model.sampleValues.map((values) => isFeasible(values, state.bounds, model.scale));
+    state.version += 1;  // pictures of what stands still are made anew
+    state.excess = model.sampleValues.map((values) => excess(values, state.bounds, model.scale));
   };
   const announce = (found) => {
     const message = found ? "" : "No trade-off meets all bounds. Loosen one: the point stays where it was.";
@@ -34,6 +39,10 @@ function start() {
     new DesignPanel(part("design"), model, state),
     new RatesPanel(part("rates"), model, state),
   ];
+  if (n <= 3) {  // few objectives leave room beside the front and below it
+    part("right").append(part("rates").closest("section"));
+    part("middle").append(part("design").closest("section"));
+  }
   const View = n === 2 ? CurveView : n === 3 ? SurfaceView : PairsView;
   const drawings = [new View(part("front"), model, state, moveTo)];
   if (n <= 3) drawings.push(new Pad(part("pad"), model, state, moveTo)); else part("pad").hidden = true;
@@ -61,7 +70,7 @@ function start() {
   part("add").addEventListener("click", () => bookmarks.add());
   part("reset").addEventListener("click", () => {
     state.bounds.fill(Infinity);
-    state.feasible.fill(true);
+    applyBounds();
     moveTo(new Array(n).fill(1 / n));
   });
   part("csv").addEventListener("click", () => download("choices.csv", "text/csv", bookmarks.toCSV()));

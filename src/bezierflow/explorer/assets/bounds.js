@@ -47,3 +47,24 @@ function leastFeasible(model, bounds, m) {
   }
   return best;
 }
+
+/** How far values are beyond the worst bound, in units of its objective's range; negative inside, −∞ without bounds. */
+function excess(values, bounds, scale) {
+  let worst = -Infinity;
+  for (let m = 0; m < values.length; m++) worst = Math.max(worst, (values[m] - bounds[m]) / scale[m]);
+  return worst;
+}
+
+/** The part of a triangle where a function that is linear between its corners is at most 0, as corners of a polygon. */
+function clipTriangle(corners, heights) {
+  const kept = [];
+  for (let k = 0; k < 3; k++) {
+    const next = (k + 1) % 3, a = heights[k], b = heights[next];
+    if (a <= 0) kept.push(corners[k]);
+    if ((a <= 0) !== (b <= 0)) {
+      const share = a / (a - b);
+      kept.push(corners[k].map((value, axis) => value + share * (corners[next][axis] - value)));
+    }
+  }
+  return kept;
+}

@@ -21,6 +21,27 @@ function sharpContext(canvas) {
   return { context, width, height };
 }
 
+/**
+ * Draws what stands still (kept as a picture until its key changes) and then what moves: dragging a point costs next to nothing.
+ * The painters get a context with CSS pixels for units.
+ */
+function drawLayers(view, key, paintStill, paintMoving) {
+  const { context, width, height } = sharpContext(view.canvas);
+  const full = `${view.canvas.width}×${view.canvas.height}: ${key}`;
+  if (view.stillKey !== full) {
+    view.still = document.createElement("canvas");
+    view.still.width = view.canvas.width;
+    view.still.height = view.canvas.height;
+    const still = view.still.getContext("2d");
+    still.setTransform(context.getTransform());
+    still.font = FONT;
+    paintStill(still, width, height);
+    view.stillKey = full;
+  }
+  if (view.still.width && view.still.height) context.drawImage(view.still, 0, 0, width, height);
+  paintMoving(context);
+}
+
 function drawPoint(context, x, y, color = COLORS.point, radius = 7) {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);

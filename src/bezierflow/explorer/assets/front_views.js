@@ -15,8 +15,16 @@ class CurveView {
   }
 
   draw() {
-    const { context, width, height } = sharpContext(this.canvas), { model, state } = this;
+    const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
     this.frame = { left: 64, right: width - 22, top: 20, bottom: height - 48 };
+    drawLayers(this, state.version, (context) => this.drawCurve(context), (context) => {
+      for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f), COLORS.bookmark, 5);
+      drawPoint(context, ...this.place(state.f));
+    });
+  }
+
+  drawCurve(context) {
+    const { model, state } = this;
     drawAxes(context, this.frame, model, 0, 1);
     context.lineWidth = 3;
     context.lineCap = "round";
@@ -27,8 +35,6 @@ class CurveView {
       context.strokeStyle = state.feasible[k] && state.feasible[k + 1] ? COLORS.accent : COLORS.infeasibleDeep;
       context.stroke();
     }
-    for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f), COLORS.bookmark, 5);
-    drawPoint(context, ...this.place(state.f));
   }
 }
 
@@ -123,26 +129,39 @@ class SurfaceView {
   place(values) { return this.project(this.normalized(values)); }
 
   draw() {
-    const { context, width, height } = sharpContext(this.canvas), { state } = this;
+    const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
     this.center = [width / 2, height / 2 + 4];
     this.size = Math.min(width * 0.56, height * 0.6);
-    this.drawBox(context);
+    drawLayers(this, [state.version, this.turn, this.tilt], (context) => {
+      this.drawBox(context);
+      this.drawSurface(context);
+    }, (context) => {
+      for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f).slice(0, 2), COLORS.bookmark, 5);
+      drawPoint(context, ...this.place(state.f).slice(0, 2));
+    });
+  }
+
+  /** The small triangles, the farthest first, each cut where a bound cuts it. */
+  drawSurface(context) {
+    const { state } = this;
     const at = this.unit.map((p) => this.project(p));
     const sorted = this.triangles.map((row) => [row, at[row[0]][2] + at[row[1]][2] + at[row[2]][2]]).sort((a, b) => a[1] - b[1]);
-    for (const [row] of sorted) {
-      const [a, b, c] = row.map((k) => this.unit[k]);
-      const feasible = row.every((k) => state.feasible[k]);
-      context.fillStyle = shade(feasible, faceLight(a, b, c));
-      context.strokeStyle = context.fillStyle;
-      context.lineWidth = 0.6;
+    const fill = (corners, color) => {
+      context.fillStyle = context.strokeStyle = color;
       context.beginPath();
-      row.forEach((k, i) => context[i ? "lineTo" : "moveTo"](at[k][0], at[k][1]));
+      corners.forEach((corner, i) => context[i ? "lineTo" : "moveTo"](corner[0], corner[1]));
       context.closePath();
       context.fill();
       context.stroke();
+    };
+    context.lineWidth = 0.6;
+    for (const [row] of sorted) {
+      const light = faceLight(...row.map((k) => this.unit[k]));
+      const corners = row.map((k) => at[k]), heights = row.map((k) => state.excess[k]);
+      if (heights.some((height) => height > 0)) fill(corners, shade(false, light));
+      const inside = clipTriangle(corners, heights);
+      if (inside.length) fill(inside, shade(true, light));
     }
-    for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f).slice(0, 2), COLORS.bookmark, 5);
-    drawPoint(context, ...this.place(state.f).slice(0, 2));
   }
 
   /** The three back walls' edges, with the range of each objective at the ends of its axis. */
@@ -225,26 +244,33 @@ class PairsView {
 
   draw() {
     this.resize();
-    const { context, width, height } = sharpContext(this.canvas), { model, state } = this;
+    const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
     const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
     this.panels = this.pairs.map(([i, j], k) => {
       const left = (k % columns) * width / columns, top = Math.floor(k / columns) * height / rows;
       return { i, j, frame: { left: left + 46, right: left + width / columns - 12, top: top + 8, bottom: top + height / rows - 40 } };
     });
-    for (const panel of this.panels) {
-      drawAxes(context, panel.frame, model, panel.i, panel.j, true);
-      for (const feasible of [false, true]) {
-        context.fillStyle = feasible ? "rgba(31,95,208,0.42)" : COLORS.infeasible;
-        context.beginPath();
-        model.sampleValues.forEach((values, k) => {
-          if (state.feasible[k] !== feasible) return;
-          const [x, y] = this.placeIn(panel, values);
-          context.rect(x - 1, y - 1, 2, 2);
-        });
-        context.fill();
+    drawLayers(this, state.version, (context) => this.panels.forEach((panel) => this.drawPanel(context, panel)), (context) => {
+      for (const panel of this.panels) {
+        for (const bookmark of state.bookmarks) drawPoint(context, ...this.placeIn(panel, bookmark.f), COLORS.bookmark, 4);
+        drawPoint(context, ...this.placeIn(panel, state.f), COLORS.point, 5.5);
       }
-      for (const bookmark of state.bookmarks) drawPoint(context, ...this.placeIn(panel, bookmark.f), COLORS.bookmark, 4);
-      drawPoint(context, ...this.placeIn(panel, state.f), COLORS.point, 5.5);
+    });
+  }
+
+  /** One pair of objectives: the samples that obey the bounds over those that do not. */
+  drawPanel(context, panel) {
+    const { model, state } = this;
+    drawAxes(context, panel.frame, model, panel.i, panel.j, true);
+    for (const feasible of [false, true]) {
+      context.fillStyle = feasible ? "rgba(31,95,208,0.42)" : COLORS.infeasible;
+      context.beginPath();
+      model.sampleValues.forEach((values, k) => {
+        if (state.feasible[k] !== feasible) return;
+        const [x, y] = this.placeIn(panel, values);
+        context.rect(x - 1, y - 1, 2, 2);
+      });
+      context.fill();
     }
   }
 }

@@ -53,10 +53,13 @@ class Pad {
   }
 
   draw() {
-    const { context } = sharpContext(this.canvas), corners = this.corners();
-    if (corners.length === 3) this.drawTriangle(context, corners); else this.drawLine(context, corners);
-    for (const bookmark of this.state.bookmarks) drawPoint(context, ...this.place(bookmark.t), COLORS.bookmark, 5);
-    drawPoint(context, ...this.place(this.state.t));
+    const corners = this.corners();
+    drawLayers(this, this.state.version, (context) => {
+      if (corners.length === 3) this.drawTriangle(context, corners); else this.drawLine(context, corners);
+    }, (context) => {
+      for (const bookmark of this.state.bookmarks) drawPoint(context, ...this.place(bookmark.t), COLORS.bookmark, 5);
+      drawPoint(context, ...this.place(this.state.t));
+    });
   }
 
   drawLine(context, corners) {
@@ -83,10 +86,11 @@ class Pad {
 
   drawTriangle(context, corners) {
     const { resolution, points } = this.model.samples;
-    const fill = (rows, color) => {
+    const places = points.map((t) => this.place(t)), { excess } = this.state;
+    const fill = (polygons, color) => {
       context.beginPath();
-      for (const row of rows) {
-        row.forEach((k, i) => context[i ? "lineTo" : "moveTo"](...this.place(points[k])));
+      for (const polygon of polygons) {
+        polygon.forEach((corner, i) => context[i ? "lineTo" : "moveTo"](corner[0], corner[1]));
         context.closePath();
       }
       context.fillStyle = color;
@@ -95,10 +99,8 @@ class Pad {
       context.fill();
       context.stroke();
     };
-    const triangles = gridTriangles(resolution);
-    const inside = (row) => row.every((k) => this.state.feasible[k]);
-    fill(triangles.filter((row) => !inside(row)), COLORS.infeasible);
-    fill(triangles.filter(inside), COLORS.feasible);
+    fill([corners], COLORS.infeasible);
+    fill(gridTriangles(resolution).map((row) => clipTriangle(row.map((k) => places[k]), row.map((k) => excess[k]))), COLORS.feasible);
     context.strokeStyle = "rgba(255,255,255,0.85)";
     context.lineWidth = 1;
     context.beginPath();

@@ -1,0 +1,60 @@
+"""Makes the pictures in docs/images: run `python docs/pictures.py`. The page's picture needs Chromium and playwright."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import bezierflow as bf
+from bezierflow import decisions
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def main() -> None:
+    """All pictures, from one run."""
+    problem = bf.problems.ScaledMED().with_names(objectives=["Cost", "Mass", "Noise"], objective_units=["EUR", "kg", "dB"])
+    solution = bf.minimize(problem, np.zeros(3), bf.lift(bf.Newton(), degree=4))
+    choices = [decisions.knee(solution), decisions.best(solution, "Cost", {"Mass": (None, 2.0)})]
+    pictures = {
+        "front-choices": bf.plots.front(solution, choices=choices).figure,
+        "error": bf.plots.error(solution).figure,
+        "paths": bf.plots.paths(solution),
+    }
+    for name, figure in pictures.items():
+        figure.savefig(IMAGES / f"{name}.png", dpi=110)
+    with tempfile.TemporaryDirectory() as folder:
+        photograph(bf.explore(gearbox(), Path(folder) / "page.html", title="Gearbox study"))
+
+
+def gearbox() -> bf.Solution:
+    """Three quadratic objectives of twenty variables, under names a design team might use."""
+    problem = bf.problems.Quadratic.random(3, 20, seed=4)
+    named = problem.with_names(objectives=["Cost", "Mass", "Noise"], objective_units=["k€", "kg", "dB"])
+    return bf.minimize(named, np.zeros(20), bf.lift(bf.Newton(), degree=5))
+
+
+def photograph(page: Path) -> None:
+    """The page after a person has set a bound and kept two choices."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        program = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = driver.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": 1440, "height": 900})
+        tab.goto(page.as_uri())
+        tab.locator("#add").click()
+        tab.locator(".bookmarks input").fill("Balanced")
+        tab.locator("#bound-1").fill("420")
+        tab.locator("#weight-2").fill("0.62")
+        tab.locator("#add").click()
+        tab.locator(".bookmarks input").nth(1).fill("Quiet, light")
+        tab.locator("h1").click()
+        tab.wait_for_timeout(200)
+        tab.screenshot(path=IMAGES / "explorer.png", full_page=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Fronts with many basins, which no optimizer would return: the search must still find the lowest one."""
+
+import dataclasses
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bezierflow import decisions
+from bezierflow.bezier import BezierSimplex
+from bezierflow.decisions.front_map import PolynomialMap
+from bezierflow.flow.front import FittedFront
+from bezierflow.simplex import grid, n_controls
+from solved import distances_to_points
+
+DENSE = {2: grid(2, 3000), 3: grid(3, 110), 4: grid(4, 28)}
+SOLUTIONS = {n_objectives: distances_to_points(n_objectives, 3) for n_objectives in DENSE}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 2**31))
+def test_no_answer_is_worse_than_a_dense_grid(n_objectives, degree, seed):
+    rng = np.random.default_rng(seed)
+    net = rng.normal(size=(n_controls(n_objectives, degree), n_objectives)) * 10.0 ** rng.integers(-3, 4, size=n_objectives)
+    front = FittedFront(BezierSimplex(net, n_objectives, degree), np.zeros(n_objectives), np.zeros(n_objectives))
+    solution = dataclasses.replace(SOLUTIONS[n_objectives], known_front=front)
+    f = PolynomialMap(net, n_objectives, degree).values(DENSE[n_objectives])
+    low, width = f.min(axis=0), np.ptp(f, axis=0)
+
+    limit = low[1] + rng.uniform(0.05, 0.9) * width[1]
+    floor = low[0] + rng.uniform(0, 0.5) * width[0]
+    choice = decisions.best(solution, 0, {1: (None, limit), 0: (floor, None)})
+    allowed = (f[:, 1] <= limit) & (f[:, 0] >= floor)
+    if allowed.any():
+        assert choice.feasible
+        assert choice.f[0] <= f[allowed, 0].min() + 1e-6 * width[0]
+
+    prices = rng.uniform(0, 1, n_objectives) / width
+    assert decisions.compromise(solution, prices).value <= (f @ prices).min() + 1e-6
+
+    target = low + rng.uniform(0, 1, n_objectives) * width
+    scale = decisions.view.view_of(solution).scale
+    nearest = np.linalg.norm((f - target) / scale, axis=1).min()
+    assert decisions.locate_front(solution, target).distance <= nearest + 1e-6
