@@ -220,6 +220,13 @@ def test_surfaces_cannot_be_changed():
     assert isinstance(BezierSimplex(jnp.zeros((3, 1)), 3, 1).on_host().control_points, np.ndarray)
 
 
+def test_integers_of_numpy_serve_as_numbers():
+    surface = BezierSimplex(np.zeros((6, 1)), np.int64(3), np.int32(2))
+    assert (type(surface.n_objectives), type(surface.degree)) == (int, int)
+    with pytest.raises(TypeError):
+        BezierSimplex(np.zeros((6, 1)), 3, 2.0)
+
+
 def test_faces_of_faces_and_included_points():
     surface = BezierSimplex(np.random.default_rng(0).normal(size=(35, 2)), 4, 4)
     np.testing.assert_array_equal(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from operator import index
 from os import PathLike
 from typing import Any
 
@@ -30,6 +31,7 @@ class BezierSimplex(eqx.Module):
     degree: int = eqx.field(static=True)
 
     def __init__(self, control_points: PyTree, n_objectives: int, degree: int):
+        n_objectives, degree = index(n_objectives), index(degree)  # NumPy's integers too, as plain ones
         size = n_controls(n_objectives, degree)
         leaves = jax.tree.map(_as_array, control_points)
         for leaf in jax.tree.leaves(leaves):
