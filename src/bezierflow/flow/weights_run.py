@@ -19,7 +19,7 @@ from .result import Reason
 FIRST_DEGREE = 2
 """Where the ladder of degrees starts; degree 1 says nothing about the interior."""
 
-STALLED = 0.5
+STALLED = 0.9
 """The ladder ends where a degree leaves more than this share of the error of the one before: the set is not smooth enough."""
 
 
