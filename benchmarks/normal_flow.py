@@ -152,9 +152,7 @@ PROBLEMS = {
 
 
 def families(n):
-    print(
-        "| family | problems | error: median / 90 % / worst | within 1e-5 | evaluations | worst true/estimated | silent |"
-    )
+    print("| family | problems | error: median / 90 % / worst | within 1e-5 | evaluations | worst true/estimated | silent |")
     print("|---|---|---|---|---|---|---|")
     for n_objectives, n_variables, kind in FAMILIES:
         print(family(n_objectives, n_variables, kind, n), flush=True)

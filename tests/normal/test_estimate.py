@@ -2,9 +2,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from bezierflow.bezier.design import design_matrix
 from bezierflow.bezier.model import BezierSimplex
 from bezierflow.normal import Flag, estimate_error
-from bezierflow.normal.polynomial import design_matrix
 from bezierflow.problems import ScaledMED, SkewMED
 
 PROBLEM = ScaledMED()

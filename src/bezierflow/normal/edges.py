@@ -5,11 +5,12 @@ from itertools import combinations
 
 import numpy as np
 
+from ..bezier.design import design_matrix
 from ..simplex import lobatto_nodes
 from .cloud import Cloud, empty_cloud
 from .evaluations import Evaluations
 from .folds import fold_points
-from .polynomial import design_matrix, elevate
+from .polynomial import elevate
 from .probe import NEAR, probe
 from .surface_fit import fit_surface, supported_degree
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Array
 
+from ..bezier.design import design_matrix
 from ..bezier.model import BezierSimplex
 from .evaluations import Derivatives, Evaluations
 from .flags import Flag
 from .held_out import held_out_points, suspect_points
-from .polynomial import design_matrix, surface_tangents
+from .polynomial import surface_tangents
 from .shape import dominated_fraction, fold_fraction, largest_gap, weakly_pareto_vertices
 
 N_SAMPLES = 200

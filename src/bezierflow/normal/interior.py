@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..bezier.design import design_matrix
 from ..simplex import controls_on_face, n_controls
 from .cloud import Cloud, empty_cloud
 from .edges import MOST_ROUNDS, PRECISE, Edge
@@ -11,7 +12,7 @@ from .evaluations import Evaluations
 from .fill import fill_inside
 from .folds import fold_points
 from .nodes import inner_nodes
-from .polynomial import design_matrix, elevate
+from .polynomial import elevate
 from .probe import probe
 from .surface_fit import fit_surface, supported_degree
 

@@ -1,23 +1,12 @@
-"""The Bernstein basis without compiling: the same numbers as `bezier.basis`, in NumPy, for t whose number and degree change."""
-
-from functools import lru_cache
+"""Nets and tangents without compiling: the same numbers as `bezier.nets`, in NumPy, for t whose number and degree change."""
 
 import numpy as np
 from jaxtyping import Float
 
-from ..simplex import multi_indices, multinomials, raised_positions
+from ..bezier.design import design_matrix
+from ..simplex import multi_indices, raised_positions
 
 
-def design_matrix(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.ndarray, "n n_controls"]:
-    """Z: the basis z(t_i) in row i."""
-    n_objectives = t.shape[1]
-    table = t[:, :, None] ** np.arange(degree + 1)
-    indices = multi_indices(n_objectives, degree)
-    product = np.prod(table[:, np.arange(n_objectives), indices], axis=2)
-    return multinomials(n_objectives, degree) * product
-
-
-@lru_cache(maxsize=64)
 def elevation_matrix(n_objectives: int, degree: int) -> Float[np.ndarray, "n_above n_controls"]:
     """E with E P the control points of the same map one degree higher: p'_d = Σ_m d_m/(D+1) p_{d−e_m}."""
     above = raised_positions(n_objectives, degree + 1)

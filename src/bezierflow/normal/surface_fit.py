@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..bezier.design import design_matrix
 from ..simplex import multi_indices, raised_positions
 from .cloud import STRAIGHT, Cloud
-from .polynomial import design_matrix, elevate
+from .polynomial import elevate
 from .refit import dense_refit, slide_refit
 
 SMALLEST_DAMPING = 1e-7
