@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import bezierflow as bf
-from bezierflow.normal import Evaluations, descend, start_descent
+from bezierflow.normal import Evaluator, descend, start_descent
 from bezierflow.precision import double_precision
 
 N_EXACT = 400
@@ -100,7 +100,7 @@ def logistic_losses() -> Entry:
 
     weights = np.concatenate([np.eye(3), np.random.default_rng(0).dirichlet(np.ones(3), N_EXACT)])
     with double_precision():
-        count = Evaluations(losses, 3, X.shape[1])
+        count = Evaluator(losses, 3, X.shape[1])
         descent = start_descent(weights, np.zeros((len(weights), X.shape[1])))
         while descent.active.any():
             descent = descend(count, descent)

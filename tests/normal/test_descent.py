@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.normal import Evaluations, descend, start_descent
+from bezierflow.normal import Evaluator, descend, start_descent
 from bezierflow.problems import SkewMED
 
 CENTERS = np.array([[1.0, 2.0], [-0.5, 0.3], [0.7, -1.1]])
@@ -22,7 +22,7 @@ def powers(exponents, scales=(1, 1, 1), offsets=(0, 0, 0)):
 
 def run(objectives, x0, weights=None, n_variables=2):
     weights = np.eye(3) if weights is None else weights
-    count = Evaluations(objectives, weights.shape[1], n_variables)
+    count = Evaluator(objectives, weights.shape[1], n_variables)
     state = start_descent(weights, np.tile(np.asarray(x0, dtype=float), (len(weights), 1)))
     while state.active.any():
         state = descend(count, state)

@@ -4,8 +4,7 @@ import equinox as eqx
 import numpy as np
 
 from ..methods import Evaluations
-from ..normal import Evaluations as Count
-from ..normal import descend, start_descent
+from ..normal import Evaluator, descend, start_descent
 from ..scalarizations import AbstractReferencedScalarization, Reference
 from .lift import Flow, Objectives
 
@@ -19,7 +18,7 @@ def settle_reference(flow: Flow, objectives: Objectives, start: np.ndarray, n_ob
     scalarization = flow.scalarization
     if not isinstance(scalarization, AbstractReferencedScalarization) or scalarization.reference is not None:
         return flow, Evaluations()
-    count = Count(objectives, n_objectives, start.shape[-1])
+    count = Evaluator(objectives, n_objectives, start.shape[-1])
     descent = start_descent(np.eye(n_objectives), np.broadcast_to(start, (n_objectives, start.shape[-1])))
     while descent.active.any():
         descent = descend(count, descent)

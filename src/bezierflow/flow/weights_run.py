@@ -6,8 +6,7 @@ import numpy as np
 
 from ..bezier import BezierSimplex, fit
 from ..methods import Evaluations
-from ..normal import BudgetSpentError, Flag, NormalFlow, descend, estimate_error, largest_degree, start_descent
-from ..normal import Evaluations as Count
+from ..normal import BudgetSpentError, Evaluator, Flag, NormalFlow, descend, estimate_error, largest_degree, start_descent
 from ..simplex import quadrature_nodes
 from .lift import Objectives
 from .normal_run import explain, with_flags
@@ -51,7 +50,7 @@ def run_weights(
     asks for it.
     """
     n_variables = start.shape[-1]
-    count = Count(objectives, n_objectives, n_variables, flow.budget)
+    count = Evaluator(objectives, n_objectives, n_variables, flow.budget)
     corners = np.broadcast_to(start, (n_objectives, n_variables))
     surface = BezierSimplex(np.array(corners), n_objectives, 1)
     limit = flow.max_degree or largest_degree(n_objectives)
@@ -90,7 +89,7 @@ def run_weights(
     )
 
 
-def _climb(count: Count, below: BezierSimplex, degree: int) -> Rung:
+def _climb(count: Evaluator, below: BezierSimplex, degree: int) -> Rung:
     nodes = quadrature_nodes(below.n_objectives, degree)
     x = np.asarray(below(nodes.t))
     descent = start_descent(nodes.t, x)

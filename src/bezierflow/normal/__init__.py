@@ -3,7 +3,7 @@
 from .descent import Descent, descend, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
-from .evaluations import BudgetSpentError, Evaluations
+from .evaluator import BudgetSpentError, Evaluator
 from .flags import Flag
 from .multipliers import face_multipliers
 from .nodes import largest_degree
@@ -14,7 +14,7 @@ __all__ = [
     "BudgetSpentError",
     "Descent",
     "ErrorEstimate",
-    "Evaluations",
+    "Evaluator",
     "Flag",
     "Linearization",
     "NormalFlow",

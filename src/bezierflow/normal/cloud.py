@@ -18,7 +18,7 @@ shorter (at its minimizer the direction of a gradient jumps). A point moved by y
 class Cloud:
     """Points c = x + y of the critical set, each seen from a t of its face, with tangents T there.
 
-    Evaluations are never thrown away: whatever the surface did since, a point of the set stays one. `miss` says how far
+    Evaluator are never thrown away: whatever the surface did since, a point of the set stays one. `miss` says how far
     from the set it may be; points found on the first, far-off surfaces miss by more and weigh less.
     """
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .evaluations import Evaluations
+from .evaluator import Evaluator
 
 MOST_ITERATIONS = 60
 """A minimizer not found after so many trial points is reported as not found."""
@@ -78,7 +78,7 @@ def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndar
     )
 
 
-def descend(count: Evaluations, state: Descent) -> Descent:
+def descend(count: Evaluator, state: Descent) -> Descent:
     """One trial point for every row that is still active: evaluate, accept or shorten, and choose the next."""
     rows = np.flatnonzero(state.active)
     value, slope, newton, flatness = _weighted(count, state.trial[rows], state.weights[rows])
@@ -123,7 +123,7 @@ def descend(count: Evaluations, state: Descent) -> Descent:
     )
 
 
-def _weighted(count: Evaluations, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+def _weighted(count: Evaluator, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
     """Value, gradient, Newton step d and flatness of each row's own weighted sum at its own point."""
     at = count.at(x)
     assert at.hessians is not None

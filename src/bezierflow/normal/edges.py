@@ -8,7 +8,7 @@ import numpy as np
 from ..bezier.design import design_matrix
 from ..simplex import lobatto_nodes
 from .cloud import Cloud, empty_cloud
-from .evaluations import Evaluations
+from .evaluator import Evaluator
 from .folds import fold_points
 from .polynomial import elevate
 from .probe import NEAR, probe
@@ -66,7 +66,7 @@ def start_edges(vertices: np.ndarray) -> tuple[Edge, ...]:
 
 
 def improve_edges(
-    count: Evaluations, edges: tuple[Edge, ...], corners: np.ndarray, diameter: float, target: float, max_degree: int
+    count: Evaluator, edges: tuple[Edge, ...], corners: np.ndarray, diameter: float, target: float, max_degree: int
 ) -> tuple[Edge, ...]:
     """One round: measure every unfinished edge at fresh nodes, all in one batch, and refit each to all it has learned."""
     open_edges = [edge for edge in edges if not edge.done]

@@ -8,7 +8,7 @@ from jaxtyping import Array
 
 from ..bezier.design import design_matrix
 from ..bezier.model import BezierSimplex
-from .evaluations import Derivatives, Evaluations
+from .evaluator import Derivatives, Evaluator
 from .flags import Flag
 from .held_out import held_out_points, suspect_points
 from .polynomial import surface_tangents
@@ -83,7 +83,7 @@ def estimate_error(
     seed: int = 0,
     n: int = N_SAMPLES,
     tol: float | None = None,
-    evaluations: Evaluations | None = None,
+    evaluations: Evaluator | None = None,
 ) -> ErrorEstimate:
     """The error of a surface, whichever flow made it: the distance to the critical set of face J(t) at held-out t.
 
@@ -101,7 +101,7 @@ def estimate_error(
     """
     control_points = np.asarray(surface.control_points, dtype=float)
     n_objectives, degree = surface.n_objectives, surface.degree
-    count = evaluations or Evaluations(objectives, n_objectives, control_points.shape[1])
+    count = evaluations or Evaluator(objectives, n_objectives, control_points.shape[1])
     before = count.spent
     t = held_out_points(control_points, n_objectives, degree, n, seed)
     n_even = n_objectives + len(t)
@@ -147,7 +147,7 @@ def set_diameter(points: np.ndarray) -> float:
     return float(np.linalg.norm(points - farthest, axis=1).max())
 
 
-def _distances(count: Evaluations, at: Derivatives, faces: np.ndarray, diameter: float) -> tuple:
+def _distances(count: Evaluator, at: Derivatives, faces: np.ndarray, diameter: float) -> tuple:
     """Distances, whether each is valid, whether the second-order condition holds, and the first linearization."""
     lin = count.linearize(at, faces, support=True)
     valid, minimal = np.array(lin.valid), np.array(lin.minimal)

@@ -8,7 +8,7 @@ from ..bezier.design import design_matrix
 from ..simplex import controls_on_face, n_controls
 from .cloud import Cloud, empty_cloud
 from .edges import MOST_ROUNDS, PRECISE, Edge
-from .evaluations import Evaluations
+from .evaluator import Evaluator
 from .fill import fill_inside
 from .folds import fold_points
 from .nodes import inner_nodes
@@ -55,7 +55,7 @@ def start_interior(edges: tuple[Edge, ...], n_objectives: int, least_degree: int
 
 
 def improve_interior(
-    count: Evaluations, inside: Interior, corners: np.ndarray, diameter: float, target: float, max_degree: int
+    count: Evaluator, inside: Interior, corners: np.ndarray, diameter: float, target: float, max_degree: int
 ) -> Interior:
     """One round: measure the surface at fresh inner nodes, and refit it to everything known."""
     folds = fold_points(inside.control_points, count.n_objectives, inside.degree, MOST_FOLDS)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .cloud import Cloud, empty_cloud, observe
 from .displacement import CRITICAL, Linearization
-from .evaluations import Derivatives, Evaluations
+from .evaluator import Derivatives, Evaluator
 
 FAR = 0.06
 """A point is followed towards the set before it joins the cloud if it may miss it by more than this share of its displacement."""
@@ -43,7 +43,7 @@ class Probe(NamedTuple):
     recall: Cloud
 
 
-def probe(count: Evaluations, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float) -> Probe:
+def probe(count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float) -> Probe:
     """The surface looked at in x = b(t); points far from the set are followed to it before they join the cloud."""
     at, lin, cloud, rough = _look(count, t, x, corners, diameter)
     distance, recall = _beyond(count, at, lin, t, diameter)
@@ -61,7 +61,7 @@ def probe(count: Evaluations, t: np.ndarray, x: np.ndarray, corners: np.ndarray,
     return Probe(cloud, distance, recall)
 
 
-def _look(count: Evaluations, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float) -> tuple:
+def _look(count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float) -> tuple:
     """Derivatives and linearization at x, the cloud they give, and which of its points are too rough to be left so."""
     at = count.at(x)
     lin = count.linearize(at, t > 0)
@@ -70,7 +70,7 @@ def _look(count: Evaluations, t: np.ndarray, x: np.ndarray, corners: np.ndarray,
     return at, lin, cloud, cloud.miss > FAR * np.maximum(length, SMALL * diameter)
 
 
-def _beyond(count: Evaluations, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float) -> tuple[np.ndarray, Cloud]:
+def _beyond(count: Evaluator, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float) -> tuple[np.ndarray, Cloud]:
     """The distances, and where to call back what reaches beyond the boundary.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as

@@ -12,7 +12,7 @@ from ..bezier.model import BezierSimplex
 from ..precision import double_precision
 from .descent import Descent, descend, start_descent
 from .edges import Edge, improve_edges, start_edges
-from .evaluations import BudgetSpentError, Evaluations
+from .evaluator import BudgetSpentError, Evaluator
 from .flags import Flag
 from .interior import Interior, improve_interior, start_interior
 from .nodes import largest_degree
@@ -37,7 +37,7 @@ class Stage(Enum):
 class NormalState:
     """What the next step needs. `surface` is the best one so far, whenever a run is interrupted."""
 
-    evaluations: Evaluations
+    evaluations: Evaluator
     stage: Stage
     descent: Descent
     surface: BezierSimplex
@@ -98,7 +98,7 @@ class NormalFlow:
         if x0.ndim == 2 and len(x0) != n_objectives:
             raise ValueError(f"x0 must be one point or one for each of {n_objectives} objectives, got shape {x0.shape}")
         starts = np.broadcast_to(x0, (n_objectives, x0.shape[-1]))
-        evaluations = Evaluations(objectives, n_objectives, x0.shape[-1], self.budget)
+        evaluations = Evaluator(objectives, n_objectives, x0.shape[-1], self.budget)
         descent = start_descent(np.eye(n_objectives), starts)
         return NormalState(evaluations, Stage.VERTICES, descent, self._surface(starts, n_objectives, 1))
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .descent import Descent, start_descent
-from .evaluations import Evaluations
+from .evaluator import Evaluator
 
 SINGULAR = 1e-8
 """A smooth minimum whose Hessian has a smaller eigenvalue than this (over its norm) leaves its minimizer undetermined."""
@@ -20,7 +20,7 @@ def not_unique(descent: Descent) -> np.ndarray:
     return descent.converged & smooth & (descent.flatness <= SINGULAR)
 
 
-def break_ties(count: Evaluations, descent: Descent) -> Descent:
+def break_ties(count: Evaluator, descent: Descent) -> Descent:
     """Minimizations from where the first ones ended, each tied objective now with a little of the others.
 
     The lexicographic choice: among the minimizers of f_m, one that is best for the sum of the others in units of their slopes.

@@ -40,7 +40,7 @@ class Derivatives:
         return Derivatives(self.points[rows], self.values[rows], self.gradients[rows], hessians)
 
 
-class Evaluations:
+class Evaluator:
     """The objectives of one run, with the evaluations made so far.
 
     A point counts once for each of `n_objective`, `n_jacobian` and `n_hessian` that was computed there, for all M objectives at
