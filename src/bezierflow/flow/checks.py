@@ -46,7 +46,8 @@ def check_objectives(objectives: Callable, x: PyTree) -> int:
     if expected is not None and expected != found:
         raise ValueError(f"x0 must have {expected} variables for {type(objectives).__name__}, got {found}")
     try:
-        values = jax.eval_shape(objectives, x)
+        # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds to spell out.
+        values = jax.eval_shape(lambda x: objectives(x), x)
     except jax.errors.JAXTypeError as error:
         raise TypeError(
             "objectives must be written with jax.numpy so that JAX can differentiate it; "

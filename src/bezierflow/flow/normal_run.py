@@ -54,7 +54,7 @@ def run_normal(
             reason = Reason.INTERRUPTED
     if reason is None and not state.done:
         reason = Reason.ITERATION_LIMIT
-    error = estimate_error(objectives, state.surface, seed, tol=flow.tol)
+    error = estimate_error(objectives, state.surface, seed, tol=flow.tol, evaluations=state.evaluations.successor())
     error = with_flags(error, state.flags)
     return Outcome(
         surface=state.surface,

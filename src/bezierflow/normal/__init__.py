@@ -1,10 +1,13 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
 
+from .chord import Chord, follow_chord
+from .derivatives import Derivatives
 from .descent import Descent, descend, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
 from .evaluator import BudgetSpentError, Evaluator
 from .flags import Flag
+from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
 from .refit import dense_refit, slide_refit
@@ -12,10 +15,13 @@ from .solve import NormalFlow, NormalInfo, NormalState, Stage
 
 __all__ = [
     "BudgetSpentError",
+    "Chord",
+    "Derivatives",
     "Descent",
     "ErrorEstimate",
     "Evaluator",
     "Flag",
+    "KnownHessians",
     "Linearization",
     "NormalFlow",
     "NormalInfo",
@@ -26,6 +32,7 @@ __all__ = [
     "descend",
     "estimate_error",
     "face_multipliers",
+    "follow_chord",
     "largest_degree",
     "linearize",
     "slide_refit",

@@ -53,14 +53,19 @@ def empty_cloud(n_objectives: int, n_variables: int) -> Cloud:
     )
 
 
-def observe(t: np.ndarray, x: np.ndarray, lin: Linearization, corners: np.ndarray, diameter: float) -> Cloud:
-    """The cloud that a linearization at x = b(t) gives, given the minimizers; points where it failed are left out."""
+def observe(
+    t: np.ndarray, x: np.ndarray, lin: Linearization, corners: np.ndarray, diameter: float, miss: np.ndarray | None = None
+) -> Cloud:
+    """The cloud that a linearization at x = b(t) gives, given the minimizers; points where it failed are left out.
+
+    By how much a point may miss the set follows from the length of its displacement, unless `miss` says it.
+    """
     y = np.asarray(lin.displacement)
     length = np.linalg.norm(y, axis=1)
     capped = y * np.minimum(1, LONGEST * diameter / np.maximum(length, 1e-300))[:, None]
-    to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1, initial=np.inf)
-    miss = length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300)
-    miss = np.where(length > 0, miss, 0.0)
+    if miss is None:
+        to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1, initial=np.inf)
+        miss = np.where(length > 0, length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300), 0.0)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
     miss = np.where(lin.minimal, miss, np.maximum(miss, 0.1 * diameter))
     cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(lin.tangents), miss)

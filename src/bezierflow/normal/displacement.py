@@ -49,6 +49,10 @@ class Linearization(NamedTuple):
         """|y|, to first order the distance to the set."""
         return jnp.linalg.norm(self.displacement, axis=-1)
 
+    def take(self, rows: np.ndarray) -> "Linearization":
+        """Those of some of the points."""
+        return Linearization(*[np.asarray(part)[rows] for part in self])
+
 
 def linearize(
     gradients: Float[Array, "n_objectives n_variables"],

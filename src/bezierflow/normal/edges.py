@@ -10,7 +10,7 @@ from ..simplex import lobatto_nodes
 from .cloud import Cloud, empty_cloud
 from .evaluator import Evaluator
 from .folds import fold_points
-from .polynomial import elevate
+from .polynomial import elevate, face_tangents
 from .probe import NEAR, probe
 from .surface_fit import fit_surface, supported_degree
 
@@ -73,7 +73,14 @@ def improve_edges(
     inner = [_nodes(edge) for edge in open_edges]
     t = [_embed(nodes, edge.members, count.n_objectives) for nodes, edge in zip(inner, open_edges, strict=True)]
     x = [design_matrix(nodes, edge.degree) @ edge.control_points for nodes, edge in zip(inner, open_edges, strict=True)]
-    cloud, distance, recall = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter)
+    tangents = None
+    if all(edge.error < NEAR for edge in open_edges):
+        n_tangents = min(count.n_objectives - 1, count.n_variables)
+        along = [
+            face_tangents(edge.control_points, at, edge.degree, n_tangents) for at, edge in zip(inner, open_edges, strict=True)
+        ]
+        tangents = np.concatenate(along)
+    cloud, distance, recall = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter, tangents)
     ends = np.cumsum([0, *map(len, inner)])
     improved = {}
     for k, edge in enumerate(open_edges):

@@ -1,7 +1,6 @@
 """Evaluations of the objectives: compiled once for blocks of a fixed size, counted exactly, and never beyond a budget."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import equinox as eqx
@@ -11,7 +10,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..precision import double_precision
+from .derivatives import Derivatives
 from .displacement import Linearization, linearize_points
+from .lending import KnownHessians
 
 BLOCK = 16
 """Points a compiled call takes. Any number of points is served by calls of this one shape: a second shape would have to be
@@ -23,21 +24,6 @@ BLOCK_NUMBERS = 20_000_000
 
 class BudgetSpentError(Exception):
     """The next evaluations would go beyond the budget. None of them was made."""
-
-
-@dataclass
-class Derivatives:
-    """Values, gradients and, where asked for, Hessians of all objectives at n points."""
-
-    points: Float[np.ndarray, "n n_variables"]
-    values: Float[np.ndarray, "n n_objectives"]
-    gradients: Float[np.ndarray, "n n_objectives n_variables"]
-    hessians: Float[np.ndarray, "n n_objectives n_variables n_variables"] | None
-
-    def take(self, rows: np.ndarray) -> "Derivatives":
-        """Those at some of the points."""
-        hessians = None if self.hessians is None else self.hessians[rows]
-        return Derivatives(self.points[rows], self.values[rows], self.gradients[rows], hessians)
 
 
 class Evaluator:
@@ -58,6 +44,7 @@ class Evaluator:
         )
         self.block = int(np.clip(BLOCK_NUMBERS // (n_objectives * n_variables**2), 1, BLOCK))
         self.n_objective = self.n_jacobian = self.n_hessian = self.spent = 0
+        self.known = KnownHessians()
 
     @property
     def left(self) -> float:
@@ -81,7 +68,24 @@ class Evaluator:
         self.n_hessian += n if hessians else 0
         kind = _with_hessians if hessians else _with_gradients
         values, gradients, *rest = self._in_blocks(partial(kind, self.objectives), points)
-        return Derivatives(points, values, gradients, rest[0] if hessians else None)
+        found = Derivatives(points, values, gradients, rest[0] if hessians else None)
+        if hessians:
+            self.known = self.known.add(found)
+        return found
+
+    def with_borrowed_hessians(
+        self, points: Float[np.ndarray, "n n_variables"], corners: Float[np.ndarray, "n_objectives n_variables"]
+    ) -> Derivatives:
+        """Values and gradients at the points, with Hessians lent by points nearby; own Hessians if there are none to lend."""
+        if not self.known.can_lend(corners):
+            return self.at(points)
+        return self.known.lend(self.at(points, hessians=False), corners)
+
+    def successor(self) -> "Evaluator":
+        """An evaluator that starts to count anew, without a budget, and knows the same Hessians."""
+        heir = Evaluator(self.objectives, self.n_objectives, self.n_variables)
+        heir.known = self.known
+        return heir
 
     def values(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives alone."""
@@ -91,25 +95,19 @@ class Evaluator:
         self.n_objective += len(points)
         return self._in_blocks(partial(_values, self.objectives), np.asarray(points, dtype=float))[0]
 
-    def linearize(
-        self,
-        derivatives: Derivatives,
-        faces: np.ndarray,
-        support: bool = False,
-        frozen: np.ndarray | None = None,
-    ) -> Linearization:
-        """The normal displacement at evaluated points; `frozen` Hessians stand in for those not computed."""
-        hessians = derivatives.hessians if frozen is None else frozen
-        assert hessians is not None
-        parts = self._in_blocks(partial(_linearize, support), derivatives.gradients, hessians, faces)
+    def linearize(self, derivatives: Derivatives, faces: np.ndarray, support: bool = False) -> Linearization:
+        """The normal displacement at evaluated points, with Hessians of their own or borrowed ones."""
+        assert derivatives.hessians is not None
+        parts = self._in_blocks(partial(_linearize, support), derivatives.gradients, derivatives.hessians, faces)
         return Linearization(*parts)
 
     def _in_blocks(self, function: Callable, *arrays: np.ndarray) -> list[np.ndarray]:
-        """Function over blocks of rows of the same size; the last one is filled up with copies of its last row."""
+        """Function over blocks of rows of the same size; the last one is filled up with copies of its last row (or zeros)."""
         n, parts = len(arrays[0]), []
+        arrays = arrays if n else tuple(np.zeros((1, *array.shape[1:]), array.dtype) for array in arrays)
         with double_precision():
             for start in range(0, max(n, 1), self.block):
-                rows = np.minimum(np.arange(start, start + self.block), n - 1)
+                rows = np.minimum(np.arange(start, start + self.block), max(n, 1) - 1)
                 parts.append(function(*[array[rows] for array in arrays]))
         return [np.concatenate([np.asarray(part[i]) for part in parts])[:n] for i in range(len(parts[0]))]
 

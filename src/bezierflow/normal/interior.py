@@ -12,8 +12,8 @@ from .evaluator import Evaluator
 from .fill import fill_inside
 from .folds import fold_points
 from .nodes import inner_nodes
-from .polynomial import elevate
-from .probe import probe
+from .polynomial import elevate, face_tangents
+from .probe import NEAR, probe
 from .surface_fit import fit_surface, supported_degree
 
 MOST_FOLDS = 20
@@ -60,7 +60,10 @@ def improve_interior(
     """One round: measure the surface at fresh inner nodes, and refit it to everything known."""
     folds = fold_points(inside.control_points, count.n_objectives, inside.degree, MOST_FOLDS)
     t = np.concatenate([inner_nodes(count.n_objectives, inside.order), folds[(folds > 0).sum(axis=1) > 2]])
-    seen, distance, recall = probe(count, t, design_matrix(t, inside.degree) @ inside.control_points, corners, diameter)
+    x = design_matrix(t, inside.degree) @ inside.control_points
+    n_tangents = min(count.n_objectives - 1, count.n_variables)
+    tangents = face_tangents(inside.control_points, t, inside.degree, n_tangents) if inside.error < NEAR else None
+    seen, distance, recall = probe(count, t, x, corners, diameter, tangents)
     inner = float(distance.max(initial=0.0) / diameter)
     error = max(inner, inside.edge_error)
     is_best = error < inside.error
@@ -84,7 +87,7 @@ def _refit(inside: Interior, recall: Cloud, error: float, is_best: bool, diamete
     precise = cloud.miss <= PRECISE * error * diameter
     affordable = supported_degree(cloud, precise, 2, max_degree)
     stagnates = len(inside.errors) > 1 and inside.errors[-1] > 0.2 * inside.errors[-2]
-    if is_best and stagnates and affordable > degree:
+    if (is_best or inside.error < NEAR) and stagnates and affordable > degree:
         points, degree = elevate(points, n_objectives, degree, degree + 1), degree + 1
     freedom = min(affordable, degree)
     points, cloud, _ = fit_surface(

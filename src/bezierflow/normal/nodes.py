@@ -19,7 +19,7 @@ LARGEST_NODE_SET = 5000
 def largest_degree(n_objectives: int) -> int:
     """The default of max_degree: as high as pays for few objectives, and as the number of control points allows for many."""
     if n_objectives <= 5:
-        return {1: 1, 2: 14, 3: 12, 4: 7, 5: 5}[n_objectives]
+        return {1: 1, 2: 14, 3: 12, 4: 8, 5: 6}[n_objectives]
     degree = 2
     while n_controls(n_objectives, degree + 1) <= MOST_CONTROLS:
         degree += 1

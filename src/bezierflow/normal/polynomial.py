@@ -38,3 +38,20 @@ def surface_tangents(
     partials = degree * control_points[raised_positions(n_objectives, degree).T]
     along = np.einsum("mk,mcl->ckl", tangent_basis(n_objectives), partials)
     return np.einsum("nc,ckl->nlk", design_matrix(t, degree - 1), along)
+
+
+def face_tangents(
+    control_points: Float[np.ndarray, "n_controls n_variables"],
+    t: Float[np.ndarray, "n n_objectives"],
+    degree: int,
+    n_tangents: int,
+) -> Float[np.ndarray, "n n_variables n_tangents"]:
+    """Orthonormal tangents of the surface at t, along the face that t lies in; zero columns where the face has fewer."""
+    faces = t > 0
+    partials = degree * control_points[raised_positions(t.shape[1], degree)]
+    slopes = np.einsum("nc,cml->nlm", design_matrix(t, degree - 1), partials)
+    size = faces.sum(axis=1)
+    mean = np.einsum("nlm,nm->nl", slopes, faces) / size[:, None]
+    columns, _, _ = np.linalg.svd((slopes - mean[:, :, None]) * faces[:, None, :], full_matrices=False)
+    columns = np.pad(columns, ((0, 0), (0, 0), (0, max(n_tangents - columns.shape[2], 0))))[:, :, :n_tangents]
+    return columns * (np.arange(n_tangents) < size[:, None] - 1)[:, None, :]

@@ -4,15 +4,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .chord import follow_chord
 from .cloud import Cloud, empty_cloud, observe
+from .derivatives import Derivatives
 from .displacement import CRITICAL, Linearization
-from .evaluator import Derivatives, Evaluator
+from .evaluator import Evaluator
 
 FAR = 0.06
 """A point is followed towards the set before it joins the cloud if it may miss it by more than this share of its displacement."""
 
 SMALL = 1e-4
 """Displacements below this share of the diameter are not worth a second look."""
+
+WORTH = 0.1
+"""Of points near the set, only those with at least this share of the largest displacement are worth a Hessian of their own."""
 
 CORRECTIONS = 2
 """How often a far point is followed."""
@@ -43,9 +48,22 @@ class Probe(NamedTuple):
     recall: Cloud
 
 
-def probe(count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float) -> Probe:
-    """The surface looked at in x = b(t); points far from the set are followed to it before they join the cloud."""
-    at, lin, cloud, rough = _look(count, t, x, corners, diameter)
+def probe(
+    count: Evaluator,
+    t: np.ndarray,
+    x: np.ndarray,
+    corners: np.ndarray,
+    diameter: float,
+    tangents: np.ndarray | None = None,
+) -> Probe:
+    """The surface looked at in x = b(t); points far from the set are followed to it before they join the cloud.
+
+    With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones do not serve.
+    """
+    if tangents is None:
+        at, lin, cloud, rough = _look(count, t, x, corners, diameter)
+    else:
+        at, lin, cloud, rough = _look_along_chords(count, t, x, corners, diameter, tangents)
     distance, recall = _beyond(count, at, lin, t, diameter)
     parts, rows = [], np.flatnonzero(lin.valid)
     for _ in range(CORRECTIONS):
@@ -68,6 +86,23 @@ def _look(count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, d
     cloud = observe(t, x, lin, corners, diameter)
     length = np.linalg.norm(lin.displacement[lin.valid], axis=1)
     return at, lin, cloud, cloud.miss > FAR * np.maximum(length, SMALL * diameter)
+
+
+def _look_along_chords(
+    count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float, tangents: np.ndarray
+) -> tuple:
+    """The same from gradients alone. Rough are points whose chord leaves too much, if they are among the far ones.
+
+    The tangents in the cloud are those of the surface: near the set they are better than a borrowed Hessian's.
+    """
+    at = count.with_borrowed_hessians(x, corners)
+    lin = count.linearize(at, t > 0)
+    chord = follow_chord(count, at, lin, t > 0, diameter)
+    lin = lin._replace(displacement=chord.way, tangents=tangents)
+    cloud = observe(t, x, lin, corners, diameter, chord.miss)
+    length = np.linalg.norm(chord.way, axis=1)
+    rough = ~chord.believed | (chord.miss > FAR * length)
+    return at, lin, cloud, (rough & (length > WORTH * length.max(initial=0.0)))[np.asarray(lin.valid)]
 
 
 def _beyond(count: Evaluator, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float) -> tuple[np.ndarray, Cloud]:

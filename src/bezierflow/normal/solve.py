@@ -73,7 +73,7 @@ class NormalFlow:
 
     Attributes:
         degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
-        max_degree: The largest degree "auto" may choose; by default 14 for two objectives, 12 for three, 7 for four, 5 for five.
+        max_degree: The largest degree "auto" may choose; by default 14 for two objectives, 12 for three, 8 for four, 6 for five.
         tol: The largest held-out distance, relative to the diameter of the set, that ends the run.
         budget: The most points that may be evaluated; None for no limit. Never exceeded.
     """
@@ -179,7 +179,7 @@ class NormalFlow:
 
 def _count_objectives(objectives: Callable, x0: np.ndarray) -> int:
     with double_precision():
-        shape = jax.eval_shape(objectives, jax.ShapeDtypeStruct(x0.shape[-1:], np.float64)).shape
+        shape = jax.eval_shape(lambda x: objectives(x), jax.ShapeDtypeStruct(x0.shape[-1:], np.float64)).shape
     if len(shape) != 1 or shape[0] < 1:
         raise ValueError(f"objectives must return one vector with a value for each objective, got shape {shape}")
     return shape[0]

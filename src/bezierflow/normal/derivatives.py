@@ -1,0 +1,28 @@
+"""Values, gradients and Hessians of all objectives at a batch of points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+
+@dataclass
+class Derivatives:
+    """Values, gradients and, where asked for, Hessians of all objectives at n points."""
+
+    points: Float[np.ndarray, "n n_variables"]
+    values: Float[np.ndarray, "n n_objectives"]
+    gradients: Float[np.ndarray, "n n_objectives n_variables"]
+    hessians: Float[np.ndarray, "n n_objectives n_variables n_variables"] | None
+
+    def take(self, rows: np.ndarray) -> "Derivatives":
+        """Those at some of the points."""
+        hessians = None if self.hessians is None else self.hessians[rows]
+        return Derivatives(self.points[rows], self.values[rows], self.gradients[rows], hessians)
+
+    def join(self, other: "Derivatives") -> "Derivatives":
+        """Both together; Hessians only if both have them."""
+        mine, others = (tuple(vars(some).values()) for some in (self, other))
+        return Derivatives(
+            *[None if a is None or b is None else np.concatenate([a, b]) for a, b in zip(mine, others, strict=True)]
+        )
