@@ -41,8 +41,7 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
         state = flow.init(bf.BezierSimplex(P, n_objectives, degree), jax.random.key(seed + 1))
         stepped, _ = STEP(flow, problem, state)
 
-        _, draw = jax.random.split(state.key)
-        t, _ = flow.sampler(draw, n_objectives)
+        t, _ = flow.draw(state.key, state.k, n_objectives)
         Z = np.asarray(basis(t, degree))
         G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(problem, Z @ P)), np.asarray(t))
         expected = np.asarray(P) - alpha * np.linalg.solve(Z.T @ Z, Z.T @ G)
@@ -137,8 +136,7 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
         state = flow.init(bf.BezierSimplex.constant(jnp.zeros(3), 3, 2), jax.random.key(0))
         P, V = np.zeros((6, 3)), np.zeros((6, 3))
         for _ in range(4):
-            _, draw = jax.random.split(state.key)
-            t = np.asarray(flow.sampler(draw, 3)[0])
+            t = np.asarray(flow.draw(state.key, state.k, 3)[0])
             state, _ = STEP(flow, PROBLEM, state)
             Z = np.asarray(basis(t, 2))
             G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(PROBLEM, Z @ P)), t)

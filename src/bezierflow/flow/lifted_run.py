@@ -125,8 +125,7 @@ def _explain(
 def _locate_non_finite(flow: Flow, objectives: Objectives, run: runs.Run, names: Names) -> str:
     """Where the failed iteration met a value that is not finite: the same draw of t is made again and looked at."""
     state = run.state
-    _, draw = jax.random.split(state.key)
-    t, _ = flow.sampler(draw, state.surface.n_objectives)  # type: ignore[misc]
+    t, _ = flow.draw(state.key, state.k, state.surface.n_objectives)
     x = state.surface(t)
     values, slopes = jax.vmap(objectives)(x), jax.vmap(jax.jacobian(objectives))(x)
     when = f"in iteration {int(state.k)}"

@@ -22,7 +22,7 @@ class Derivatives:
 
     def join(self, other: "Derivatives") -> "Derivatives":
         """Both together; Hessians only if both have them."""
-        mine, others = (tuple(vars(some).values()) for some in (self, other))
-        return Derivatives(
-            *[None if a is None or b is None else np.concatenate([a, b]) for a, b in zip(mine, others, strict=True)]
-        )
+        both = None if self.hessians is None or other.hessians is None else np.concatenate([self.hessians, other.hessians])
+        parts = ((self.points, other.points), (self.values, other.values), (self.gradients, other.gradients))
+        points, values, gradients = (np.concatenate(pair) for pair in parts)
+        return Derivatives(points, values, gradients, both)

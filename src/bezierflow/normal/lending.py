@@ -26,7 +26,7 @@ class KnownHessians:
     def add(self, found: Derivatives) -> "KnownHessians":
         """With these added, those points left out whose Hessians are not finite."""
         assert found.hessians is not None
-        found = found.take(np.isfinite(found.hessians).all(axis=(1, 2, 3)))
+        found = found.take(np.asarray(np.isfinite(found.hessians).all(axis=(1, 2, 3))))
         known = found if self.at is None else self.at.join(found)
         assert known.hessians is not None
         return self if known.hessians.size > MOST_NUMBERS else KnownHessians(known)

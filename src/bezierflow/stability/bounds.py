@@ -22,7 +22,7 @@ class Bound:
     assumes: str
 
     def __float__(self) -> float:
-        return self.value
+        return float(self.value)
 
     def __str__(self) -> str:
         return f"{self.value:.4g} if {self.assumes}"

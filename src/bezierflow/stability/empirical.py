@@ -15,7 +15,7 @@ from ..compilation import NO_NESTED_THREADS
 from ..flow import Flow
 from .gram import gram_root
 from .losses import AbstractLoss, dense_points
-from .twins import Exchange, Objectives, drawn, run_many
+from .twins import Exchange, Objectives, run_many
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,4 @@ def _loss_at(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -
 @eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
 def _examples(flow: Flow, keys: Array, k: Array, position: Array, n_objectives: int) -> Array:
     """The example t_i of iteration k that was exchanged, for each twin: drawn again from the run's key."""
-
-    def of_one(key, k, position):
-        before = jax.lax.fori_loop(1, k, lambda _, key: jax.random.split(key)[0], key)
-        return drawn(flow, before, n_objectives)[1][position]
-
-    return jax.vmap(of_one)(keys, k, position)
+    return jax.vmap(lambda key, k, position: flow.draw(key, k, n_objectives)[0][position])(keys, k, position)

@@ -15,7 +15,7 @@ from ..flow import Flow
 from .checks import check_count, check_probability
 from .losses import AbstractLoss, held_out_points
 from .smallest_eigenvalue import Interval
-from .twins import Exchange, Objectives, drawn, run_many
+from .twins import Exchange, Objectives, run_many
 
 HELD_OUT = 4000
 """Evenly spread t whose mean loss stands for R: their error is far below that of the examples themselves."""
@@ -90,13 +90,11 @@ def _mean_losses(flow: Flow, loss: AbstractLoss, own: Array, other: Array, keys:
     def of_run(of_one):
         P, Q, key = of_one
 
-        def add(carry, _):
-            key, totals = carry
-            key, t, _weights = drawn(flow, key, M)
-            means = jnp.stack([jnp.mean(loss(P, t, flow.degree)), jnp.mean(loss(Q, t, flow.degree))])
-            return (key, totals + means), None
+        def add(k, totals):
+            t, _ = flow.draw(key, k, M)
+            return totals + jnp.stack([jnp.mean(loss(P, t, flow.degree)), jnp.mean(loss(Q, t, flow.degree))])
 
-        (_, totals), _ = jax.lax.scan(add, (key, jnp.zeros(2)), length=K)
+        totals = jax.lax.fori_loop(1, K + 1, add, jnp.zeros(2))
         return totals[0] / K, totals[1] / K
 
     return jax.lax.map(of_run, (own, other, keys), batch_size=16)

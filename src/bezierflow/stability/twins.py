@@ -58,22 +58,10 @@ class Exchange(NamedTuple):
         return cls(k, generator.integers(n_samples, size=len(k)), generator.dirichlet(np.ones(n_objectives), len(k)))
 
 
-def drawn(flow: Flow, key: Array, n_objectives: int) -> tuple[Array, Float[Array, "n_samples n_objectives"], Array]:
-    """What `Flow.step` draws in a state with this key: the next state's key, t and weights."""
-    key, draw = jax.random.split(key)
-    t, weights = flow.sampler(draw, n_objectives)  # type: ignore[misc]
-    return key, t, weights
-
-
 @eqx.filter_jit
 def samples_of_run(flow: Flow, key: Array, n_iterations: int, n_objectives: int) -> Float[Array, "K n_samples n_objectives"]:
     """T_1, …, T_K: every t that a run from this key draws."""
-
-    def iterate(key, _):
-        key, t, _weights = drawn(flow, key, n_objectives)
-        return key, t
-
-    return jax.lax.scan(iterate, key, length=n_iterations)[1]
+    return jax.lax.map(lambda k: flow.draw(key, k, n_objectives)[0], 1 + jnp.arange(n_iterations))
 
 
 def run_many(
@@ -120,7 +108,7 @@ def _run_many(flow, objectives, surface, keys, exchange, n_iterations: int, whol
     M = surface.n_objectives
 
     def iterate(own: Exchange, state):
-        _, t, weights = drawn(flow, state.key, M)
+        t, weights = flow.draw(state.key, state.k, M)
         exchanged = t.at[own.position].set(own.t)
         replayed = eqx.tree_at(lambda flow: flow.sampler, flow, Given(jnp.where(state.k == own.k, exchanged, t), weights))
         following, _ = replayed.step(objectives, state)
