@@ -41,9 +41,10 @@ def slide_refit(
     factor, projection = _projections(design * (weights / share)[:, None], xp)
     factor, projection = factor * share, projection * share[:, None] * share[None, :]
     y = weights[:, None] * displacements
-    overlap = xp.einsum("...iax,...jay->...ixjy", tangents, tangents)
-    n, k = overlap.shape[-2:]
-    coupling = (overlap * projection[:, None, :, None]).reshape(*overlap.shape[:-4], n * k, n * k)
+    *batch, n, n_variables, k = tangents.shape
+    flat = xp.swapaxes(tangents, -1, -2).reshape(*batch, n * k, n_variables)
+    overlap = flat @ xp.swapaxes(flat, -1, -2)
+    coupling = overlap * xp.repeat(xp.repeat(projection, k, axis=0), k, axis=1)
     right = -xp.einsum("...iax,...ia->...ix", tangents, y - projection @ y)
     slides = xp.linalg.solve(xp.eye(n * k) - coupling, right.reshape(*right.shape[:-2], n * k, 1)).reshape(right.shape)
     return factor @ (y + xp.einsum("...iax,...ix->...ia", tangents, slides))

@@ -60,19 +60,23 @@ def fit_surface(
     least = float(np.clip((0.01 if bold else 0.1) * error, SMALLEST_DAMPING, LARGEST_DAMPING))
     free, lifted = free_directions(cloud.t.shape[1], degree, freedom, n_fixed)
     weights = _weights(cloud, degree, precision)
-    t = _feet(control_points, cloud, cloud.t, degree)
-    merit, y = _merit(control_points, cloud, t, degree, weights)
+    t = _feet(control_points, cloud, cloud.t, design_matrix(cloud.t, degree), degree)
+    Z = design_matrix(t, degree)
+    merit, y = _merit(control_points, cloud, Z, weights)
     steps = MOST_BOLD_STEPS if bold else MOST_STEPS
     for _ in range(steps if len(free) and len(cloud) else 0):
-        design = design_matrix(t, freedom)[:, free]
+        design = (Z if freedom == degree else design_matrix(t, freedom))[:, free]
         refit = dense_refit if design.shape[1] * y.shape[1] < y.shape[0] * cloud.tangents.shape[2] else slide_refit
-        change = refit(design, y, cloud.tangents, weights, damping * _restraint(control_points, t, degree), xp=np)
+        change = refit(
+            design, y, cloud.tangents, weights, damping * _restraint(control_points, Z, cloud.t.shape[1], degree), xp=np
+        )
         moved = control_points + lifted @ change
-        moved_t = _feet(moved, cloud, t, degree)
-        moved_merit, moved_y = _merit(moved, cloud, moved_t, degree, weights)
+        moved_t = _feet(moved, cloud, t, Z, degree)
+        moved_Z = design_matrix(moved_t, degree)
+        moved_merit, moved_y = _merit(moved, cloud, moved_Z, weights)
         if moved_merit < merit:
             gained = moved_merit / merit
-            control_points, t, merit, y = moved, moved_t, moved_merit, moved_y
+            control_points, t, Z, merit, y = moved, moved_t, moved_Z, moved_merit, moved_y
             damping = max(damping / 10, least)
             if gained > (0.99 if bold else 0.7) and damping <= 10 * least:
                 break
@@ -91,32 +95,33 @@ def _weights(cloud: Cloud, degree: int, precision: float) -> np.ndarray:
     return weights / weights.max(initial=1e-300)
 
 
-def _restraint(control_points: np.ndarray, t: np.ndarray, degree: int) -> np.ndarray:
+def _restraint(control_points: np.ndarray, Z: np.ndarray, n_objectives: int, degree: int) -> np.ndarray:
     """How much more than elsewhere a slide is damped near a corner: by the square of how much nearer the corner is.
 
     A point that slides past its corner would make the surface run over the end of the set and back.
     """
-    corners = control_points[(multi_indices(t.shape[1], degree) == degree).argmax(axis=0)]
-    to_corner = np.linalg.norm((design_matrix(t, degree) @ control_points)[:, None] - corners[None], axis=2).min(axis=1)
+    corners = control_points[(multi_indices(n_objectives, degree) == degree).argmax(axis=0)]
+    to_corner = np.linalg.norm((Z @ control_points)[:, None] - corners[None], axis=2).min(axis=1)
     scale = STRAIGHT * np.linalg.norm(corners - corners[0], axis=1).max()
     return np.clip(scale / np.maximum(to_corner, 1e-300), 1, 1e3) ** 2
 
 
-def _merit(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, degree: int, weights: np.ndarray):
-    away = cloud.points - design_matrix(t, degree) @ control_points
+def _merit(control_points: np.ndarray, cloud: Cloud, Z: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """The weighted sum of squared normal distances, and the distances as vectors."""
+    away = cloud.points - Z @ control_points
     along = np.einsum("nlk,nl->nk", cloud.tangents, away)
     y = away - np.einsum("nlk,nk->nl", cloud.tangents, along)
     return float(np.sum(weights**2 * np.sum(y**2, axis=1))), y
 
 
-def _feet(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, degree: int) -> np.ndarray:
+def _feet(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, Z: np.ndarray, degree: int) -> np.ndarray:
     """One Gauss–Newton step of every t, within its face, towards the point of the surface nearest to its c."""
     n_objectives = t.shape[1]
     partials = degree * control_points[raised_positions(n_objectives, degree)]
     toward = np.einsum("nc,cml->nml", design_matrix(t, degree - 1), partials)
     # Derivatives in the directions e_m − t, which stay on the simplex; those that leave the face are taken out.
     toward = (toward - np.einsum("nm,nml->nl", t, toward)[:, None, :]) * cloud.faces[:, :, None]
-    away = cloud.points - design_matrix(t, degree) @ control_points
+    away = cloud.points - Z @ control_points
     gram = toward @ np.swapaxes(toward, 1, 2)
     ridge = 1e-12 * np.trace(gram, axis1=1, axis2=2) + 1e-300
     gram = gram + ridge[:, None, None] * np.eye(n_objectives)
