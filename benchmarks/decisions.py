@@ -39,11 +39,18 @@ def questions(solution: bf.Solution, rng: np.random.Generator) -> dict[str, Call
     def level(low: float, high: float) -> np.ndarray:
         return span.ideal + rng.uniform(low, high, n_objectives) * span.width
 
-    t, limit, hope, price = rng.dirichlet(np.ones(n_objectives)), level(0.3, 0.7), level(0.1, 0.3), rng.uniform(1, 2, n_objectives)
+    t, limit, hope, price = (
+        rng.dirichlet(np.ones(n_objectives)),
+        level(0.3, 0.7),
+        level(0.1, 0.3),
+        rng.uniform(1, 2, n_objectives),
+    )
     f, x = np.asarray(solution.front(t)), np.asarray(solution.pareto_set(t))
     others = {m: (None, f[m] + 0.1 * span.width[m]) for m in range(1, n_objectives)}
     excluded = {m: (None, span.ideal[m] + 0.02 * span.width[m]) for m in range(min(2, n_objectives))}
-    all_excluded = dict.fromkeys(range(n_objectives), (None, None)) | {m: (None, level(-0.1, 0.05)[m]) for m in range(n_objectives)}
+    all_excluded = dict.fromkeys(range(n_objectives), (None, None)) | {
+        m: (None, level(-0.1, 0.05)[m]) for m in range(n_objectives)
+    }
     region = decisions.keep(solution, {0: (None, limit[0])})
     box = {0: (0.5, 2.0), 1: (1.0, 1.5)}
     wide = {m: (price[m], 2 * price[m]) for m in range(n_objectives)}
@@ -109,7 +116,9 @@ def main() -> None:
             rows += rows_of(label, one, options.questions, options.repeats)
             for row in rows[-sum(row[0] == label for row in rows) :]:
                 print("{:36} {:40} median {:>8}  best {:>8}  hardest {:>8}  cpu {:>8} ms".format(*row), flush=True)
-    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("bezierflow", "jax", "numpy", "scipy"))
+    versions = ", ".join(
+        f"{package} {importlib.metadata.version(package)}" for package in ("bezierflow", "jax", "numpy", "scipy")
+    )
     command = f"python benchmarks/decisions.py --questions {options.questions} --repeats {options.repeats}"
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:

@@ -73,12 +73,12 @@ class ExactMap(AbstractFrontMap):
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """f(b(t))."""
         with double_precision():
-            return np.asarray(self._values(pad_rows(t), *self._numbers))[: len(t)]
+            return np.asarray(self._values(_padded(t), *self._numbers))[: len(t)]
 
     def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """f(b(t)) and its derivatives, forward over forward."""
         with double_precision():
-            values, jacobian, hessian = self._derivatives(pad_rows(t), *self._numbers)
+            values, jacobian, hessian = self._derivatives(_padded(t), *self._numbers)
             return np.asarray(values)[: len(t)], np.asarray(jacobian)[: len(t)], np.asarray(hessian)[: len(t)]
 
 
@@ -130,6 +130,11 @@ def tangent_basis(n_objectives: int) -> np.ndarray:
     """Orthonormal columns that span the directions along the simplex, those with Σ = 0."""
     full = np.column_stack([np.ones(n_objectives), np.eye(n_objectives)[:, 1:]])
     return np.linalg.qr(full)[0][:, 1:]
+
+
+def _padded(t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "padded n_objectives"]:
+    """The rows of t and copies of the last one: one, eight, or a larger power of two, so that few sizes are ever compiled."""
+    return t if len(t) == 1 else pad_rows(np.concatenate([t, np.repeat(t[-1:], max(0, 8 - len(t)), axis=0)]))
 
 
 @lru_cache(maxsize=64)

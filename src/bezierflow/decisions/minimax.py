@@ -122,7 +122,11 @@ def first_guess(
         binding[:, 1:] = (starts == 0) & (above > 0)
         duals[:, 0], duals[:, 1:] = 1.0, np.where(binding[:, 1:], above, 0.0)
         return starts, binding, duals, (programs.A[which, 0] * values).sum(axis=1) - programs.c[which, 0]
-    t, merit, guess = starts.copy(), np.empty(n), np.concatenate([np.full(n_goals, 1 / n_goals), np.zeros(n_bounds + n_objectives)])
+    t, merit, guess = (
+        starts.copy(),
+        np.empty(n),
+        np.concatenate([np.full(n_goals, 1 / n_goals), np.zeros(n_bounds + n_objectives)]),
+    )
     for k, number in enumerate(which):
         model = _Model(programs.one(number), starts[k], jacobian[k], hessian[k], guess, PENALTIES[0])
         merit[k] = model.merit(values[k])

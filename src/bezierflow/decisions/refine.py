@@ -77,7 +77,7 @@ def refine(
         residual = np.abs(right).max(axis=1)
         moving &= residual <= 10 * last + 1e-6
         last = residual
-        W = (((duals[:, None, :n_rows] @ rows) @ hessian.reshape(n, hessian.shape[1], -1))).reshape(n, size - 1, size - 1)
+        W = ((duals[:, None, :n_rows] @ rows) @ hessian.reshape(n, hessian.shape[1], -1)).reshape(n, size - 1, size - 1)
         matrix = _system(W, held, binding)
         if step == MOST_STEPS or not (moving & (residual > TOL)).any():
             break

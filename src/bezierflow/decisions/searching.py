@@ -15,6 +15,9 @@ AGREES = 1e-6
 FEASIBLE = 1e-8
 """A larger violation, in units of the range, means that a bound is broken."""
 
+GUESSES = 3
+"""So many times Newton's method is tried, each time one step of the descent farther on, before the descent goes all the way."""
+
 GUIDE_ERROR = 1e-4
 """A guide this close to the true map on the grid, in units of its range, is good enough to search on before refining."""
 
@@ -63,14 +66,21 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None)
 
 def local_solutions(front: AbstractFrontMap, programs: Programs, which: np.ndarray, starts: np.ndarray) -> list[End]:
     """A local solution from each start: by Newton's method, all at once, where it goes well, and else by a careful descent."""
-    t, binding, duals, merit = first_guess(front, programs, which, starts)
-    ends: list[End] = []
-    for k, end in enumerate(refine(front, programs, which, t, binding, duals)):
-        if end is None or end.violation > FEASIBLE or not end.goal <= merit[k] + FEASIBLE:
-            known = [other for other, p in zip(ends, which, strict=False) if p == which[k]]
-            end = descend(front, programs.one(which[k]), starts[k], FEASIBLE, known)
-        ends.append(end)
-    return ends
+    ends: list[End | None] = [None] * len(starts)
+    t, at_most, left = starts.copy(), np.full(len(starts), np.inf), np.arange(len(starts))
+    for _ in range(GUESSES):
+        t[left], binding, duals, merit = first_guess(front, programs, which[left], t[left])
+        at_most[left] = np.minimum(at_most[left], merit)
+        for k, end in zip(left, refine(front, programs, which[left], t[left], binding, duals), strict=True):
+            if end is not None and end.violation <= FEASIBLE and end.goal <= at_most[k] + FEASIBLE:
+                ends[k] = end
+        left = np.array([k for k in left if ends[k] is None], dtype=int)
+        if not len(left):
+            break
+    for k in left:
+        known = [end for end, number in zip(ends, which, strict=True) if end is not None and number == which[k]]
+        ends[k] = descend(front, programs.one(which[k]), starts[k], FEASIBLE, known)
+    return ends  # type: ignore[return-value]
 
 
 def _best(ends: list[End]) -> tuple[End, int, int]:
