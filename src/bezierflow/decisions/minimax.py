@@ -108,7 +108,7 @@ class End(NamedTuple):
 def first_guess(
     front: AbstractFrontMap, programs: Programs, which: Int[np.ndarray, " n"], starts: Float[np.ndarray, "n n_objectives"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """For a start of each question, what one step of the descent says: the next t, what binds there, its duals; and the merit now.
+    """What one step of the descent says at each start: the next t, what binds there and its duals; and the merit at the start.
 
     A single goal without bounds needs no quadratic program: a coordinate that is 0 stays 0 if its slope is above the mean's.
     """

@@ -7,7 +7,7 @@ from .front_map import AbstractFrontMap, tangent_basis
 from .minimax import End, Programs
 
 MOST_STEPS = 10
-"""Newton's method doubles its digits with each step; from a point of the grid three or four do, from the guide's end one or two."""
+"""Newton's method doubles its digits with each step: from a point of the grid three or four do, from the guide's end one."""
 
 LONGEST = 0.2
 """No step is longer: what is that far away has other neighbors on the grid."""

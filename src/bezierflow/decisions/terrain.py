@@ -1,4 +1,4 @@
-"""What is searched: a map over the simplex, a stand-in for it that is fast, and its values on a grid that tells where to start."""
+"""What is searched: a map over the simplex, a stand-in for it that is fast, and its values on a grid to start from."""
 
 from dataclasses import dataclass
 from functools import cached_property
