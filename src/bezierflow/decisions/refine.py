@@ -57,13 +57,14 @@ def refine(
     J = np.zeros((n, n_rows + size, size))
     J[:, :n_goals, -1] = -1.0
     J[:, n_rows:, :-1] = -directions
-    last, tau = np.full(n, np.inf), None
+    last, tau = np.full(n, np.inf), np.zeros(n)
+    levels, matrix = np.zeros((n, n_rows)), np.zeros((n, 0, 0))
     moving = np.ones(n, dtype=bool)
     for step in range(MOST_STEPS + 1):
         values, jacobian, hessian = front.derivatives(t)
         levels = (rows @ values[..., None])[..., 0] - limits
         J[:, :n_rows, :-1] = rows @ jacobian
-        if tau is None:
+        if step == 0:
             tau = levels[:, :n_goals].max(axis=1)
         excess = np.concatenate([levels[:, :n_goals] - tau[:, None], levels[:, n_goals:], -t], axis=1)
         if step:

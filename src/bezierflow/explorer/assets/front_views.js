@@ -97,9 +97,9 @@ class Mesh {
     const beyond = this.values.map((values) => excess(values, bounds, this.model.scale)), faces = [];
     for (const row of this.triangles) {
       const corners = row.map((k) => this.unit[k]), heights = row.map((k) => beyond[k]), light = faceLight(...corners);
-      if (heights.some((height) => height > 0)) faces.push({ corners, color: shade(false, light) });
-      const inside = clipTriangle(corners, heights);
-      if (inside.length) faces.push({ corners: inside, color: shade(true, light) });
+      const inside = clipTriangle(corners, heights), outside = clipTriangle(corners, heights.map((height) => -height));
+      if (inside.length > 2) faces.push({ corners: inside, color: shade(true, light) });
+      if (outside.length > 2) faces.push({ corners: outside, color: shade(false, light) });
     }
     Object.assign(this, { version, known: faces });
     return faces;
