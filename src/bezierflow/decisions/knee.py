@@ -22,7 +22,7 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     """
     view, bounds = opened(solution, subject_to)
     span = ranges(view.solution)
-    corners = (view.values(np.eye(len(bounds))) - span.ideal) / span.width
+    corners = (view.corners - span.ideal) / span.width
     normal = _plane_normal(corners)
     offset = normal @ corners.mean(axis=0)
     goal = (normal / span.width)[None]

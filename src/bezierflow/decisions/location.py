@@ -8,11 +8,11 @@ import numpy as np
 
 from ..flow import Solution
 from ..precision import double_precision
-from .asking import AGREES, FEASIBLE, local_minima
 from .choice import Certainty
 from .front_map import AbstractFrontMap, ScaledMap, SquaredDistance
-from .minimax import Program, descend
-from .refine import refine
+from .minimax import Programs
+from .searching import search
+from .terrain import Terrain
 from .view import View, view_of
 from .wishes import numbers
 
@@ -44,9 +44,8 @@ def locate(solution: Solution, x: Any) -> Location:
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
     size = max(solution.error.diameter, np.finfo(float).tiny)
-    width = len(flat)
-    scaled = ScaledMap(view.surface, np.zeros(width), np.full(width, size))
-    return _nearest(view, scaled, scaled, flat / size, view.grid_x / size, size)
+    surface = ScaledMap(view.surface, np.zeros(len(flat)), np.full(len(flat), size))
+    return _nearest(view, surface, surface, flat / size, view.grid_x / size, size)
 
 
 def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:
@@ -60,21 +59,16 @@ def _nearest(
     view: View, guide: AbstractFrontMap, true: AbstractFrontMap, target: np.ndarray, on_grid: np.ndarray, unit: float
 ) -> Location:
     """The nearest point on the true map, searched for on a guide that is close to it."""
-    squared = ((on_grid - target) ** 2).sum(axis=1) / 2
-    starts = local_minima(view, squared)
-    program = Program(np.ones((1, 1)), np.zeros(1), np.zeros((0, 1)), np.zeros(0))
+    squared = ((on_grid - target) ** 2).sum(axis=1, keepdims=True) / 2
     away = SquaredDistance(true, target)
-    ends = [descend(SquaredDistance(guide, target), program, start, FEASIBLE) for start in starts]
-    goals = np.array([end.goal for end in ends])
-    end = ends[int(np.nanargmin(goals))]
-    t, _, residual = refine(away, program, end.t, end.binding, end.dual) or (end.t, None, np.inf)
-    squared_distance, unrefined = away.values(np.stack([t, end.t]))[:, 0]
-    if not squared_distance <= unrefined:
-        t, squared_distance, residual = end.t, unrefined, np.inf
+    toward = away if guide is true else SquaredDistance(guide, target)
+    question = Programs(np.ones((1, 1, 1)), np.zeros((1, 1)), np.zeros((0, 1)), np.zeros(0))
+    found = search(Terrain(away, toward, view.grid_t, squared, view.grid_neighbors), question)[0]
+    t = found.t[None]
     return Location(
-        t=t,
-        x=view.solution.pareto_set(t),
-        f=view.values(t[None])[0],
-        distance=float(np.sqrt(2 * squared_distance) * unit),
-        certainty=Certainty.of(view.solution, len(starts), int(np.sum(goals <= end.goal + AGREES)), residual),
+        t=found.t,
+        x=view.solution.raveling.unravel(view.surface.values(t)[0]),
+        f=view.values(t)[0],
+        distance=float(np.sqrt(2 * found.goal) * unit),
+        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
     )

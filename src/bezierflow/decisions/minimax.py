@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from .front_map import AbstractFrontMap, tangent_basis
 from .quadratic import solve_quadratic
@@ -62,14 +62,77 @@ class Program(NamedTuple):
         return dual[:n_goals] @ self.A + dual[n_goals : n_goals + n_bounds] @ self.B
 
 
+class Programs(NamedTuple):
+    """Several questions with the same bounds, and with as many goals each."""
+
+    A: Float[np.ndarray, "n_programs n_goals n_values"]
+    c: Float[np.ndarray, "n_programs n_goals"]
+    B: Float[np.ndarray, "n_bounds n_values"]
+    d: Float[np.ndarray, " n_bounds"]
+
+    def one(self, number: int) -> Program:
+        """One of them."""
+        return Program(self.A[number], self.c[number], self.B, self.d)
+
+    def goals(self, values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, "n_programs n"]:
+        """Each question's goal at each row of values."""
+        return (self.A @ values.T - self.c[..., None]).max(axis=1)
+
+    def violation(self, values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, " n"]:
+        """How much the worst bound is broken, for each row of values; 0 where all hold."""
+        return (self.B @ values.T - self.d[:, None]).max(axis=0, initial=0.0)
+
+    def largest_change(self, steps: Float[np.ndarray, "n n_values"], penalty: float) -> Float[np.ndarray, "n_programs n"]:
+        """By how much goal + penalty · violation changes at most where no value changes by more than these steps."""
+        return (np.abs(self.A) @ steps.T).max(axis=1) + penalty * (np.abs(self.B) @ steps.T).max(axis=0, initial=0.0)
+
+    def rows(self, which: Int[np.ndarray, " n"]) -> tuple[Float[np.ndarray, "n n_rows n_values"], Float[np.ndarray, "n n_rows"]]:
+        """Goals and bounds of some of the questions, in one matrix each: rows f − limits."""
+        n = len(which)
+        rows = np.concatenate([self.A[which], np.broadcast_to(self.B, (n, *self.B.shape))], axis=1)
+        return rows, np.concatenate([self.c[which], np.broadcast_to(self.d, (n, len(self.d)))], axis=1)
+
+
 class End(NamedTuple):
-    """Where a search ended."""
+    """Where a search ended: `residual` is finite where Newton's method arrived there, `strict` if nothing nearby is as good."""
 
     t: Float[np.ndarray, " n_objectives"]
     goal: float
     violation: float
     dual: Float[np.ndarray, " n_constraints"]
     binding: Bool[np.ndarray, " n_constraints"]
+    residual: float = np.inf
+    strict: bool = False
+
+
+def first_guess(
+    front: AbstractFrontMap, programs: Programs, which: Int[np.ndarray, " n"], starts: Float[np.ndarray, "n n_objectives"]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What one step of the descent says at each start: the next t, what binds there and its duals; and the merit at the start.
+
+    A single goal without bounds needs no quadratic program: a coordinate that is 0 stays 0 if its slope is above the mean's.
+    """
+    values, jacobian, hessian = front.derivatives(starts)
+    n, n_objectives = starts.shape
+    n_goals, n_bounds = programs.c.shape[1], len(programs.d)
+    binding, duals = np.ones((n, n_goals + n_bounds + n_objectives), dtype=bool), np.zeros((n, n_goals + n_bounds + n_objectives))
+    if n_goals == 1 and not n_bounds:
+        slope = (programs.A[which] @ jacobian)[:, 0] @ tangent_basis(n_objectives).T
+        above = slope - (slope * starts).sum(axis=1, keepdims=True)
+        binding[:, 1:] = (starts == 0) & (above > 0)
+        duals[:, 0], duals[:, 1:] = 1.0, np.where(binding[:, 1:], above, 0.0)
+        return starts, binding, duals, (programs.A[which, 0] * values).sum(axis=1) - programs.c[which, 0]
+    t, merit, guess = (
+        starts.copy(),
+        np.empty(n),
+        np.concatenate([np.full(n_goals, 1 / n_goals), np.zeros(n_bounds + n_objectives)]),
+    )
+    for k, number in enumerate(which):
+        model = _Model(programs.one(number), starts[k], jacobian[k], hessian[k], guess, PENALTIES[0])
+        merit[k] = model.merit(values[k])
+        v, duals[k] = model.step(values[k])
+        t[k] += tangent_basis(n_objectives) @ v
+    return t, duals > 1e-9, duals, merit
 
 
 def descend(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..flow import Solution
 from ..problems import Names
-from .asking import answer
+from .asking import answers
 from .choice import Certainty
 from .region import Region
 from .view import View
@@ -65,9 +65,10 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
 
 
 def _ranges(view: View, bounds: np.ndarray) -> Ranges:
-    rows = np.eye(len(bounds))
-    low = [answer(view, "ideal", row[None], np.zeros(1), bounds) for row in rows]
-    high = [answer(view, "nadir", -row[None], np.zeros(1), bounds) for row in rows]
+    n_objectives = len(bounds)
+    rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])[:, None]
+    choices = answers(view, ["ideal"] * n_objectives + ["nadir"] * n_objectives, rows, np.zeros((len(rows), 1)), bounds)
+    low, high = choices[:n_objectives], choices[n_objectives:]
     return Ranges(
         ideal=np.array([choice.f[m] for m, choice in enumerate(low)]),
         nadir=np.array([choice.f[m] for m, choice in enumerate(high)]),

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 
 from ..flow import Solution
-from .asking import answer, bound_rows, search
+from .asking import answer, scaled_programs
 from .choice import Choice
-from .minimax import Program
 from .region import Region
+from .searching import search
 from .view import View
 from .wishes import Bounds, bounds_array, opened
 
@@ -41,13 +41,11 @@ def robust(
         raise ValueError(f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}")
     corners = np.unique(np.array(list(product(*(np.unique(pair) for pair in box)))), axis=0)
     corners = corners[np.flatnonzero(corners.max(axis=1) > 0)]
-    least = np.array([_least_total(view, corner, bounds) for corner in corners])
+    least = _least_totals(view, corners, bounds)
     return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, least, bounds)
 
 
-def _least_total(view: View, prices: np.ndarray, bounds: np.ndarray) -> float:
-    """The least total at these prices within the bounds."""
-    rows = prices * view.scale
-    size = rows.max()
-    found = search(view, Program((rows / size)[None], np.zeros(1), *bound_rows(view, bounds)))
-    return float(found.goal * size + prices @ view.origin)
+def _least_totals(view: View, prices: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """The least total at each row of prices within the bounds."""
+    programs, sizes = scaled_programs(view, prices[:, None], np.zeros((len(prices), 1)), bounds)
+    return np.array([found.goal for found in search(view.terrain, programs)]) * sizes

@@ -10,15 +10,14 @@ from ..bezier import fit
 from ..flow import Solution
 from ..simplex import grid, index_positions, multi_indices, n_controls
 from .front_map import AbstractFrontMap, ExactMap, PolynomialMap, ScaledMap, polynomial_map
+from .searching import GUIDE_ERROR
+from .terrain import Terrain
 
 LARGEST_GRID = 1500
 """The finest regular grid of the simplex with at most this many points tells where to start: 53 points an edge for M = 3."""
 
 FINEST = 400
 """Steps along an edge at most, which only the grid of two objectives reaches."""
-
-GUIDE_ERROR = 1e-4
-"""A polynomial this close to the front on the grid, in units of its range, is good enough to search on before refining."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +66,9 @@ class View:
     @cached_property
     def scaled(self) -> AbstractFrontMap:
         """The front in units of its range."""
+        if isinstance(self.front, PolynomialMap):
+            front = self.front
+            return PolynomialMap((front.points - self.origin) / self.scale, front.n_objectives, front.degree)
         return ScaledMap(self.front, self.origin, self.scale)
 
     @cached_property
@@ -75,10 +77,19 @@ class View:
 
         Answers found on it are refined on `scaled`, so it decides where the search looks and never what is answered.
         """
-        if isinstance(self.front, PolynomialMap):
-            front = self.front
-            return PolynomialMap((front.points - self.origin) / self.scale, front.n_objectives, front.degree)
+        if isinstance(self.scaled, PolynomialMap):
+            return self.scaled
         return _polynomial_guide(self.grid_t, self.grid_scaled, self.solution.degree) or self.scaled
+
+    @cached_property
+    def terrain(self) -> Terrain:
+        """The front in units of its range, ready to be searched."""
+        return Terrain(self.scaled, self.guide, self.grid_t, self.grid_scaled, self.grid_neighbors)
+
+    @cached_property
+    def corners(self) -> np.ndarray:
+        """Objective values where one weight is all of t, one row a corner."""
+        return self.values(np.eye(self.solution.n_objectives))
 
     @cached_property
     def grid_x(self) -> np.ndarray:

@@ -43,6 +43,11 @@ function start() {
     part("right").append(part("rates").closest("section"));
     part("middle").append(part("design").closest("section"));
   }
+  if (n >= 5) {  // a wide table: a row of its own
+    const section = part("rates").closest("section");
+    section.classList.add("full");
+    part("bookmarks").closest("section").before(section);
+  }
   const View = n === 2 ? CurveView : n === 3 ? SurfaceView : PairsView;
   const drawings = [new View(part("front"), model, state, moveTo)];
   if (n <= 3) drawings.push(new Pad(part("pad"), model, state, moveTo)); else part("pad").hidden = true;

@@ -46,14 +46,14 @@ function drawAxes(context, frame, model, i, j, small = false) {
   context.lineWidth = 1;
   context.font = small ? FONT.replace("12px", "11px") : FONT;
   context.beginPath();
-  for (const value of ticks(ideal[i], nadir[i], small ? 3 : 5)) {
+  for (const value of ticks(ideal[i], nadir[i], small ? 4 : 5)) {
     const x = left + (value - ideal[i]) / scale[i] * (right - left);
     context.moveTo(x, top);
     context.lineTo(x, bottom);
     context.textAlign = "center";
     context.fillText(readable(value, 3), x, bottom + 15);
   }
-  for (const value of ticks(ideal[j], nadir[j], small ? 3 : 5)) {
+  for (const value of ticks(ideal[j], nadir[j], small ? 4 : 5)) {
     const y = bottom - (value - ideal[j]) / scale[j] * (bottom - top);
     context.moveTo(left, y);
     context.lineTo(right, y);
@@ -83,11 +83,35 @@ function nearestSample(view, event) {
   return view.model.samples.points[best];
 }
 
+/** The front of three objectives as small triangles, each cut where a bound cuts it. */
+class Mesh {
+  constructor(model, resolution) {
+    Object.assign(this, { model, triangles: gridTriangles(resolution) });
+    this.values = multiIndices(3, resolution).map((index) => model.front.evaluate(index.map((d) => d / resolution)));
+    this.unit = this.values.map((values) => model.normalized(values));
+  }
+
+  /** Polygons in space with their colors. They do not depend on where one looks from, so they are kept until a bound moves. */
+  faces({ bounds, version }) {
+    if (this.version === version) return this.known;
+    const beyond = this.values.map((values) => excess(values, bounds, this.model.scale)), faces = [];
+    for (const row of this.triangles) {
+      const corners = row.map((k) => this.unit[k]), heights = row.map((k) => beyond[k]), light = faceLight(...corners);
+      const inside = clipTriangle(corners, heights), outside = clipTriangle(corners, heights.map((height) => -height));
+      if (inside.length > 2) faces.push({ corners: inside, color: shade(true, light) });
+      if (outside.length > 2) faces.push({ corners: outside, color: shade(false, light) });
+    }
+    Object.assign(this, { version, known: faces });
+    return faces;
+  }
+}
+
 class SurfaceView {
   constructor(canvas, model, state, onMove) {
     Object.assign(this, { canvas, model, state, onMove, turn: 0.75, tilt: 0.5 });
-    this.unit = model.sampleValues.map((values) => this.normalized(values));
-    this.triangles = gridTriangles(model.samples.resolution);
+    this.fine = new Mesh(model, model.samples.resolution);
+    this.coarse = new Mesh(model, 20);  // a fifth of the triangles: what a frame has time for while the front turns
+    this.mesh = this.fine;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.last = this.first = [event.clientX, event.clientY];
@@ -112,27 +136,29 @@ class SurfaceView {
   rotate(turn, tilt) {
     this.turn += turn;
     this.tilt = Math.min(1.45, Math.max(-0.2, this.tilt + tilt));
-    this.draw();
-  }
-
-  normalized(values) {
-    return values.map((value, m) => (value - this.model.ideal[m]) / this.model.scale[m] - 0.5);
+    if (this.waiting) return;
+    this.waiting = true;  // however fast the pointer moves, each frame is drawn once
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+    this.mesh = this.coarse;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => { this.mesh = this.fine; this.draw(); }, 150);
   }
 
   /** Orthographic: turn about the third axis, then tilt towards the viewer. Returns x, y and depth (nearer is larger). */
   project(p) {
-    const c = Math.cos(this.turn), s = Math.sin(this.turn), ct = Math.cos(this.tilt), st = Math.sin(this.tilt);
+    const { c, s, ct, st } = this.rotation;
     const across = c * p[0] - s * p[1], along = s * p[0] + c * p[1];
     return [this.center[0] + this.size * across, this.center[1] + this.size * (along * st - p[2] * ct), along * ct + p[2] * st];
   }
 
-  place(values) { return this.project(this.normalized(values)); }
+  place(values) { return this.project(this.model.normalized(values)); }
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
     this.center = [width / 2, height / 2 + 4];
-    this.size = Math.min(width * 0.56, height * 0.6);
-    drawLayers(this, [state.version, this.turn, this.tilt], (context) => {
+    this.size = Math.min((width - 130) * 0.7, height * 0.6);  // room for the labels on both sides
+    this.rotation = { c: Math.cos(this.turn), s: Math.sin(this.turn), ct: Math.cos(this.tilt), st: Math.sin(this.tilt) };
+    drawLayers(this, [state.version, this.turn, this.tilt, this.mesh === this.fine], (context) => {
       this.drawBox(context);
       this.drawSurface(context);
     }, (context) => {
@@ -141,26 +167,22 @@ class SurfaceView {
     });
   }
 
-  /** The small triangles, the farthest first, each cut where a bound cuts it. */
+  /** The faces, the farthest first, each with a thin outline that closes the seams between them. */
   drawSurface(context) {
-    const { state } = this;
-    const at = this.unit.map((p) => this.project(p));
-    const sorted = this.triangles.map((row) => [row, at[row[0]][2] + at[row[1]][2] + at[row[2]][2]]).sort((a, b) => a[1] - b[1]);
-    const fill = (corners, color) => {
+    const depth = (corners) => corners.reduce((sum, corner) => sum + corner[2], 0) / corners.length;
+    const seen = this.mesh.faces(this.state).map(({ corners, color }) => {
+      const at = corners.map((corner) => this.project(corner));
+      return { at, color, depth: depth(at) };
+    });
+    context.lineWidth = 0.6;
+    for (const { at, color } of seen.sort((a, b) => a.depth - b.depth)) {
       context.fillStyle = context.strokeStyle = color;
       context.beginPath();
-      corners.forEach((corner, i) => context[i ? "lineTo" : "moveTo"](corner[0], corner[1]));
+      context.moveTo(at[0][0], at[0][1]);
+      for (let k = 1; k < at.length; k++) context.lineTo(at[k][0], at[k][1]);
       context.closePath();
       context.fill();
       context.stroke();
-    };
-    context.lineWidth = 0.6;
-    for (const [row] of sorted) {
-      const light = faceLight(...row.map((k) => this.unit[k]));
-      const corners = row.map((k) => at[k]), heights = row.map((k) => state.excess[k]);
-      if (heights.some((height) => height > 0)) fill(corners, shade(false, light));
-      const inside = clipTriangle(corners, heights);
-      if (inside.length) fill(inside, shade(true, light));
     }
   }
 

@@ -20,6 +20,9 @@ class Model {
     };
   }
 
+  /** Objective values as shares of their ranges, from −½ at the best to ½ at the worst. */
+  normalized(values) { return values.map((value, m) => (value - this.ideal[m]) / this.scale[m] - 0.5); }
+
   /** The estimated distance of the surface to the Pareto set near t: inverse-distance mean of the nearest measured points. */
   errorAt(t) {
     if (!this.localErrors) return null;

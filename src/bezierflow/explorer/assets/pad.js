@@ -131,7 +131,8 @@ class Pad {
 
 /** The small triangles of a regular grid in the canonical order, as rows of three positions. */
 function gridTriangles(resolution) {
-  if (gridTriangles.known?.resolution === resolution) return gridTriangles.known.rows;
+  const known = gridTriangles.known ??= new Map();
+  if (known.has(resolution)) return known.get(resolution);
   const place = (i, j) => { const left = resolution - i; return left * (left + 1) / 2 + (left - j); };
   const rows = [];
   for (let i = 0; i < resolution; i++) {
@@ -140,6 +141,6 @@ function gridTriangles(resolution) {
       if (i + j + 1 < resolution) rows.push([place(i + 1, j), place(i, j + 1), place(i + 1, j + 1)]);
     }
   }
-  gridTriangles.known = { resolution, rows };
+  known.set(resolution, rows);
   return rows;
 }

@@ -105,6 +105,7 @@ class DesignPanel {
       return { value, marker };
     });
     root.append(element("table", { className: "design" }, body));
+    if (this.rows.length > 10) root.after(element("p", { className: "note" }, `All ${this.rows.length} variables: scroll the list.`));
   }
 
   update() {
