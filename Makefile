@@ -49,7 +49,7 @@ $(VENV)-peers/.installed: pyproject.toml
 bench: $(VENV)-peers/.installed  ## compare speed with pytorch-bsf and NumPy, in an environment of its own
 	$(VENV)-peers/bin/python benchmarks/peers.py
 
-contest: $(VENV)-peers/.installed  ## every method on every problem, peers included (about an hour)
+contest: $(VENV)-peers/.installed  ## every method on every problem, peers included (about 20 minutes)
 	$(VENV)-peers/bin/python -m benchmarks.contest
 	$(VENV)-peers/bin/python -m benchmarks.contest.report
 

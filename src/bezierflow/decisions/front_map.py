@@ -17,7 +17,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import BezierSimplex
-from ..bezier.basis import basis
 from ..bezier.projection import pad_rows
 from ..precision import double_precision
 from ..simplex import multi_indices, multinomials, raised_positions
@@ -59,27 +58,31 @@ class PolynomialMap(AbstractFrontMap):
 class ExactMap(AbstractFrontMap):
     """The problem's own objectives on the surface, differentiated by JAX along the simplex: (M−1)² directions, whatever L is.
 
-    The numbers of the problem and of the surface are arguments of the compiled programs, so that another solution of the same
-    shapes, a part that was zoomed to for one, finds them compiled.
+    The surface itself is differentiated without JAX: near t it is x + X v + ½ vᵀY v, and only f of that is left to compile.
+    The problem's numbers are arguments of the compiled programs, which know nothing of the surface: every other solution of
+    the problem, or of one with the same shapes, finds them compiled.
     """
 
     def __init__(self, objectives: Callable[[Array], Array], surface: BezierSimplex):
         arrays, code = eqx.partition(objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray))
         numbers, structure = jax.tree.flatten(arrays)
-        self._values, self._derivatives = _programs(code, structure, surface.degree)
+        self._surface = polynomial_map(surface)
+        self._values, self._derivatives = _programs(code, structure)
         with double_precision():
-            self._numbers = [jnp.asarray(one) for one in (surface.control_points, *numbers)]
+            self._numbers = [jnp.asarray(one) for one in numbers]
 
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """f(b(t))."""
         with double_precision():
-            return np.asarray(self._values(_padded(t), *self._numbers))[: len(t)]
+            return np.asarray(self._values(_padded(self._surface.values(t)), *self._numbers))[: len(t)]
 
     def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """f(b(t)) and its derivatives, forward over forward."""
+        n, k = len(t), t.shape[1] - 1
         with double_precision():
-            values, jacobian, hessian = self._derivatives(_padded(t), *self._numbers)
-            return np.asarray(values)[: len(t)], np.asarray(jacobian)[: len(t)], np.asarray(hessian)[: len(t)]
+            expansion = (_padded(part) for part in self._surface.derivatives(t))
+            every = np.asarray(self._derivatives(*expansion, *self._numbers))[:n]
+        return every[..., 0], every[..., 1 : 1 + k], every[..., 1 + k :].reshape(n, -1, k, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,32 +135,44 @@ def tangent_basis(n_objectives: int) -> np.ndarray:
     return np.linalg.qr(full)[0][:, 1:]
 
 
-def _padded(t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "padded n_objectives"]:
-    """The rows of t and copies of the last one: one, eight, or a larger power of two, so that few sizes are ever compiled."""
-    return t if len(t) == 1 else pad_rows(np.concatenate([t, np.repeat(t[-1:], max(0, 8 - len(t)), axis=0)]))
+def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *width"]:
+    """The rows and copies of the last one: one, eight, or a larger power of two, so that few sizes are ever compiled."""
+    if len(rows) == 1:
+        return rows
+    return pad_rows(np.concatenate([rows, np.repeat(rows[-1:], 8 - len(rows), axis=0)]) if len(rows) < 8 else rows)
 
 
 @lru_cache(maxsize=64)
-def _programs(code: Any, structure: Any, degree: int) -> tuple[Callable, Callable]:
-    """Compiled programs of (t, control points, the problem's arrays), for objectives that differ in their arrays alone."""
+def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
+    """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 
-    def value(t: Array, points: Array, *numbers: Array) -> Array:
+    The first gives f(x). The second takes x, X and Y at each point and gives value, slopes and bends of f(x + X v + ½ vᵀY v) at
+    v = 0 side by side: one array is faster to bring back than three.
+    """
+
+    def value(x: Array, *numbers: Array) -> Array:
         objectives = eqx.combine(jax.tree.unflatten(structure, numbers), code)
-        return objectives(basis(t, degree) @ points)
+        return objectives(x)
 
-    def derivatives(t: Array, *numbers: Array) -> tuple[Array, Array, Array]:
-        directions = tangent_basis(len(t))
-
+    def derivatives(x: Array, X: Array, Y: Array, *numbers: Array) -> Array:
         def along(v: Array) -> Array:
-            return value(t + directions @ v, *numbers)
+            return value(x + X @ v + (Y @ v) @ v / 2, *numbers)
 
-        origin = jnp.zeros(directions.shape[1])
-        return along(origin), jax.jacfwd(along)(origin), jax.jacfwd(jax.jacfwd(along))(origin)
+        def with_slopes(v: Array) -> tuple[Array, tuple[Array, Array]]:
+            slopes, at = jax.jacfwd(lambda v: (along(v),) * 2, has_aux=True)(v)
+            return slopes, (at, slopes)
 
-    def for_each(function: Callable) -> Callable:
-        return jax.jit(lambda t, *numbers: jax.vmap(lambda one: function(one, *numbers))(t))
+        bends, (at, slopes) = jax.jacfwd(with_slopes, has_aux=True)(jnp.zeros(X.shape[-1]))
+        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)], axis=1)
 
-    return for_each(value), for_each(derivatives)
+    def for_each(function: Callable, n_points: int) -> Callable:
+        def batched(*arguments: Array) -> Array:
+            axes = (0,) * n_points + (None,) * (len(arguments) - n_points)
+            return jax.vmap(function, in_axes=axes)(*arguments)
+
+        return jax.jit(batched)
+
+    return for_each(value, 1), for_each(derivatives, 3)
 
 
 @cache

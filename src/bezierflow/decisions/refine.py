@@ -15,8 +15,8 @@ LONGEST = 0.2
 NOISE = 1e-10
 """A dual this little below 0, or a constraint broken by no more, is rounding."""
 
-TOL = 1e-12
-"""Newton's method has arrived when no residual is larger."""
+TOL = 1e-10
+"""Newton's method has arrived when no residual is larger, in units of ranges."""
 
 GOOD = 1e-8
 """Its end is accepted with a residual up to this."""
@@ -130,4 +130,9 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     try:
         return np.linalg.solve(matrix, right[..., None])[..., 0]
     except np.linalg.LinAlgError:  # a front that is flat along what binds has no single answer: let the others move on
-        return np.stack([np.linalg.lstsq(one, row, rcond=1e-13)[0] for one, row in zip(matrix, right, strict=True)])
+        single = np.asarray(np.linalg.det(matrix) != 0)
+        moves = np.empty_like(right)
+        moves[single] = np.linalg.solve(matrix[single], right[single][..., None])[..., 0]
+        for k in np.flatnonzero(~single):
+            moves[k] = np.linalg.lstsq(matrix[k], right[k], rcond=1e-13)[0]
+        return moves

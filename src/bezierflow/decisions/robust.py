@@ -9,7 +9,7 @@ from ..flow import Solution
 from .asking import answer, scaled_programs
 from .choice import Choice
 from .region import Region
-from .searching import search
+from .searching import least_goals
 from .view import View
 from .wishes import Bounds, bounds_array, opened
 
@@ -48,4 +48,4 @@ def robust(
 def _least_totals(view: View, prices: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """The least total at each row of prices within the bounds."""
     programs, sizes = scaled_programs(view, prices[:, None], np.zeros((len(prices), 1)), bounds)
-    return np.array([found.goal for found in search(view.terrain, programs)]) * sizes
+    return least_goals(view.terrain, programs) * sizes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .front_map import AbstractFrontMap
-from .minimax import End, Programs, descend, first_guess
+from .minimax import PENALTIES, End, Programs, descend, first_guess
 from .refine import refine
 from .terrain import PENALTY, Terrain
 
@@ -17,6 +17,9 @@ FEASIBLE = 1e-8
 
 GUESSES = 3
 """So many times Newton's method is tried, each time one step of the descent farther on, before the descent goes all the way."""
+
+WAY = np.linspace(0, 1, 9)
+"""Places on the straight way from a start to an end at which it is looked whether that leads downhill."""
 
 GUIDE_ERROR = 1e-4
 """A guide this close to the true map on the grid, in units of its range, is good enough to search on before refining."""
@@ -36,13 +39,25 @@ class Found:
     starts: int
 
 
-def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None) -> list[Found]:
+def least_goals(terrain: Terrain, programs: Programs) -> np.ndarray:
+    """The least goal of each program, of a single goal each.
+
+    Without bounds the guide's best point will do: at a minimum, an error of t counts with its square only.
+    """
+    if len(programs.d) or terrain.guide is terrain.true:
+        return np.array([found.goal for found in search(terrain, programs)])
+    values = terrain.true.values(np.stack([found.t for found in search(terrain, programs, guide_will_do=True)]))
+    return (programs.A[:, 0] * values).sum(axis=1) - programs.c[:, 0]
+
+
+def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None, guide_will_do: bool = False) -> list[Found]:
     """For each program the best of several local solutions; never worse than the best point of the grid.
 
     Args:
         terrain: what is searched.
         programs: the questions.
         also: a place to start from beside those of the grid.
+        guide_will_do: whether the guide's answers are good enough.
     """
     goals, violations = programs.goals(terrain.values), programs.violation(terrain.values)
     which, where = terrain.starts(programs, goals + PENALTY * violations)
@@ -52,7 +67,7 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None)
         starts = np.concatenate([starts, np.tile(also, (len(goals), 1))])
     ends = local_solutions(terrain.guide, programs, which, starts)
     chosen = [_best([end for end, p in zip(ends, which, strict=True) if p == number]) for number in range(len(goals))]
-    found = _on_the_true_map(terrain, programs, chosen)
+    found = _on_the_true_map(terrain, programs, chosen, guide_will_do)
     for number, one in enumerate(found):
         ranked = np.where(violations <= max(FEASIBLE, one.violation), goals[number], np.inf)
         k = int(np.argmin(ranked))
@@ -65,7 +80,10 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None)
 
 
 def local_solutions(front: AbstractFrontMap, programs: Programs, which: np.ndarray, starts: np.ndarray) -> list[End]:
-    """A local solution from each start: by Newton's method, all at once, where it goes well, and else by a careful descent."""
+    """A local solution from each start: by Newton's method, all at once, where it goes well, and else by a careful descent.
+
+    A start from which it goes straight downhill to where another one ended is no basin of its own, and ends there too.
+    """
     ends: list[End | None] = [None] * len(starts)
     t, at_most, left = starts.copy(), np.full(len(starts), np.inf), np.arange(len(starts))
     for _ in range(GUESSES):
@@ -74,6 +92,7 @@ def local_solutions(front: AbstractFrontMap, programs: Programs, which: np.ndarr
         for k, end in zip(left, refine(front, programs, which[left], t[left], binding, duals), strict=True):
             if end is not None and end.violation <= FEASIBLE and end.goal <= at_most[k] + FEASIBLE:
                 ends[k] = end
+        _join(front, programs, which, starts, ends)
         left = np.array([k for k in left if ends[k] is None], dtype=int)
         if not len(left):
             break
@@ -81,6 +100,25 @@ def local_solutions(front: AbstractFrontMap, programs: Programs, which: np.ndarr
         known = [end for end, number in zip(ends, which, strict=True) if end is not None and number == which[k]]
         ends[k] = descend(front, programs.one(which[k]), starts[k], FEASIBLE, known)
     return ends  # type: ignore[return-value]
+
+
+def _join(front: AbstractFrontMap, programs: Programs, which: np.ndarray, starts: np.ndarray, ends: list[End | None]) -> None:
+    """Gives every start without an end that of another start of its question, where the way there leads downhill throughout."""
+    known: dict[int, End] = {}
+    for end, number in zip(ends, which.tolist(), strict=True):
+        if end is not None and (number not in known or end.goal < known[number].goal):
+            known[number] = end
+    lost = [k for k, end in enumerate(ends) if end is None and which[k] in known]
+    if not lost:
+        return
+    goals = np.stack([known[which[k]].t for k in lost])
+    ways = starts[lost][:, None] + WAY[:, None] * (goals - starts[lost])[:, None]
+    values = front.values(ways.reshape(-1, starts.shape[1])).reshape(len(lost), len(WAY), -1)
+    for k, along in zip(lost, values, strict=True):
+        program = programs.one(which[k])
+        merit = program.goal(along) + PENALTIES[0] * program.violation(along)
+        if (np.diff(merit) <= FEASIBLE).all():
+            ends[k] = known[which[k]]
 
 
 def _best(ends: list[End]) -> tuple[End, int, int]:
@@ -91,10 +129,13 @@ def _best(ends: list[End]) -> tuple[End, int, int]:
     return ends[best], agreed, len(ends)
 
 
-def _on_the_true_map(terrain: Terrain, programs: Programs, chosen: list[tuple[End, int, int]]) -> list[Found]:
+def _on_the_true_map(
+    terrain: Terrain, programs: Programs, chosen: list[tuple[End, int, int]], guide_will_do: bool
+) -> list[Found]:
     """The best ends, which were found on the guide, brought onto the true map, to their last digits."""
     ends = [end for end, _, _ in chosen]
-    if terrain.guide is not terrain.true or not all(np.isfinite(end.residual) for end in ends):
+    misses = terrain.guide is not terrain.true or not all(np.isfinite(end.residual) for end in ends)
+    if misses and not guide_will_do:
         refined = _refined(terrain, programs, np.arange(len(ends)), ends)
         for number, better in enumerate(refined):
             if better is None and terrain.guide is not terrain.true:  # the guide misled: search the true map, from there
