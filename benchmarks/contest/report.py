@@ -52,7 +52,7 @@ def plot(rows: list[dict[str, str]]) -> None:
             axes.scatter(cost, error, s=36, color=color, marker=marker, label=title, alpha=0.85)
     axes.set(xscale="log", yscale="log", xlabel="cost [gradient-equivalents]", ylabel="largest distance, both ways / diameter")
     axes.grid(True, which="major", alpha=0.25)
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.legend(frameon=False, fontsize=8, loc="lower right")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURE, dpi=150)
     plt.close(figure)
