@@ -24,13 +24,14 @@ def answers(view: View, questions: list[str], A: np.ndarray, c: np.ndarray, boun
     """Several such questions within the same bounds, with as many goals each: A is (n, n_goals, M) and c is (n, n_goals)."""
     programs, sizes = scaled_programs(view, A, c, bounds)
     solution, found = view.solution, _within_bounds(view, programs)
+    unravel = solution.raveling.unravel
     t = np.stack([one.t for one in found])
     choices = []
     for k, (f, x) in enumerate(zip(view.values(t), view.surface.values(t), strict=True)):
         choice = Choice(
             question=questions[k],
             t=t[k],
-            x=solution.raveling.unravel(x),
+            x=unravel(x),
             f=f,
             value=float((A[k] @ f - c[k]).max()),
             certainty=Certainty.of(solution, found[k].starts, found[k].agreed, found[k].residual),
