@@ -16,16 +16,21 @@ def main() -> None:
     """All pictures, from one run."""
     problem = bf.problems.ScaledMED().with_names(objectives=["Cost", "Mass", "Noise"], objective_units=["EUR", "kg", "dB"])
     solution = bf.minimize(problem, np.zeros(3), bf.lift(bf.Newton(), degree=4))
-    choices = [decisions.knee(solution), decisions.best(solution, "Cost", {"Mass": (None, 2.0)})]
+    design = gearbox()
+    choices = {
+        "knee": decisions.knee(design),
+        "least Cost with Mass ≤ 15 kg": decisions.best(design, "Cost", {"Mass": (None, 15.0)}),
+        "least regret, 1 kg for 1 to 5 k€": decisions.robust(design, {"Cost": (1, 1), "Mass": (1, 5), "Noise": (1, 1)}),
+    }
     pictures = {
-        "front-choices": bf.plots.front(solution, choices=choices).figure,
+        "front-choices": bf.plots.front(design, choices=choices).figure,
         "error": bf.plots.error(solution).figure,
         "paths": bf.plots.paths(solution),
     }
     for name, figure in pictures.items():
         figure.savefig(IMAGES / f"{name}.png", dpi=110)
     with tempfile.TemporaryDirectory() as folder:
-        photograph(bf.explore(gearbox(), Path(folder) / "page.html", title="Gearbox study"))
+        photograph(bf.explore(design, Path(folder) / "page.html", title="Gearbox study"))
 
 
 def gearbox() -> bf.Solution:

@@ -71,7 +71,9 @@ def test_the_truth_is_drawn_where_a_problem_knows_it():
 def test_the_front_marks_choices():
     choice = bf.decisions.knee(THREE)
     ax = plots.front(THREE, choices=[choice], points=np.zeros((1, 3)))
-    assert "choices" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert choice.question in [text.get_text() for text in ax.get_legend().get_texts()]
+    ax = plots.front(THREE, choices={"mine": choice, "yours": choice})
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-2:] == ["mine", "yours"]
 
 
 def test_a_curve_is_the_surface_itself():

@@ -1,6 +1,6 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
 
-from .chord import Chord, follow_chord
+from .chord import Chord, follow_chord, settle_chords
 from .derivatives import Derivatives
 from .descent import Descent, descend, start_descent
 from .displacement import Linearization, common_descent, linearize
@@ -35,6 +35,7 @@ __all__ = [
     "follow_chord",
     "largest_degree",
     "linearize",
+    "settle_chords",
     "slide_refit",
     "start_descent",
 ]

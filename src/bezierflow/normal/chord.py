@@ -6,7 +6,7 @@ Jacobian and a Hessian, for 2M gradients instead of (L + 1)M, and say themselves
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,3 +43,29 @@ def follow_chord(
     believed = np.asarray(lin.valid) & np.asarray(onward.valid) & ((share <= SLOWEST) | rounding)
     miss = np.where(rounding, left, np.minimum(share, 1.0) * left)
     return Chord(first + second, miss, believed)
+
+
+def settle_chords(
+    count: Evaluator, at: Derivatives, lin: Linearization, faces: np.ndarray, diameter: float, support: bool = False
+) -> tuple[Derivatives, Linearization, np.ndarray]:
+    """Linearizations with borrowed Hessians, followed along their chords; those not to be believed are made anew.
+
+    Returns the derivatives, now with own Hessians where they were needed; the linearizations with the whole ways as
+    displacements; and by how much each may miss the set, not a number where that follows from the displacement as usual.
+    """
+    chord = follow_chord(count, at, lin, faces, diameter, support)
+    lin = Linearization(*[np.array(part) for part in lin])._replace(displacement=chord.way)
+    miss, doubtful = chord.miss, np.flatnonzero(~chord.believed)
+    if len(doubtful):
+        own = count.at(at.points[doubtful])
+        assert at.hessians is not None
+        at = replace(at, hessians=_put(at.hessians, doubtful, own.hessians))
+        lin = Linearization(*map(_put, lin, [doubtful] * len(lin), count.linearize(own, faces[doubtful], support)))
+        miss = _put(miss, doubtful, np.nan)
+    return at, lin, miss
+
+
+def _put(array: Any, rows: np.ndarray, values: Any) -> np.ndarray:
+    array = np.array(array)
+    array[rows] = values
+    return array

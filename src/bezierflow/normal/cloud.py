@@ -58,14 +58,14 @@ def observe(
 ) -> Cloud:
     """The cloud that a linearization at x = b(t) gives, given the minimizers; points where it failed are left out.
 
-    By how much a point may miss the set follows from the length of its displacement, unless `miss` says it.
+    By how much a point may miss the set follows from the length of its displacement, unless `miss` says it (as a number).
     """
     y = np.asarray(lin.displacement)
     length = np.linalg.norm(y, axis=1)
     capped = y * np.minimum(1, LONGEST * diameter / np.maximum(length, 1e-300))[:, None]
-    if miss is None:
-        to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1, initial=np.inf)
-        miss = np.where(length > 0, length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300), 0.0)
+    to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1, initial=np.inf)
+    usual = np.where(length > 0, length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300), 0.0)
+    miss = usual if miss is None else np.where(np.isnan(miss), usual, miss)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
     miss = np.where(lin.minimal, miss, np.maximum(miss, 0.1 * diameter))
     cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(lin.tangents), miss)

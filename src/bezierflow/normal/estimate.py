@@ -8,7 +8,7 @@ from jaxtyping import Array
 
 from ..bezier.design import design_matrix
 from ..bezier.model import BezierSimplex
-from .chord import follow_chord
+from .chord import settle_chords
 from .derivatives import Derivatives
 from .displacement import Linearization
 from .evaluator import Evaluator
@@ -162,15 +162,12 @@ def _derivatives(count: Evaluator, points: np.ndarray, n_corners: int) -> tuple[
 def _with_chords(
     count: Evaluator, at: Derivatives, lin: Linearization, faces: np.ndarray, borrowed: np.ndarray, diameter: float
 ) -> Linearization:
-    """The linearizations with borrowed Hessians followed along their chords; those not to be believed are made anew."""
+    """The linearizations with borrowed Hessians followed along their chords, where they are near the set."""
     near = np.flatnonzero(borrowed & lin.valid & (np.linalg.norm(lin.displacement, axis=1) <= FAR * diameter))
     lin = Linearization(*[np.array(part) for part in lin])
-    chord = follow_chord(count, at.take(near), lin.take(near), faces[near], diameter, support=True)
-    lin.displacement[near] = chord.way
-    doubtful = near[~chord.believed]
-    again = count.linearize(count.at(at.points[doubtful]), faces[doubtful], support=True)
-    for part, better in zip(lin, again, strict=True):
-        part[doubtful] = better
+    _, settled, _ = settle_chords(count, at.take(near), lin.take(near), faces[near], diameter, support=True)
+    for part, better in zip(lin, settled, strict=True):
+        part[near] = better
     return lin
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chord import follow_chord
+from .chord import settle_chords
 from .cloud import Cloud, empty_cloud, observe
 from .derivatives import Derivatives
 from .displacement import CRITICAL, Linearization
@@ -91,18 +91,17 @@ def _look(count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, d
 def _look_along_chords(
     count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float, tangents: np.ndarray
 ) -> tuple:
-    """The same from gradients alone. Rough are points whose chord leaves too much, if they are among the far ones.
+    """The same mostly from gradients alone. Rough are points whose chord leaves too much, if they are among the far ones.
 
     The tangents in the cloud are those of the surface: near the set they are better than a borrowed Hessian's.
     """
     at = count.with_borrowed_hessians(x, corners)
     lin = count.linearize(at, t > 0)
-    chord = follow_chord(count, at, lin, t > 0, diameter)
-    lin = lin._replace(displacement=chord.way, tangents=tangents)
-    cloud = observe(t, x, lin, corners, diameter, chord.miss)
-    length = np.linalg.norm(chord.way, axis=1)
-    rough = ~chord.believed | (chord.miss > FAR * length)
-    return at, lin, cloud, (rough & (length > WORTH * length.max(initial=0.0)))[np.asarray(lin.valid)]
+    at, lin, miss = settle_chords(count, at, lin, t > 0, diameter)
+    lin = lin._replace(tangents=tangents)
+    cloud = observe(t, x, lin, corners, diameter, miss)
+    length = np.linalg.norm(lin.displacement[lin.valid], axis=1)
+    return at, lin, cloud, (cloud.miss > FAR * length) & (length > WORTH * length.max(initial=0.0))
 
 
 def _beyond(count: Evaluator, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float) -> tuple[np.ndarray, Cloud]:

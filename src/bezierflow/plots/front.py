@@ -1,7 +1,8 @@
 """The front: objective values over the whole surface."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import cycle
 from typing import Any
 
 import jax
@@ -12,13 +13,24 @@ from ..precision import double_precision
 from .palette import CHOICE_COLOR
 from .space import draw_image, finish, new_axes
 
+CHOICE_MARKERS = "osD^vP*X"
+"""Choices are told apart by their shape, in print and by color-blind eyes too."""
 
-def front(solution: Solution, *, choices: Sequence[Any] = (), points: Any = None, title: str = "", ax: Any = None) -> Any:
+
+def front(
+    solution: Solution,
+    *,
+    choices: Sequence[Any] | Mapping[str, Any] = (),
+    points: Any = None,
+    title: str = "",
+    ax: Any = None,
+) -> Any:
     """Draws the front of two or three objectives, and returns the axes.
 
     Args:
         solution: the solution. Where its problem knows the exact Pareto set, the exact front is drawn as black lines.
-        choices: answers of `bezierflow.decisions`, or anything with `f`, marked on the front.
+        choices: answers of `bezierflow.decisions`, or anything with `f`, marked on the front, each with its own sign: by name in
+            a mapping, else by what was asked.
         points: objective vectors to mark, one a row, such as another method's samples.
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
@@ -31,9 +43,18 @@ def front(solution: Solution, *, choices: Sequence[Any] = (), points: Any = None
     draw_image(ax, lambda t: np.asarray(solution.front(t)), truth, n_objectives, "Bézier simplex", "Pareto front")
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=12, color="#777777", label="points")
-    if choices:
-        ax.scatter(*np.array([choice.f for choice in choices]).T, s=46, color=CHOICE_COLOR, label="choices", zorder=6)
+    in_space = {"depthshade": False} if n_objectives == 3 else {}
+    for (name, choice), marker in zip(_named(choices), cycle(CHOICE_MARKERS), strict=False):
+        look = {"s": 60, "color": CHOICE_COLOR, "edgecolor": "white", "marker": marker, "zorder": 6, **in_space}
+        ax.scatter(*np.asarray(choice.f), label=name, **look)
     return finish(ax, solution.names.objective_labels, title)
+
+
+def _named(choices: Sequence[Any] | Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Choices with their names: those they were given, or what was asked."""
+    if isinstance(choices, Mapping):
+        return choices.items()
+    return [(getattr(choice, "question", "choice"), choice) for choice in choices]
 
 
 def _exact_front(problem: Any, t: np.ndarray) -> np.ndarray:
