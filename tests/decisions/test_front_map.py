@@ -4,6 +4,7 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.decisions.front_map import ExactMap, ScaledMap, SquaredDistance, polynomial_map, tangent_basis
+from bezierflow.decisions.view import view_of
 from bezierflow.precision import double_precision
 from solved import solved
 
@@ -34,3 +35,13 @@ def test_a_polynomial_map_is_the_surface_it_came_from():
     with double_precision():
         exact = np.asarray(jax.vmap(SOLUTION.objectives)(SOLUTION.pareto_set(T)))
     np.testing.assert_allclose(EXACT.values(T), exact, atol=1e-13)
+
+
+def test_a_stand_in_is_searched_only_where_it_cannot_be_told_from_the_front():
+    t = np.random.default_rng(1).dirichlet(np.full(3, 0.5), 300)
+    smooth = view_of(SOLUTION)
+    assert smooth.terrain.true is smooth.stand_in
+    np.testing.assert_allclose(smooth.stand_in.values(t), smooth.scaled.values(t), atol=1e-9)
+    cusps = solved(bf.problems.SkewMED(3), 3)  # powers below 1: no polynomial follows them into the corners
+    assert view_of(cusps).stand_in is None
+    assert view_of(cusps).terrain.true is view_of(cusps).scaled

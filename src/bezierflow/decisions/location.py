@@ -52,7 +52,7 @@ def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[flo
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
     target = (numbers(solution, f, "f") - view.origin) / view.scale
-    return _nearest(view, view.guide, view.scaled, target, view.grid_scaled, 1.0)
+    return _nearest(view, view.terrain.guide, view.terrain.true, target, view.grid_scaled, 1.0)
 
 
 def _nearest(

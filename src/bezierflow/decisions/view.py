@@ -16,6 +16,12 @@ from .terrain import Terrain
 LARGEST_GRID = 1500
 """The finest regular grid of the simplex with at most this many points tells where to start: 53 points an edge for M = 3."""
 
+SAME = 5e-10
+"""A polynomial this close to the front, in units of its range, answers as the front would: bounds are kept by a wider margin."""
+
+SMOOTH_DEGREE = 20
+"""What is tried for objectives that are smooth but no quadratics."""
+
 FINEST = 400
 """Steps along an edge at most, which only the grid of two objectives reaches."""
 
@@ -82,9 +88,28 @@ class View:
         return _polynomial_guide(self.grid_t, self.grid_scaled, self.solution.degree) or self.scaled
 
     @cached_property
+    def stand_in(self) -> PolynomialMap | None:
+        """A polynomial that cannot be told from `scaled` at places it has not seen, to be searched in its stead; or None.
+
+        Quadratic objectives on a surface of degree D are polynomials of degree 2D; other smooth ones may need a higher one.
+        """
+        if isinstance(self.scaled, PolynomialMap):
+            return None
+        n_objectives, twice = self.solution.n_objectives, 2 * self.solution.degree
+        unseen = _unseen(n_objectives)
+        values = self.scaled.values(unseen)
+        for degree in sorted({twice, max(twice, SMOOTH_DEGREE)}):
+            if n_controls(n_objectives, degree) <= len(self.grid_t) // 3:
+                polynomial = polynomial_map(fit(self.grid_t, self.grid_scaled, degree))
+                if np.abs(polynomial.values(unseen) - values).max() <= SAME:
+                    return polynomial
+        return None
+
+    @cached_property
     def terrain(self) -> Terrain:
         """The front in units of its range, ready to be searched."""
-        return Terrain(self.scaled, self.guide, self.grid_t, self.grid_scaled, self.grid_neighbors)
+        true, guide = (self.stand_in,) * 2 if self.stand_in else (self.scaled, self.guide)
+        return Terrain(true, guide, self.grid_t, self.grid_scaled, self.grid_neighbors)
 
     @cached_property
     def corners(self) -> np.ndarray:
@@ -121,6 +146,13 @@ def _neighbors(n_objectives: int, resolution: int) -> np.ndarray:
     beside = indices[:, None, :] + steps
     inside = beside.min(axis=2, keepdims=True) >= 0
     return index_positions(np.where(inside, beside, indices[:, None, :]))
+
+
+@cache
+def _unseen(n_objectives: int) -> np.ndarray:
+    """Places that are on no grid, inside and close to the sides."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.dirichlet(np.full(n_objectives, share), 200) for share in (1.0, 0.2)])
 
 
 _VIEWS: dict[int, tuple[weakref.ref, View]] = {}
