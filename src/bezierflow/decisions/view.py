@@ -8,7 +8,7 @@ import numpy as np
 
 from ..bezier import fit
 from ..flow import Solution
-from ..simplex import grid, index_positions, multi_indices, n_controls
+from ..simplex import grid, index_positions, lobatto_nodes, multi_indices, n_controls
 from .front_map import AbstractFrontMap, ExactMap, PolynomialMap, ScaledMap, polynomial_map
 from .searching import GUIDE_ERROR
 from .terrain import Terrain
@@ -18,6 +18,9 @@ LARGEST_GRID = 1500
 
 SAME = 5e-10
 """A polynomial this close to the front, in units of its range, answers as the front would: bounds are kept by a wider margin."""
+
+LARGEST_NET = 1000
+"""Control points of such a polynomial at most: degree 16 for four objectives."""
 
 SMOOTH_DEGREE = 20
 """What is tried for objectives that are smooth but no quadratics."""
@@ -99,8 +102,9 @@ class View:
         unseen = _unseen(n_objectives)
         values = self.scaled.values(unseen)
         for degree in sorted({twice, max(twice, SMOOTH_DEGREE)}):
-            if n_controls(n_objectives, degree) <= len(self.grid_t) // 3:
-                polynomial = polynomial_map(fit(self.grid_t, self.grid_scaled, degree))
+            if n_controls(n_objectives, degree) <= LARGEST_NET:
+                nodes = lobatto_nodes(n_objectives, degree + 1).t
+                polynomial = polynomial_map(fit(nodes, self.scaled.values(nodes), degree))
                 if np.abs(polynomial.values(unseen) - values).max() <= SAME:
                     return polynomial
         return None
