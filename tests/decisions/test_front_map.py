@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.decisions.front_map import ExactMap, ScaledMap, SquaredDistance, polynomial_map, tangent_basis
+from bezierflow.decisions.front_map import ExactMap, ScaledMap, SquaredDistance, polynomial_map
 from bezierflow.decisions.view import view_of
 from bezierflow.precision import double_precision
+from bezierflow.simplex import tangent_basis
 from solved import solved
 
 SOLUTION = solved(bf.problems.ScaledMED(), 4)

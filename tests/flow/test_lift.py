@@ -178,3 +178,17 @@ def test_fixed_nodes_make_the_run_independent_of_the_seed():
 def test_mistakes_are_named(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_every_iteration_of_every_run_draws_its_own_samples():
+    """Keys that are counted up must neither repeat within a run nor meet those of the next seed."""
+    flow = bf.lift(bf.GradientDescent(0.1), 2, bf.Uniform(8)).for_objectives(3)
+    with double_precision():
+        drawn = [np.asarray(flow.draw(jax.random.key(seed), jnp.asarray(k), 3)[0]) for seed in range(5) for k in range(1, 41)]
+        again, _ = flow.draw(jax.random.key(3), jnp.asarray(7), 3)
+    np.testing.assert_array_equal(again, drawn[3 * 40 + 6])
+    every = np.concatenate(drawn)
+    assert len(np.unique(every, axis=0)) == len(every)
+    np.testing.assert_allclose(every.mean(axis=0), 1 / 3, atol=0.03)
+    correlation = np.corrcoef([t.ravel() for t in drawn])[np.triu_indices(len(drawn), 1)]
+    assert abs(correlation.mean()) < 0.02

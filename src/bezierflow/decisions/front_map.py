@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from ..bezier import BezierSimplex
 from ..bezier.projection import pad_rows
 from ..precision import double_precision
-from ..simplex import multi_indices, multinomials, raised_positions
+from ..simplex import multi_indices, multinomials, raised_positions, tangent_basis
 
 
 class AbstractFrontMap(abc.ABC):
@@ -126,13 +126,6 @@ def polynomial_map(surface: BezierSimplex) -> PolynomialMap:
     """A surface of flat vectors as such a map; a constant one is written with degree 1, where derivatives exist."""
     surface = surface if surface.degree else surface.elevate(1)
     return PolynomialMap(np.asarray(surface.control_points), surface.n_objectives, surface.degree)
-
-
-@cache
-def tangent_basis(n_objectives: int) -> np.ndarray:
-    """Orthonormal columns that span the directions along the simplex, those with Σ = 0."""
-    full = np.column_stack([np.ones(n_objectives), np.eye(n_objectives)[:, 1:]])
-    return np.linalg.qr(full)[0][:, 1:]
 
 
 def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *width"]:

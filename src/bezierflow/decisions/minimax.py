@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .front_map import AbstractFrontMap, tangent_basis
+from ..simplex import tangent_basis
+from .front_map import AbstractFrontMap
 from .quadratic import solve_quadratic
 
 MOST_STEPS = 25

@@ -3,7 +3,8 @@
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .front_map import AbstractFrontMap, tangent_basis
+from ..simplex import tangent_basis
+from .front_map import AbstractFrontMap
 from .minimax import End, Programs
 
 MOST_STEPS = 10

@@ -6,11 +6,11 @@ Jacobian and a Hessian, for 2M gradients instead of (L + 1)M, and say themselves
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .derivatives import Derivatives
+from .derivatives import Derivatives, put_rows
 from .displacement import Linearization
 from .evaluator import Evaluator
 
@@ -59,13 +59,7 @@ def settle_chords(
     if len(doubtful):
         own = count.at(at.points[doubtful])
         assert at.hessians is not None
-        at = replace(at, hessians=_put(at.hessians, doubtful, own.hessians))
-        lin = Linearization(*map(_put, lin, [doubtful] * len(lin), count.linearize(own, faces[doubtful], support)))
-        miss = _put(miss, doubtful, np.nan)
+        at = replace(at, hessians=put_rows(at.hessians, doubtful, own.hessians))
+        lin = Linearization(*map(put_rows, lin, [doubtful] * len(lin), count.linearize(own, faces[doubtful], support)))
+        miss = put_rows(miss, doubtful, np.nan)
     return at, lin, miss
-
-
-def _put(array: Any, rows: np.ndarray, values: Any) -> np.ndarray:
-    array = np.array(array)
-    array[rows] = values
-    return array

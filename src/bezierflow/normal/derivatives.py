@@ -1,6 +1,7 @@
 """Values, gradients and Hessians of all objectives at a batch of points."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -26,3 +27,10 @@ class Derivatives:
         parts = ((self.points, other.points), (self.values, other.values), (self.gradients, other.gradients))
         points, values, gradients = (np.concatenate(pair) for pair in parts)
         return Derivatives(points, values, gradients, both)
+
+
+def put_rows(array: Any, rows: np.ndarray, values: Any) -> np.ndarray:
+    """A copy of the array with some of its rows exchanged."""
+    array = np.array(array)
+    array[rows] = values
+    return array

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from .derivatives import put_rows
 from .evaluator import Evaluator
 
 MOST_ITERATIONS = 60
@@ -105,20 +106,20 @@ def descend(count: Evaluator, state: Descent) -> Descent:
     done, found = _finished(state, rows, x, value, slope, step, length, shrink, kink & (state.kinks[rows] > 0))
     return replace(
         state,
-        x=_put(state.x, rows, x),
-        trial=_put(state.trial, rows, x - step),
-        value=_put(state.value, rows, np.where(kink & ~done, np.inf, value)),
-        kinks=_put(state.kinks, rows, state.kinks[rows] + kink),
-        flatness=_put(state.flatness, rows, np.where(better & known, flatness, state.flatness[rows])),
-        slope=_put(state.slope, rows, slope),
-        first_slope=_put(state.first_slope, rows, _first(state.first_slope[rows], slope)),
-        newton=_put(state.newton, rows, newton_at),
-        seen=_put(state.seen, rows, np.where(known[:, None], state.trial[rows], state.seen[rows])),
-        seen_newton=_put(state.seen_newton, rows, np.where(known[:, None], newton, state.seen_newton[rows])),
-        factor=_put(state.factor, rows, factor),
-        shrink=_put(state.shrink, rows, shrink),
-        active=_put(state.active, rows, ~done),
-        converged=_put(state.converged, rows, found),
+        x=put_rows(state.x, rows, x),
+        trial=put_rows(state.trial, rows, x - step),
+        value=put_rows(state.value, rows, np.where(kink & ~done, np.inf, value)),
+        kinks=put_rows(state.kinks, rows, state.kinks[rows] + kink),
+        flatness=put_rows(state.flatness, rows, np.where(better & known, flatness, state.flatness[rows])),
+        slope=put_rows(state.slope, rows, slope),
+        first_slope=put_rows(state.first_slope, rows, _first(state.first_slope[rows], slope)),
+        newton=put_rows(state.newton, rows, newton_at),
+        seen=put_rows(state.seen, rows, np.where(known[:, None], state.trial[rows], state.seen[rows])),
+        seen_newton=put_rows(state.seen_newton, rows, np.where(known[:, None], newton, state.seen_newton[rows])),
+        factor=put_rows(state.factor, rows, factor),
+        shrink=put_rows(state.shrink, rows, shrink),
+        active=put_rows(state.active, rows, ~done),
+        converged=put_rows(state.converged, rows, found),
         n_iterations=state.n_iterations + 1,
     )
 
@@ -208,9 +209,3 @@ def _aside(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 def _first(first: np.ndarray, slope: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(first), first, np.linalg.norm(slope, axis=1))
-
-
-def _put(array: np.ndarray, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    array = array.copy()
-    array[rows] = values
-    return array

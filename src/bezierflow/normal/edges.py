@@ -75,11 +75,8 @@ def improve_edges(
     x = [design_matrix(nodes, edge.degree) @ edge.control_points for nodes, edge in zip(inner, open_edges, strict=True)]
     tangents = None
     if all(edge.error < NEAR for edge in open_edges):
-        n_tangents = min(count.n_objectives - 1, count.n_variables)
-        along = [
-            face_tangents(edge.control_points, at, edge.degree, n_tangents) for at, edge in zip(inner, open_edges, strict=True)
-        ]
-        tangents = np.concatenate(along)
+        looked_at = zip(inner, open_edges, strict=True)
+        tangents = np.concatenate([face_tangents(e.control_points, at, e.degree, count.n_tangents) for at, e in looked_at])
     cloud, distance, recall = probe(count, np.concatenate(t), np.concatenate(x), corners, diameter, tangents)
     ends = np.cumsum([0, *map(len, inner)])
     improved = {}

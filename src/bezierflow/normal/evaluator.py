@@ -47,6 +47,11 @@ class Evaluator:
         self.known = KnownHessians()
 
     @property
+    def n_tangents(self) -> int:
+        """The dimension of the set where all objectives take part."""
+        return min(self.n_objectives - 1, self.n_variables)
+
+    @property
     def left(self) -> float:
         """How many points may still be evaluated."""
         return np.inf if self.budget is None else self.budget - self.spent

@@ -61,8 +61,7 @@ def improve_interior(
     folds = fold_points(inside.control_points, count.n_objectives, inside.degree, MOST_FOLDS)
     t = np.concatenate([inner_nodes(count.n_objectives, inside.order), folds[(folds > 0).sum(axis=1) > 2]])
     x = design_matrix(t, inside.degree) @ inside.control_points
-    n_tangents = min(count.n_objectives - 1, count.n_variables)
-    tangents = face_tangents(inside.control_points, t, inside.degree, n_tangents) if inside.error < NEAR else None
+    tangents = face_tangents(inside.control_points, t, inside.degree, count.n_tangents) if inside.error < NEAR else None
     seen, distance, recall = probe(count, t, x, corners, diameter, tangents)
     inner = float(distance.max(initial=0.0) / diameter)
     error = max(inner, inside.edge_error)

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier.design import design_matrix
-from ..simplex import multi_indices, raised_positions
+from ..simplex import multi_indices, raised_positions, tangent_basis
 
 
 def elevation_matrix(n_objectives: int, degree: int) -> Float[np.ndarray, "n_above n_controls"]:
@@ -22,12 +22,6 @@ def elevate(control_points: Float[np.ndarray, "*batch n_controls n_variables"], 
     for current in range(degree, target):
         control_points = elevation_matrix(n_objectives, current) @ control_points
     return control_points
-
-
-def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimension"]:
-    """Orthonormal directions along the simplex: columns that sum to 0."""
-    centered = np.eye(n_objectives) - 1 / n_objectives
-    return np.linalg.svd(centered)[0][:, : n_objectives - 1]
 
 
 def surface_tangents(

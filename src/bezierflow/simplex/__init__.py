@@ -3,7 +3,7 @@
 from .faces import check_face, controls_on_face, faces, include, support
 from .indices import index_positions, multi_indices, multinomial, multinomials, n_controls, raised_positions
 from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
-from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, uniform
+from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, tangent_basis, uniform
 from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Uniform
 
 __all__ = [
@@ -33,5 +33,6 @@ __all__ = [
     "raised_positions",
     "spread_nodes",
     "support",
+    "tangent_basis",
     "uniform",
 ]

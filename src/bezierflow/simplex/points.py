@@ -63,6 +63,15 @@ def grid(n_objectives: int, resolution: int) -> Float[np.ndarray, "n n_objective
     return multi_indices(n_objectives, resolution) / resolution
 
 
+@lru_cache(maxsize=64)
+def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimension"]:
+    """Orthonormal directions along the simplex: columns that sum to 0. Cached and read-only."""
+    centered = np.eye(n_objectives) - 1 / n_objectives
+    directions = np.linalg.svd(centered)[0][:, : n_objectives - 1]
+    directions.setflags(write=False)
+    return directions
+
+
 def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str = "t") -> None:
     """Raises a ValueError that names the first row which is not a point of the simplex."""
     t = np.asarray(t)
