@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from .basins import is_strict
 from .choice import Certainty, Choice, Concession
-from .minimax import Programs
-from .searching import FEASIBLE, Found, search
+from .minimax import FEASIBLE, Programs
+from .searching import Found, search
 from .view import View
 
 MARGIN = 2e-9
@@ -24,17 +25,16 @@ def answers(view: View, questions: list[str], A: np.ndarray, c: np.ndarray, boun
     """Several such questions within the same bounds, with as many goals each: A is (n, n_goals, M) and c is (n, n_goals)."""
     programs, sizes = scaled_programs(view, A, c, bounds)
     solution, found = view.solution, _within_bounds(view, programs)
-    unravel = solution.raveling.unravel
-    t = np.stack([one.t for one in found])
+    t = np.stack([one.end.t for one in found])
     choices = []
     for k, (f, x) in enumerate(zip(view.values(t), view.surface.values(t), strict=True)):
         choice = Choice(
             question=questions[k],
             t=t[k],
-            x=unravel(x),
+            x=view.unravel(x),
             f=f,
             value=float((A[k] @ f - c[k]).max()),
-            certainty=Certainty.of(solution, found[k].starts, found[k].agreed, found[k].residual),
+            certainty=Certainty.of(solution, found[k].starts, found[k].agreed, found[k].end.residual),
             gave=_concessions(view, f, bounds),
             weights=found[k].weights * sizes[k] / view.scale,
             names=solution.names,
@@ -55,18 +55,19 @@ def _within_bounds(view: View, programs: Programs) -> list[Found]:
     terrain = view.terrain
     if programs.violation(terrain.values).min() <= FEASIBLE:  # some point of the grid obeys them
         found = search(terrain, programs)
-        if all(one.violation <= FEASIBLE for one in found):
+        if all(one.end.violation <= FEASIBLE for one in found):
             return found
     B, d = programs.B, programs.d
-    least = search(terrain, Programs(B[None], d[None], B[:0], d[:0]))[0]
-    if least.goal <= FEASIBLE:
-        found = search(terrain, programs, also=least.t)  # there is room between the points of the grid
-        if all(one.violation <= FEASIBLE for one in found):
+    breaking = Programs(B[None], d[None], B[:0], d[:0])
+    least = search(terrain, breaking)[0]
+    if least.end.goal <= FEASIBLE:
+        found = search(terrain, programs, also=least.end.t)  # there is room between the points of the grid
+        if all(one.end.violation <= FEASIBLE for one in found):
             return found
-    elif least.strict:
+    elif is_strict(terrain.true, breaking, 0, least.end):
         return [least] * len(programs.c)
-    loosened = programs._replace(d=d + max(0.0, least.goal) + 2 * FEASIBLE)
-    return [one if one.violation <= FEASIBLE else least for one in search(terrain, loosened, also=least.t)]
+    loosened = programs._replace(d=d + max(0.0, least.end.goal) + 2 * FEASIBLE)
+    return [one if one.end.violation <= FEASIBLE else least for one in search(terrain, loosened, also=least.end.t)]
 
 
 def _bound_rows(view: View, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -179,9 +179,8 @@ def _bernstein(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.
     """z(t) in the canonical order, as products of powers 1, t, …, t^D taken from a table."""
     places, coefficients = _layout(t.shape[1], degree)
     table = np.empty((len(t), degree + 1, t.shape[1]))
-    table[:, 0] = 1.0
-    for k in range(degree):
-        np.multiply(table[:, k], t, out=table[:, k + 1])
+    table[:, 0], table[:, 1:] = 1.0, t[:, None]
+    np.multiply.accumulate(table, axis=1, out=table)
     powers = table.reshape(len(t), -1)
     z = coefficients * powers.take(places[0], axis=1)
     for place in places[1:]:

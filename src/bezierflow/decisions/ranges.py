@@ -7,7 +7,7 @@ import numpy as np
 from ..flow import Solution
 from ..problems import Names
 from .asking import answers
-from .choice import Certainty
+from .choice import Certainty, Choice
 from .region import Region
 from .view import View
 from .wishes import Bounds, opened
@@ -46,9 +46,6 @@ class Ranges:
         return "\n".join(f"{label}: {low:.6g} to {high:.6g}" for label, low, high in rows)
 
 
-_WHOLE = "_bezierflow_ranges"
-
-
 def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ranges:
     """The ideal and the nadir point of the front, or of the part of it within bounds.
 
@@ -56,25 +53,41 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
     for three objectives and more.
     """
     view, bounds = opened(solution, subject_to)
+    n_objectives, choices = len(bounds), _whole(view)
     if np.isfinite(bounds).any():
-        return _ranges(view, bounds)
-    known = view.__dict__.get(_WHOLE)
-    if known is None:
-        known = view.__dict__[_WHOLE] = _ranges(view, bounds)
-    return known
-
-
-def _ranges(view: View, bounds: np.ndarray) -> Ranges:
-    n_objectives = len(bounds)
-    rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])[:, None]
-    choices = answers(view, ["ideal"] * n_objectives + ["nadir"] * n_objectives, rows, np.zeros((len(rows), 1)), bounds)
+        f = np.stack([choice.f for choice in choices])
+        outside = np.flatnonzero(((f < bounds[:, 0]) | (f > bounds[:, 1])).any(axis=1))
+        choices = list(choices)  # what is extreme of the whole front is so of every part that it is in
+        for k, choice in zip(outside, _extremes(view, outside, bounds), strict=True):
+            choices[k] = choice
     low, high = choices[:n_objectives], choices[n_objectives:]
     return Ranges(
         ideal=np.array([choice.f[m] for m, choice in enumerate(low)]),
         nadir=np.array([choice.f[m] for m, choice in enumerate(high)]),
         ideal_t=np.array([choice.t for choice in low]),
         nadir_t=np.array([choice.t for choice in high]),
-        feasible=low[0].feasible,
-        certainty=low[0].certainty,
+        feasible=all(choice.feasible for choice in choices),
+        certainty=choices[0].certainty,
         names=view.solution.names,
     )
+
+
+_WHOLE = "_bezierflow_extremes"
+
+
+def _whole(view: View) -> list[Choice]:
+    """The extremes of the whole front: the least of each objective, then the largest of each; found once and kept."""
+    known = view.__dict__.get(_WHOLE)
+    if known is None:
+        every = np.arange(2 * view.solution.n_objectives)
+        known = view.__dict__[_WHOLE] = _extremes(view, every, np.tile([-np.inf, np.inf], (len(every) // 2, 1)))
+    return known
+
+
+def _extremes(view: View, numbers: np.ndarray, bounds: np.ndarray) -> list[Choice]:
+    """Some of the extremes, within bounds."""
+    if not len(numbers):
+        return []
+    rows = np.concatenate([np.eye(len(bounds)), -np.eye(len(bounds))])[numbers, None]
+    words = ["least" if number < len(bounds) else "largest" for number in numbers]
+    return answers(view, words, rows, np.zeros((len(rows), 1)), bounds)

@@ -39,7 +39,7 @@ def robust(
     box = np.where(given[:, None], box, 0.0)
     if (box[:, 0] < box[:, 1]).sum() > MOST_VARYING:
         raise ValueError(f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}")
-    corners = np.unique(np.array(list(product(*(np.unique(pair) for pair in box)))), axis=0)
+    corners = np.array(list(product(*(sorted(set(pair)) for pair in box.tolist()))))
     corners = corners[np.flatnonzero(corners.max(axis=1) > 0)]
     least = _least_totals(view, corners, bounds)
     return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, least, bounds)

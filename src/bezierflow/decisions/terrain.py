@@ -7,13 +7,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .front_map import AbstractFrontMap
-from .minimax import Programs
 
-MOST_STARTS = 3
+MOST_STARTS = 6
 """Searches start at the lowest few local minima of the grid. It is fine, so that a lower basin than theirs cannot hide."""
 
 PENALTY = 10.0
 """What one range of violation counts against one unit of the goal when starting points are ranked."""
+
+FEW = 100
+"""So few points are compared with all their neighbors at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class Terrain:
         guide: a map close to it that is faster, or the same. It decides where a search looks and never what is answered.
         t: the grid.
         values: those of the true map on the grid.
-        neighbors: for each point of the grid the positions of its neighbors.
+        neighbors: for each point of the grid the positions of its neighbors, of which the first two are on opposite sides.
     """
 
     true: AbstractFrontMap
@@ -35,21 +37,28 @@ class Terrain:
     neighbors: Int[np.ndarray, "n n_neighbors"]
 
     @cached_property
-    def steps(self) -> Float[np.ndarray, "n n_values"]:
-        """How much each value changes at most from a point of the grid to its neighbors."""
-        return np.abs(self.values[self.neighbors] - self.values[:, None]).max(axis=1)
+    def shifts(self) -> list[Int[np.ndarray, " n"]]:
+        """How far away in the grid's order the first neighbor of every point is, the second, and so on."""
+        return list(np.ascontiguousarray((self.neighbors - np.arange(len(self.neighbors))[:, None]).T))
 
-    def starts(self, programs: Programs, rank: Float[np.ndarray, "n_programs n"]) -> tuple[np.ndarray, np.ndarray]:
-        """For each program the lowest few local minima of its rank on the grid: numbers of programs, and positions.
+    def starts(self, rank: Float[np.ndarray, "n_programs n"]) -> tuple[np.ndarray, np.ndarray]:
+        """For each row of ranks its lowest few local minima on the grid: numbers of rows, and positions.
 
         Without those whose basins cannot hold the lowest point: the bottom of a basin is not deeper below its lowest grid point
         than the highest neighbor is above it.
         """
-        lowest = rank.min(axis=1, keepdims=True)
-        reach = programs.largest_change(self.steps, PENALTY)  # no neighbor is higher than this above a point
-        which, where = np.nonzero(rank - reach <= lowest)
-        own, beside = rank[which, where], rank[which[:, None], self.neighbors[where]]
-        kept = (own <= beside.min(axis=1)) & (2 * own - beside.max(axis=1) <= lowest[which, 0])
+        n, flat = rank.shape[1], rank.ravel()
+        one, other = self.neighbors[:, 0], self.neighbors[:, 1]
+        places = np.flatnonzero((rank <= rank.take(one, axis=1)) & (rank <= rank.take(other, axis=1)))
+        where = places % n
+        for shift in self.shifts[2:]:  # most points are gone after a few neighbors
+            if len(places) <= FEW:
+                break
+            kept = flat.take(places) <= flat.take(places + shift.take(where))
+            places, where = places[kept], where[kept]
+        which, own = places // n, flat.take(places)
+        beside = rank[which[:, None], self.neighbors[where]]
+        kept = (own <= beside.min(axis=1)) & (2 * own - beside.max(axis=1) <= rank.min(axis=1)[which])
         which, where, own = which[kept], where[kept], own[kept]
         order = np.lexsort([own, which])
         which, where = which[order], where[order]

@@ -1,8 +1,11 @@
 """What a solution is asked through: its front as a map with derivatives, and that map on a grid, made once and kept."""
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +133,11 @@ class View:
         """The surface itself as a map, of flat vectors."""
         return polynomial_map(self.solution.flat_surface)
 
+    @cached_property
+    def unravel(self) -> Callable[[np.ndarray], Any]:
+        """From a flat vector to a design as the user knows it."""
+        return self.solution.raveling.unravel
+
     def values(self, t: np.ndarray) -> np.ndarray:
         """Objective values at the rows of t."""
         return self.front.values(t)
@@ -145,8 +153,9 @@ def _resolution(n_objectives: int) -> int:
 
 @cache
 def _neighbors(n_objectives: int, resolution: int) -> np.ndarray:
+    """Neighbors on either side one after the other: a point lower than both is rare, which is soon told."""
     indices, identity = multi_indices(n_objectives, resolution), np.eye(n_objectives, dtype=int)
-    steps = (identity[:, None] - identity[None, :])[np.nonzero(1 - identity)]
+    steps = np.array([sign * (one - other) for one, other in combinations(identity, 2) for sign in (1, -1)])
     beside = indices[:, None, :] + steps
     inside = beside.min(axis=2, keepdims=True) >= 0
     return index_positions(np.where(inside, beside, indices[:, None, :]))

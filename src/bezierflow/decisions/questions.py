@@ -1,0 +1,99 @@
+"""The front as questions see it: goals, bounds and their derivatives at several places at once."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ..simplex import tangent_basis
+from .front_map import AbstractFrontMap
+from .minimax import End, Programs
+
+
+class Place(NamedTuple):
+    """The front at each t, seen from the question asked there. Constraints are goals, bounds and −t ≤ 0, in this order.
+
+    Attributes:
+        t: where.
+        duals: of the constraints, as far as they are known.
+        goal: the largest goal, τ.
+        violation: of the worst bound.
+        excess: of the constraints; of goals over the largest one.
+        slopes: of the constraints along the simplex, and along τ.
+        hessian: of the front.
+        bend: the Hessian of the Lagrangian.
+        residual: of the first-order conditions.
+    """
+
+    t: Float[np.ndarray, "n n_objectives"]
+    duals: Float[np.ndarray, "n n_constraints"]
+    goal: Float[np.ndarray, " n"]
+    violation: Float[np.ndarray, " n"]
+    excess: Float[np.ndarray, "n n_constraints"]
+    slopes: Float[np.ndarray, "n n_constraints n_objectives"]
+    hessian: Float[np.ndarray, "n n_values k k"]
+    bend: Float[np.ndarray, "n k k"]
+    residual: Float[np.ndarray, " n"]
+
+    def end(self, k: int) -> End:
+        """One of the places as the end of a search."""
+        return End(self.t[k], float(self.goal[k]), float(self.violation[k]), self.duals[k], float(self.residual[k]))
+
+
+class Questions:
+    """Questions about a front, one for each place."""
+
+    def __init__(self, front: AbstractFrontMap, programs: Programs, which: Int[np.ndarray, " n"], n_objectives: int):
+        self.front, self.programs, self.which, self.n_objectives = front, programs, which, n_objectives
+        self.rows, self.limits = programs.rows(which)
+        self.n_goals, self.n_rows = programs.c.shape[1], self.rows.shape[1]
+        self._slopes = np.zeros((len(which), self.n_rows + n_objectives, n_objectives))  # with those that are always the same
+        self._slopes[:, self.n_rows :, :-1] = -tangent_basis(n_objectives)
+        self._slopes[:, : self.n_goals, -1] = -1.0
+
+    def only(self, kept: Bool[np.ndarray, " n"]) -> "Questions":
+        """Some of them."""
+        return Questions(self.front, self.programs, self.which[kept], self.n_objectives)
+
+    def equal_duals(self) -> Float[np.ndarray, "n n_constraints"]:
+        """Duals to begin with: all goals count alike, and nothing else counts."""
+        duals = np.zeros(self._slopes.shape[:2])
+        duals[:, : self.n_goals] = 1 / self.n_goals
+        return duals
+
+    def look(self, t: Float[np.ndarray, "n n_objectives"], duals: Float[np.ndarray, "n n_constraints"]) -> Place:
+        """The front at each t, and how well the first-order conditions hold with these duals."""
+        values, jacobian, hessian = self.front.derivatives(t)
+        n, n_objectives = t.shape
+        k, n_goals, n_rows = n_objectives - 1, self.n_goals, self.n_rows
+        slopes = self._slopes.copy()
+        np.matmul(self.rows, jacobian, out=slopes[:, :n_rows, :k])
+        excess = np.empty((n, n_rows + n_objectives))
+        np.subtract((self.rows @ values[..., None])[..., 0], self.limits, out=excess[:, :n_rows])
+        np.negative(t, out=excess[:, n_rows:])
+        goal = excess[:, :n_goals].max(axis=1)
+        excess[:, :n_goals] -= goal[:, None]
+        violation = excess[:, n_goals:n_rows].max(axis=1, initial=0.0)
+        unmet = np.empty((n, k + 1 + n_rows + n_objectives))
+        np.matmul(duals[:, None], slopes, out=unmet[:, None, : k + 1])
+        unmet[:, k] += 1.0
+        np.multiply(excess, duals > 0, out=unmet[:, k + 1 :])
+        residual = np.maximum(np.abs(unmet).max(axis=1), violation)
+        return Place(t, duals, goal, violation, excess, slopes, hessian, self.bend(duals, hessian), residual)
+
+    def bend(self, duals: np.ndarray, hessian: np.ndarray) -> Float[np.ndarray, "n k k"]:
+        """The Hessian of the Lagrangian along the simplex."""
+        n, n_values, k, _ = hessian.shape
+        counts = duals[:, None, : self.n_rows] @ self.rows
+        return (counts @ hessian.reshape(n, n_values, k * k)).reshape(n, k, k)
+
+
+def only(parts: Any, kept: np.ndarray) -> Any:
+    """Some rows of each part."""
+    return type(parts)(*(part[kept] for part in parts))
+
+
+def where(chosen: np.ndarray, ours: Place, theirs: Place) -> Place:
+    """Some places from here, the others from there."""
+    masks = (chosen.reshape(-1, *(1,) * (part.ndim - 1)) for part in ours)
+    return Place(*(np.where(mask, one, other) for mask, one, other in zip(masks, ours, theirs, strict=True)))

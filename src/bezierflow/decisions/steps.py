@@ -1,0 +1,129 @@
+"""One step of the search, at several places at once: Newton's where it is known what binds, else that of a convex model.
+
+The model is a quadratic one of the exact penalty function
+
+    max_k (A f − c)_k + ρ max(0, max_j (B f − d)_j)
+
+under linearized constraints, with the exact derivatives of the front (Fletcher, "Practical Methods of Optimization", 2nd edition,
+Section 14.3). It tells which constraints bind; Newton's step along those, with the curvature as it is, replaces the model's own
+where it keeps to them, so that digits double with each step also where the front bends downward (Gould and Robinson, "A second
+derivative SQP method: global convergence", SIAM J. Optim. 20, 2010, add such a phase to each step).
+"""
+
+import numpy as np
+
+from ..simplex import tangent_basis
+from .quadratic import solve_quadratics
+from .questions import Place, Questions, only
+
+NOISE = 1e-10
+"""A dual this little below 0, or a constraint broken by no more, is rounding."""
+
+LONGEST = 0.2
+"""No step of Newton's is longer: what is that far away has other neighbors on the grid."""
+
+SHORT = 1e-3
+"""A step this short goes to where the search is about to end, whichever way the front bends along it."""
+
+FLOOR = 1e-6
+"""The smallest curvature of the quadratic model, relative to its largest (or to 1 if that is smaller)."""
+
+PROXIMITY = 1e-3
+"""The curvature given to the two maxima, which have none of their own; it keeps the model strictly convex and biases nothing."""
+
+TWICE = 1e-13
+"""Keeps Newton's system solvable where constraints that bind together say the same thing twice."""
+
+
+def step(questions: Questions, place: Place, penalty: np.ndarray, fresh: bool) -> tuple[np.ndarray, np.ndarray]:
+    """A step from each place along the simplex, and the duals to go on with.
+
+    Newton's step along what binds where that stays the same, and else the minimizer of the convex model.
+
+    Args:
+        questions: what is asked at each place.
+        place: the places.
+        penalty: ρ of each search.
+        fresh: whether nothing is known about duals yet.
+    """
+    if fresh and questions.n_rows > 1:
+        _, duals = _model(questions, place, penalty)  # what it knows best is duals, and they tell how the Lagrangian bends
+        return _model(questions, place._replace(bend=questions.bend(duals, place.hessian)), penalty)
+    v, duals, kept = _newton(place, _at_sides(place) if fresh else place.duals)
+    if not kept.any():
+        return _model(questions, place, penalty)
+    if not kept.all():
+        v[~kept], duals[~kept] = _model(questions, only(place, ~kept), penalty[~kept])
+    return v, duals
+
+
+def _at_sides(place: Place) -> np.ndarray:
+    """Duals of a single goal without bounds, to begin with: a coordinate that is 0 stays 0 if its slope is above the mean's."""
+    slope = place.slopes[:, 0, :-1] @ tangent_basis(place.t.shape[1]).T
+    above = slope - (slope * place.t).sum(axis=1, keepdims=True)
+    return np.concatenate([place.duals[:, :1], np.where((place.t == 0) & (above > 0), above, 0.0)], axis=1)
+
+
+def _newton(place: Place, duals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Newton's step on ∇L = 0, Σ λ_goals = 1 and 'what binds holds with equality', its duals, and where it can be taken.
+
+    That is where it keeps signs and bounds, is not too long, and does not follow a downward bend.
+    """
+    k, binding = place.slopes.shape[2], duals > 0
+    matrix, held = system(place, binding)
+    right = np.empty((len(duals), matrix.shape[1]))
+    np.matmul(duals[:, None], held, out=right[:, None, :k])
+    right[:, k - 1] += 1.0
+    np.multiply(place.excess, binding, out=right[:, k:])
+    moves = _solve(matrix, -right)
+    v, duals = moves[:, : k - 1], duals + moves[:, k:]
+    ahead = (place.slopes @ moves[:, :k, None])[..., 0] + place.excess
+    length, curve = np.abs(v).max(axis=1), ((place.bend @ v[..., None])[..., 0] * v).sum(axis=1)
+    kept = (length <= LONGEST) & (duals.min(axis=1) >= -NOISE) & (ahead.max(axis=1) <= NOISE)
+    kept &= (curve >= 0) | (length <= SHORT)
+    return v, np.where(binding, np.maximum(duals, 0.0), 0.0), kept
+
+
+def _model(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The minimizer of the convex model and its duals; where the front bends otherwise, Newton's step along what binds."""
+    n, n_constraints, k = place.slopes.shape
+    n_goals, n_rows = questions.n_goals, questions.n_rows
+    sizes, axes = np.linalg.eigh(place.bend)
+    upward = np.abs(sizes)
+    h = np.full((n, k + 1), PROXIMITY)
+    np.maximum(upward, FLOOR * np.maximum(upward.max(axis=1, keepdims=True), 1.0), out=h[:, : k - 1])
+    g = np.zeros((n, k + 1))
+    g[:, k - 1], g[:, k] = 1.0, penalty
+    C = np.zeros((n, n_constraints + 1, k + 1))
+    np.matmul(place.slopes[..., :-1], axes, out=C[:, :-1, : k - 1])
+    C[:, :-1, k - 1] = place.slopes[..., -1]
+    C[:, n_goals:n_rows, k] = C[:, -1, k] = -1.0
+    e = np.empty((n, n_constraints + 1))
+    np.negative(place.excess, out=e[:, :-1])
+    e[:, n_goals:n_rows] += place.violation[:, None]  # the largest violation counts from what it is now
+    e[:, -1] = place.violation
+    z, duals = solve_quadratics(h, g, C, e)
+    v, duals = (axes @ z[:, : k - 1, None])[..., 0], duals[:, :-1]
+    if (sizes[:, 0] < h[:, 0]).any():
+        exact, counts, kept = _newton(place, duals)
+        v, duals = np.where(kept[:, None], exact, v), np.where(kept[:, None], counts, duals)
+    return v, duals
+
+
+def system(place: Place, binding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix of Newton's step for (v, τ, duals), and what binds; the duals of what does not bind stay 0."""
+    n, n_constraints, k = place.slopes.shape
+    held = place.slopes * binding[..., None]
+    matrix = np.zeros((n, k + n_constraints, k + n_constraints))
+    matrix[:, : k - 1, : k - 1] = place.bend
+    matrix[:, k:, :k] = held
+    matrix[:, :k, k:] = np.swapaxes(held, 1, 2)
+    np.einsum("nii->ni", matrix)[:, k:] = np.where(binding, -TWICE, -1.0)
+    return matrix, held
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.solve(matrix, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:  # a front that is flat along what binds has no single answer
+        return np.stack([np.linalg.lstsq(one, side, rcond=1e-13)[0] for one, side in zip(matrix, right, strict=True)])

@@ -1,0 +1,152 @@
+"""The search from starting points: first-order conditions hold where it ends, basins are told apart, nothing below is missed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bezierflow.decisions.basins import is_strict, leads_to
+from bezierflow.decisions.descent import TOL, descend
+from bezierflow.decisions.front_map import PolynomialMap
+from bezierflow.decisions.minimax import FEASIBLE, Programs
+from bezierflow.decisions.terrain import MOST_STARTS, Terrain
+from bezierflow.decisions.view import _neighbors
+from bezierflow.simplex import grid, multi_indices, tangent_basis
+
+
+def bowls(n_objectives, degree=3, seed=0):
+    """A front with a bowl for each objective, (t − e_m)ᵀ A_m (t − e_m) raised to a degree, a little warped."""
+    rng = np.random.default_rng(seed)
+    at = multi_indices(n_objectives, degree) / degree
+    net = np.stack([((at - e) ** 2 @ rng.uniform(0.5, 2, n_objectives)) for e in np.eye(n_objectives)], axis=1)
+    return PolynomialMap(net + 0.02 * rng.normal(size=net.shape), n_objectives, degree)
+
+
+def asked(A, c=None, B=None, d=None):
+    """Programs from nested lists."""
+    A = np.asarray(A, dtype=float)
+    c = np.zeros(A.shape[:2]) if c is None else np.asarray(c, dtype=float)
+    B = np.zeros((0, A.shape[2])) if B is None else np.asarray(B, dtype=float)
+    return Programs(A, c, B, np.zeros(len(B)) if d is None else np.asarray(d, dtype=float))
+
+
+def stationarity(front, program, end):
+    """The gradient of the Lagrangian along the simplex, by the front's own Jacobian."""
+    _, jacobian, _ = front.derivatives(end.t[None])
+    n_rows = len(program.c) + len(program.d)
+    return program.weights(end.dual) @ jacobian[0] - end.dual[n_rows:] @ tangent_basis(len(end.t))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 4), st.integers(0, 2**31))
+def test_first_order_conditions_hold_at_every_end(n_objectives, seed):
+    rng = np.random.default_rng(seed)
+    front = bowls(n_objectives, seed=seed)
+    limit = front.values(rng.dirichlet(np.ones(n_objectives), 1))[0, 0]
+    programs = asked(rng.uniform(0.2, 1, (2, 2, n_objectives)), rng.uniform(0, 0.2, (2, 2)), np.eye(n_objectives)[:1], [limit])
+    starts = rng.dirichlet(np.ones(n_objectives), 6)
+    which = np.arange(6) % 2
+    for number, end in zip(which, descend(front, programs, which, starts), strict=True):
+        program = programs.one(number)
+        values = front.values(end.t[None])
+        assert end.t.min() >= 0
+        assert end.t.sum() == pytest.approx(1, abs=1e-14)
+        assert end.goal == pytest.approx(program.goal(values)[0], abs=1e-13)
+        assert end.violation == pytest.approx(program.violation(values)[0], abs=1e-13)
+        assert end.violation <= FEASIBLE
+        assert end.residual <= TOL
+        assert (end.dual >= 0).all()
+        np.testing.assert_allclose(stationarity(front, program, end), 0, atol=1e-9)
+        assert end.dual[:2].sum() == pytest.approx(1, abs=1e-9)
+        assert end.dual[3:] @ end.t == pytest.approx(0, abs=1e-9)
+
+
+def test_searches_do_not_disturb_one_another():
+    front = bowls(3)
+    programs = asked([[[1.0, 0, 0]], [[0.2, 1, 0.4]], [[0, 0.5, 1]]], B=[[0, 1.0, 0]], d=[0.9])
+    starts = np.random.default_rng(0).dirichlet(np.ones(3), 9)
+    which = np.arange(9) % 3
+    for number, start, end in zip(which, starts, descend(front, programs, which, starts), strict=True):
+        (alone,) = descend(front, programs, np.array([number]), start[None])
+        np.testing.assert_allclose(end.t, alone.t, atol=1e-9)
+        assert end.goal == pytest.approx(alone.goal, abs=1e-12)
+    assert descend(front, programs, which[:0], starts[:0]) == []
+
+
+def test_bounds_that_exclude_each_other_are_broken_as_little_as_their_sum_allows():
+    front = bowls(3)
+    programs = asked([[[0.0, 0, 1]]], B=np.eye(3)[:2], d=[0.05, 0.05])
+    (end,) = descend(front, programs, np.array([0]), np.full((1, 3), 1 / 3))
+    dense = front.values(grid(3, 300)) @ programs.B.T - programs.d
+    assert end.violation == pytest.approx(dense.max(axis=1).min(), abs=2e-3)
+    assert end.violation > 0.1
+
+
+def two_basins():
+    """One value over a segment with a deep basin at one end and a shallow one at the other, and a second value that falls."""
+    along = np.linspace(0, 1, 7)
+    return PolynomialMap(np.stack([np.array([0.0, 1.0, 1.5, 2.0, 1.5, 0.8, 0.3]), 1 - along], axis=1), 2, 6)
+
+
+def test_a_basin_of_its_own_does_not_lead_to_another():
+    front, programs = two_basins(), asked([[[1.0, 0.0]]])
+    t = grid(2, 40)
+    (end,) = descend(front, programs, np.array([0]), t[:1])
+    leads = leads_to(front, programs, np.zeros(len(t), dtype=int), t, [end] * len(t))
+    values = front.values(t)[:, 0]
+    top = int(np.argmax(values))
+    assert leads[: top + 1].all()
+    assert not leads[top + 2 :].any()
+
+
+def test_nothing_leads_to_an_end_that_breaks_a_bound():
+    front, programs = bowls(2), asked([[[1.0, 0.0]]], B=[[0.0, 1.0], [1.0, 0.0]], d=[0.0, 0.0])
+    (end,) = descend(front, programs, np.array([0]), np.array([[0.5, 0.5]]))
+    assert end.violation > FEASIBLE
+    assert not leads_to(front, programs, np.array([0]), np.array([[0.4, 0.6]]), [end])[0]
+
+
+def test_a_flat_bottom_is_not_strict():
+    flat = PolynomialMap(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [1.0, 3.0]]) @ np.diag([0.0, 1.0]), 2, 3)
+    for front, strict in ((bowls(2), True), (flat, False)):
+        programs = asked([[[1.0, 0.0]]] if not strict else [[[0.5, 0.5]]])
+        (end,) = descend(front, programs, np.array([0]), np.array([[0.5, 0.5]]))
+        assert is_strict(front, programs, 0, end) is strict
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 4), st.integers(0, 2**31))
+def test_no_goal_that_keeps_the_bounds_is_below_the_lagrangian(n_objectives, seed):
+    rng = np.random.default_rng(seed)
+    front, t = bowls(n_objectives, seed=seed), grid(n_objectives, 12)
+    values = front.values(t)
+    programs = asked(rng.uniform(0.1, 1, (1, 2, n_objectives)), B=np.eye(n_objectives)[:1], d=[np.median(values[:, 0])])
+    (end,) = descend(front, programs, np.array([0]), t[:1])
+    allowed = programs.violation(values) <= 0
+    assert programs.one(0).least_lagrangian(end, values) <= programs.goals(values)[0, allowed].min() + 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 4), st.integers(1, 5), st.integers(0, 2**31))
+def test_starts_are_the_lowest_minima_of_the_grid(n_objectives, n_programs, seed):
+    resolution = {2: 60, 3: 15, 4: 9}[n_objectives]
+    t, neighbors = grid(n_objectives, resolution), _neighbors(n_objectives, resolution)
+    rank = np.random.default_rng(seed).normal(size=(n_programs, len(t)))
+    front = bowls(n_objectives)
+    which, where = Terrain(front, front, t, front.values(t), neighbors).starts(rank)
+    for number in range(n_programs):
+        own, beside = rank[number], rank[number][neighbors]
+        lowest = np.flatnonzero((own <= beside.min(axis=1)) & (2 * own - beside.max(axis=1) <= own.min()))
+        lowest = lowest[np.argsort(own[lowest])][:MOST_STARTS]
+        np.testing.assert_array_equal(where[which == number], lowest)
+
+
+@pytest.mark.parametrize("n_objectives", [2, 3, 4])
+def test_the_first_two_neighbors_are_on_opposite_sides(n_objectives):
+    t, neighbors = grid(n_objectives, 6), _neighbors(n_objectives, 6)
+    one, other = t[neighbors[:, 0]], t[neighbors[:, 1]]
+    inside = (np.abs(one - t).max(axis=1) > 0) & (np.abs(other - t).max(axis=1) > 0)
+    assert inside.any()
+    np.testing.assert_allclose(((one + other) / 2)[inside], t[inside], atol=1e-12)
+    far = np.abs(t[neighbors] - t[:, None]).sum(axis=2) * 6 / 2
+    assert set(np.unique(far.round(9))) <= {0.0, 1.0}
