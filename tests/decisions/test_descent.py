@@ -123,7 +123,9 @@ def test_no_goal_that_keeps_the_bounds_is_below_the_lagrangian(n_objectives, see
     programs = asked(rng.uniform(0.1, 1, (1, 2, n_objectives)), B=np.eye(n_objectives)[:1], d=[np.median(values[:, 0])])
     (end,) = descend(front, programs, np.array([0]), t[:1])
     allowed = programs.violation(values) <= 0
-    assert programs.one(0).least_lagrangian(end, values) <= programs.goals(values)[0, allowed].min() + 1e-12
+    assert (programs.one(0).lagrangian(end, values)[allowed] <= programs.goals(values)[0, allowed] + 1e-12).all()
+    at_end = programs.one(0).lagrangian(end, front.values(end.t[None]))
+    assert at_end[0] == pytest.approx(end.goal, abs=1e-9)
 
 
 @settings(max_examples=30, deadline=None)

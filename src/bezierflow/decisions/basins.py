@@ -30,19 +30,31 @@ def leads_to(
     t: Float[np.ndarray, "n n_objectives"],
     ends: Sequence[End],
 ) -> Bool[np.ndarray, " n"]:
-    """From which t it goes straight downhill to an end of the question, in terms of the Lagrangian at that end.
+    """From which t it goes straight downhill to an end of the question: such a place is no basin of its own.
 
-    The Lagrangian λᵀ(A f − c) + νᵀ(B f − d) is nowhere larger than the goal where bounds are kept. So a place from which it leads
-    down to an end is no basin of its own, even where the goal itself rises on the way, or bounds are broken.
+    Downhill for the Lagrangian at the end, λᵀ(A f − c) + νᵀ(B f − d), that is. Nowhere is it larger than the goal where bounds are
+    kept, and valleys that wind along a bound do not trouble it. For two objectives the straight way is the only one, and downhill
+    for the goal is enough, with bounds that cost twice what they are worth at the end.
     """
     if not len(t):
         return np.zeros(0, dtype=bool)
-    counts = np.stack([programs.one(number).weights(end.dual) for number, end in zip(which, ends, strict=True)])
+    rows, limits = programs.rows(which)
+    n_goals, n_rows = programs.c.shape[1], programs.n_rows
+    duals = np.stack([end.dual[:n_rows] for end in ends])
     ways = t[:, None] + WAY[:, None] * (np.stack([end.t for end in ends]) - t)[:, None]
     values = front.values(ways.reshape(-1, t.shape[1])).reshape(len(t), len(WAY), -1)
-    lagrangian = (values @ counts[..., None])[..., 0]
+    levels = values @ np.swapaxes(rows, 1, 2) - limits[:, None]
+    lagrangian = (levels @ duals[..., None])[..., 0]
     good = np.array([end.violation <= FEASIBLE and end.residual <= CLOSE for end in ends])
-    return good & (lagrangian[:, 1:] <= lagrangian[:, :-1] + FEASIBLE).all(axis=1)
+    if t.shape[1] > 2:
+        return good & _falls(lagrangian)
+    price = 2 * duals[:, n_goals:].sum(axis=1, keepdims=True)
+    merit = levels[..., :n_goals].max(axis=2) + price * levels[..., n_goals:].max(axis=2, initial=0.0)
+    return good & (_falls(lagrangian) | _falls(merit))
+
+
+def _falls(heights: Float[np.ndarray, "n n_places"]) -> Bool[np.ndarray, " n"]:
+    return np.asarray((heights[:, 1:] <= heights[:, :-1] + FEASIBLE).all(axis=1))
 
 
 def is_strict(front: AbstractFrontMap, programs: Programs, number: int, end: End) -> bool:

@@ -1,5 +1,6 @@
 """From starting points to local solutions of questions, all at once, by sequential quadratic programming."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,9 @@ SHORTER, SHORTEST = 0.25, 1e-3
 
 MOST_STRAY = 2
 """So many steps in a row may lead to no better place."""
+
+JOINS = 0.004
+"""A search this close to where another one ended is in the same basin, where Newton's method knows only one way."""
 
 PENALTIES = (30.0, 1e4)
 """ρ, and a larger one to try where the first leaves a bound broken: a bound may be worth that much near a corner."""
@@ -68,6 +72,7 @@ def descend(
     starts: Float[np.ndarray, "n n_objectives"],
     duals: Float[np.ndarray, "n n_constraints"] | None = None,
     tol: float = TOL,
+    known: Sequence[End] = (),
 ) -> list[End]:
     """A local solution from each start.
 
@@ -78,6 +83,7 @@ def descend(
         starts: where to begin.
         duals: of goals, bounds and −t ≤ 0, as far as they are known.
         tol: the residual with which a search has arrived.
+        known: an end for each start; a search that comes close to it has arrived there.
     """
     if not len(starts):
         return []
@@ -85,13 +91,15 @@ def descend(
     questions, fresh = Questions(front, programs, which, starts.shape[1]), duals is None
     best = here = questions.look(starts, questions.equal_duals() if fresh else duals)  # type: ignore[arg-type]
     go = _Progress.begin(len(starts))
+    nearby = np.stack([end.t for end in known]) if known else np.full(starts.shape, np.inf)
     for step_number in range(MOST_STEPS + 1):
         go, done = _done(go, here, tol)
-        done |= step_number == MOST_STEPS
+        joins = np.abs(here.t - nearby[go.number]).max(axis=1) < JOINS
+        done |= joins | (step_number == MOST_STEPS)
         if 2 * np.count_nonzero(done) > len(done):  # while they are few, those that are done stay where they are
             last = here if (here.residual[done] <= tol).all() else where(here.residual <= tol, here, best)
             for k in np.flatnonzero(done).tolist():
-                ends[go.number[k]] = last.end(k)
+                ends[go.number[k]] = known[go.number[k]] if joins[k] else last.end(k)
             if done.all():
                 break
             left, done = ~done, np.zeros(np.count_nonzero(~done), dtype=bool)

@@ -172,20 +172,22 @@ def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
 def _layout(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
     """Where each factor t_m^{d_m} stands in a flattened table of powers, and the multinomial coefficients."""
     indices = multi_indices(n_objectives, degree)
-    return np.ascontiguousarray((indices * n_objectives + np.arange(n_objectives)).T), multinomials(n_objectives, degree)
+    places = np.ascontiguousarray((indices * n_objectives + np.arange(n_objectives)).T)
+    return places, multinomials(n_objectives, degree)[:, None]
 
 
 def _bernstein(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.ndarray, "n n_controls"]:
     """z(t) in the canonical order, as products of powers 1, t, …, t^D taken from a table."""
     places, coefficients = _layout(t.shape[1], degree)
-    table = np.empty((len(t), degree + 1, t.shape[1]))
-    table[:, 0], table[:, 1:] = 1.0, t[:, None]
-    np.multiply.accumulate(table, axis=1, out=table)
-    powers = table.reshape(len(t), -1)
-    z = coefficients * powers.take(places[0], axis=1)
+    table = np.empty((degree + 1, t.shape[1], len(t)))  # rows of all points together: those are fast to gather
+    table[0], table[1:] = 1.0, t.T
+    np.multiply.accumulate(table, axis=0, out=table)
+    powers = table.reshape(-1, len(t))
+    z = powers.take(places[0], axis=0)
+    z *= coefficients
     for place in places[1:]:
-        z *= powers.take(place, axis=1)
-    return z
+        z *= powers.take(place, axis=0)
+    return z.T
 
 
 def _differentiate(net: Float[np.ndarray, "n_controls width"], n_objectives: int, degree: int) -> np.ndarray:

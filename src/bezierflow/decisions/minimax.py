@@ -34,12 +34,10 @@ class Program(NamedTuple):
         n_goals, n_bounds = len(self.c), len(self.d)
         return dual[:n_goals] @ self.A + dual[n_goals : n_goals + n_bounds] @ self.B
 
-
-    def least_lagrangian(self, end: "End", values: Float[np.ndarray, "n n_values"]) -> float:
-        """The least value of the Lagrangian at an end over rows of values: what no goal that keeps the bounds is below."""
+    def lagrangian(self, end: "End", values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, " n"]:
+        """The Lagrangian with the duals of an end, for each row of values: where bounds are kept, no goal is below it."""
         n_goals, n_rows = len(self.c), len(self.c) + len(self.d)
-        offset = end.dual[:n_goals] @ self.c + end.dual[n_goals:n_rows] @ self.d
-        return float((values @ self.weights(end.dual)).min() - offset)
+        return values @ self.weights(end.dual) - end.dual[:n_goals] @ self.c - end.dual[n_goals:n_rows] @ self.d
 
 
 class Programs(NamedTuple):

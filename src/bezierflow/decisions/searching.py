@@ -78,21 +78,24 @@ def _ends(
 ) -> list[list[End]]:
     """The local solutions of each question: first from its best start, to which most of the others lead.
 
-    Where duality shows that something better might be possible, it is looked for from the neighbors of that start as well.
+    Neighbors of that start are others, too, where the Lagrangian leaves room for something better.
     """
     front, first = terrain.guide, np.unique(which, return_index=True)[1]
     ends = [[end] for end in descend(front, programs, which[first], terrain.t[where[first]], tol=tol)]
-    others, starts = np.delete(which, first), terrain.t[np.delete(where, first)]
+    more = [(np.delete(which, first), terrain.t[np.delete(where, first)])]
+    for number, (end,) in enumerate(ends) if programs.n_rows > 1 else ():
+        beside = np.unique(terrain.neighbors[where[first[number]]])
+        beside = beside[programs.one(number).lagrangian(end, terrain.values[beside]) < end.goal - AGREES]
+        more.append((np.full(len(beside), number), terrain.t[beside]))
     if also is not None:
-        others, starts = np.append(others, np.arange(len(ends))), np.concatenate([starts, np.tile(also, (len(ends), 1))])
-    for number, (end,) in enumerate(ends):
-        if programs.n_rows > 1 and end.goal - programs.one(number).least_lagrangian(end, terrain.values) > AGREES:
-            beside = np.unique(terrain.neighbors[where[first[number]]])
-            others, starts = np.append(others, [number] * len(beside)), np.concatenate([starts, terrain.t[beside]])
+        more.append((np.arange(len(ends)), np.tile(also, (len(ends), 1))))
+    others, starts = (np.concatenate(parts) for parts in zip(*more, strict=True))
     leads = leads_to(front, programs, others, starts, [ends[number][0] for number in others])
     for number in others[leads]:
         ends[number].append(ends[number][0])
-    for number, end in zip(others[~leads], descend(front, programs, others[~leads], starts[~leads], tol=tol), strict=True):
+    left, starts = others[~leads], starts[~leads]
+    known = [ends[number][0] for number in left]
+    for number, end in zip(left, descend(front, programs, left, starts, tol=tol, known=known), strict=True):
         ends[number].append(end)
     return ends
 
