@@ -32,9 +32,9 @@ def leads_to(
 ) -> Bool[np.ndarray, " n"]:
     """From which t it goes straight downhill to an end of the question: such a place is no basin of its own.
 
-    Downhill for the Lagrangian at the end, λᵀ(A f − c) + νᵀ(B f − d), that is. Nowhere is it larger than the goal where bounds are
-    kept, and valleys that wind along a bound do not trouble it. For two objectives the straight way is the only one, and downhill
-    for the goal is enough, with bounds that cost twice what they are worth at the end.
+    Downhill for the Lagrangian at the end, λᵀ(A f − c) + νᵀ(B f − d), that is. It is nowhere larger than the goal where bounds
+    are kept, and valleys that wind along a bound do not trouble it. For two objectives the straight way is the only one, and
+    downhill for the goal is enough, with bounds that cost twice what they are worth at the end.
     """
     if not len(t):
         return np.zeros(0, dtype=bool)
