@@ -1,6 +1,6 @@
 """How long a question to a finished surface takes, once it has been asked before.
 
-`python benchmarks/decisions.py` asks several questions of every kind, on problems of two to four objectives, each question again
+`python benchmarks/decisions.py` asks several questions of every kind, on problems of two to five objectives, each question again
 and again. Reported in milliseconds: the median and the best of all calls of a kind, its hardest question (the best of that
 question's own calls), and the median processor time, which does not count what else the machine does.
 """
@@ -27,6 +27,7 @@ PROBLEMS = {
     "M=3 scaled-MED": bf.problems.ScaledMED(),
     "M=3 quadratics, L=20": bf.problems.Quadratic.random(3, 20, seed=4),
     "M=4 quadratics, L=5": bf.problems.Quadratic.random(4, 5, seed=1),
+    "M=5 quadratics, L=6": bf.problems.Quadratic.random(5, 6, seed=2),
 }
 
 HEADER = ["problem", "query", "median_ms", "best_ms", "hardest_question_ms", "median_cpu_ms"]

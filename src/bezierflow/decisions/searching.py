@@ -36,11 +36,9 @@ def least_goals(terrain: Terrain, programs: Programs) -> Float[np.ndarray, " n_p
     goals = programs.goals(terrain.values)
     which, where = terrain.starts(goals)
     best = [_best(ends) for ends in _ends(terrain, programs, which, where, CLOSE)]
-    if terrain.guide is terrain.true:
-        reached = np.array([end.goal for end in best])
-    else:
-        reached = (programs.A[:, 0] * terrain.true.values(np.stack([end.t for end in best]))).sum(axis=1) - programs.c[:, 0]
-    return np.minimum(reached, goals.min(axis=1))
+    if terrain.guide is not terrain.true:
+        best = _on_the_true_map(terrain, programs, best, CLOSE)
+    return np.minimum([end.goal for end in best], goals.min(axis=1))
 
 
 def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None) -> list[Found]:
@@ -61,7 +59,7 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None)
     reached = _ends(terrain, programs, which, where, TOL, also)
     ends = [_best(some) for some in reached]
     if terrain.guide is not terrain.true:
-        ends = _on_the_true_map(terrain, programs, ends)
+        ends = _on_the_true_map(terrain, programs, ends, TOL)
     broken = np.array([[max(FEASIBLE, end.violation)] for end in ends])
     ranked = np.where(violations <= broken, goals, np.inf)
     found = []
@@ -110,7 +108,7 @@ def _agreed(ends: list[End]) -> int:
     return sum(abs(end.goal - best.goal) <= AGREES and end.violation <= best.violation + FEASIBLE for end in ends)
 
 
-def _on_the_true_map(terrain: Terrain, programs: Programs, ends: list[End]) -> list[End]:
-    """What was found on the guide, brought onto the true map, to the last digits."""
+def _on_the_true_map(terrain: Terrain, programs: Programs, ends: list[End], tol: float) -> list[End]:
+    """What was found on the guide, brought onto the true map."""
     t, duals = (np.stack(parts) for parts in zip(*((end.t, end.dual) for end in ends), strict=True))
-    return descend(terrain.true, programs, np.arange(len(ends)), t, duals)
+    return descend(terrain.true, programs, np.arange(len(ends)), t, duals, tol)
