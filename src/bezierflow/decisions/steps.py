@@ -28,6 +28,9 @@ SHORT = 1e-3
 FLOOR = 1e-6
 """The smallest curvature of the quadratic model, relative to its largest (or to 1 if that is smaller)."""
 
+DOWNWARD = 0.1
+"""The share of a downward bend that counts as an upward one in the model: the way down gets steeper, so a long step will do."""
+
 PROXIMITY = 1e-3
 """The curvature given to the two maxima, which have none of their own; it keeps the model strictly convex and biases nothing."""
 
@@ -89,7 +92,7 @@ def _model(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.
     n, n_constraints, k = place.slopes.shape
     n_goals, n_rows = questions.n_goals, questions.n_rows
     sizes, axes = np.linalg.eigh(place.bend)
-    upward = np.abs(sizes)
+    upward = np.where(sizes < 0, -DOWNWARD * sizes, sizes)
     h = np.full((n, k + 1), PROXIMITY)
     np.maximum(upward, FLOOR * np.maximum(upward.max(axis=1, keepdims=True), 1.0), out=h[:, : k - 1])
     g = np.zeros((n, k + 1))
