@@ -152,3 +152,25 @@ def test_the_first_two_neighbors_are_on_opposite_sides(n_objectives):
     np.testing.assert_allclose(((one + other) / 2)[inside], t[inside], atol=1e-12)
     far = np.abs(t[neighbors] - t[:, None]).sum(axis=2) * 6 / 2
     assert set(np.unique(far.round(9))) <= {0.0, 1.0}
+
+
+class Kinked(PolynomialMap):
+    """A front with a kink at its first corner: it rises there steeply, and its derivatives say that it does not rise at all."""
+
+    looks = 0
+
+    def derivatives(self, t):
+        self.looks += len(t)
+        values, jacobian, hessian = super().derivatives(t)
+        at = t[:, 0] == 1
+        return values, np.where(at[:, None, None], 0.0, jacobian), hessian
+
+
+@pytest.mark.parametrize("trust", [np.inf, 0.1])
+def test_a_search_at_a_kink_comes_to_an_end_there(trust):
+    front = Kinked(np.array([[0.0], [1.0], [0.5], [1.0]]), 2, 3)  # from the corner it rises, then falls a little
+    programs = asked([[[1.0]]])
+    (end,) = descend(front, programs, np.array([0]), np.array([[1.0, 0.0]]), np.array([[1.0, 0.0, 2.0]]), trust=trust)
+    np.testing.assert_array_equal(end.t, [1.0, 0.0])
+    assert end.goal == 0
+    assert front.looks == 1 if trust < 1 else front.looks < 20

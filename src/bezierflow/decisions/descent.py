@@ -46,6 +46,7 @@ class _Progress(NamedTuple):
         strayed: for how many steps it has found no better place.
         idle: for how many steps none promised anything.
         gain: what the step from its best place promised.
+        least: the least residual so far.
         penalty: ρ of the model, which gives up bounds that cannot be met.
         price: what violation costs when a step is judged, hardly more than bounds turn out to be worth.
     """
@@ -55,14 +56,25 @@ class _Progress(NamedTuple):
     strayed: Int[np.ndarray, " n"]
     idle: Int[np.ndarray, " n"]
     gain: Float[np.ndarray, " n"]
+    least: Float[np.ndarray, " n"]
     penalty: Float[np.ndarray, " n"]
     price: Float[np.ndarray, " n"]
 
     @classmethod
-    def begin(cls, n: int) -> "_Progress":
-        """At the start of n searches."""
+    def begin(cls, residual: Float[np.ndarray, " n"], trust: float) -> "_Progress":
+        """At the start of searches, from places with these residuals; no step is taken where that is too large to be trusted."""
+        n = len(residual)
         nothing, zeros = np.zeros(n, dtype=int), np.zeros(n)
-        return cls(np.arange(n), np.ones(n), nothing, nothing, zeros, np.full(n, PENALTIES[0]), zeros)
+        return cls(
+            np.arange(n),
+            np.where(residual <= trust, 1.0, 0.0),
+            nothing,
+            nothing,
+            zeros,
+            residual,
+            np.full(n, PENALTIES[0]),
+            zeros,
+        )
 
 
 def descend(
@@ -73,6 +85,7 @@ def descend(
     duals: Float[np.ndarray, "n n_constraints"] | None = None,
     tol: float = TOL,
     known: Sequence[End] = (),
+    trust: float = np.inf,
 ) -> list[End]:
     """A local solution from each start.
 
@@ -84,13 +97,14 @@ def descend(
         duals: of goals, bounds and −t ≤ 0, as far as they are known.
         tol: the residual with which a search has arrived.
         known: an end for each start; a search that comes close to it has arrived there.
+        trust: a start with a larger residual is an end as it is.
     """
     if not len(starts):
         return []
     ends: list[End] = [None] * len(starts)  # type: ignore[list-item]
     questions, fresh = Questions(front, programs, which, starts.shape[1]), duals is None
     best = here = questions.look(starts, questions.equal_duals() if fresh else duals)  # type: ignore[arg-type]
-    go = _Progress.begin(len(starts))
+    go = _Progress.begin(here.residual, trust)
     nearby = np.stack([end.t for end in known]) if known else np.full(starts.shape, np.inf)
     for step_number in range(MOST_STEPS + 1):
         go, done = _done(go, here, tol)
@@ -109,7 +123,10 @@ def descend(
         go, better, back = _judge(questions, go, best, here, there, v)
         best = there if better.all() else where(better, there, best)
         next_place = where(back, best, there) if back.any() else there
-        here = where(done, here, next_place) if done.any() else next_place
+        if done.any():
+            here, go = where(done, here, next_place), go._replace(share=np.where(done, 0.0, go.share))
+        else:
+            here = next_place
     return ends
 
 
@@ -132,10 +149,11 @@ def _judge(
     step from the best place is made shorter (Chamberlain, Powell, Lemarechal and Pedersen, "The watchdog technique for forcing
     convergence in algorithms for constrained optimization", Math. Programming Studies 16, 1982).
     """
-    halved = there.residual <= best.residual / 2
+    halved = there.residual <= go.least / 2  # which cannot happen again and again, as a place could be found better in turn
     if halved.all():
         nothing = np.zeros_like(go.idle)
-        return go._replace(share=np.ones_like(go.share), strayed=nothing, idle=nothing), halved, nothing > 0
+        again = go._replace(share=np.ones_like(go.share), strayed=nothing, idle=nothing, least=there.residual)
+        return again, halved, nothing > 0
     price, n_goals, n_rows = go.price, questions.n_goals, questions.n_rows
     ahead = here.excess[:, :n_rows] + (here.slopes[:, :n_rows, :-1] @ v[..., None])[..., 0]
     gain, gained = -ahead[:, :n_goals].max(axis=1), best.goal - there.goal
@@ -145,11 +163,12 @@ def _judge(
         gained += price * (best.violation - there.violation)
     first = (go.strayed == 0) | (go.share < 1)
     promised = np.where(first, gain, go.gain)
-    better = (gained >= SUFFICIENT * go.share * promised) | halved
+    better = ((gained > 0) & (gained >= SUFFICIENT * go.share * promised)) | halved
     back = ~better & ((go.strayed >= MOST_STRAY) | (go.share < 1))
     share = np.where(back, SHORTER * go.share, 1.0)
     strayed, idle = np.where(better | back, 0, go.strayed + 1), np.where((gain <= IDLE) & ~halved, go.idle + 1, 0)
-    return _Progress(go.number, share, strayed, idle, promised, go.penalty, price), better, back
+    least = np.minimum(go.least, there.residual)
+    return _Progress(go.number, share, strayed, idle, promised, least, go.penalty, price), better, back
 
 
 def _moved(t: np.ndarray, v: np.ndarray) -> np.ndarray:

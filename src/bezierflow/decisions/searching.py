@@ -13,6 +13,9 @@ from .terrain import PENALTY, Terrain
 AGREES = 1e-6
 """Ends whose goals differ by less, in units of the goal's range, agree."""
 
+TRUST = 1.0
+"""Where the guide found first-order conditions to hold and on the true map a residual is larger, its slopes are of no use."""
+
 GUIDE_ERROR = 1e-4
 """A guide this close to the true map on the grid, in units of its range, is good enough to search on before refining."""
 
@@ -109,6 +112,6 @@ def _agreed(ends: list[End]) -> int:
 
 
 def _on_the_true_map(terrain: Terrain, programs: Programs, ends: list[End], tol: float) -> list[End]:
-    """What was found on the guide, brought onto the true map."""
+    """What was found on the guide, brought onto the true map; at a kink, where that has no slopes, with its values alone."""
     t, duals = (np.stack(parts) for parts in zip(*((end.t, end.dual) for end in ends), strict=True))
-    return descend(terrain.true, programs, np.arange(len(ends)), t, duals, tol)
+    return descend(terrain.true, programs, np.arange(len(ends)), t, duals, tol, trust=TRUST)
