@@ -73,7 +73,7 @@ def test_searches_do_not_disturb_one_another():
     assert descend(front, programs, which[:0], starts[:0]) == []
 
 
-def test_bounds_that_exclude_each_other_are_broken_as_little_as_their_sum_allows():
+def test_of_bounds_that_exclude_each_other_the_worst_is_broken_as_little_as_can_be():
     front = bowls(3)
     programs = asked([[[0.0, 0, 1]]], B=np.eye(3)[:2], d=[0.05, 0.05])
     (end,) = descend(front, programs, np.array([0]), np.full((1, 3), 1 / 3))

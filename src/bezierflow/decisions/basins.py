@@ -14,7 +14,7 @@ CLOSE = 1e-6
 """A residual up to which an end is close enough to a local solution to tell its Lagrangian, and a goal without bounds."""
 
 GOOD = 1e-8
-"""Its end counts as one with a residual up to this."""
+"""With a larger residual an end is not known well enough to tell how the Lagrangian bends there."""
 
 WAY = np.linspace(0, 1, 9)
 """Places on the straight way from a search to an end at which it is looked whether that leads downhill."""
