@@ -27,7 +27,7 @@ def answers(view: View, questions: list[str], A: np.ndarray, c: np.ndarray, boun
     solution, found = view.solution, _within_bounds(view, programs)
     t = np.stack([one.end.t for one in found])
     choices = []
-    for k, (f, x) in enumerate(zip(view.values(t), view.surface.values(t), strict=True)):
+    for k, (x, f) in enumerate(zip(*view.designs_and_values(t), strict=True)):
         choice = Choice(
             question=questions[k],
             t=t[k],

@@ -16,8 +16,9 @@ CLOSE = 1e-6
 GOOD = 1e-8
 """With a larger residual an end is not known well enough to tell how the Lagrangian bends there."""
 
-WAY = np.linspace(0, 1, 9)
-"""Places on the straight way from a search to an end at which it is looked whether that leads downhill."""
+WAY = np.linspace(0, 1, 6)[:-1] ** 2
+"""Places on the straight way from a search to an end at which it is looked whether that leads downhill; closer at first, where
+a basin of its own would show."""
 
 BENT = 1e-2
 """Where the Lagrangian bends upward by more than this along all that binds, no other point nearby is as good."""
@@ -29,32 +30,45 @@ def leads_to(
     which: Int[np.ndarray, " n"],
     t: Float[np.ndarray, "n n_objectives"],
     ends: Sequence[End],
+    near: float,
 ) -> Bool[np.ndarray, " n"]:
-    """From which t it goes straight downhill to an end of the question: such a place is no basin of its own.
+    """From which t it goes straight downhill to an end of the question, or which are near it: no basins of their own.
 
     Downhill for the Lagrangian at the end, λᵀ(A f − c) + νᵀ(B f − d), that is. It is nowhere larger than the goal where bounds
     are kept, and valleys that wind along a bound do not trouble it. For two objectives the straight way is the only one, and
     downhill for the goal is enough, with bounds that cost twice what they are worth at the end.
+
+    Args:
+        front: the front.
+        programs: the questions.
+        which: the number of the question that each t is for.
+        t: the places.
+        ends: one for each place.
+        near: how far apart two basins are at least, for all that a grid can tell.
     """
-    if not len(t):
-        return np.zeros(0, dtype=bool)
-    rows, limits = programs.rows(which)
-    n_goals, n_rows = programs.c.shape[1], programs.n_rows
-    duals = np.stack([end.dual[:n_rows] for end in ends])
-    ways = t[:, None] + WAY[:, None] * (np.stack([end.t for end in ends]) - t)[:, None]
-    values = front.values(ways.reshape(-1, t.shape[1])).reshape(len(t), len(WAY), -1)
-    levels = values @ np.swapaxes(rows, 1, 2) - limits[:, None]
-    lagrangian = (levels @ duals[..., None])[..., 0]
+    duals, way = np.stack([end.dual for end in ends]), np.stack([end.t for end in ends]) - t
+    places = t[:, None] + WAY[:, None] * way[:, None]
+    values = front.values(places.reshape(-1, t.shape[1])).reshape(len(t), len(WAY), -1)
     good = np.array([end.violation <= FEASIBLE and end.residual <= CLOSE for end in ends])
-    if t.shape[1] > 2:
-        return good & _falls(lagrangian)
-    price = 2 * duals[:, n_goals:].sum(axis=1, keepdims=True)
-    merit = levels[..., :n_goals].max(axis=2) + price * levels[..., n_goals:].max(axis=2, initial=0.0)
-    return good & (_falls(lagrangian) | _falls(merit))
+    goals = np.array([end.goal for end in ends])  # what Lagrangian and goal both are at the end of the way
+    joined = _falls(programs.lagrangians(which, duals, values), goals) | (np.abs(way).max(axis=1) <= near)
+    if t.shape[1] == 2:
+        joined |= _falls(_merit(programs, which, duals, values), goals)
+    return good & joined
 
 
-def _falls(heights: Float[np.ndarray, "n n_places"]) -> Bool[np.ndarray, " n"]:
-    return np.asarray((heights[:, 1:] <= heights[:, :-1] + FEASIBLE).all(axis=1))
+def _merit(programs: Programs, which: np.ndarray, duals: np.ndarray, values: np.ndarray) -> Float[np.ndarray, "n n_places"]:
+    """The goal, and bounds that cost twice what they are worth."""
+    (rows, limits), n_goals = programs.rows(which), programs.c.shape[1]
+    levels = values @ np.swapaxes(rows, 1, 2) - limits[:, None]
+    price = 2 * duals[:, n_goals : programs.n_rows].sum(axis=1, keepdims=True)
+    return levels[..., :n_goals].max(axis=2) + price * levels[..., n_goals:].max(axis=2, initial=0.0)
+
+
+def _falls(heights: Float[np.ndarray, "n n_places"], last: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Where heights get less and less, down to the last one."""
+    downward = (heights[:, 1:] <= heights[:, :-1] + FEASIBLE).all(axis=1)
+    return np.asarray(downward & (last <= heights[:, -1] + FEASIBLE))
 
 
 def is_strict(front: AbstractFrontMap, programs: Programs, number: int, end: End) -> bool:
@@ -62,6 +76,6 @@ def is_strict(front: AbstractFrontMap, programs: Programs, number: int, end: End
     if end.residual > GOOD:
         return False
     place = Questions(front, programs, np.array([number]), len(end.t)).look(end.t[None], end.dual[None])
-    matrix, _ = system(place, place.duals > 0)
+    matrix = system(place, place.duals > 0)
     # as many negative eigenvalues as constraints: the others are those of the Lagrangian along what binds
     return bool(np.linalg.eigvalsh(matrix)[0, len(end.dual)] > BENT)

@@ -105,10 +105,10 @@ def descend(
     questions, fresh = Questions(front, programs, which, starts.shape[1]), duals is None
     best = here = questions.look(starts, questions.equal_duals() if fresh else duals)  # type: ignore[arg-type]
     go = _Progress.begin(here.residual, trust)
-    nearby = np.stack([end.t for end in known]) if known else np.full(starts.shape, np.inf)
+    nearby = np.stack([end.t for end in known]) if known else None
     for step_number in range(MOST_STEPS + 1):
         go, done = _done(go, here, tol)
-        joins = np.abs(here.t - nearby[go.number]).max(axis=1) < JOINS
+        joins = np.zeros_like(done) if nearby is None else np.abs(here.t - nearby[go.number]).max(axis=1) < JOINS
         done |= joins | (step_number == MOST_STEPS)
         if 2 * np.count_nonzero(done) > len(done):  # while they are few, those that are done stay where they are
             last = here if (here.residual[done] <= tol).all() else where(here.residual <= tol, here, best)

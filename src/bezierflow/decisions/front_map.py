@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
 from ..bezier.projection import pad_rows
@@ -30,29 +30,35 @@ class AbstractFrontMap(abc.ABC):
         """The values at each row of t."""
 
     @abc.abstractmethod
+    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
+        """At each row of t and for each value side by side: it, its M−1 slopes, and the upper triangle of its Hessian."""
+
     def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values (n, V), Jacobians (n, V, M−1) and Hessians (n, V, M−1, M−1) along the simplex."""
+        k, every = t.shape[1] - 1, self.expansions(t)
+        hessian = every[..., 1 + k :].take(squared(k), axis=2)
+        return every[..., 0], every[..., 1 : 1 + k], hessian.reshape(*every.shape[:2], k, k)
 
 
 class PolynomialMap(AbstractFrontMap):
-    """A Bézier simplex, with its derivatives written in its own degree: one product with z(t) gives all of them."""
+    """A Bézier simplex, with its derivatives written in its own degree: one product with the monomials gives all of them."""
 
     def __init__(self, control_points: Float[np.ndarray, "n_controls n_values"], n_objectives: int, degree: int):
         self.points, self.n_objectives, self.degree = np.asarray(control_points, dtype=float), n_objectives, degree
+        (n_controls, V), k = self.points.shape, n_objectives - 1
         slopes = _differentiate(self.points, n_objectives, degree)
-        bends = _differentiate(slopes, n_objectives, degree)
-        self._all = np.concatenate([self.points, slopes, bends], axis=1)
+        bends = _differentiate(slopes, n_objectives, degree).reshape(n_controls, V, k * k)[..., triangle(k)]
+        every = np.concatenate([self.points[..., None], slopes.reshape(n_controls, V, k), bends], axis=2)
+        coefficients = multinomials(n_objectives, degree)[:, None]
+        self._values, self._every = coefficients * self.points, coefficients * every.reshape(n_controls, -1)
 
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """b(t|P) = Pᵀ z(t)."""
-        return _bernstein(t, self.degree) @ self.points
+        return _monomials(t, self.degree) @ self._values
 
-    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
         """b(t|P) and its derivatives."""
-        n, V, k = len(t), self.points.shape[1], self.n_objectives - 1
-        every = _bernstein(t, self.degree) @ self._all
-        jacobian, hessian = every[:, V : V * (1 + k)], every[:, V * (1 + k) :]
-        return every[:, :V], jacobian.reshape(n, V, k), hessian.reshape(n, V, k, k)
+        return (_monomials(t, self.degree) @ self._every).reshape(len(t), self.points.shape[1], -1)
 
 
 class ExactMap(AbstractFrontMap):
@@ -67,22 +73,24 @@ class ExactMap(AbstractFrontMap):
         arrays, code = eqx.partition(objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray))
         numbers, structure = jax.tree.flatten(arrays)
         self._surface = polynomial_map(surface)
-        self._values, self._derivatives = _programs(code, structure)
+        self._values, self._expansions = _programs(code, structure)
         with double_precision():
             self._numbers = [jnp.asarray(one) for one in numbers]
 
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """f(b(t))."""
-        with double_precision():
-            return np.asarray(self._values(_padded(self._surface.values(t)), *self._numbers))[: len(t)]
+        return self.of(self._surface.values(t))
 
-    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """f(b(t)) and its derivatives, forward over forward."""
-        n, k = len(t), t.shape[1] - 1
+    def of(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_values"]:
+        """f(x)."""
         with double_precision():
-            expansion = (_padded(part) for part in self._surface.derivatives(t))
-            every = np.asarray(self._derivatives(*expansion, *self._numbers))[:n]
-        return every[..., 0], every[..., 1 : 1 + k], every[..., 1 + k :].reshape(n, -1, k, k)
+            return np.asarray(self._values(_padded(x), *self._numbers))[: len(x)]
+
+    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
+        """f(b(t)) and its derivatives, forward over forward."""
+        with double_precision():
+            near = (_padded(part) for part in self._surface.derivatives(t))
+            return np.asarray(self._expansions(*near, *self._numbers))[: len(t)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +105,11 @@ class ScaledMap(AbstractFrontMap):
         """The scaled values."""
         return (self.inner.values(t) - self.origin) / self.scale
 
-    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
         """The scaled values and derivatives."""
-        values, jacobian, hessian = self.inner.derivatives(t)
-        return (values - self.origin) / self.scale, jacobian / self.scale[:, None], hessian / self.scale[:, None, None]
+        every = self.inner.expansions(t) / self.scale[:, None]
+        every[..., 0] -= self.origin / self.scale
+        return every
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +123,15 @@ class SquaredDistance(AbstractFrontMap):
         """Half the squared distance."""
         return np.sum((self.inner.values(t) - self.target) ** 2, axis=1, keepdims=True) / 2
 
-    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """∇ = Jᵀr and ∇² = JᵀJ + Σ r_i ∇²F_i."""
-        values, jacobian, hessian = self.inner.derivatives(t)
-        r = values - self.target
-        curvature = np.swapaxes(jacobian, 1, 2) @ jacobian + np.einsum("nv,nvmk->nmk", r, hessian)
-        return np.sum(r**2, axis=1, keepdims=True) / 2, r[:, None, :] @ jacobian, curvature[:, None]
+    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n 1 width"]:
+        """½ rᵀr, ∇ = Jᵀr and ∇² = JᵀJ + Σ r_i ∇²F_i for r = F(t) − target."""
+        n, k, every = len(t), t.shape[1] - 1, self.inner.expansions(t)
+        r, jacobian = (every[..., 0] - self.target)[:, None], every[..., 1 : 1 + k]
+        squares = (np.swapaxes(jacobian, 1, 2) @ jacobian).reshape(n, 1, k * k)
+        result = r @ every
+        result[..., 0] = (r**2).sum(axis=2) / 2
+        result[..., 1 + k :] += squares[..., triangle(k)]
+        return result
 
 
 def polynomial_map(surface: BezierSimplex) -> PolynomialMap:
@@ -140,14 +152,14 @@ def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
     """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 
     The first gives f(x). The second takes x, X and Y at each point and gives value, slopes and bends of f(x + X v + ½ vᵀY v) at
-    v = 0 side by side: one array is faster to bring back than three.
+    v = 0 side by side.
     """
 
     def value(x: Array, *numbers: Array) -> Array:
         objectives = eqx.combine(jax.tree.unflatten(structure, numbers), code)
         return objectives(x)
 
-    def derivatives(x: Array, X: Array, Y: Array, *numbers: Array) -> Array:
+    def expansion(x: Array, X: Array, Y: Array, *numbers: Array) -> Array:
         def along(v: Array) -> Array:
             return value(x + X @ v + (Y @ v) @ v / 2, *numbers)
 
@@ -156,7 +168,7 @@ def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
             return slopes, (at, slopes)
 
         bends, (at, slopes) = jax.jacfwd(with_slopes, has_aux=True)(jnp.zeros(X.shape[-1]))
-        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)], axis=1)
+        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)[:, triangle(X.shape[-1])]], axis=1)
 
     def for_each(function: Callable, n_points: int) -> Callable:
         def batched(*arguments: Array) -> Array:
@@ -165,28 +177,40 @@ def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
 
         return jax.jit(batched)
 
-    return for_each(value, 1), for_each(derivatives, 3)
+    return for_each(value, 1), for_each(expansion, 3)
 
 
 @cache
-def _layout(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each factor t_m^{d_m} stands in a flattened table of powers, and the multinomial coefficients."""
-    indices = multi_indices(n_objectives, degree)
-    places = np.ascontiguousarray((indices * n_objectives + np.arange(n_objectives)).T)
-    return places, multinomials(n_objectives, degree)[:, None]
+def triangle(k: int) -> Int[np.ndarray, " n_bends"]:
+    """Where the upper triangle of a k × k matrix stands in its entries."""
+    rows, columns = np.triu_indices(k)
+    return rows * k + columns
 
 
-def _bernstein(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.ndarray, "n n_controls"]:
-    """z(t) in the canonical order, as products of powers 1, t, …, t^D taken from a table."""
-    places, coefficients = _layout(t.shape[1], degree)
+@cache
+def squared(k: int) -> Int[np.ndarray, " k*k"]:
+    """Where each entry of a symmetric k × k matrix stands in its upper triangle."""
+    places, (rows, columns) = np.empty((k, k), dtype=int), np.triu_indices(k)
+    places[rows, columns] = places[columns, rows] = np.arange(len(rows))
+    return places.ravel()
+
+
+@cache
+def _layout(n_objectives: int, degree: int) -> Int[np.ndarray, "n_objectives n_controls"]:
+    """Where each factor t_m^{d_m} stands in a flattened table of powers."""
+    return np.ascontiguousarray((multi_indices(n_objectives, degree) * n_objectives + np.arange(n_objectives)).T)
+
+
+def _monomials(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.ndarray, "n n_controls"]:
+    """t^d for all |d| = D in the canonical order, as products of powers 1, t, …, t^D taken from a table."""
     table = np.empty((degree + 1, t.shape[1], len(t)))  # rows of all points together: those are fast to gather
     table[0], table[1:] = 1.0, t.T
     np.multiply.accumulate(table, axis=0, out=table)
     powers = table.reshape(-1, len(t))
-    z = powers.take(places[0], axis=0)
-    z *= coefficients
-    for place in places[1:]:
-        z *= powers.take(place, axis=0)
+    first, *others = _layout(t.shape[1], degree)
+    z = powers.take(first, axis=0)
+    for places in others:
+        z *= powers.take(places, axis=0)
     return z.T
 
 

@@ -64,11 +64,11 @@ def _nearest(
     toward = away if guide is true else SquaredDistance(guide, target)
     question = Programs(np.ones((1, 1, 1)), np.zeros((1, 1)), np.zeros((0, 1)), np.zeros(0))
     found = search(Terrain(away, toward, view.grid_t, squared, view.grid_neighbors), question)[0]
-    t = found.end.t[None]
+    (x,), (f,) = view.designs_and_values(found.end.t[None])
     return Location(
         t=found.end.t,
-        x=view.unravel(view.surface.values(t)[0]),
-        f=view.values(t)[0],
+        x=view.unravel(x),
+        f=f,
         distance=float(np.sqrt(2 * found.end.goal) * unit),
         certainty=Certainty.of(view.solution, found.starts, found.agreed, found.end.residual),
     )

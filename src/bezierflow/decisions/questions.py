@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..simplex import tangent_basis
-from .front_map import AbstractFrontMap
+from .front_map import AbstractFrontMap, squared
 from .minimax import End, Programs
 
 
@@ -20,9 +20,10 @@ class Place(NamedTuple):
         violation: of the worst bound.
         excess: of the constraints; of goals over the largest one.
         slopes: of the constraints along the simplex, and along τ.
-        hessian: of the front.
+        bends: of goals and bounds, the upper triangles of their Hessians.
         bend: the Hessian of the Lagrangian.
-        residual: of the first-order conditions.
+        unmet: the first-order conditions, which are all 0 at a solution: of t, of τ, and of the constraints that count.
+        residual: the largest of those.
     """
 
     t: Float[np.ndarray, "n n_objectives"]
@@ -31,8 +32,9 @@ class Place(NamedTuple):
     violation: Float[np.ndarray, " n"]
     excess: Float[np.ndarray, "n n_constraints"]
     slopes: Float[np.ndarray, "n n_constraints n_objectives"]
-    hessian: Float[np.ndarray, "n n_values k k"]
+    bends: Float[np.ndarray, "n n_rows n_bends"]
     bend: Float[np.ndarray, "n k k"]
+    unmet: Float[np.ndarray, "n n_conditions"]
     residual: Float[np.ndarray, " n"]
 
     def end(self, k: int) -> End:
@@ -63,29 +65,37 @@ class Questions:
 
     def look(self, t: Float[np.ndarray, "n n_objectives"], duals: Float[np.ndarray, "n n_constraints"]) -> Place:
         """The front at each t, and how well the first-order conditions hold with these duals."""
-        values, jacobian, hessian = self.front.derivatives(t)
-        n, n_objectives = t.shape
-        k, n_goals, n_rows = n_objectives - 1, self.n_goals, self.n_rows
+        k, n_goals, n_rows = self.n_objectives - 1, self.n_goals, self.n_rows
+        seen = self.rows @ self.front.expansions(t)
         slopes = self._slopes.copy()
-        np.matmul(self.rows, jacobian, out=slopes[:, :n_rows, :k])
-        excess = np.empty((n, n_rows + n_objectives))
-        np.subtract((self.rows @ values[..., None])[..., 0], self.limits, out=excess[:, :n_rows])
+        slopes[:, :n_rows, :k] = seen[..., 1 : 1 + k]
+        excess = np.empty(slopes.shape[:2])
+        np.subtract(seen[..., 0], self.limits, out=excess[:, :n_rows])
         np.negative(t, out=excess[:, n_rows:])
         goal = excess[:, :n_goals].max(axis=1)
         excess[:, :n_goals] -= goal[:, None]
-        violation = excess[:, n_goals:n_rows].max(axis=1, initial=0.0)
-        unmet = np.empty((n, k + 1 + n_rows + n_objectives))
-        np.matmul(duals[:, None], slopes, out=unmet[:, None, : k + 1])
-        unmet[:, k] += 1.0
-        np.multiply(excess, duals > 0, out=unmet[:, k + 1 :])
-        residual = np.maximum(np.abs(unmet).max(axis=1), violation)
-        return Place(t, duals, goal, violation, excess, slopes, hessian, self.bend(duals, hessian), residual)
+        unmet = conditions(slopes, excess, duals)
+        violation, residual = np.zeros(len(t)), np.abs(unmet).max(axis=1)
+        if n_rows > n_goals:
+            violation = excess[:, n_goals:n_rows].max(axis=1, initial=0.0)
+            residual = np.maximum(residual, violation)
+        bends = seen[..., 1 + k :]
+        return Place(t, duals, goal, violation, excess, slopes, bends, self.bend(duals, bends), unmet, residual)
 
-    def bend(self, duals: np.ndarray, hessian: np.ndarray) -> Float[np.ndarray, "n k k"]:
+    def bend(self, duals: np.ndarray, bends: np.ndarray) -> Float[np.ndarray, "n k k"]:
         """The Hessian of the Lagrangian along the simplex."""
-        n, n_values, k, _ = hessian.shape
-        counts = duals[:, None, : self.n_rows] @ self.rows
-        return (counts @ hessian.reshape(n, n_values, k * k)).reshape(n, k, k)
+        k = self.n_objectives - 1
+        return (duals[:, None, : self.n_rows] @ bends).take(squared(k), axis=2).reshape(-1, k, k)
+
+
+def conditions(slopes: np.ndarray, excess: np.ndarray, duals: np.ndarray) -> Float[np.ndarray, "n n_conditions"]:
+    """The first-order conditions: ∇L and Σ λ_goals − 1, up to sign, and the excess of every constraint that counts."""
+    n, n_constraints, k = slopes.shape
+    unmet = np.empty((n, k + n_constraints))
+    np.matmul(duals[:, None], slopes, out=unmet[:, None, :k])
+    unmet[:, k - 1] += 1.0
+    np.multiply(excess, duals > 0, out=unmet[:, k:])
+    return unmet
 
 
 def only(parts: Any, kept: np.ndarray) -> Any:

@@ -13,6 +13,9 @@ from .terrain import PENALTY, Terrain
 AGREES = 1e-6
 """Ends whose goals differ by less, in units of the goal's range, agree."""
 
+NEAR = 1.25
+"""Starts this many steps of the grid from an end, or fewer, lead there: the grid tells no basins apart that are closer."""
+
 TRUST = 1.0
 """Where the guide found first-order conditions to hold and on the true map a residual is larger, its slopes are of no use."""
 
@@ -65,33 +68,26 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None)
         ends = _on_the_true_map(terrain, programs, ends, TOL)
     broken = np.array([[max(FEASIBLE, end.violation)] for end in ends])
     ranked = np.where(violations <= broken, goals, np.inf)
+    weights = programs.weights(np.arange(len(ends)), np.stack([end.dual for end in ends]))
     found = []
     for number, (k, end, some) in enumerate(zip(ranked.argmin(axis=1).tolist(), ends, reached, strict=True)):
         agreed = _agreed(some)
         if ranked[number, k] < end.goal - 1e-9:
             agreed, end = 0, End(terrain.t[k], float(ranked[number, k]), float(violations[k]), end.dual, np.inf)
-        found.append(Found(end, agreed, len(some), programs.one(number).weights(end.dual)))
+        found.append(Found(end, agreed, len(some), weights[number]))
     return found
 
 
 def _ends(
     terrain: Terrain, programs: Programs, which: np.ndarray, where: np.ndarray, tol: float, also: np.ndarray | None = None
 ) -> list[list[End]]:
-    """The local solutions of each question: first from its best start, to which most of the others lead.
-
-    Neighbors of that start are others, too, where the Lagrangian leaves room for something better.
-    """
+    """The local solutions of each question: first from its best start, to which most of the others lead."""
     front, first = terrain.guide, np.unique(which, return_index=True)[1]
     ends = [[end] for end in descend(front, programs, which[first], terrain.t[where[first]], tol=tol)]
-    more = [(np.delete(which, first), terrain.t[np.delete(where, first)])]
-    for number, (end,) in enumerate(ends) if programs.n_rows > 1 else ():
-        beside = np.unique(terrain.neighbors[where[first[number]]])
-        beside = beside[programs.one(number).lagrangian(end, terrain.values[beside]) < end.goal - AGREES]
-        more.append((np.full(len(beside), number), terrain.t[beside]))
-    if also is not None:
-        more.append((np.arange(len(ends)), np.tile(also, (len(ends), 1))))
-    others, starts = (np.concatenate(parts) for parts in zip(*more, strict=True))
-    leads = leads_to(front, programs, others, starts, [ends[number][0] for number in others])
+    others, starts = _others(terrain, programs, which, where, first, [end for (end,) in ends], also)
+    if not len(others):
+        return ends
+    leads = leads_to(front, programs, others, starts, [ends[number][0] for number in others], NEAR * terrain.spacing)
     for number in others[leads]:
         ends[number].append(ends[number][0])
     left, starts = others[~leads], starts[~leads]
@@ -99,6 +95,30 @@ def _ends(
     for number, end in zip(left, descend(front, programs, left, starts, tol=tol, known=known), strict=True):
         ends[number].append(end)
     return ends
+
+
+def _others(
+    terrain: Terrain,
+    programs: Programs,
+    which: np.ndarray,
+    where: np.ndarray,
+    first: np.ndarray,
+    ends: list[End],
+    also: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Further starts: all but the first ones, and neighbors of those where the Lagrangian leaves room for something better."""
+    more = np.ones(len(which), dtype=bool)
+    more[first] = False
+    numbers, starts = [which[more]], [terrain.t[where[more]]]
+    if programs.n_rows > 1:
+        every, best, goals = np.arange(len(ends)), where[first], np.array([[end.goal] for end in ends])
+        beside = terrain.neighbors[best]
+        heights = programs.lagrangians(every, np.stack([end.dual for end in ends]), terrain.values[beside])
+        number, place = np.nonzero((heights < goals - AGREES) & (beside != best[:, None]))
+        numbers, starts = [*numbers, number], [*starts, terrain.t[beside[number, place]]]
+    if also is not None:
+        numbers, starts = [*numbers, np.arange(len(ends))], [*starts, np.tile(also, (len(ends), 1))]
+    return np.concatenate(numbers), np.concatenate(starts)
 
 
 def _best(ends: list[End]) -> End:

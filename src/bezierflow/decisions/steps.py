@@ -14,7 +14,7 @@ import numpy as np
 
 from ..simplex import tangent_basis
 from .quadratic import solve_quadratics
-from .questions import Place, Questions, only
+from .questions import Place, Questions, conditions, only
 
 NOISE = 1e-10
 """A dual this little below 0, or a constraint broken by no more, is rounding."""
@@ -50,9 +50,11 @@ def step(questions: Questions, place: Place, penalty: np.ndarray, fresh: bool) -
         fresh: whether nothing is known about duals yet.
     """
     if fresh and questions.n_rows > 1:
-        _, duals = _model(questions, place, penalty)  # what it knows best is duals, and they tell how the Lagrangian bends
-        return _model(questions, place._replace(bend=questions.bend(duals, place.hessian)), penalty)
-    v, duals, kept = _newton(place, _at_sides(place) if fresh else place.duals)
+        v, duals = _model(questions, place, penalty)
+        if questions.n_rows == questions.n_goals:
+            return v, duals
+        return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)
+    v, duals, kept = _newton(_with(place, _at_sides(place)) if fresh else place)
     if not kept.any():
         return _model(questions, place, penalty)
     if not kept.all():
@@ -67,23 +69,24 @@ def _at_sides(place: Place) -> np.ndarray:
     return np.concatenate([place.duals[:, :1], np.where((place.t == 0) & (above > 0), above, 0.0)], axis=1)
 
 
-def _newton(place: Place, duals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _with(place: Place, duals: np.ndarray) -> Place:
+    """The places with other duals; the Lagrangian bends as with the old ones."""
+    return place._replace(duals=duals, unmet=conditions(place.slopes, place.excess, duals))
+
+
+def _newton(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Newton's step on ∇L = 0, Σ λ_goals = 1 and 'what binds holds with equality', its duals, and where it can be taken.
 
     That is where it keeps signs and bounds, is not too long, and does not follow a downward bend.
     """
-    k, binding = place.slopes.shape[2], duals > 0
-    matrix, held = system(place, binding)
-    right = np.empty((len(duals), matrix.shape[1]))
-    np.matmul(duals[:, None], held, out=right[:, None, :k])
-    right[:, k - 1] += 1.0
-    np.multiply(place.excess, binding, out=right[:, k:])
-    moves = _solve(matrix, -right)
-    v, duals = moves[:, : k - 1], duals + moves[:, k:]
+    k, binding = place.slopes.shape[2], place.duals > 0
+    moves = _solve(system(place, binding), place.unmet)
+    v, duals = moves[:, : k - 1], place.duals + moves[:, k:]
     ahead = (place.slopes @ moves[:, :k, None])[..., 0] + place.excess
-    length, curve = np.abs(v).max(axis=1), ((place.bend @ v[..., None])[..., 0] * v).sum(axis=1)
+    length = np.abs(v).max(axis=1)
     kept = (length <= LONGEST) & (duals.min(axis=1) >= -NOISE) & (ahead.max(axis=1) <= NOISE)
-    kept &= (curve >= 0) | (length <= SHORT)
+    if (length > SHORT).any():
+        kept &= (((place.bend @ v[..., None])[..., 0] * v).sum(axis=1) >= 0) | (length <= SHORT)
     return v, np.where(binding, np.maximum(duals, 0.0), 0.0), kept
 
 
@@ -108,13 +111,13 @@ def _model(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.
     z, duals = solve_quadratics(h, g, C, e)
     v, duals = (axes @ z[:, : k - 1, None])[..., 0], duals[:, :-1]
     if (sizes[:, 0] < h[:, 0]).any():
-        exact, counts, kept = _newton(place, duals)
+        exact, counts, kept = _newton(_with(place, duals))
         v, duals = np.where(kept[:, None], exact, v), np.where(kept[:, None], counts, duals)
     return v, duals
 
 
-def system(place: Place, binding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix of Newton's step for (v, τ, duals), and what binds; the duals of what does not bind stay 0."""
+def system(place: Place, binding: np.ndarray) -> np.ndarray:
+    """The matrix of Newton's step for (v, τ, duals); the duals of what does not bind stay 0."""
     n, n_constraints, k = place.slopes.shape
     held = place.slopes * binding[..., None]
     matrix = np.zeros((n, k + n_constraints, k + n_constraints))
@@ -122,11 +125,12 @@ def system(place: Place, binding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     matrix[:, k:, :k] = held
     matrix[:, :k, k:] = np.swapaxes(held, 1, 2)
     np.einsum("nii->ni", matrix)[:, k:] = np.where(binding, -TWICE, -1.0)
-    return matrix, held
+    return matrix
 
 
-def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(matrix: np.ndarray, unmet: np.ndarray) -> np.ndarray:
+    """What to move by, so that nothing is unmet."""
     try:
-        return np.linalg.solve(matrix, right[..., None])[..., 0]
+        return np.linalg.solve(matrix, -unmet[..., None])[..., 0]
     except np.linalg.LinAlgError:  # a front that is flat along what binds has no single answer
-        return np.stack([np.linalg.lstsq(one, side, rcond=1e-13)[0] for one, side in zip(matrix, right, strict=True)])
+        return np.stack([np.linalg.lstsq(one, -side, rcond=1e-13)[0] for one, side in zip(matrix, unmet, strict=True)])

@@ -37,6 +37,11 @@ class Terrain:
     neighbors: Int[np.ndarray, "n n_neighbors"]
 
     @cached_property
+    def spacing(self) -> float:
+        """How far apart neighbors are."""
+        return float(np.abs(self.t[self.neighbors[0]] - self.t[0]).max())
+
+    @cached_property
     def shifts(self) -> list[Int[np.ndarray, " n"]]:
         """How far away in the grid's order the first neighbor of every point is, the second, and so on."""
         return list(np.ascontiguousarray((self.neighbors - np.arange(len(self.neighbors))[:, None]).T))

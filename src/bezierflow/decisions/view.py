@@ -136,11 +136,17 @@ class View:
     @cached_property
     def unravel(self) -> Callable[[np.ndarray], Any]:
         """From a flat vector to a design as the user knows it."""
-        return self.solution.raveling.unravel
+        raveling = self.solution.raveling
+        return (lambda vector: vector) if raveling.is_vector else raveling.unravel
 
     def values(self, t: np.ndarray) -> np.ndarray:
         """Objective values at the rows of t."""
         return self.front.values(t)
+
+    def designs_and_values(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Designs at the rows of t, as flat vectors, and their objective values."""
+        x = self.surface.values(t)
+        return x, self.front.of(x) if isinstance(self.front, ExactMap) else self.front.values(t)
 
 
 @cache

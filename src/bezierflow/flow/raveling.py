@@ -1,6 +1,7 @@
 """Between the user's x, any pytree of arrays, and the flat vector of L numbers that flows compute with."""
 
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -40,11 +41,10 @@ class Raveling(eqx.Module):
 
     def unravel(self, vector: Any) -> PyTree:
         """The pytree of a vector; leading axes are kept. NumPy in, NumPy out."""
-        ends = np.cumsum([prod(shape) for shape in self.shapes])
-        starts = ends - [prod(shape) for shape in self.shapes]
+        places = pairwise(accumulate((prod(shape) for shape in self.shapes), initial=0))
         leaves = [
             vector[..., start:end].reshape(*vector.shape[:-1], *shape)
-            for start, end, shape in zip(starts, ends, self.shapes, strict=True)
+            for (start, end), shape in zip(places, self.shapes, strict=True)
         ]
         return jax.tree.unflatten(self.treedef, leaves)
 
