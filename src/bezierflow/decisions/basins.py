@@ -1,22 +1,23 @@
 """Which starting points share a basin, and whether the bottom of one is a single point."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .front_map import AbstractFrontMap
 from .minimax import FEASIBLE, End, Programs
-from .questions import Questions
+from .questions import Questions, only
 from .steps import system
 
-CLOSE = 1e-6
+CLOSE = 1e-5
 """A residual up to which an end is close enough to a local solution to tell its Lagrangian, and a goal without bounds."""
 
 GOOD = 1e-8
 """With a larger residual an end is not known well enough to tell how the Lagrangian bends there."""
 
-WAY = np.linspace(0, 1, 6)[:-1] ** 2
+WAY = np.linspace(0, 1, 6)[1:-1] ** 2
 """Places on the straight way from a search to an end at which it is looked whether that leads downhill; closer at first, where
 a basin of its own would show."""
 
@@ -24,15 +25,28 @@ BENT = 1e-2
 """Where the Lagrangian bends upward by more than this along all that binds, no other point nearby is as good."""
 
 
+class Starts(NamedTuple):
+    """Where searches may start.
+
+    Attributes:
+        which: the number of the question that each start is for.
+        t: where it is.
+        values: those of the front there.
+    """
+
+    which: Int[np.ndarray, " n"]
+    t: Float[np.ndarray, "n n_objectives"]
+    values: Float[np.ndarray, "n n_values"]
+
+
 def leads_to(
     front: AbstractFrontMap,
     programs: Programs,
-    which: Int[np.ndarray, " n"],
-    t: Float[np.ndarray, "n n_objectives"],
+    starts: Starts,
     ends: Sequence[End],
     near: float,
 ) -> Bool[np.ndarray, " n"]:
-    """From which t it goes straight downhill to an end of the question, or which are near it: no basins of their own.
+    """From which starts it goes straight downhill to an end of the question, or which are near it: no basins of their own.
 
     Downhill for the Lagrangian at the end, λᵀ(A f − c) + νᵀ(B f − d), that is. It is nowhere larger than the goal where bounds
     are kept, and valleys that wind along a bound do not trouble it. For two objectives the straight way is the only one, and
@@ -41,20 +55,28 @@ def leads_to(
     Args:
         front: the front.
         programs: the questions.
-        which: the number of the question that each t is for.
-        t: the places.
+        starts: the places.
         ends: one for each place.
         near: how far apart two basins are at least, for all that a grid can tell.
     """
-    duals, way = np.stack([end.dual for end in ends]), np.stack([end.t for end in ends]) - t
-    places = t[:, None] + WAY[:, None] * way[:, None]
-    values = front.values(places.reshape(-1, t.shape[1])).reshape(len(t), len(WAY), -1)
     good = np.array([end.violation <= FEASIBLE and end.residual <= CLOSE for end in ends])
+    way = np.stack([end.t for end in ends]) - starts.t
+    leads = good & (np.abs(way).max(axis=1) <= near)
+    far = np.flatnonzero(good & ~leads)
+    if len(far):
+        leads[far] = _downhill(front, programs, only(starts, far), [ends[k] for k in far])
+    return leads
+
+
+def _downhill(front: AbstractFrontMap, programs: Programs, starts: Starts, ends: Sequence[End]) -> Bool[np.ndarray, " n"]:
+    (n, n_objectives), duals = starts.t.shape, np.stack([end.dual for end in ends])
+    way = np.stack([end.t for end in ends]) - starts.t
+    places = starts.t[:, None] + WAY[:, None] * way[:, None]
+    values = front.values(places.reshape(-1, n_objectives)).reshape(n, len(WAY), -1)
+    values = np.concatenate([starts.values[:, None], values], axis=1)
     goals = np.array([end.goal for end in ends])  # what Lagrangian and goal both are at the end of the way
-    joined = _falls(programs.lagrangians(which, duals, values), goals) | (np.abs(way).max(axis=1) <= near)
-    if t.shape[1] == 2:
-        joined |= _falls(_merit(programs, which, duals, values), goals)
-    return good & joined
+    falls = _falls(programs.lagrangians(starts.which, duals, values), goals)
+    return falls | _falls(_merit(programs, starts.which, duals, values), goals) if n_objectives == 2 else falls
 
 
 def _merit(programs: Programs, which: np.ndarray, duals: np.ndarray, values: np.ndarray) -> Float[np.ndarray, "n n_places"]:

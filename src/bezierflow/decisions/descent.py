@@ -15,8 +15,11 @@ from .steps import step
 MOST_STEPS = 30
 """Steps at most from one starting point; from a point of the grid it takes three or four, from the guide's end one."""
 
-TOL = 1e-10
-"""A search has arrived when no residual of the first-order conditions is larger, in units of ranges; what is smaller is 0."""
+TOL = 2e-9
+"""A search has arrived when no residual of the first-order conditions is larger, in units of ranges."""
+
+NOTHING = 1e-10
+"""A coordinate of t that is smaller is 0."""
 
 IDLE = 1e-11
 """A step that promises less is none."""
@@ -86,6 +89,7 @@ def descend(
     tol: float = TOL,
     known: Sequence[End] = (),
     trust: float = np.inf,
+    expansions: Float[np.ndarray, "n n_values width"] | None = None,
 ) -> list[End]:
     """A local solution from each start.
 
@@ -98,12 +102,13 @@ def descend(
         tol: the residual with which a search has arrived.
         known: an end for each start; a search that comes close to it has arrived there.
         trust: a start with a larger residual is an end as it is.
+        expansions: of the front at the starts, if they are known.
     """
     if not len(starts):
         return []
     ends: list[End] = [None] * len(starts)  # type: ignore[list-item]
     questions, fresh = Questions(front, programs, which, starts.shape[1]), duals is None
-    best = here = questions.look(starts, questions.equal_duals() if fresh else duals)  # type: ignore[arg-type]
+    best = here = questions.look(starts, questions.equal_duals() if fresh else duals, expansions)  # type: ignore[arg-type]
     go = _Progress.begin(here.residual, trust)
     nearby = np.stack([end.t for end in known]) if known else None
     for step_number in range(MOST_STEPS + 1):
@@ -174,5 +179,5 @@ def _judge(
 def _moved(t: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The points of the simplex so far along it."""
     t = t + v @ tangent_basis(t.shape[1]).T
-    t[t < TOL] = 0.0
+    t[t < NOTHING] = 0.0
     return t / t.sum(axis=1, keepdims=True)

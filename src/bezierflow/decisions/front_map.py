@@ -8,6 +8,7 @@ import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import isqrt
 from typing import Any
 
 import equinox as eqx
@@ -17,7 +18,6 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
-from ..bezier.projection import pad_rows
 from ..precision import double_precision
 from ..simplex import multi_indices, multinomials, raised_positions, tangent_basis
 
@@ -89,8 +89,7 @@ class ExactMap(AbstractFrontMap):
     def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
         """f(b(t)) and its derivatives, forward over forward."""
         with double_precision():
-            near = (_padded(part) for part in self._surface.derivatives(t))
-            return np.asarray(self._expansions(*near, *self._numbers))[: len(t)]
+            return np.asarray(self._expansions(_padded(self._surface.expansions(t)), *self._numbers))[: len(t)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,24 +141,26 @@ def polynomial_map(surface: BezierSimplex) -> PolynomialMap:
 
 def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *width"]:
     """The rows and copies of the last one: one, eight, or a larger power of two, so that few sizes are ever compiled."""
-    if len(rows) == 1:
-        return rows
-    return pad_rows(np.concatenate([rows, np.repeat(rows[-1:], 8 - len(rows), axis=0)]) if len(rows) < 8 else rows)
+    n = len(rows)
+    return rows if n == 1 else rows.take(np.minimum(np.arange(max(8, 1 << (n - 1).bit_length())), n - 1), axis=0)
 
 
 @lru_cache(maxsize=64)
 def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
     """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 
-    The first gives f(x). The second takes x, X and Y at each point and gives value, slopes and bends of f(x + X v + ½ vᵀY v) at
-    v = 0 side by side.
+    The first gives f(x). The second takes the expansion of the surface, x + X v + ½ vᵀY v, and gives that of f on it.
     """
 
     def value(x: Array, *numbers: Array) -> Array:
         objectives = eqx.combine(jax.tree.unflatten(structure, numbers), code)
         return objectives(x)
 
-    def expansion(x: Array, X: Array, Y: Array, *numbers: Array) -> Array:
+    def expansion(every: Array, *numbers: Array) -> Array:
+        n_variables, width = every.shape
+        k = (isqrt(8 * width + 1) - 3) // 2  # of width = 1 + k + k(k+1)/2
+        x, X, Y = every[:, 0], every[:, 1 : 1 + k], every[:, 1 + k :][:, squared(k)].reshape(n_variables, k, k)
+
         def along(v: Array) -> Array:
             return value(x + X @ v + (Y @ v) @ v / 2, *numbers)
 
@@ -167,17 +168,16 @@ def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
             slopes, at = jax.jacfwd(lambda v: (along(v),) * 2, has_aux=True)(v)
             return slopes, (at, slopes)
 
-        bends, (at, slopes) = jax.jacfwd(with_slopes, has_aux=True)(jnp.zeros(X.shape[-1]))
-        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)[:, triangle(X.shape[-1])]], axis=1)
+        bends, (at, slopes) = jax.jacfwd(with_slopes, has_aux=True)(jnp.zeros(k))
+        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)[:, triangle(k)]], axis=1)
 
-    def for_each(function: Callable, n_points: int) -> Callable:
-        def batched(*arguments: Array) -> Array:
-            axes = (0,) * n_points + (None,) * (len(arguments) - n_points)
-            return jax.vmap(function, in_axes=axes)(*arguments)
+    def for_each(function: Callable) -> Callable:
+        def batched(points: Array, *numbers: Array) -> Array:
+            return jax.vmap(lambda point: function(point, *numbers))(points)
 
         return jax.jit(batched)
 
-    return for_each(value, 1), for_each(expansion, 3)
+    return for_each(value), for_each(expansion)
 
 
 @cache

@@ -16,6 +16,9 @@ from .terrain import Terrain
 from .view import View, view_of
 from .wishes import numbers
 
+FINE = 1e-10
+"""The residual with which a search has arrived here: the goal is the square of what is asked for."""
+
 
 @dataclass(frozen=True)
 class Location:
@@ -63,7 +66,7 @@ def _nearest(
     away = SquaredDistance(true, target)
     toward = away if guide is true else SquaredDistance(guide, target)
     question = Programs(np.ones((1, 1, 1)), np.zeros((1, 1)), np.zeros((0, 1)), np.zeros(0))
-    found = search(Terrain(away, toward, view.grid_t, squared, view.grid_neighbors), question)[0]
+    found = search(Terrain(away, toward, view.grid_t, squared, view.grid_neighbors), question, tol=FINE)[0]
     (x,), (f,) = view.designs_and_values(found.end.t[None])
     return Location(
         t=found.end.t,

@@ -1,38 +1,28 @@
-"""Small convex quadratic programs: min ½ zᵀ diag(h) z + gᵀz subject to C z ≤ e, several of one size at once."""
+"""Shortest vectors within linear constraints: what small convex quadratic programs come down to, several of one size at once."""
 
 import numpy as np
 from jaxtyping import Float
 
 
-def solve_quadratics(
-    h: Float[np.ndarray, "n size"],
-    g: Float[np.ndarray, "n size"],
-    C: Float[np.ndarray, "n n_constraints size"],
-    e: Float[np.ndarray, "n n_constraints"],
-) -> tuple[Float[np.ndarray, "n size"], Float[np.ndarray, "n n_constraints"]]:
-    """The minimizers and the duals of the constraints, for h > 0 and programs with feasible points.
+def shortest(constraints: Float[np.ndarray, "n size_and_1 n_constraints"]) -> Float[np.ndarray, "n n_constraints"]:
+    """For each of several G and b the u ≥ 0 with which y = G u is the shortest vector with Gᵀ y ≥ b; u = 0 if there is none.
 
-    In y = √h z + g/√h it is the search for the shortest vector with G y ≥ b, which nonnegative least squares solves
-    (Lawson and Hanson, "Solving Least Squares Problems", 1974, Chapter 23).
+    Nonnegative least squares finds it (Lawson and Hanson, "Solving Least Squares Problems", 1974, Chapter 23).
+
+    Args:
+        constraints: G, and b as its last row, none of it much larger than 1.
     """
     from scipy.optimize import nnls  # a third of a second that only questions need
 
-    n, n_constraints, size = C.shape
-    root, free = np.sqrt(h)[:, None], g / h
-    G, b = -C / root, -e - (C @ free[..., None])[..., 0]
-    unit = np.maximum(np.abs(b).max(axis=1, keepdims=True), 1.0)
-    E = np.empty((n, size + 1, n_constraints))
-    E[:, :size], E[:, size] = np.swapaxes(G, 1, 2), b / unit
-    target = np.zeros(size + 1)
-    target[size] = 1.0
-    u = np.zeros((n, n_constraints))
+    n, size, n_constraints = constraints.shape
+    target = np.zeros(size)
+    target[-1] = 1.0
+    u = np.empty((n, n_constraints))
     for k in range(n):
         try:
-            u[k] = nnls(E[k], target, maxiter=20 * n_constraints)[0]
+            u[k] = nnls(constraints[k], target, maxiter=20 * n_constraints)[0]
         except RuntimeError:  # it cycled, which only rounding makes it do
             u[k] = np.nan
-    left = 1.0 - (E[:, size] * u).sum(axis=1, keepdims=True)
+    left = 1.0 - (constraints[:, -1] * u).sum(axis=1, keepdims=True)
     solved = left > 1e-15
-    duals = np.where(solved, u * unit / np.where(solved, left, 1.0), 0.0)
-    z = ((duals[:, None] @ G) / root)[:, 0] - free
-    return np.where(solved, z, 0.0), duals  # no step where there was no solution: the search ends where it is
+    return u / left if solved.all() else np.where(solved, u / np.where(solved, left, 1.0), 0.0)

@@ -63,10 +63,15 @@ class Questions:
         duals[:, : self.n_goals] = 1 / self.n_goals
         return duals
 
-    def look(self, t: Float[np.ndarray, "n n_objectives"], duals: Float[np.ndarray, "n n_constraints"]) -> Place:
-        """The front at each t, and how well the first-order conditions hold with these duals."""
+    def look(
+        self,
+        t: Float[np.ndarray, "n n_objectives"],
+        duals: Float[np.ndarray, "n n_constraints"],
+        expansions: Float[np.ndarray, "n n_values width"] | None = None,
+    ) -> Place:
+        """The front at each t, and how well the first-order conditions hold with these duals; expansions if they are known."""
         k, n_goals, n_rows = self.n_objectives - 1, self.n_goals, self.n_rows
-        seen = self.rows @ self.front.expansions(t)
+        seen = self.rows @ (self.front.expansions(t) if expansions is None else expansions)
         slopes = self._slopes.copy()
         slopes[:, :n_rows, :k] = seen[..., 1 : 1 + k]
         excess = np.empty(slopes.shape[:2])

@@ -40,7 +40,8 @@ def robust(
     if (box[:, 0] < box[:, 1]).sum() > MOST_VARYING:
         raise ValueError(f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}")
     corners = np.array(list(product(*(sorted(set(pair)) for pair in box.tolist()))))
-    corners = corners[np.flatnonzero(corners.max(axis=1) > 0)]
+    # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the worst.
+    corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
     least = _least_totals(view, corners, bounds)
     return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, least, bounds)
 

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .basins import CLOSE, leads_to
+from .basins import CLOSE, Starts, leads_to
 from .descent import TOL, descend
 from .minimax import FEASIBLE, End, Programs
+from .questions import only
 from .terrain import PENALTY, Terrain
 
 AGREES = 1e-6
@@ -47,27 +48,28 @@ def least_goals(terrain: Terrain, programs: Programs) -> Float[np.ndarray, " n_p
     return np.minimum([end.goal for end in best], goals.min(axis=1))
 
 
-def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None) -> list[Found]:
+def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None, tol: float = TOL) -> list[Found]:
     """For each program the best of several local solutions; never worse than the best point of the grid.
 
     Args:
         terrain: what is searched.
         programs: the questions.
         also: a place to start from beside those of the grid.
+        tol: the residual with which a search has arrived.
     """
-    goals, violations = programs.goals(terrain.values), programs.violation(terrain.values)
-    allowed = np.where(violations <= FEASIBLE, goals, np.inf)
-    which, where = terrain.starts(goals + PENALTY * violations)
-    if len(programs.d):  # the best point that is allowed comes first, where there is one
+    goals, violations, bounded = programs.goals(terrain.values), programs.violation(terrain.values), len(programs.d) > 0
+    which, where = terrain.starts(goals + PENALTY * violations if bounded else goals)
+    if bounded:  # the best point that is allowed comes first, where there is one
+        allowed = np.where(violations <= FEASIBLE, goals, np.inf)
         first = allowed.argmin(axis=1)
         some, others = np.flatnonzero(np.isfinite(allowed.min(axis=1))), where != first[which]
         which, where = np.concatenate([some, which[others]]), np.concatenate([first[some], where[others]])
-    reached = _ends(terrain, programs, which, where, TOL, also)
+    reached = _ends(terrain, programs, which, where, tol, also)
     ends = [_best(some) for some in reached]
     if terrain.guide is not terrain.true:
-        ends = _on_the_true_map(terrain, programs, ends, TOL)
+        ends = _on_the_true_map(terrain, programs, ends, tol)
     broken = np.array([[max(FEASIBLE, end.violation)] for end in ends])
-    ranked = np.where(violations <= broken, goals, np.inf)
+    ranked = np.where(violations <= broken, goals, np.inf) if bounded else goals
     weights = programs.weights(np.arange(len(ends)), np.stack([end.dual for end in ends]))
     found = []
     for number, (k, end, some) in enumerate(zip(ranked.argmin(axis=1).tolist(), ends, reached, strict=True)):
@@ -83,16 +85,18 @@ def _ends(
 ) -> list[list[End]]:
     """The local solutions of each question: first from its best start, to which most of the others lead."""
     front, first = terrain.guide, np.unique(which, return_index=True)[1]
-    ends = [[end] for end in descend(front, programs, which[first], terrain.t[where[first]], tol=tol)]
-    others, starts = _others(terrain, programs, which, where, first, [end for (end,) in ends], also)
-    if not len(others):
+    best = where[first]
+    known = None if terrain.expansions is None else terrain.expansions[best]
+    ends = [[end] for end in descend(front, programs, which[first], terrain.t[best], tol=tol, expansions=known)]
+    others = _others(terrain, programs, which, where, first, [end for (end,) in ends], also)
+    if not len(others.which):
         return ends
-    leads = leads_to(front, programs, others, starts, [ends[number][0] for number in others], NEAR * terrain.spacing)
-    for number in others[leads]:
+    leads = leads_to(front, programs, others, [ends[number][0] for number in others.which], NEAR * terrain.spacing)
+    for number in others.which[leads]:
         ends[number].append(ends[number][0])
-    left, starts = others[~leads], starts[~leads]
-    known = [ends[number][0] for number in left]
-    for number, end in zip(left, descend(front, programs, left, starts, tol=tol, known=known), strict=True):
+    left = only(others, ~leads)
+    known = [ends[number][0] for number in left.which]
+    for number, end in zip(left.which, descend(front, programs, left.which, left.t, tol=tol, known=known), strict=True):
         ends[number].append(end)
     return ends
 
@@ -105,20 +109,22 @@ def _others(
     first: np.ndarray,
     ends: list[End],
     also: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Starts:
     """Further starts: all but the first ones, and neighbors of those where the Lagrangian leaves room for something better."""
     more = np.ones(len(which), dtype=bool)
     more[first] = False
-    numbers, starts = [which[more]], [terrain.t[where[more]]]
+    which, where, best = which[more], where[more], where[first]
     if programs.n_rows > 1:
-        every, best, goals = np.arange(len(ends)), where[first], np.array([[end.goal] for end in ends])
-        beside = terrain.neighbors[best]
-        heights = programs.lagrangians(every, np.stack([end.dual for end in ends]), terrain.values[beside])
-        number, place = np.nonzero((heights < goals - AGREES) & (beside != best[:, None]))
-        numbers, starts = [*numbers, number], [*starts, terrain.t[beside[number, place]]]
-    if also is not None:
-        numbers, starts = [*numbers, np.arange(len(ends))], [*starts, np.tile(also, (len(ends), 1))]
-    return np.concatenate(numbers), np.concatenate(starts)
+        beside, goals = terrain.neighbors[best], np.array([[end.goal] for end in ends])
+        duals, values = np.stack([end.dual for end in ends]), terrain.values[beside]
+        room = programs.lagrangians(np.arange(len(ends)), duals, values) < goals - AGREES
+        number, place = np.nonzero(room & (beside != best[:, None]))
+        which, where = np.concatenate([which, number]), np.concatenate([where, beside[number, place]])
+    others = Starts(which, terrain.t[where], terrain.values[where])
+    if also is None:
+        return others
+    there = np.tile(also, (len(ends), 1))
+    return Starts(*map(np.concatenate, zip(others, (np.arange(len(ends)), there, terrain.guide.values(there)), strict=True)))
 
 
 def _best(ends: list[End]) -> End:

@@ -10,10 +10,12 @@ where it keeps to them, so that digits double with each step also where the fron
 derivative SQP method: global convergence", SIAM J. Optim. 20, 2010, add such a phase to each step).
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..simplex import tangent_basis
-from .quadratic import solve_quadratics
+from .quadratic import shortest
 from .questions import Place, Questions, conditions, only
 
 NOISE = 1e-10
@@ -51,9 +53,9 @@ def step(questions: Questions, place: Place, penalty: np.ndarray, fresh: bool) -
     """
     if fresh and questions.n_rows > 1:
         v, duals = _model(questions, place, penalty)
-        if questions.n_rows == questions.n_goals:
+        if not duals[:, questions.n_goals : questions.n_rows].any():
             return v, duals
-        return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)
+        return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)  # with bounds that count
     v, duals, kept = _newton(_with(place, _at_sides(place)) if fresh else place)
     if not kept.any():
         return _model(questions, place, penalty)
@@ -92,28 +94,41 @@ def _newton(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _model(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The minimizer of the convex model and its duals; where the front bends otherwise, Newton's step along what binds."""
-    n, n_constraints, k = place.slopes.shape
-    n_goals, n_rows = questions.n_goals, questions.n_rows
     sizes, axes = np.linalg.eigh(place.bend)
     upward = np.where(sizes < 0, -DOWNWARD * sizes, sizes)
-    h = np.full((n, k + 1), PROXIMITY)
-    np.maximum(upward, FLOOR * np.maximum(upward.max(axis=1, keepdims=True), 1.0), out=h[:, : k - 1])
-    g = np.zeros((n, k + 1))
-    g[:, k - 1], g[:, k] = 1.0, penalty
-    C = np.zeros((n, n_constraints + 1, k + 1))
-    np.matmul(place.slopes[..., :-1], axes, out=C[:, :-1, : k - 1])
-    C[:, :-1, k - 1] = place.slopes[..., -1]
-    C[:, n_goals:n_rows, k] = C[:, -1, k] = -1.0
-    e = np.empty((n, n_constraints + 1))
-    np.negative(place.excess, out=e[:, :-1])
-    e[:, n_goals:n_rows] += place.violation[:, None]  # the largest violation counts from what it is now
-    e[:, -1] = place.violation
-    z, duals = solve_quadratics(h, g, C, e)
-    v, duals = (axes @ z[:, : k - 1, None])[..., 0], duals[:, :-1]
-    if (sizes[:, 0] < h[:, 0]).any():
+    convex = np.maximum(upward, FLOOR * np.maximum(upward.max(axis=1, keepdims=True), 1.0))
+    root = axes / np.sqrt(convex)[:, None]  # of the inverse of the model's curvature, R Rᵀ
+    slopes = place.slopes[..., :-1] @ root
+    unit = (penalty[:, None] if questions.n_rows > questions.n_goals else 1.0) / PROXIMITY
+    duals = unit * shortest(_distances(questions, place, penalty, slopes, unit))[:, : slopes.shape[1]]
+    v = -(root @ (duals[:, None] @ slopes).swapaxes(1, 2))[..., 0]
+    if (sizes[:, 0] < convex[:, 0]).any():
         exact, counts, kept = _newton(_with(place, duals))
         v, duals = np.where(kept[:, None], exact, v), np.where(kept[:, None], counts, duals)
     return v, duals
+
+
+def _distances(questions: Questions, place: Place, penalty: np.ndarray, slopes: np.ndarray, unit: Any) -> np.ndarray:
+    """The model as a search for the shortest vector, of R⁻¹v and of the maxima of goals and of violations.
+
+    In this unit: multiples of (0, 1, ρ) are added to make the vector the model's, whose shortest one is not at 0.
+    """
+    n, n_constraints, k = slopes.shape
+    n_goals, n_rows = questions.n_goals, questions.n_rows
+    bounded = n_rows > n_goals
+    every = np.zeros((n, k + 2 + bounded, n_constraints + bounded))
+    np.negative(slopes.swapaxes(1, 2), out=every[:, :k, :n_constraints])
+    every[:, k, :n_goals] = PROXIMITY**-0.5
+    levels = every[:, -1]
+    levels[:, :n_constraints] = place.excess
+    levels[:, :n_goals] += 1 / PROXIMITY
+    if bounded:  # the largest violation counts from what it is now, and is not below 0
+        every[:, k + 1, n_goals:n_rows] = every[:, k + 1, -1] = PROXIMITY**-0.5
+        room = (penalty / PROXIMITY - place.violation)[:, None]
+        levels[:, n_goals:n_rows] += room
+        levels[:, -1:] = room
+    levels /= unit
+    return every
 
 
 def system(place: Place, binding: np.ndarray) -> np.ndarray:
@@ -124,7 +139,7 @@ def system(place: Place, binding: np.ndarray) -> np.ndarray:
     matrix[:, : k - 1, : k - 1] = place.bend
     matrix[:, k:, :k] = held
     matrix[:, :k, k:] = np.swapaxes(held, 1, 2)
-    np.einsum("nii->ni", matrix)[:, k:] = np.where(binding, -TWICE, -1.0)
+    matrix.reshape(n, -1)[:, k * (k + n_constraints + 1) :: k + n_constraints + 1] = np.where(binding, -TWICE, -1.0)
     return matrix
 
 

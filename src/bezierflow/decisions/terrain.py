@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from .front_map import AbstractFrontMap
+from .front_map import AbstractFrontMap, PolynomialMap
 
 MOST_STARTS = 6
 """Searches start at the lowest few local minima of the grid. It is fine, so that a lower basin than theirs cannot hide."""
@@ -35,6 +35,11 @@ class Terrain:
     t: Float[np.ndarray, "n n_objectives"]
     values: Float[np.ndarray, "n n_values"]
     neighbors: Int[np.ndarray, "n n_neighbors"]
+
+    @cached_property
+    def expansions(self) -> Float[np.ndarray, "n n_values width"] | None:
+        """Those of the guide on the grid, where they are soon told."""
+        return self.guide.expansions(self.t) if isinstance(self.guide, PolynomialMap) else None
 
     @cached_property
     def spacing(self) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..bezier import fit
+from ..bezier.design import design_matrix
 from ..flow import Solution
 from ..simplex import grid, index_positions, lobatto_nodes, multi_indices, n_controls
 from .front_map import AbstractFrontMap, ExactMap, PolynomialMap, ScaledMap, polynomial_map
@@ -22,8 +23,8 @@ LARGEST_GRID = 1500
 SAME = 5e-10
 """A polynomial this close to the front, in units of its range, answers as the front would: bounds are kept by a wider margin."""
 
-LARGEST_NET = 1000
-"""Control points of such a polynomial at most: degree 16 for four objectives."""
+LARGEST_NET = 2000
+"""Control points of such a polynomial at most: degree 20 for four objectives, 12 for five."""
 
 SMOOTH_DEGREE = 20
 """What is tried for objectives that are smooth but no quadratics."""
@@ -106,8 +107,9 @@ class View:
         values = self.scaled.values(unseen)
         for degree in sorted({twice, max(twice, SMOOTH_DEGREE)}):
             if n_controls(n_objectives, degree) <= LARGEST_NET:
-                nodes = lobatto_nodes(n_objectives, degree + 1).t
-                polynomial = polynomial_map(fit(nodes, self.scaled.values(nodes), degree))
+                nodes = lobatto_nodes(n_objectives, degree).t
+                through = np.linalg.solve(design_matrix(nodes, degree), self.scaled.values(nodes))
+                polynomial = PolynomialMap(through, n_objectives, degree)
                 if np.abs(polynomial.values(unseen) - values).max() <= SAME:
                     return polynomial
         return None

@@ -133,7 +133,8 @@ def _interpolatory_weights(t: np.ndarray, degree: int) -> np.ndarray:
     Each Bernstein polynomial of degree D has the mean 1/|N^M_D|, so w solves Zᵀ w = 1/|N^M_D|.
     """
     size, n_objectives = t.shape
-    indices = multi_indices(n_objectives, degree)
-    design = multinomials(n_objectives, degree) * np.prod(t[:, None, :] ** indices[None], axis=2)
+    design = np.tile(multinomials(n_objectives, degree), (size, 1))
+    for coordinates, exponents in zip(t.T, multi_indices(n_objectives, degree).T, strict=True):
+        design *= (coordinates[:, None] ** np.arange(degree + 1))[:, exponents]
     weights = np.linalg.solve(design.T, np.full(size, 1 / size))
     return np.where(np.abs(weights) < 1e-14, 0, weights)  # vertices of the even triangle rules weigh nothing, but for rounding
