@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 
 from .front_map import AbstractFrontMap
 from .minimax import FEASIBLE, End, Programs
-from .questions import Questions, only
+from .questions import Questions
 from .steps import system
 
 CLOSE = 1e-5
@@ -44,6 +44,7 @@ def leads_to(
     programs: Programs,
     starts: Starts,
     ends: Sequence[End],
+    tol: float,
     near: float,
 ) -> Bool[np.ndarray, " n"]:
     """From which starts it goes straight downhill to an end of the question, or which are near it: no basins of their own.
@@ -57,26 +58,20 @@ def leads_to(
         programs: the questions.
         starts: the places.
         ends: one for each place.
+        tol: the residual with which the searches arrived there.
         near: how far apart two basins are at least, for all that a grid can tell.
     """
-    good = np.array([end.violation <= FEASIBLE and end.residual <= CLOSE for end in ends])
-    way = np.stack([end.t for end in ends]) - starts.t
-    leads = good & (np.abs(way).max(axis=1) <= near)
-    far = np.flatnonzero(good & ~leads)
-    if len(far):
-        leads[far] = _downhill(front, programs, only(starts, far), [ends[k] for k in far])
-    return leads
-
-
-def _downhill(front: AbstractFrontMap, programs: Programs, starts: Starts, ends: Sequence[End]) -> Bool[np.ndarray, " n"]:
-    (n, n_objectives), duals = starts.t.shape, np.stack([end.dual for end in ends])
-    way = np.stack([end.t for end in ends]) - starts.t
+    slack = max(FEASIBLE, tol)
+    good = np.array([end.violation <= slack and end.residual <= CLOSE for end in ends])
+    duals, way = np.stack([end.dual for end in ends]), np.stack([end.t for end in ends]) - starts.t
     places = starts.t[:, None] + WAY[:, None] * way[:, None]
-    values = front.values(places.reshape(-1, n_objectives)).reshape(n, len(WAY), -1)
+    values = front.values(places.reshape(-1, way.shape[1])).reshape(len(way), len(WAY), -1)
     values = np.concatenate([starts.values[:, None], values], axis=1)
     goals = np.array([end.goal for end in ends])  # what Lagrangian and goal both are at the end of the way
-    falls = _falls(programs.lagrangians(starts.which, duals, values), goals)
-    return falls | _falls(_merit(programs, starts.which, duals, values), goals) if n_objectives == 2 else falls
+    leads = _falls(programs.lagrangians(starts.which, duals, values), goals, slack) | (np.abs(way).max(axis=1) <= near)
+    if way.shape[1] == 2:
+        leads |= _falls(_merit(programs, starts.which, duals, values), goals, slack)
+    return good & leads
 
 
 def _merit(programs: Programs, which: np.ndarray, duals: np.ndarray, values: np.ndarray) -> Float[np.ndarray, "n n_places"]:
@@ -87,10 +82,10 @@ def _merit(programs: Programs, which: np.ndarray, duals: np.ndarray, values: np.
     return levels[..., :n_goals].max(axis=2) + price * levels[..., n_goals:].max(axis=2, initial=0.0)
 
 
-def _falls(heights: Float[np.ndarray, "n n_places"], last: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+def _falls(heights: Float[np.ndarray, "n n_places"], last: Float[np.ndarray, " n"], slack: float) -> Bool[np.ndarray, " n"]:
     """Where heights get less and less, down to the last one."""
-    downward = (heights[:, 1:] <= heights[:, :-1] + FEASIBLE).all(axis=1)
-    return np.asarray(downward & (last <= heights[:, -1] + FEASIBLE))
+    downward = (heights[:, 1:] <= heights[:, :-1] + slack).all(axis=1)
+    return np.asarray(downward & (last <= heights[:, -1] + slack))
 
 
 def is_strict(front: AbstractFrontMap, programs: Programs, number: int, end: End) -> bool:

@@ -115,7 +115,7 @@ def descend(
         go, done = _done(go, here, tol)
         joins = np.zeros_like(done) if nearby is None else np.abs(here.t - nearby[go.number]).max(axis=1) < JOINS
         done |= joins | (step_number == MOST_STEPS)
-        if 2 * np.count_nonzero(done) > len(done):  # while they are few, those that are done stay where they are
+        if 2 * np.count_nonzero(done) >= len(done):  # while they are few, those that are done stay where they are
             last = here if (here.residual[done] <= tol).all() else where(here.residual <= tol, here, best)
             for k in np.flatnonzero(done).tolist():
                 ends[go.number[k]] = known[go.number[k]] if joins[k] else last.end(k)
@@ -138,9 +138,10 @@ def descend(
 def _done(go: _Progress, here: Place, tol: float) -> tuple[_Progress, Bool[np.ndarray, " n"]]:
     """Which searches have arrived or can go no farther; where that leaves a bound broken, a larger penalty is tried first."""
     done = (here.residual <= tol) | (go.idle > 1) | (go.share < SHORTEST)
-    if not done.any() or not (here.violation > FEASIBLE).any():
+    breaks = here.violation > max(FEASIBLE, tol)
+    if not breaks.any() or not done.any():
         return go, done
-    broken = done & (here.violation > FEASIBLE) & (go.penalty < PENALTIES[-1])
+    broken = done & breaks & (go.penalty < PENALTIES[-1])
     penalty, share = np.where(broken, PENALTIES[-1], go.penalty), np.where(broken, 1.0, go.share)
     return go._replace(penalty=penalty, share=share, idle=np.where(broken, 0, go.idle)), done & ~broken
 

@@ -46,7 +46,9 @@ class Programs(NamedTuple):
         rows[:, n_goals:], limits[:, n_goals:] = self.B, self.d
         return rows, limits
 
-    def weights(self, which: Int[np.ndarray, " n"], duals: Float[np.ndarray, "n n_constraints"]) -> Float[np.ndarray, "n n_values"]:
+    def weights(
+        self, which: Int[np.ndarray, " n"], duals: Float[np.ndarray, "n n_constraints"]
+    ) -> Float[np.ndarray, "n n_values"]:
         """What each value counts for at these duals of goals, bounds and −t: Aᵀλ + Bᵀν."""
         return (duals[:, None, : self.n_rows] @ self.rows(which)[0])[:, 0]
 

@@ -14,7 +14,7 @@ from .terrain import PENALTY, Terrain
 AGREES = 1e-6
 """Ends whose goals differ by less, in units of the goal's range, agree."""
 
-NEAR = 1.25
+NEAR = 0.6
 """Starts this many steps of the grid from an end, or fewer, lead there: the grid tells no basins apart that are closer."""
 
 TRUST = 1.0
@@ -42,7 +42,7 @@ def least_goals(terrain: Terrain, programs: Programs) -> Float[np.ndarray, " n_p
         return np.array([found.end.goal for found in search(terrain, programs)])
     goals = programs.goals(terrain.values)
     which, where = terrain.starts(goals)
-    best = [_best(ends) for ends in _ends(terrain, programs, which, where, CLOSE)]
+    best = [_best(ends, CLOSE) for ends in _ends(terrain, programs, which, where, CLOSE)]
     if terrain.guide is not terrain.true:
         best = _on_the_true_map(terrain, programs, best, CLOSE)
     return np.minimum([end.goal for end in best], goals.min(axis=1))
@@ -64,16 +64,18 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None,
         first = allowed.argmin(axis=1)
         some, others = np.flatnonzero(np.isfinite(allowed.min(axis=1))), where != first[which]
         which, where = np.concatenate([some, which[others]]), np.concatenate([first[some], where[others]])
-    reached = _ends(terrain, programs, which, where, tol, also)
-    ends = [_best(some) for some in reached]
-    if terrain.guide is not terrain.true:
+    guided = terrain.guide is not terrain.true
+    rough = max(tol, CLOSE) if guided else tol  # a guide is not worth a fine search
+    reached = _ends(terrain, programs, which, where, rough, also)
+    ends = [_best(some, rough) for some in reached]
+    if guided:
         ends = _on_the_true_map(terrain, programs, ends, tol)
     broken = np.array([[max(FEASIBLE, end.violation)] for end in ends])
     ranked = np.where(violations <= broken, goals, np.inf) if bounded else goals
     weights = programs.weights(np.arange(len(ends)), np.stack([end.dual for end in ends]))
     found = []
     for number, (k, end, some) in enumerate(zip(ranked.argmin(axis=1).tolist(), ends, reached, strict=True)):
-        agreed = _agreed(some)
+        agreed = _agreed(some, rough)
         if ranked[number, k] < end.goal - 1e-9:
             agreed, end = 0, End(terrain.t[k], float(ranked[number, k]), float(violations[k]), end.dual, np.inf)
         found.append(Found(end, agreed, len(some), weights[number]))
@@ -91,7 +93,7 @@ def _ends(
     others = _others(terrain, programs, which, where, first, [end for (end,) in ends], also)
     if not len(others.which):
         return ends
-    leads = leads_to(front, programs, others, [ends[number][0] for number in others.which], NEAR * terrain.spacing)
+    leads = leads_to(front, programs, others, [ends[number][0] for number in others.which], tol, NEAR * terrain.spacing)
     for number in others.which[leads]:
         ends[number].append(ends[number][0])
     left = only(others, ~leads)
@@ -127,14 +129,15 @@ def _others(
     return Starts(*map(np.concatenate, zip(others, (np.arange(len(ends)), there, terrain.guide.values(there)), strict=True)))
 
 
-def _best(ends: list[End]) -> End:
-    return min(ends, key=lambda end: (end.violation if end.violation > FEASIBLE else 0.0, end.goal))
+def _best(ends: list[End], tol: float) -> End:
+    """The lowest end among those that break bounds least; a search to this tolerance may break them as much."""
+    return min(ends, key=lambda end: (end.violation if end.violation > max(FEASIBLE, tol) else 0.0, end.goal))
 
 
-def _agreed(ends: list[End]) -> int:
-    """How many of the ends are as good as the best one."""
-    best = _best(ends)
-    return sum(abs(end.goal - best.goal) <= AGREES and end.violation <= best.violation + FEASIBLE for end in ends)
+def _agreed(ends: list[End], tol: float) -> int:
+    """How many of the ends are as good as the best one, to the tolerance of the search."""
+    best, same, feasible = _best(ends, tol), max(AGREES, tol), max(FEASIBLE, tol)
+    return sum(abs(end.goal - best.goal) <= same and end.violation <= best.violation + feasible for end in ends)
 
 
 def _on_the_true_map(terrain: Terrain, programs: Programs, ends: list[End], tol: float) -> list[End]:
