@@ -93,7 +93,14 @@ def test_a_basin_of_its_own_does_not_lead_to_another():
     front, programs = two_basins(), asked([[[1.0, 0.0]]])
     t = grid(2, 40)
     (end,) = descend(front, programs, np.array([0]), t[:1])
-    leads = leads_to(front, programs, Starts(np.zeros(len(t), dtype=int), t, front.values(t)), [end] * len(t), tol=TOL, near=0.0)
+    leads = leads_to(
+        front,
+        programs,
+        Starts(np.zeros(len(t), dtype=int), np.arange(len(t)), t, front.values(t)),
+        [end] * len(t),
+        tol=TOL,
+        near=0.0,
+    )
     values = front.values(t)[:, 0]
     top = int(np.argmax(values))
     assert leads[: top + 1].all()
@@ -105,7 +112,7 @@ def test_nothing_leads_to_an_end_that_breaks_a_bound():
     (end,) = descend(front, programs, np.array([0]), np.array([[0.5, 0.5]]))
     assert end.violation > FEASIBLE
     t = np.array([[0.4, 0.6]])
-    assert not leads_to(front, programs, Starts(np.array([0]), t, front.values(t)), [end], tol=TOL, near=1.0)[0]
+    assert not leads_to(front, programs, Starts(np.array([0]), np.array([-1]), t, front.values(t)), [end], tol=TOL, near=1.0)[0]
 
 
 def test_a_flat_bottom_is_not_strict():

@@ -30,11 +30,13 @@ class Starts(NamedTuple):
 
     Attributes:
         which: the number of the question that each start is for.
-        t: where it is.
+        where: its position in the grid; -1 if it is none of the grid's points.
+        t: where it is on the simplex.
         values: those of the front there.
     """
 
     which: Int[np.ndarray, " n"]
+    where: Int[np.ndarray, " n"]
     t: Float[np.ndarray, "n n_objectives"]
     values: Float[np.ndarray, "n n_values"]
 

@@ -88,8 +88,8 @@ def _ends(
     """The local solutions of each question: first from its best start, to which most of the others lead."""
     front, first = terrain.guide, np.unique(which, return_index=True)[1]
     best = where[first]
-    known = None if terrain.expansions is None else terrain.expansions[best]
-    ends = [[end] for end in descend(front, programs, which[first], terrain.t[best], tol=tol, expansions=known)]
+    there = descend(front, programs, which[first], terrain.t[best], tol=tol, expansions=terrain.expansions(best))
+    ends = [[end] for end in there]
     others = _others(terrain, programs, which, where, first, [end for (end,) in ends], also)
     if not len(others.which):
         return ends
@@ -97,8 +97,9 @@ def _ends(
     for number in others.which[leads]:
         ends[number].append(ends[number][0])
     left = only(others, ~leads)
-    known = [ends[number][0] for number in left.which]
-    for number, end in zip(left.which, descend(front, programs, left.which, left.t, tol=tol, known=known), strict=True):
+    known, seen = [ends[number][0] for number in left.which], terrain.expansions(left.where) if also is None else None
+    there = descend(front, programs, left.which, left.t, tol=tol, known=known, expansions=seen)
+    for number, end in zip(left.which, there, strict=True):
         ends[number].append(end)
     return ends
 
@@ -118,15 +119,16 @@ def _others(
     which, where, best = which[more], where[more], where[first]
     if programs.n_rows > 1:
         beside, goals = terrain.neighbors[best], np.array([[end.goal] for end in ends])
-        duals, values = np.stack([end.dual for end in ends]), terrain.values[beside]
+        duals, values = np.stack([end.dual for end in ends]), terrain.guide_values(beside)
         room = programs.lagrangians(np.arange(len(ends)), duals, values) < goals - AGREES
         number, place = np.nonzero(room & (beside != best[:, None]))
         which, where = np.concatenate([which, number]), np.concatenate([where, beside[number, place]])
-    others = Starts(which, terrain.t[where], terrain.values[where])
+    others = Starts(which, where, terrain.t[where], terrain.guide_values(where))
     if also is None:
         return others
-    there = np.tile(also, (len(ends), 1))
-    return Starts(*map(np.concatenate, zip(others, (np.arange(len(ends)), there, terrain.guide.values(there)), strict=True)))
+    n, there = len(ends), np.tile(also, (len(ends), 1))
+    beside_them = Starts(np.arange(n), np.full(n, -1), there, terrain.guide.values(there))
+    return Starts(*map(np.concatenate, zip(others, beside_them, strict=True)))
 
 
 def _best(ends: list[End], tol: float) -> End:

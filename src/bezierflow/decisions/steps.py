@@ -52,10 +52,10 @@ def step(questions: Questions, place: Place, penalty: np.ndarray, fresh: bool) -
         fresh: whether nothing is known about duals yet.
     """
     if fresh and questions.n_rows > 1:
-        v, duals = _model(questions, place, penalty)
-        if not duals[:, questions.n_goals : questions.n_rows].any():
-            return v, duals
-        return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)  # with bounds that count
+        v, duals, bent = _convex(questions, place, penalty)
+        if duals[:, questions.n_goals : questions.n_rows].any():  # bounds that count bend the Lagrangian, too
+            return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)
+        return _as_it_bends(place, v, duals, bent)
     v, duals, kept = _newton(_with(place, _at_sides(place)) if fresh else place)
     if not kept.any():
         return _model(questions, place, penalty)
@@ -94,6 +94,18 @@ def _newton(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _model(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The minimizer of the convex model and its duals; where the front bends otherwise, Newton's step along what binds."""
+    return _as_it_bends(place, *_convex(questions, place, penalty))
+
+
+def _as_it_bends(place: Place, v: np.ndarray, duals: np.ndarray, bent: bool) -> tuple[np.ndarray, np.ndarray]:
+    if not bent:
+        return v, duals
+    exact, counts, kept = _newton(_with(place, duals))
+    return np.where(kept[:, None], exact, v), np.where(kept[:, None], counts, duals)
+
+
+def _convex(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """The minimizer of the convex model, its duals, and whether the front bends otherwise anywhere."""
     sizes, axes = np.linalg.eigh(place.bend)
     upward = np.where(sizes < 0, -DOWNWARD * sizes, sizes)
     convex = np.maximum(upward, FLOOR * np.maximum(upward.max(axis=1, keepdims=True), 1.0))
@@ -102,10 +114,7 @@ def _model(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np.
     unit = (penalty[:, None] if questions.n_rows > questions.n_goals else 1.0) / PROXIMITY
     duals = unit * shortest(_distances(questions, place, penalty, slopes, unit))[:, : slopes.shape[1]]
     v = -(root @ (duals[:, None] @ slopes).swapaxes(1, 2))[..., 0]
-    if (sizes[:, 0] < convex[:, 0]).any():
-        exact, counts, kept = _newton(_with(place, duals))
-        v, duals = np.where(kept[:, None], exact, v), np.where(kept[:, None], counts, duals)
-    return v, duals
+    return v, duals, bool((sizes[:, 0] < convex[:, 0]).any())
 
 
 def _distances(questions: Questions, place: Place, penalty: np.ndarray, slopes: np.ndarray, unit: Any) -> np.ndarray:

@@ -37,9 +37,20 @@ class Terrain:
     neighbors: Int[np.ndarray, "n n_neighbors"]
 
     @cached_property
-    def expansions(self) -> Float[np.ndarray, "n n_values width"] | None:
-        """Those of the guide on the grid, where they are soon told."""
+    def _expansions(self) -> Float[np.ndarray, "n n_values width"] | None:
         return self.guide.expansions(self.t) if isinstance(self.guide, PolynomialMap) else None
+
+    def expansions(self, where: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n_values width"] | None:
+        """Those of the guide at points of the grid, if they are known: some are asked for by every question."""
+        return None if self._expansions is None else self._expansions[where]
+
+    def guide_values(self, where: Int[np.ndarray, "*n"]) -> Float[np.ndarray, "*n n_values"]:
+        """Those of the guide at points of the grid."""
+        if self.guide is self.true or not where.size:
+            return self.values[where]
+        if self._expansions is not None:
+            return self._expansions[where, :, 0]
+        return self.guide.values(self.t[where.ravel()]).reshape(*where.shape, -1)
 
     @cached_property
     def spacing(self) -> float:
