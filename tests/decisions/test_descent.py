@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bezierflow.decisions.basins import Starts, is_strict, leads_to
 from bezierflow.decisions.descent import TOL, descend
-from bezierflow.decisions.front_map import PolynomialMap
+from bezierflow.decisions.front_map import PolynomialMap, ScaledMap
 from bezierflow.decisions.minimax import FEASIBLE, Programs
 from bezierflow.decisions.terrain import MOST_STARTS, Terrain
 from bezierflow.decisions.view import _neighbors
@@ -93,14 +93,8 @@ def test_a_basin_of_its_own_does_not_lead_to_another():
     front, programs = two_basins(), asked([[[1.0, 0.0]]])
     t = grid(2, 40)
     (end,) = descend(front, programs, np.array([0]), t[:1])
-    leads = leads_to(
-        front,
-        programs,
-        Starts(np.zeros(len(t), dtype=int), np.arange(len(t)), t, front.values(t)),
-        [end] * len(t),
-        tol=TOL,
-        near=0.0,
-    )
+    starts = Starts(np.zeros(len(t), dtype=int), np.arange(len(t)), t, front.values(t))
+    leads = leads_to(front, programs, starts, [end] * len(t), tol=TOL, near=0.0)
     values = front.values(t)[:, 0]
     top = int(np.argmax(values))
     assert leads[: top + 1].all()
@@ -184,3 +178,36 @@ def test_a_search_at_a_kink_comes_to_an_end_there(trust):
     np.testing.assert_array_equal(end.t, [1.0, 0.0])
     assert end.goal == 0
     assert front.looks == 1 if trust < 1 else front.looks < 20
+
+
+def test_a_start_seen_before_is_searched_from_like_any_other():
+    front, programs = bowls(3, seed=5), asked([[[0.2, 0.3, 0.5]], [[1.0, 0.1, 0.1]]], B=[[0.0, 1.0, 0.0]], d=[0.4])
+    which, starts = np.array([0, 1, 1]), grid(3, 4)[[4, 7, 11]]
+    looked = descend(front, programs, which, starts)
+    seen = descend(front, programs, which, starts, expansions=front.expansions(starts))
+    for one, other in zip(looked, seen, strict=True):
+        np.testing.assert_array_equal(one.t, other.t)
+
+
+def test_what_is_near_an_end_leads_there():
+    front, programs = two_basins(), asked([[[1.0, 0.0]]])
+    t = grid(2, 40)
+    (end,) = descend(front, programs, np.array([0]), t[:1])
+    starts = Starts(np.zeros(len(t), dtype=int), np.arange(len(t)), t, front.values(t))
+    leads = leads_to(front, programs, starts, [end] * len(t), tol=TOL, near=0.9)
+    assert leads[np.abs(t - end.t).max(axis=1) <= 0.9].all()
+    assert not leads[-1]
+
+
+@pytest.mark.parametrize("guide", ["true", "known on the grid", "unknown"])
+def test_values_of_a_guide_on_the_grid(guide):
+    true, other, t = bowls(3), bowls(3, seed=1), grid(3, 6)
+    guide = {"true": true, "known on the grid": other, "unknown": ScaledMap(other, np.ones(3), np.full(3, 2.0))}[guide]
+    terrain = Terrain(true, guide, t, true.values(t), np.zeros((len(t), 2), dtype=int))
+    where = np.array([[3, 5], [0, 7]])
+    np.testing.assert_allclose(terrain.guide_values(where), guide.values(t[where.ravel()]).reshape(2, 2, 3), atol=1e-14)
+    assert terrain.guide_values(where[:0]).shape == (0, 2, 3)
+    known = terrain.expansions(where[0])
+    assert (known is None) == isinstance(guide, ScaledMap)
+    if known is not None:
+        np.testing.assert_allclose(known, guide.expansions(t[where[0]]), atol=1e-14)
