@@ -9,6 +9,7 @@ from bezierflow.decisions.basins import Starts, is_strict, leads_to
 from bezierflow.decisions.descent import TOL, descend
 from bezierflow.decisions.front_map import PolynomialMap, ScaledMap
 from bezierflow.decisions.minimax import FEASIBLE, Programs
+from bezierflow.decisions.searching import search
 from bezierflow.decisions.terrain import MOST_STARTS, Terrain
 from bezierflow.decisions.view import _neighbors
 from bezierflow.simplex import grid, multi_indices, tangent_basis
@@ -211,3 +212,14 @@ def test_values_of_a_guide_on_the_grid(guide):
     assert (known is None) == isinstance(guide, ScaledMap)
     if known is not None:
         np.testing.assert_allclose(known, guide.expansions(t[where[0]]), atol=1e-14)
+
+
+def test_every_question_has_an_answer_where_no_point_is_allowed():
+    front, t = bowls(2), grid(2, 20)
+    terrain = Terrain(front, front, t, front.values(t), _neighbors(2, 20))
+    programs = asked([[[1.0, 0.0]], [[1.0, 0.1]]], B=[[1.0, 0.0]], d=[-10.0])  # the lowest point is the first of the grid
+    found = search(terrain, programs)
+    assert len(found) == 2
+    for one in found:
+        np.testing.assert_allclose(one.end.t, [1.0, 0.0], atol=1e-6)
+        assert one.end.violation > 9

@@ -60,9 +60,9 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None,
     goals, violations, bounded = programs.goals(terrain.values), programs.violation(terrain.values), len(programs.d) > 0
     which, where = terrain.starts(goals + PENALTY * violations if bounded else goals)
     if bounded:  # the best point that is allowed comes first, where there is one
-        allowed = np.where(violations <= FEASIBLE, goals, np.inf)
-        first = allowed.argmin(axis=1)
-        some, others = np.flatnonzero(np.isfinite(allowed.min(axis=1))), where != first[which]
+        allowed = violations <= FEASIBLE
+        first = np.where(allowed, goals, np.inf).argmin(axis=1) if allowed.any() else np.full(len(goals), -1)
+        some, others = np.flatnonzero(first >= 0), where != first[which]
         which, where = np.concatenate([some, which[others]]), np.concatenate([first[some], where[others]])
     guided = terrain.guide is not terrain.true
     rough = max(tol, CLOSE) if guided else tol  # a guide is not worth a fine search
@@ -76,7 +76,7 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None,
     found = []
     for number, (k, end, some) in enumerate(zip(ranked.argmin(axis=1).tolist(), ends, reached, strict=True)):
         agreed = _agreed(some, rough)
-        if ranked[number, k] < end.goal - 1e-9:
+        if ranked[number, k] < end.goal - 4 * tol:  # by more than a search that arrived is off
             agreed, end = 0, End(terrain.t[k], float(ranked[number, k]), float(violations[k]), end.dual, np.inf)
         found.append(Found(end, agreed, len(some), weights[number]))
     return found

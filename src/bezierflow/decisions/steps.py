@@ -10,8 +10,6 @@ where it keeps to them, so that digits double with each step also where the fron
 derivative SQP method: global convergence", SIAM J. Optim. 20, 2010, add such a phase to each step).
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..simplex import tangent_basis
@@ -117,10 +115,13 @@ def _convex(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np
     return v, duals, bool((sizes[:, 0] < convex[:, 0]).any())
 
 
-def _distances(questions: Questions, place: Place, penalty: np.ndarray, slopes: np.ndarray, unit: Any) -> np.ndarray:
-    """The model as a search for the shortest vector, of R⁻¹v and of the maxima of goals and of violations.
+def _distances(
+    questions: Questions, place: Place, penalty: np.ndarray, slopes: np.ndarray, unit: float | np.ndarray
+) -> np.ndarray:
+    """The model as a search for the shortest vector, in a unit that makes its levels about 1.
 
-    In this unit: multiples of (0, 1, ρ) are added to make the vector the model's, whose shortest one is not at 0.
+    With τ for the largest goal, σ for the largest violation and P for PROXIMITY, ½ vᵀ(R Rᵀ)⁻¹v + τ + ρσ + ½ P(τ² + σ²) is, but
+    for a constant, ½ |y|² for y = (R⁻¹v, √P τ + 1/√P, √P σ + ρ/√P).
     """
     n, n_constraints, k = slopes.shape
     n_goals, n_rows = questions.n_goals, questions.n_rows
