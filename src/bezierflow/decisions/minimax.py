@@ -64,10 +64,20 @@ class Programs(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a search ended; `residual` is that of the first-order conditions."""
+    """Where a search ended.
+
+    Attributes:
+        t: where.
+        goal: the largest goal.
+        violation: of the worst bound.
+        dual: of goals, bounds and −t ≤ 0.
+        height: of the Lagrangian with these.
+        residual: of the first-order conditions.
+    """
 
     t: Float[np.ndarray, " n_objectives"]
     goal: float
     violation: float
     dual: Float[np.ndarray, " n_constraints"]
+    height: float
     residual: float

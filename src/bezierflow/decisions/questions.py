@@ -39,7 +39,8 @@ class Place(NamedTuple):
 
     def end(self, k: int) -> End:
         """One of the places as the end of a search."""
-        return End(self.t[k], float(self.goal[k]), float(self.violation[k]), self.duals[k], float(self.residual[k]))
+        goal, violation, residual = float(self.goal[k]), float(self.violation[k]), float(self.residual[k])
+        return End(self.t[k], goal, violation, self.duals[k], goal + float(self.duals[k] @ self.excess[k]), residual)
 
 
 class Questions:

@@ -36,16 +36,18 @@ class Found(NamedTuple):
 def least_goals(terrain: Terrain, programs: Programs) -> Float[np.ndarray, " n_programs"]:
     """The least goal of each program, of a single goal each.
 
-    Without bounds a point close to the best one will do: at a minimum, an error of t counts with its square only.
+    A point close to the best one will do: an error of t counts with its square only in the Lagrangian.
     """
-    if len(programs.d):
-        return np.array([found.end.goal for found in search(terrain, programs)])
     goals = programs.goals(terrain.values)
-    which, where = terrain.starts(goals)
-    best = [_best(ends, CLOSE) for ends in _ends(terrain, programs, which, where, CLOSE)]
-    if terrain.guide is not terrain.true:
-        best = _on_the_true_map(terrain, programs, best, CLOSE)
-    return np.minimum([end.goal for end in best], goals.min(axis=1))
+    if len(programs.d):
+        ends = [found.end for found in search(terrain, programs, tol=CLOSE)]
+        goals = np.where(programs.violation(terrain.values) <= FEASIBLE, goals, np.inf)
+    else:
+        which, where = terrain.starts(goals)
+        ends = [_best(some, CLOSE) for some in _ends(terrain, programs, which, where, CLOSE)]
+        if terrain.guide is not terrain.true:
+            ends = _on_the_true_map(terrain, programs, ends, CLOSE)
+    return np.minimum([end.height if end.residual <= CLOSE else end.goal for end in ends], goals.min(axis=1))
 
 
 def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None, tol: float = TOL) -> list[Found]:
@@ -77,7 +79,10 @@ def search(terrain: Terrain, programs: Programs, also: np.ndarray | None = None,
     for number, (k, end, some) in enumerate(zip(ranked.argmin(axis=1).tolist(), ends, reached, strict=True)):
         agreed = _agreed(some, rough)
         if ranked[number, k] < end.goal - 4 * tol:  # by more than a search that arrived is off
-            agreed, end = 0, End(terrain.t[k], float(ranked[number, k]), float(violations[k]), end.dual, np.inf)
+            agreed, end = (
+                0,
+                end._replace(t=terrain.t[k], goal=float(ranked[number, k]), violation=float(violations[k]), residual=np.inf),
+            )
         found.append(Found(end, agreed, len(some), weights[number]))
     return found
 
