@@ -26,6 +26,7 @@ PROBLEMS = {
     "M=2 Fonseca": bf.problems.Fonseca(2),
     "M=3 scaled-MED": bf.problems.ScaledMED(),
     "M=3 quadratics, L=20": bf.problems.Quadratic.random(3, 20, seed=4),
+    "M=3 skew-3MED, with kinks": bf.problems.SkewMED(3),
     "M=4 quadratics, L=5": bf.problems.Quadratic.random(4, 5, seed=1),
     "M=5 quadratics, L=6": bf.problems.Quadratic.random(5, 6, seed=2),
 }
