@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from ..simplex import tangent_basis
 from .front_map import AbstractFrontMap
 from .minimax import FEASIBLE, End, Programs
-from .questions import Place, Questions, only, where
+from .questions import Place, Questions, every, only, some, where
 from .steps import step
 
 MOST_STEPS = 30
@@ -116,19 +116,19 @@ def descend(
         joins = np.zeros_like(done) if nearby is None else np.abs(here.t - nearby[go.number]).max(axis=1) < JOINS
         done |= joins | (step_number == MOST_STEPS)
         if 2 * np.count_nonzero(done) >= len(done):  # while they are few, those that are done stay where they are
-            last = here if (here.residual[done] <= tol).all() else where(here.residual <= tol, here, best)
+            last = here if every(here.residual[done] <= tol) else where(here.residual <= tol, here, best)
             for k in np.flatnonzero(done).tolist():
                 ends[go.number[k]] = known[go.number[k]] if joins[k] else last.end(k)
-            if done.all():
+            if every(done):
                 break
             left, done = ~done, np.zeros(np.count_nonzero(~done), dtype=bool)
             questions, best, here, go = questions.only(left), only(best, left), only(here, left), only(go, left)
         v, counts = step(questions, here, go.penalty, fresh and not step_number)
         there = questions.look(_moved(here.t, go.share[:, None] * v), counts)
         go, better, back = _judge(questions, go, best, here, there, v)
-        best = there if better.all() else where(better, there, best)
-        next_place = where(back, best, there) if back.any() else there
-        if done.any():
+        best = there if every(better) else where(better, there, best)
+        next_place = where(back, best, there) if some(back) else there
+        if some(done):
             here, go = where(done, here, next_place), go._replace(share=np.where(done, 0.0, go.share))
         else:
             here = next_place
@@ -139,7 +139,7 @@ def _done(go: _Progress, here: Place, tol: float) -> tuple[_Progress, Bool[np.nd
     """Which searches have arrived or can go no farther; where that leaves a bound broken, a larger penalty is tried first."""
     done = (here.residual <= tol) | (go.idle > 1) | (go.share < SHORTEST)
     breaks = here.violation > max(FEASIBLE, tol)
-    if not breaks.any() or not done.any():
+    if not some(breaks) or not some(done):
         return go, done
     broken = done & breaks & (go.penalty < PENALTIES[-1])
     penalty, share = np.where(broken, PENALTIES[-1], go.penalty), np.where(broken, 1.0, go.share)
@@ -156,7 +156,7 @@ def _judge(
     convergence in algorithms for constrained optimization", Math. Programming Studies 16, 1982).
     """
     halved = there.residual <= go.least / 2  # which cannot happen again and again, as a place could be found better in turn
-    if halved.all():
+    if every(halved):
         nothing = np.zeros_like(go.idle)
         again = go._replace(share=np.ones_like(go.share), strayed=nothing, idle=nothing, least=there.residual)
         return again, halved, nothing > 0

@@ -104,6 +104,16 @@ def conditions(slopes: np.ndarray, excess: np.ndarray, duals: np.ndarray) -> Flo
     return unmet
 
 
+def some(flags: Bool[np.ndarray, " n"]) -> bool:
+    """Whether any is true, of a few: `any` of a list takes a tenth of the time that an array's own does."""
+    return any(flags.tolist())
+
+
+def every(flags: Bool[np.ndarray, " n"]) -> bool:
+    """Whether all are true, of a few."""
+    return all(flags.tolist())
+
+
 def only(parts: Any, kept: np.ndarray) -> Any:
     """Some rows of each part."""
     return type(parts)(*(part[kept] for part in parts))

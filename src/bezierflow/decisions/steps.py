@@ -14,7 +14,7 @@ import numpy as np
 
 from ..simplex import tangent_basis
 from .quadratic import shortest
-from .questions import Place, Questions, conditions, only
+from .questions import Place, Questions, conditions, every, only, some
 
 NOISE = 1e-10
 """A dual this little below 0, or a constraint broken by no more, is rounding."""
@@ -55,9 +55,9 @@ def step(questions: Questions, place: Place, penalty: np.ndarray, fresh: bool) -
             return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)
         return _as_it_bends(place, v, duals, bent)
     v, duals, kept = _newton(_with(place, _at_sides(place)) if fresh else place)
-    if not kept.any():
+    if not some(kept):
         return _model(questions, place, penalty)
-    if not kept.all():
+    if not every(kept):
         v[~kept], duals[~kept] = _model(questions, only(place, ~kept), penalty[~kept])
     return v, duals
 
@@ -85,7 +85,7 @@ def _newton(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ahead = (place.slopes @ moves[:, :k, None])[..., 0] + place.excess
     length = np.abs(v).max(axis=1)
     kept = (length <= LONGEST) & (duals.min(axis=1) >= -NOISE) & (ahead.max(axis=1) <= NOISE)
-    if (length > SHORT).any():
+    if some(length > SHORT):
         kept &= (((place.bend @ v[..., None])[..., 0] * v).sum(axis=1) >= 0) | (length <= SHORT)
     return v, np.where(binding, np.maximum(duals, 0.0), 0.0), kept
 
@@ -112,7 +112,7 @@ def _convex(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np
     unit = (penalty[:, None] if questions.n_rows > questions.n_goals else 1.0) / PROXIMITY
     duals = unit * shortest(_distances(questions, place, penalty, slopes, unit))[:, : slopes.shape[1]]
     v = -(root @ (duals[:, None] @ slopes).swapaxes(1, 2))[..., 0]
-    return v, duals, bool((sizes[:, 0] < convex[:, 0]).any())
+    return v, duals, some(sizes[:, 0] < convex[:, 0])
 
 
 def _distances(
@@ -126,19 +126,19 @@ def _distances(
     n, n_constraints, k = slopes.shape
     n_goals, n_rows = questions.n_goals, questions.n_rows
     bounded = n_rows > n_goals
-    every = np.zeros((n, k + 2 + bounded, n_constraints + bounded))
-    np.negative(slopes.swapaxes(1, 2), out=every[:, :k, :n_constraints])
-    every[:, k, :n_goals] = PROXIMITY**-0.5
-    levels = every[:, -1]
+    result = np.zeros((n, k + 2 + bounded, n_constraints + bounded))
+    np.negative(slopes.swapaxes(1, 2), out=result[:, :k, :n_constraints])
+    result[:, k, :n_goals] = PROXIMITY**-0.5
+    levels = result[:, -1]
     levels[:, :n_constraints] = place.excess
     levels[:, :n_goals] += 1 / PROXIMITY
     if bounded:  # the largest violation counts from what it is now, and is not below 0
-        every[:, k + 1, n_goals:n_rows] = every[:, k + 1, -1] = PROXIMITY**-0.5
+        result[:, k + 1, n_goals:n_rows] = result[:, k + 1, -1] = PROXIMITY**-0.5
         room = (penalty / PROXIMITY - place.violation)[:, None]
         levels[:, n_goals:n_rows] += room
         levels[:, -1:] = room
     levels /= unit
-    return every
+    return result
 
 
 def system(place: Place, binding: np.ndarray) -> np.ndarray:
