@@ -1,15 +1,15 @@
 """From starting points to local solutions of questions, all at once, by sequential quadratic programming."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from ..simplex import tangent_basis
 from .front_map import AbstractFrontMap
 from .minimax import FEASIBLE, End, Programs
-from .questions import Place, Questions, every, only, some, where
+from .questions import Place, Questions, only
 from .steps import step
 
 MOST_STEPS = 30
@@ -40,44 +40,53 @@ PENALTIES = (30.0, 1e4)
 """ρ, and a larger one to try where the first leaves a bound broken: a bound may be worth that much near a corner."""
 
 
-class _Progress(NamedTuple):
-    """How far each search is.
+@dataclass(slots=True)
+class _Search:
+    """How far one search is. There are few of them, and a few plain numbers are faster to compare than arrays are.
 
     Attributes:
         number: which search it is.
+        place: its best place is among these,
+        row: as this one.
+        goal: there.
+        violation: there.
+        least: the least residual so far.
         share: of a step that it takes next.
+        over: whether it is; while they are few, those that are stay among the others.
         strayed: for how many steps it has found no better place.
         idle: for how many steps none promised anything.
         gain: what the step from its best place promised.
-        least: the least residual so far.
         penalty: ρ of the model, which gives up bounds that cannot be met.
         price: what violation costs when a step is judged, hardly more than bounds turn out to be worth.
     """
 
-    number: Int[np.ndarray, " n"]
-    share: Float[np.ndarray, " n"]
-    strayed: Int[np.ndarray, " n"]
-    idle: Int[np.ndarray, " n"]
-    gain: Float[np.ndarray, " n"]
-    least: Float[np.ndarray, " n"]
-    penalty: Float[np.ndarray, " n"]
-    price: Float[np.ndarray, " n"]
+    number: int
+    place: Place
+    row: int
+    goal: float
+    violation: float
+    least: float
+    share: float = 1.0
+    over: bool = False
+    strayed: int = 0
+    idle: int = 0
+    gain: float = 0.0
+    penalty: float = PENALTIES[0]
+    price: float = 0.0
 
-    @classmethod
-    def begin(cls, residual: Float[np.ndarray, " n"], trust: float) -> "_Progress":
-        """At the start of searches, from places with these residuals; no step is taken where that is too large to be trusted."""
-        n = len(residual)
-        nothing, zeros = np.zeros(n, dtype=int), np.zeros(n)
-        return cls(
-            np.arange(n),
-            np.where(residual <= trust, 1.0, 0.0),
-            nothing,
-            nothing,
-            zeros,
-            residual,
-            np.full(n, PENALTIES[0]),
-            zeros,
-        )
+    def found(self, place: Place, row: int, goal: float, violation: float) -> None:
+        """A better place."""
+        self.place, self.row, self.goal, self.violation = place, row, goal, violation
+        self.strayed = 0
+
+    def arrived(self, residual: float, violation: float, tol: float) -> bool:
+        """Whether it has, or can go no farther; where that leaves a bound broken, a larger penalty is tried first."""
+        if residual > tol and self.idle <= 1 and self.share >= SHORTEST:
+            return False
+        if violation > max(FEASIBLE, tol) and self.penalty < PENALTIES[-1]:
+            self.penalty, self.share, self.idle = PENALTIES[-1], 1.0, 0
+            return False
+        return True
 
 
 def descend(
@@ -108,73 +117,86 @@ def descend(
         return []
     ends: list[End] = [None] * len(starts)  # type: ignore[list-item]
     questions, fresh = Questions(front, programs, which, starts.shape[1]), duals is None
-    best = here = questions.look(starts, questions.equal_duals() if fresh else duals, expansions)  # type: ignore[arg-type]
-    go = _Progress.begin(here.residual, trust)
+    here = questions.look(starts, questions.equal_duals() if fresh else duals, expansions)  # type: ignore[arg-type]
+    begun = zip(here.goal.tolist(), here.violation.tolist(), here.residual.tolist(), strict=True)
+    searches = [_Search(k, here, k, *one, share=1.0 if one[2] <= trust else 0.0) for k, one in enumerate(begun)]
     nearby = np.stack([end.t for end in known]) if known else None
     for step_number in range(MOST_STEPS + 1):
-        go, done = _done(go, here, tol)
-        joins = np.zeros_like(done) if nearby is None else np.abs(here.t - nearby[go.number]).max(axis=1) < JOINS
-        done |= joins | (step_number == MOST_STEPS)
-        if 2 * np.count_nonzero(done) >= len(done):  # while they are few, those that are done stay where they are
-            last = here if every(here.residual[done] <= tol) else where(here.residual <= tol, here, best)
-            for k in np.flatnonzero(done).tolist():
-                ends[go.number[k]] = known[go.number[k]] if joins[k] else last.end(k)
-            if every(done):
-                break
-            left, done = ~done, np.zeros(np.count_nonzero(~done), dtype=bool)
-            questions, best, here, go = questions.only(left), only(best, left), only(here, left), only(go, left)
-        v, counts = step(questions, here, go.penalty, fresh and not step_number)
-        there = questions.look(_moved(here.t, go.share[:, None] * v), counts)
-        go, better, back = _judge(questions, go, best, here, there, v)
-        best = there if every(better) else where(better, there, best)
-        next_place = where(back, best, there) if some(back) else there
-        if some(done):
-            here, go = where(done, here, next_place), go._replace(share=np.where(done, 0.0, go.share))
-        else:
-            here = next_place
+        close = [] if nearby is None else np.abs(here.t - nearby[[one.number for one in searches]]).max(axis=1).tolist()
+        for k, (search, residual, violation) in enumerate(
+            zip(searches, here.residual.tolist(), here.violation.tolist(), strict=True)
+        ):
+            joins = bool(close) and close[k] < JOINS
+            if not search.over and (search.arrived(residual, violation, tol) or joins or step_number == MOST_STEPS):
+                place, row = (here, k) if residual <= tol else (search.place, search.row)
+                ends[search.number] = known[search.number] if joins else place.end(row)
+                search.over = True
+        going = [k for k, search in enumerate(searches) if not search.over]
+        if not going:
+            break
+        if 2 * len(going) <= len(searches):
+            questions, here, searches = questions.only(going), only(here, going), [searches[k] for k in going]
+        v, counts = step(questions, here, np.array([search.penalty for search in searches]), fresh and not step_number)
+        shares = np.array([[search.share] for search in searches])
+        there = questions.look(_moved(here.t, shares * v), counts)
+        here = _judged(questions, searches, here, there, v)
     return ends
 
 
-def _done(go: _Progress, here: Place, tol: float) -> tuple[_Progress, Bool[np.ndarray, " n"]]:
-    """Which searches have arrived or can go no farther; where that leaves a bound broken, a larger penalty is tried first."""
-    done = (here.residual <= tol) | (go.idle > 1) | (go.share < SHORTEST)
-    breaks = here.violation > max(FEASIBLE, tol)
-    if not some(breaks) or not some(done):
-        return go, done
-    broken = done & breaks & (go.penalty < PENALTIES[-1])
-    penalty, share = np.where(broken, PENALTIES[-1], go.penalty), np.where(broken, 1.0, go.share)
-    return go._replace(penalty=penalty, share=share, idle=np.where(broken, 0, go.idle)), done & ~broken
-
-
-def _judge(
-    questions: Questions, go: _Progress, best: Place, here: Place, there: Place, v: np.ndarray
-) -> tuple[_Progress, Bool[np.ndarray, " n"], Bool[np.ndarray, " n"]]:
-    """How to go on, and which searches came to a better place, and which have to go back to their best one.
+def _judged(questions: Questions, searches: list[_Search], here: Place, there: Place, v: np.ndarray) -> Place:
+    """Where searches go on from: from there, or from their best place again.
 
     A few steps may lead uphill, since a curved valley is not followed downhill by straight steps; if that comes to nothing, the
     step from the best place is made shorter (Chamberlain, Powell, Lemarechal and Pedersen, "The watchdog technique for forcing
     convergence in algorithms for constrained optimization", Math. Programming Studies 16, 1982).
     """
-    halved = there.residual <= go.least / 2  # which cannot happen again and again, as a place could be found better in turn
-    if every(halved):
-        nothing = np.zeros_like(go.idle)
-        again = go._replace(share=np.ones_like(go.share), strayed=nothing, idle=nothing, least=there.residual)
-        return again, halved, nothing > 0
-    price, n_goals, n_rows = go.price, questions.n_goals, questions.n_rows
+    residuals, goals, violations = there.residual.tolist(), there.goal.tolist(), there.violation.tolist()
+    # which cannot happen again and again, as a place could be found better in turn
+    halved = [residual <= search.least / 2 for search, residual in zip(searches, residuals, strict=True)]
+    promises = None if all(halved) else _promises(questions, here, there, v)
+    back = []
+    for k, search in enumerate(searches):
+        better, gain = halved[k], np.inf
+        if promises is not None:
+            gain, eased, worth = promises[k]
+            search.price = max(search.price, worth)
+            gain += search.price * eased
+            gained = search.goal - goals[k] + search.price * (search.violation - violations[k])
+            if search.strayed == 0 or search.share < 1:
+                search.gain = gain
+            better = better or (gained > 0 and gained >= SUFFICIENT * search.share * search.gain)
+        search.idle = search.idle + 1 if gain <= IDLE and not halved[k] else 0
+        search.least = min(search.least, residuals[k])
+        if better:
+            search.found(there, k, goals[k], violations[k])
+        elif search.strayed >= MOST_STRAY or search.share < 1:
+            search.strayed, search.share = 0, SHORTER * search.share
+            back.append(k)
+            continue
+        else:
+            search.strayed += 1
+        search.share = 1.0
+    return _with_best(there, searches, back) if back else there
+
+
+def _promises(questions: Questions, here: Place, there: Place, v: np.ndarray) -> list[tuple[float, float, float]]:
+    """For each step by how much it was to lower the goal and to ease the violation, and twice what bounds are worth after it."""
+    n_goals, n_rows = questions.n_goals, questions.n_rows
     ahead = here.excess[:, :n_rows] + (here.slopes[:, :n_rows, :-1] @ v[..., None])[..., 0]
-    gain, gained = -ahead[:, :n_goals].max(axis=1), best.goal - there.goal
-    if n_rows > n_goals:
-        price = np.maximum(price, 2 * there.duals[:, n_goals:n_rows].sum(axis=1))
-        gain += price * (here.violation - ahead[:, n_goals:].max(axis=1, initial=0.0))
-        gained += price * (best.violation - there.violation)
-    first = (go.strayed == 0) | (go.share < 1)
-    promised = np.where(first, gain, go.gain)
-    better = ((gained > 0) & (gained >= SUFFICIENT * go.share * promised)) | halved
-    back = ~better & ((go.strayed >= MOST_STRAY) | (go.share < 1))
-    share = np.where(back, SHORTER * go.share, 1.0)
-    strayed, idle = np.where(better | back, 0, go.strayed + 1), np.where((gain <= IDLE) & ~halved, go.idle + 1, 0)
-    least = np.minimum(go.least, there.residual)
-    return _Progress(go.number, share, strayed, idle, promised, least, go.penalty, price), better, back
+    gains = (-ahead[:, :n_goals].max(axis=1)).tolist()
+    if n_rows == n_goals:
+        return [(gain, 0.0, 0.0) for gain in gains]
+    eased = (here.violation - ahead[:, n_goals:].max(axis=1, initial=0.0)).tolist()
+    return list(zip(gains, eased, (2 * there.duals[:, n_goals:n_rows].sum(axis=1)).tolist(), strict=True))
+
+
+def _with_best(places: Place, searches: list[_Search], which: list[int]) -> Place:
+    """The places, but for some searches their best ones."""
+    parts = [part.copy() for part in places]
+    for k in which:
+        for part, theirs in zip(parts, searches[k].place, strict=True):
+            part[k] = theirs[searches[k].row]
+    return Place(*parts)
 
 
 def _moved(t: np.ndarray, v: np.ndarray) -> np.ndarray:

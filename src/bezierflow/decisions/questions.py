@@ -54,7 +54,7 @@ class Questions:
         self._slopes[:, self.n_rows :, :-1] = -tangent_basis(n_objectives)
         self._slopes[:, : self.n_goals, -1] = -1.0
 
-    def only(self, kept: Bool[np.ndarray, " n"]) -> "Questions":
+    def only(self, kept: list[int]) -> "Questions":
         """Some of them."""
         return Questions(self.front, self.programs, self.which[kept], self.n_objectives)
 
@@ -114,12 +114,6 @@ def every(flags: Bool[np.ndarray, " n"]) -> bool:
     return all(flags.tolist())
 
 
-def only(parts: Any, kept: np.ndarray) -> Any:
+def only(parts: Any, kept: np.ndarray | list[int]) -> Any:
     """Some rows of each part."""
     return type(parts)(*(part[kept] for part in parts))
-
-
-def where(chosen: np.ndarray, ours: Place, theirs: Place) -> Place:
-    """Some places from here, the others from there."""
-    masks = (chosen.reshape(-1, *(1,) * (part.ndim - 1)) for part in ours)
-    return Place(*(np.where(mask, one, other) for mask, one, other in zip(masks, ours, theirs, strict=True)))
