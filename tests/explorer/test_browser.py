@@ -215,3 +215,9 @@ def test_the_error_of_the_surface_is_shown(opened):
     settle(page)
     assert "Surface error" in page.locator("#error").inner_text()
     assert "± 0" in page.locator(".tolerance").first.inner_text()
+
+
+def test_numbers_are_written_for_people(opened):
+    asked = [[0.5, 4], [-7.1e-15, 4, 60], [-7.1e-15, 2], [1234567.8, 3], [-2.5, 4, 1e13], [3.0, 4, 60]]
+    written = opened(3).evaluate("(asked) => asked.map((one) => bezierflow.readable(...one))", asked)
+    assert written == ["0.5", "0", "−7e−15", "1.2e+6", "0", "3"]

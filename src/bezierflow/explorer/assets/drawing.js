@@ -69,13 +69,14 @@ function ticks(low, high, n) {
   return found;
 }
 
-/** A number as a person reads it: five significant digits, no trailing zeros, an exponent only where it helps. */
-function readable(value, digits = 5) {
+/** A number as a person reads it: five significant digits, no trailing zeros, an exponent only where it helps. What is next to
+ *  nothing beside the range it is from is 0. */
+function readable(value, digits = 5, range = 0) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "–";
-  if (value === 0) return "0";
+  if (Math.abs(value) <= 1e-12 * range) return "0";
   const size = Math.abs(value);
   const text = size >= 1e6 || size < 1e-4 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  return text.replaceAll("-", "−");
 }
 
 function labelOf(thing) {

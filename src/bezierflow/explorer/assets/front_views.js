@@ -215,8 +215,8 @@ class SurfaceView {
         context.fillText(shown, px, Math.min(this.canvas.clientHeight - 5, Math.max(13, y + away[1] / length * distance + 4)));
       };
       put(labelOf(this.model.objectives[m]), ...middle, 26, COLORS.ink, 220);
-      put(readable(this.model.ideal[m], 3), x0 + 0.08 * (x1 - x0), y0 + 0.08 * (y1 - y0), 11, COLORS.muted, 90);
-      put(readable(this.model.nadir[m], 3), x1 - 0.08 * (x1 - x0), y1 - 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+      put(readable(this.model.ideal[m], 3, this.model.scale[m]), x0 + 0.08 * (x1 - x0), y0 + 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+      put(readable(this.model.nadir[m], 3, this.model.scale[m]), x1 - 0.08 * (x1 - x0), y1 - 0.08 * (y1 - y0), 11, COLORS.muted, 90);
     });
   }
 }

@@ -66,7 +66,8 @@ class ObjectivePanel {
         element("div", { className: "heading" }, element("h3", {}, ...nameCell(objective)), value),
         element("div", { className: "range", "aria-hidden": "true" }, cut, marker),
         element("div", { className: "ends" },
-          element("span", {}, `best ${readable(model.ideal[m], 4)}`), error, element("span", {}, `worst ${readable(model.nadir[m], 4)}`)),
+          element("span", {}, `best ${readable(model.ideal[m], 4, model.scale[m])}`), error,
+          element("span", {}, `worst ${readable(model.nadir[m], 4, model.scale[m])}`)),
         element("div", { className: "bound" },
           element("label", { htmlFor: id }, "at most"), slider, figure,
           element("button", { type: "button", className: "quiet", title: `Go to the least ${objective.name} within all bounds`,
@@ -80,7 +81,7 @@ class ObjectivePanel {
     this.rows.forEach((row, m) => {
       const share = (state.f[m] - model.ideal[m]) / model.scale[m], bound = state.bounds[m];
       const limit = Number.isFinite(bound) ? (bound - model.ideal[m]) / model.scale[m] : 1;
-      row.value.textContent = readable(state.f[m]);
+      row.value.textContent = readable(state.f[m], 5, model.scale[m]);
       row.error.textContent = `± ${readable(model.frontError[m], 2)}`;
       row.error.title = "largest error of the fitted front for this objective, measured at held-out points";
       row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
