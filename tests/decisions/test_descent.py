@@ -90,14 +90,17 @@ def two_basins():
     return PolynomialMap(np.stack([np.array([0.0, 1.0, 1.5, 2.0, 1.5, 0.8, 0.3]), 1 - along], axis=1), 2, 6)
 
 
-def test_a_basin_of_its_own_does_not_lead_to_another():
-    front, programs = two_basins(), asked([[[1.0, 0.0]]])
-    t = grid(2, 40)
+def leading_to_the_deep_one(near):
+    """For points between two basins: where they are, how high, and which lead to the deep basin's end."""
+    front, programs, t = two_basins(), asked([[[1.0, 0.0]]]), grid(2, 40)
     (end,) = descend(front, programs, np.array([0]), t[:1])
     starts = Starts(np.zeros(len(t), dtype=int), np.arange(len(t)), t, front.values(t))
-    leads = leads_to(front, programs, starts, [end] * len(t), tol=TOL, near=0.0)
-    values = front.values(t)[:, 0]
-    top = int(np.argmax(values))
+    return t, end, starts.values[:, 0], leads_to(front, programs, starts, [end] * len(t), tol=TOL, near=near)
+
+
+def test_a_basin_of_its_own_does_not_lead_to_another():
+    _, _, heights, leads = leading_to_the_deep_one(near=0.0)
+    top = int(np.argmax(heights))
     assert leads[: top + 1].all()
     assert not leads[top + 2 :].any()
 
@@ -159,13 +162,20 @@ def test_the_first_two_neighbors_are_on_opposite_sides(n_objectives):
     assert set(np.unique(far.round(9))) <= {0.0, 1.0}
 
 
-class Kinked(PolynomialMap):
-    """A front with a kink at its first corner: it rises there steeply, and its derivatives say that it does not rise at all."""
+class Counting(PolynomialMap):
+    """A front that counts how many places were looked at."""
 
     looks = 0
 
     def expansions(self, t):
         self.looks += len(t)
+        return super().expansions(t)
+
+
+class Kinked(Counting):
+    """A front with a kink at its first corner: it rises there steeply, and its derivatives say that it does not rise at all."""
+
+    def expansions(self, t):
         every = super().expansions(t)
         every[t[:, 0] == 1, :, 1] = 0.0
         return every
@@ -181,22 +191,22 @@ def test_a_search_at_a_kink_comes_to_an_end_there(trust):
     assert front.looks == 1 if trust < 1 else front.looks < 20
 
 
-def test_a_start_seen_before_is_searched_from_like_any_other():
-    front, programs = bowls(3, seed=5), asked([[[0.2, 0.3, 0.5]], [[1.0, 0.1, 0.1]]], B=[[0.0, 1.0, 0.0]], d=[0.4])
-    which, starts = np.array([0, 1, 1]), grid(3, 4)[[4, 7, 11]]
+def test_a_start_seen_before_is_searched_from_like_any_other_and_not_looked_at():
+    plain, programs = bowls(3, seed=5), asked([[[0.2, 0.3, 0.5]], [[1.0, 0.1, 0.1]]], B=[[0.0, 1.0, 0.0]], d=[0.4])
+    front, which, starts = Counting(plain.points, 3, plain.degree), np.array([0, 1, 1]), grid(3, 4)[[4, 7, 11]]
     looked = descend(front, programs, which, starts)
-    seen = descend(front, programs, which, starts, expansions=front.expansions(starts))
+    all_looks, front.looks = front.looks, 0
+    seen = descend(front, programs, which, starts, expansions=plain.expansions(starts))
+    assert front.looks == all_looks - len(starts)
     for one, other in zip(looked, seen, strict=True):
         np.testing.assert_array_equal(one.t, other.t)
 
 
 def test_what_is_near_an_end_leads_there():
-    front, programs = two_basins(), asked([[[1.0, 0.0]]])
-    t = grid(2, 40)
-    (end,) = descend(front, programs, np.array([0]), t[:1])
-    starts = Starts(np.zeros(len(t), dtype=int), np.arange(len(t)), t, front.values(t))
-    leads = leads_to(front, programs, starts, [end] * len(t), tol=TOL, near=0.9)
-    assert leads[np.abs(t - end.t).max(axis=1) <= 0.9].all()
+    t, end, heights, leads = leading_to_the_deep_one(near=0.9)
+    near = np.abs(t - end.t).max(axis=1) <= 0.9
+    assert near[int(np.argmax(heights)) + 2]  # some of them from beyond the top
+    assert leads[near].all()
     assert not leads[-1]
 
 

@@ -1,6 +1,7 @@
 """Fronts with many basins, which no optimizer would return: the search must still find the lowest one."""
 
 import dataclasses
+from itertools import product
 
 import numpy as np
 import pytest
@@ -64,3 +65,17 @@ def test_no_answer_is_worse_than_a_dense_grid(n_objectives, degree, seed):
     scale = decisions.view.view_of(solution).scale
     nearest = np.linalg.norm((f - target) / scale, axis=1).min()
     assert decisions.locate_front(solution, target).distance <= nearest + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_corner_of_the_weights_has_a_larger_regret_than_was_said(seed):
+    rng = np.random.default_rng(seed)
+    n_objectives = 2 + seed % 2
+    solution, front = wavy(rng, n_objectives, 3)
+    f = front.values(DENSE[n_objectives])
+    low = rng.uniform(0, 1, n_objectives) / np.ptp(f, axis=0)
+    high = low * rng.uniform(1.5, 6, n_objectives)
+    choice = decisions.robust(solution, {m: (low[m], high[m]) for m in range(n_objectives)})
+    corners = np.array(list(product(*zip(low, high, strict=True))))
+    regrets = corners @ choice.f - (f @ corners.T).min(axis=0)
+    assert choice.value >= regrets.max() - 1e-6

@@ -52,10 +52,10 @@ def project(surface: BezierSimplex, x: PyTree) -> tuple[Float[np.ndarray, "n n_o
         return np.asarray(t)[: len(rows)], np.sqrt(np.asarray(squared)[: len(rows)])
 
 
-def pad_rows(rows: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "padded width"]:
+def pad_rows(rows: Float[np.ndarray, "n *width"], least: int = 1) -> Float[np.ndarray, "padded *width"]:
     """The rows and copies of the last one, up to the next power of two: batches of similar size share a compiled program."""
-    size = 1 << (len(rows) - 1).bit_length()
-    return np.concatenate([rows, np.repeat(rows[-1:], size - len(rows), axis=0)])
+    size = max(least, 1 << (len(rows) - 1).bit_length())
+    return rows.take(np.minimum(np.arange(size), len(rows) - 1), axis=0)
 
 
 @partial(jax.jit, static_argnums=(2, 3))

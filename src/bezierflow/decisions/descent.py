@@ -151,7 +151,7 @@ def _judged(questions: Questions, searches: list[_Search], here: Place, there: P
     convergence in algorithms for constrained optimization", Math. Programming Studies 16, 1982).
     """
     residuals, goals, violations = there.residual.tolist(), there.goal.tolist(), there.violation.tolist()
-    # which cannot happen again and again, as a place could be found better in turn
+    # A residual that was halved is progress, too, and cannot come about again and again, as two places could be better in turn.
     halved = [residual <= search.least / 2 for search, residual in zip(searches, residuals, strict=True)]
     promises = None if all(halved) else _promises(questions, here, there, v)
     back = []

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
+from ..bezier.projection import pad_rows
 from ..precision import double_precision
 from ..simplex import multi_indices, multinomials, raised_positions, tangent_basis
 
@@ -141,8 +142,7 @@ def polynomial_map(surface: BezierSimplex) -> PolynomialMap:
 
 def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *width"]:
     """The rows and copies of the last one: one, eight, or a larger power of two, so that few sizes are ever compiled."""
-    n = len(rows)
-    return rows if n == 1 else rows.take(np.minimum(np.arange(max(8, 1 << (n - 1).bit_length())), n - 1), axis=0)
+    return rows if len(rows) == 1 else pad_rows(rows, least=8)
 
 
 @lru_cache(maxsize=64)

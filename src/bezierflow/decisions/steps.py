@@ -14,7 +14,7 @@ import numpy as np
 
 from ..simplex import tangent_basis
 from .quadratic import shortest
-from .questions import Place, Questions, conditions, every, only, some
+from .questions import Place, Questions, conditions, only
 
 NOISE = 1e-10
 """A dual this little below 0, or a constraint broken by no more, is rounding."""
@@ -55,9 +55,9 @@ def step(questions: Questions, place: Place, penalty: np.ndarray, fresh: bool) -
             return _model(questions, place._replace(bend=questions.bend(duals, place.bends)), penalty)
         return _as_it_bends(place, v, duals, bent)
     v, duals, kept = _newton(_with(place, _at_sides(place)) if fresh else place)
-    if not some(kept):
+    if not any(kept.tolist()):  # of a few, a list is asked in a tenth of an array's time
         return _model(questions, place, penalty)
-    if not every(kept):
+    if not all(kept.tolist()):
         v[~kept], duals[~kept] = _model(questions, only(place, ~kept), penalty[~kept])
     return v, duals
 
@@ -85,7 +85,7 @@ def _newton(place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ahead = (place.slopes @ moves[:, :k, None])[..., 0] + place.excess
     length = np.abs(v).max(axis=1)
     kept = (length <= LONGEST) & (duals.min(axis=1) >= -NOISE) & (ahead.max(axis=1) <= NOISE)
-    if some(length > SHORT):
+    if any((length > SHORT).tolist()):
         kept &= (((place.bend @ v[..., None])[..., 0] * v).sum(axis=1) >= 0) | (length <= SHORT)
     return v, np.where(binding, np.maximum(duals, 0.0), 0.0), kept
 
@@ -112,7 +112,7 @@ def _convex(questions: Questions, place: Place, penalty: np.ndarray) -> tuple[np
     unit = (penalty[:, None] if questions.n_rows > questions.n_goals else 1.0) / PROXIMITY
     duals = unit * shortest(_distances(questions, place, penalty, slopes, unit))[:, : slopes.shape[1]]
     v = -(root @ (duals[:, None] @ slopes).swapaxes(1, 2))[..., 0]
-    return v, duals, some(sizes[:, 0] < convex[:, 0])
+    return v, duals, any((sizes[:, 0] < convex[:, 0]).tolist())
 
 
 def _distances(

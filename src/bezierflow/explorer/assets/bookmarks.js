@@ -30,7 +30,7 @@ class Bookmarks {
         type: "text", value: bookmark.name, ariaLabel: "Name of this choice",
         oninput: (event) => { bookmark.name = event.target.value; },
       })),
-      ...bookmark.f.map((value, m) => element("td", { className: value === best[m] && this.state.bookmarks.length > 1 ? "number best" : "number" }, readable(value))),
+      ...bookmark.f.map((value, m) => element("td", { className: value === best[m] && this.state.bookmarks.length > 1 ? "number best" : "number" }, readable(value, 5, this.model.scale[m]))),
       ...bookmark.x.slice(0, 8).map((value) => element("td", { className: "number" }, readable(value, 4))),
       element("td", { className: "actions" },
         element("button", { type: "button", className: "quiet", onclick: () => this.onGo(bookmark.t) }, "go"),
