@@ -16,7 +16,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from bezierflow.normal import Flag, NormalFlow, estimate_error
+from bezierflow.normal import Flag, Schedule, Settings, advance, begin, estimate_error
 from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
 from bezierflow.problems.projection import project_onto
 
@@ -72,12 +72,12 @@ def two_sided(problem, surface, n=200):
     return max(there, back)
 
 
-def run(problem, n_variables):
-    flow = NormalFlow()
+def run(problem, n_variables, schedule=None):
+    settings = Settings(schedule=schedule or Schedule())
     began = time.perf_counter()
-    state = flow.init(problem, np.zeros(n_variables))
+    state = begin(problem, np.zeros(n_variables), settings)
     while not state.done:
-        state, _ = flow.step(state)
+        state = advance(problem, settings, state)
     return state, time.perf_counter() - began
 
 
@@ -117,24 +117,25 @@ FAMILIES = [
 ]
 
 
-def solve_family(n_objectives, n_variables, kind, seeds):
+def solve_family(n_objectives, n_variables, kind, seeds, schedule=None):
     """For each seed: error over diameter (two-sided), true over estimated error, H, J, and whether it failed without a word."""
     rows = []
     for seed in seeds:
         problem = random_quadratics(seed, n_objectives, n_variables)
-        state, _ = run(Bent(problem, kind, seed) if kind else problem, n_variables)
-        count = state.evaluations
-        estimate = estimate_error(count.objectives, state.surface, tol=1e-6, evaluations=count.successor())
+        bent = Bent(problem, kind, seed) if kind else problem
+        state, _ = run(bent, n_variables, schedule)
+        estimate = estimate_error(bent, state.surface, tol=1e-6, known=state.known)
         error = two_sided(problem, state.surface, 100)
         loud = set(estimate.flags) | set(state.flags)
         silent = error > estimate.bound and error > 1e-3 * estimate.diameter and not loud - {Flag.NOT_AT_TOLERANCE}
-        rows.append((error / estimate.diameter, error / max(estimate.max, 1e-300), count.n_hessian, jacobians(count), silent))
+        counts = (state.evaluations.hessian, jacobians(state.evaluations))
+        rows.append((error / estimate.diameter, error / max(estimate.max, 1e-300), *counts, silent))
     return rows
 
 
-def jacobians(count):
+def jacobians(evaluations):
     """Points at which gradients were computed without Hessians."""
-    return count.n_jacobian - count.n_hessian
+    return evaluations.jacobian - evaluations.hessian
 
 
 def summary(n_objectives, n_variables, kind, rows):
@@ -176,17 +177,16 @@ def families(n, first_seed=9000, chunk=20):
 
 
 def main():
-    print("| problem | degree | two-sided max / diameter | estimated max / diameter | H + J | estimate H + J | cold s | warm s |")
+    print("| problem | degree | two-sided max / diameter | estimated max / diameter | H + J | estimate | cold s | warm s |")
     print("|---|---|---|---|---|---|---|---|")
     for name, problem in PROBLEMS.items():
         state, cold = run(problem, problem.n_variables)
         _, warm = run(problem, problem.n_variables)
-        ran, checked = state.evaluations, state.evaluations.successor()
-        estimate = estimate_error(problem, state.surface, evaluations=checked)
+        estimate = estimate_error(problem, state.surface, known=state.known)
         error = two_sided(problem, state.surface) / estimate.diameter
         print(
             f"| {name} | {state.surface.degree} | {error:.1e} | {estimate.relative:.1e} "
-            f"| {ran.n_hessian} + {jacobians(ran)} | {checked.n_hessian} + {jacobians(checked)} | {cold:.1f} | {warm:.2f} |",
+            f"| {state.evaluations.hessian} + {jacobians(state.evaluations)} | {estimate.evaluations} | {cold:.1f} | {warm:.2f} |",
             flush=True,
         )
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..bezier.design import design_matrix
+from ..bezier import design_matrix
 
 CLEAR = 1e-3
 """A determinant (of unit columns) or a gain (over an objective's range) below this decides nothing."""
