@@ -165,7 +165,7 @@ def _on_matrices(function: Callable[[Any], Any], control_points: PyTree) -> PyTr
 
 def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyTree:
     design = design_matrix(t.reshape(-1, t.shape[-1]), degree)
-    return _on_matrices(lambda matrix: (design @ matrix).reshape((*t.shape[:-1], -1)), control_points)
+    return _on_matrices(lambda matrix: (design @ matrix).reshape((*t.shape[:-1], matrix.shape[1])), control_points)
 
 
 def _repeat(x: PyTree, size: int) -> PyTree:

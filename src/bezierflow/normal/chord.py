@@ -56,7 +56,8 @@ def settle_chords(
     miss, rejected = chord.miss, np.flatnonzero(~chord.accepted)
     if len(rejected):
         own = survey.look(start.points[rejected])
-        assert start.hessians is not None and own.hessians is not None
+        assert start.hessians is not None
+        assert own.hessians is not None
         start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
         again = survey.linearize(own, faces[rejected], support)
         settled = Linearization(*[replace_rows(old, rejected, new) for old, new in zip(settled, again, strict=True)])

@@ -103,9 +103,7 @@ def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndar
     )
 
 
-def find_minimizers(
-    look: Look, weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndarray, "n n_variables"]
-) -> Descent:
+def find_minimizers(look: Look, weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndarray, "n n_variables"]) -> Descent:
     """The minimizations of all weighted sums, run to their ends."""
     descent = start_descent(weights, x)
     while descent.active.any():

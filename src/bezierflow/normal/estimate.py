@@ -97,43 +97,15 @@ def estimate_error(
         schedule: the tuned numbers.
     """
     schedule = schedule or Schedule()
-    control_points = np.asarray(surface.control_points, dtype=float)
-    n_objectives, degree = surface.n_objectives, surface.degree
-    t, n_even = _sample_points(control_points, n_objectives, degree, n or schedule.report.samples, seed)
-    points = design_matrix(t, degree) @ control_points
-    evaluator = JaxEvaluator(objectives, n_objectives, points.shape[1])
-    survey = Survey(evaluator, points[:n_objectives], 0.0, known or KnownHessians(), schedule)
-    corners = _measure_corners(survey)
-    together = np.concatenate([points, corners.minimizers[corners.found]])
-    survey.diameter = max(set_diameter(together), POINT * float(np.abs(points).max()))
-    inside = _measure(survey, points[n_objectives:], t[n_objectives:] > 0)
-    derivatives = corners.derivatives.join(inside.derivatives)
-    regular = np.flatnonzero((t > 0).all(axis=1) & (np.arange(len(t)) < n_even))
-    regular = regular[inside.valid[regular - n_objectives]] if n_objectives > 1 else regular[:0]
-    tangents = surface_tangents(control_points, t[regular], degree)
-    multipliers = np.asarray(inside.first.multipliers)[regular - n_objectives]
-    counted = np.concatenate([~_singular_corners(derivatives, n_objectives), np.ones(len(t) - n_objectives, dtype=bool)])
-    distance = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])[counted]
-    valid = np.concatenate([corners.found, inside.valid])[counted]
-    folded = fold_fraction(derivatives.gradients[regular], tangents, multipliers)
-    dominated = dominated_fraction(derivatives.values)
-    missed = bool((corners.distance[corners.found] > schedule.report.missed_corner * survey.diameter).any())
-    shares = _Shares(folded, dominated, float(np.mean(~valid)), float(np.mean(~inside.minimal)) if len(inside.minimal) else 0.0)
-    largest = float(distance.max(initial=0.0))
-    return ErrorEstimate(
-        rms=float(np.sqrt(np.mean(distance**2))),
-        max=largest,
-        bound=schedule.report.safety * largest,
-        diameter=survey.diameter,
-        n_samples=int(counted.sum()),
-        n_invalid=int(np.sum(~valid)),
-        residual=float(np.max(np.where(inside.valid, inside.first.residual, 0.0), initial=0.0)),
-        folded=folded,
-        gap=largest_gap(control_points, n_objectives, degree),
-        dominated=dominated,
-        flags=_flags(derivatives, shares, missed, tol is not None and largest > tol * survey.diameter, schedule.report),
-        evaluations=int(evaluator.evaluations.objective),
-    )
+    samples = _draw(surface, n or schedule.report.samples, seed)
+    evaluator = JaxEvaluator(objectives, *samples.corners.shape)
+    # Hessians far from the set, where a descent may start, are not lent to others.
+    corners = _measure_corners(Survey(evaluator, samples.corners, 0.0, schedule=schedule))
+    diameter = set_diameter(np.concatenate([samples.points, corners.minimizers[corners.found]]))
+    diameter = max(diameter, POINT * float(np.abs(samples.points).max()))
+    survey = Survey(evaluator, samples.corners, diameter, known or KnownHessians(), schedule)
+    inside = _measure(survey, samples.points[surface.n_objectives :], samples.t[surface.n_objectives :] > 0)
+    return _report(surface, samples, corners, inside, survey, tol)
 
 
 def set_diameter(points: Float[np.ndarray, "n n_variables"]) -> float:
@@ -142,13 +114,25 @@ def set_diameter(points: Float[np.ndarray, "n n_variables"]) -> float:
     return float(np.linalg.norm(points - farthest, axis=1).max())
 
 
-def _sample_points(
-    control_points: np.ndarray, n_objectives: int, degree: int, n: int, seed: int
-) -> tuple[Float[np.ndarray, "n n_objectives"], int]:
-    """Corners, then held-out t, then t near corners and folds; and how many there are before the last kind."""
-    held_out = held_out_points(control_points, n_objectives, degree, n, seed)
-    suspect = suspect_points(control_points, n_objectives, degree, n // 5, seed)
-    return np.concatenate([np.eye(n_objectives), held_out, suspect]), n_objectives + len(held_out)
+class _Samples(NamedTuple):
+    """Held-out t with the corners first, their points, and how many there are before those near corners and folds."""
+
+    t: Float[np.ndarray, "n n_objectives"]
+    points: Float[np.ndarray, "n n_variables"]
+    n_even: int
+
+    @property
+    def corners(self) -> Float[np.ndarray, "n_objectives n_variables"]:
+        """The corners of the surface."""
+        return self.points[: self.t.shape[1]]
+
+
+def _draw(surface: BezierSimplex, n: int, seed: int) -> _Samples:
+    """Corners, about n held-out t, and some near corners and folds."""
+    control_points, M, D = np.asarray(surface.control_points, dtype=float), surface.n_objectives, surface.degree
+    held_out = held_out_points(control_points, M, D, n, seed)
+    t = np.concatenate([np.eye(M), held_out, suspect_points(control_points, M, D, n // 5, seed)])
+    return _Samples(t, design_matrix(t, D) @ control_points, M + len(held_out))
 
 
 class _Corners(NamedTuple):
@@ -228,6 +212,44 @@ def _follow(
     return np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter), valid, minimal
 
 
+def _report(
+    surface: BezierSimplex, samples: _Samples, corners: _Corners, inside: _Measured, survey: Survey, tol: float | None
+) -> ErrorEstimate:
+    """The figures and flags of all samples. Corners with a singular Hessian are no single points, and do not count."""
+    M, degree, numbers = surface.n_objectives, surface.degree, survey.schedule.report
+    control_points = np.asarray(surface.control_points, dtype=float)
+    derivatives = corners.derivatives.join(inside.derivatives)
+    counted = np.concatenate([~_singular_corners(derivatives, M), np.ones(len(inside.valid), dtype=bool)])
+    distance = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])[counted]
+    valid = np.concatenate([corners.found, inside.valid])
+    even = np.flatnonzero((samples.t > 0).all(axis=1) & valid & (np.arange(len(valid)) < samples.n_even))
+    even = even[even >= M]
+    tangents = surface_tangents(control_points, samples.t[even], degree)
+    largest = float(distance.max(initial=0.0))
+    shares = _Shares(
+        folded=fold_fraction(derivatives.gradients[even], tangents, np.asarray(inside.first.multipliers)[even - M]),
+        dominated=dominated_fraction(derivatives.values),
+        invalid=float(np.mean(~valid[counted])),
+        saddles=float(np.sum(~inside.minimal) / counted.sum()),
+    )
+    missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
+    above_tol = tol is not None and largest > tol * survey.diameter
+    return ErrorEstimate(
+        rms=float(np.sqrt(np.mean(distance**2))),
+        max=largest,
+        bound=numbers.safety * largest,
+        diameter=survey.diameter,
+        n_samples=int(counted.sum()),
+        n_invalid=int(np.sum(~valid[counted])),
+        residual=float(np.max(np.where(inside.valid, inside.first.residual, 0.0), initial=0.0)),
+        folded=shares.folded,
+        gap=largest_gap(control_points, M, degree),
+        dominated=shares.dominated,
+        flags=_flags(derivatives, shares, missed, above_tol, numbers),
+        evaluations=int(survey.evaluator.evaluations.objective),
+    )
+
+
 def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray:
     """Which objectives have a Hessian at their corner (the first rows) that leaves the minimizer undetermined.
 
@@ -254,9 +276,7 @@ class _Shares(NamedTuple):
     saddles: float
 
 
-def _flags(
-    derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: bool, numbers: ReportSchedule
-) -> tuple[Flag, ...]:
+def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: bool, numbers: ReportSchedule) -> tuple[Flag, ...]:
     """What is wrong with a surface, the most general first."""
     n_objectives, n_variables = derivatives.gradients.shape[1:]
     found = {

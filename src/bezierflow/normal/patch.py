@@ -1,4 +1,4 @@
-"""A patch: a Bézier simplex over a face, with what is known of the set there. It learns from what is seen and is refitted to it."""
+"""A patch: a Bézier simplex over a face, with what is known of the set there; it learns from what is seen and is refitted."""
 
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -14,7 +14,7 @@ from .filling import fill_inside
 from .folds import fold_points
 from .nodes import inner_nodes
 from .probe import probe
-from .schedule import RoundSchedule, Schedule
+from .schedule import RoundSchedule
 from .survey import Survey
 from .tangents import face_tangents
 
@@ -108,8 +108,9 @@ def inner_patch(edges: tuple[Patch, ...], survey: Survey) -> Patch:
 def improve(survey: Survey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Patch, ...]:
     """One round: look at every unfinished patch at fresh nodes, all in one batch, let each learn, and refit it."""
     unfinished = [patch for patch in patches if not patch.done]
+    looks = look_at(survey, unfinished) if unfinished else []
     improved = {}
-    for patch, seen in zip(unfinished, look_at(survey, unfinished), strict=True):
+    for patch, seen in zip(unfinished, looks, strict=True):
         improved[patch.members] = _refit(_learn(patch, seen, goal, survey.schedule.rounds), seen, goal, survey)
     return tuple(improved.get(patch.members, patch) for patch in patches)
 
@@ -197,10 +198,10 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     precision = rounds.precise * error * survey.diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, goal.max_degree, schedule)
-    highest = min(supported, degree + _growth(patch, rounds))
+    highest = min(supported, degree + _growth(patch, rounds), goal.max_degree)
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
-        freedom = min(supported, degree) if patch.n_fixed > 1 else degree
+        freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, _slow(patch, rounds), schedule)
         points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:

@@ -120,5 +120,7 @@ def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[np.ndarray, Clo
     at_t = t[beyond][inward.valid]
     recall = Cloud(at_t, np.zeros_like(at_t, dtype=bool), points, inward.tangents[inward.valid], RECALL_MISS * length)
     # Only where a surface is near the set but for this: a farther one first has to come nearer.
-    due = (length > numbers.recall_excess * distance[~beyond].max(initial=0.0)) & (length < survey.schedule.rounds.near * diameter)
+    due = (length > numbers.recall_excess * distance[~beyond].max(initial=0.0)) & (
+        length < survey.schedule.rounds.near * diameter
+    )
     return distance, recall.take(due)

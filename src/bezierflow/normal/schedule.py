@@ -1,9 +1,8 @@
 """Every tuned number of the normal flow and of its error estimate, with what it does.
 
-`python benchmarks/normal_flow.py sensitivity` halves and doubles each of them on random problems and prints what that changes; the
-numbers below are those for which it matters, at values from which neither direction improves accuracy without costing evaluations.
-Lengths are shares of the set's diameter unless said otherwise. Constants that follow from double precision (rounding, underflow)
-are named where they are used.
+`python benchmarks/normal_flow.py sensitivity` halves and doubles each of them on random problems and prints what that changes in
+error and cost (`docs/normal_flow.md` has the table). Lengths are shares of the set's diameter unless said otherwise. Constants
+that follow from double precision (rounding, underflow) are named where they are used.
 """
 
 from dataclasses import dataclass, field
@@ -29,14 +28,14 @@ class DescentSchedule:
     """No step is longer than this many times |x| (or its scale at the start)."""
 
     factor_agreement: float = 0.3
-    """The factor β of homogeneous objectives is used if the last two points predict minimizers that differ by less than this share
-    of their distance."""
+    """The factor β of homogeneous objectives is used if the last two points predict minimizers that differ by less than this
+    share of their distance."""
 
     factor_change: float = 0.05
     """A factor β this close to 1 counts as 1, and one that changed by less does not restart the step length."""
 
     bend: float = 2.0
-    """An indefinite Hessian, in units of its norm, gets ĝĝᵀ added once, and this much more if an eigenvalue stays below `barely`."""
+    """An indefinite Hessian, in units of its norm, gets ĝĝᵀ added, and this much more if an eigenvalue stays below `barely`."""
 
     barely: float = 0.1
     """See `bend`."""

@@ -74,7 +74,7 @@ class NormalState:
     diameter: float = 0.0
     error: float = float("nan")
     flags: tuple[Flag, ...] = ()
-    evaluations: Evaluations = Evaluations()
+    evaluations: Evaluations = field(default_factory=Evaluations)
     known: KnownHessians = field(default_factory=KnownHessians, repr=False)
 
     @property

@@ -1,4 +1,4 @@
-"""What a step looks at the set with: the evaluator, the Hessians known so far, and the corners and the diameter, which set scales."""
+"""What a step looks at the set with: the evaluator, the Hessians known so far, and corners and diameter, which set scales."""
 
 from dataclasses import dataclass, field
 
