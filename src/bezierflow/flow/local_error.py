@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..normal import Evaluator
+from .objectives_on_host import normal_distances
 from .solution import Solution
 
 
@@ -12,8 +12,5 @@ def local_error(solution: Solution, t: Float[np.ndarray, "n n_objectives"]) -> F
 
     It needs the objectives' gradients and Hessians at all t. `solution.error` sums up the same at held-out t.
     """
-    points = np.asarray(solution.flat_surface(t), dtype=float)
-    count = Evaluator(solution.flat_objectives, solution.n_objectives, points.shape[1])
-    linearized = count.linearize(count.at(points), np.asarray(t) > 0, support=True)
-    distance = np.linalg.norm(np.asarray(linearized.displacement), axis=1)
-    return np.where(np.asarray(linearized.valid), distance, np.nan)
+    x = np.asarray(solution.flat_surface(t), dtype=float)
+    return normal_distances(solution.flat_objectives, x, np.asarray(t) > 0)
