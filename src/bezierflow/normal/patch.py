@@ -64,10 +64,9 @@ class Patch:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a round saw of a patch: points of the set, points to call it back to, its largest distance, and how many nodes."""
+    """What a round saw of a patch: points of the set, its largest distance over the diameter, and how many nodes there were."""
 
     cloud: Cloud
-    recall: Cloud
     error: float
     n_nodes: int
 
@@ -111,7 +110,7 @@ def improve(survey: Survey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Pat
     looks = look_at(survey, unfinished) if unfinished else []
     improved = {}
     for patch, seen in zip(unfinished, looks, strict=True):
-        improved[patch.members] = _refit(_learn(patch, seen, goal, survey.schedule.rounds), seen, goal, survey)
+        improved[patch.members] = _refit(_learn(patch, seen, goal, survey.schedule.rounds), goal, survey)
     return tuple(improved.get(patch.members, patch) for patch in patches)
 
 
@@ -130,18 +129,17 @@ def look_at(survey: Survey, patches: list[Patch]) -> list[Seen]:
             for own, patch in zip(nodes, patches, strict=True)
         )
         tangents = np.concatenate(list(along))
-    cloud, distance, recall = probe(survey, t, x, tangents)
+    cloud, distance = probe(survey, t, x, tangents)
     seen = []
     for patch, (start, end) in zip(patches, pairwise(np.cumsum([0, *map(len, nodes)])), strict=True):
-        own, called = (part.take(_belongs(part, patch.members)).within(patch.members) for part in (cloud, recall))
-        seen.append(Seen(own, called, float(distance[start:end].max(initial=0.0) / survey.diameter), int(end - start)))
+        own = cloud.take(_belongs(cloud, patch.members)).within(patch.members)
+        seen.append(Seen(own, float(distance[start:end].max(initial=0.0) / survey.diameter), int(end - start)))
     return seen
 
 
 def _fresh_nodes(patch: Patch, rounds: RoundSchedule) -> Float[np.ndarray, "n dimension"]:
     """Nodes off the fixed faces, of an order not used before, and some next to folds, should the surface have any."""
-    most = rounds.edge_folds if patch.dimension == 2 else rounds.inner_folds
-    folds = fold_points(patch.control_points, patch.dimension, patch.degree, most)
+    folds = fold_points(patch.control_points, patch.dimension, patch.degree, rounds.folds)
     folds = folds[(folds > 0).sum(axis=1) > patch.n_fixed]
     regular = lobatto_nodes(2, patch.order).t[1:-1] if patch.dimension == 2 else inner_nodes(patch.dimension, patch.order)
     return np.concatenate([regular, folds])
@@ -187,7 +185,7 @@ def _stalled(patch: Patch, goal: Goal, rounds: RoundSchedule) -> bool:
     return len(patch.errors) >= rounds.most_rounds
 
 
-def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
+def _refit(patch: Patch, goal: Goal, survey: Survey) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
     if patch.done:
         return patch
@@ -198,26 +196,13 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     precision = rounds.precise * error * survey.diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, goal.max_degree, schedule)
-    highest = min(supported, degree + _growth(patch, rounds), goal.max_degree)
+    highest = min(supported, degree + rounds.growth + patch.n_failed, goal.max_degree)
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
-        task = FitTask(degree, patch.n_fixed, freedom, precision, error, _slow(patch, rounds), schedule)
-        points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
+        points, cloud, distances = fit_cloud(points, cloud, FitTask(degree, patch.n_fixed, freedom, precision, error, schedule))
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, patch.dimension, degree, degree + 1), degree + 1
     order = max(degree + 2, patch.order + 1) if degree < goal.max_degree and patch.dimension == 2 else patch.order + 1
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)
-
-
-def _growth(patch: Patch, rounds: RoundSchedule) -> int:
-    """How many degrees the patch may gain in this round."""
-    return (rounds.growth if patch.dimension == 2 else rounds.inside_growth) + patch.n_failed
-
-
-def _slow(patch: Patch, rounds: RoundSchedule) -> bool:
-    """Whether the last round lowered the error, near the set, but by little."""
-    if patch.n_failed > 0 or len(patch.errors) < 2:
-        return False
-    return patch.error < rounds.near and patch.errors[-1] > rounds.slow * patch.errors[-2]

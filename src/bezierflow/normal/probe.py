@@ -7,12 +7,9 @@ from jaxtyping import Bool, Float
 
 from ..evaluation import Derivatives
 from .chord import ROUNDING, settle_chords
-from .cloud import Cloud, empty_cloud, observe
+from .cloud import Cloud, observe
 from .displacement import CRITICAL, Linearization
 from .survey import Survey
-
-RECALL_MISS = 0.1
-"""A point that is called back counts as known to this share of its distance: such points are rough."""
 
 
 class Probe(NamedTuple):
@@ -21,13 +18,10 @@ class Probe(NamedTuple):
     Attributes:
         cloud: Points of the set.
         distance: Of each x from the set, the diameter where the linearization is not valid.
-        recall: Where the surface reaches beyond the boundary of the set: points inside to which those t should go. They hold for
-            this surface alone, and their t are fixed (they belong to no face).
     """
 
     cloud: Cloud
     distance: Float[np.ndarray, " n"]
-    recall: Cloud
 
 
 class _Look(NamedTuple):
@@ -50,8 +44,8 @@ def probe(
     With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones are not good enough.
     """
     first = _look(survey, t, x) if tangents is None else _look_along_chords(survey, t, x, tangents)
-    distance, recall = _beyond(survey, first, t)
-    return Probe(_followed(survey, first, t), distance, recall)
+    distance = _distances(survey, first, t)
+    return Probe(_followed(survey, first, t), distance)
 
 
 def _followed(survey: Survey, look: _Look, t: np.ndarray) -> Cloud:
@@ -76,14 +70,11 @@ def _look(survey: Survey, t: np.ndarray, x: np.ndarray) -> _Look:
     linearization = survey.linearize(derivatives, t > 0)
     cloud = observe(survey, t, x, linearization)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
-    numbers = survey.schedule.look
-    return _Look(
-        derivatives, linearization, cloud, cloud.miss > numbers.follow * np.maximum(length, numbers.small * survey.diameter)
-    )
+    return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
 def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray) -> _Look:
-    """Mostly with gradients alone. Of the points whose chord leaves too much, the farthest ones are to be followed.
+    """Mostly with gradients alone. Points whose chord leaves too much are to be followed.
 
     The tangents in the cloud are those of the surface: near the set they are better than a borrowed Hessian's.
     """
@@ -93,34 +84,26 @@ def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: n
     linearization = linearization._replace(tangents=tangents)
     cloud = observe(survey, t, x, linearization, miss)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
-    numbers = survey.schedule.look
-    far = length > max(numbers.worth * length.max(initial=0.0), ROUNDING * survey.diameter)
-    follow = (cloud.miss > numbers.follow * length) & far
-    return _Look(derivatives, linearization, cloud, follow)
+    return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
-def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[np.ndarray, Cloud]:
-    """The distances, and where to call back what reaches beyond the boundary.
+def _misses_much(survey: Survey, cloud: Cloud, length: np.ndarray) -> Bool[np.ndarray, " n_cloud"]:
+    """Which points may miss the set by a large share of their displacement."""
+    return (cloud.miss > survey.schedule.look.follow * length) & (length > ROUNDING * survey.diameter)
+
+
+def _distances(survey: Survey, look: _Look, t: np.ndarray) -> Float[np.ndarray, " n"]:
+    """The distances of all points, also of those beyond the boundary of the set.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
     good as any, but a surface that reaches there is wrong, and only the displacement with support rows sees it.
     """
     derivatives, linearization, _, _ = look
-    faces, diameter, valid = t > 0, survey.diameter, np.asarray(linearization.valid)
-    distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), diameter)
+    faces, valid = t > 0, np.asarray(linearization.valid)
+    distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), survey.diameter)
     unused = np.asarray(linearization.multipliers) == 0
     beyond = valid & np.any(unused & faces, axis=1) & (np.asarray(linearization.residual) > CRITICAL)
-    if not beyond.any():
-        return distance, empty_cloud(t.shape[1], *np.shape(linearization.tangents)[1:])
-    inward = survey.linearize(derivatives.take(beyond), faces[beyond], support=True)
-    length = np.linalg.norm(inward.displacement, axis=1)
-    distance[beyond] = np.where(inward.valid, length, diameter)
-    numbers, length = survey.schedule.look, length[inward.valid]
-    points = derivatives.points[beyond][inward.valid] + numbers.recall_inward * np.asarray(inward.displacement)[inward.valid]
-    at_t = t[beyond][inward.valid]
-    recall = Cloud(at_t, np.zeros_like(at_t, dtype=bool), points, inward.tangents[inward.valid], RECALL_MISS * length)
-    # Only where a surface is near the set but for this: a farther one first has to come nearer.
-    due = (length > numbers.recall_excess * distance[~beyond].max(initial=0.0)) & (
-        length < survey.schedule.rounds.near * diameter
-    )
-    return distance, recall.take(due)
+    if beyond.any():
+        inward = survey.linearize(derivatives.take(beyond), faces[beyond], support=True)
+        distance[beyond] = np.where(inward.valid, np.linalg.norm(inward.displacement, axis=1), survey.diameter)
+    return distance
