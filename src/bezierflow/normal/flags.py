@@ -9,6 +9,10 @@ class Flag(Enum):
     NOT_AT_TOLERANCE = (
         "the surface is farther from the Pareto set than tol asks for: raise max_degree or the budget, or accept error.bound"
     )
+    CORNERS_MISSED = (
+        "a corner of the surface is far from the minimizer of its objective: the run has not arrived there; "
+        "give it more iterations or longer steps"
+    )
     NOT_CONVERGED = (
         "an objective's minimizer was not found (it may be unbounded below or very flat): check the objectives, or another x0"
     )
