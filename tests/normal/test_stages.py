@@ -40,7 +40,7 @@ def test_reaches_the_set_within_its_budget(problem, error, hessians, jacobians):
     state = run(problem, np.zeros(problem.n_variables))
     assert farthest(problem, state.surface) < error
     spent = state.evaluations
-    assert spent.jacobian == spent.objective
+    assert spent.objective - spent.jacobian >= state.n_probes > 1000
     assert spent.hessian <= hessians
     assert spent.jacobian - spent.hessian <= jacobians
     assert state.flags == ()

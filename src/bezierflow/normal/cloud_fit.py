@@ -123,7 +123,8 @@ def _iterate(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, task: FitT
 def _weights(cloud: Cloud, task: FitTask) -> Float[np.ndarray, " n"]:
     """ω: even over the surface, and less where a point may miss the set by more than the precision."""
     even = np.prod(cloud.t + task.schedule.fit.evenness / (task.degree + 2) ** 2, axis=1) ** 0.25
-    trust = task.precision / np.sqrt(task.precision**2 + cloud.miss**2)
+    precision = max(task.precision, 1e-300)
+    trust = precision / np.sqrt(precision**2 + cloud.miss**2)
     weights = even * trust
     return weights / weights.max(initial=1e-300)
 

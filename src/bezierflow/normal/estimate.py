@@ -231,6 +231,7 @@ def _report(
         dominated=dominated_fraction(derivatives.values),
         invalid=float(np.mean(~valid[counted])),
         saddles=float(np.sum(~inside.minimal) / counted.sum()),
+        point=set_diameter(samples.points) <= POINT * float(np.abs(samples.points).max()),
     )
     missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
     above_tol = tol is not None and largest > tol * survey.diameter
@@ -268,12 +269,13 @@ def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray
 
 
 class _Shares(NamedTuple):
-    """Shares of samples that are on folds, dominated, without a valid distance, or no minima across the set."""
+    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set; is the set a single point?"""
 
     folded: float
     dominated: float
     invalid: float
     saddles: float
+    point: bool
 
 
 def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: bool, numbers: ReportSchedule) -> tuple[Flag, ...]:
@@ -284,7 +286,7 @@ def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: b
         Flag.CORNERS_MISSED: missed,
         Flag.NOT_SIMPLICIAL: shares.folded > numbers.folded or shares.dominated > numbers.dominated,
         Flag.MINIMIZER_NOT_UNIQUE: _singular_corners(derivatives, n_objectives).any(),
-        Flag.WEAKLY_PARETO_VERTEX: weakly_pareto_vertices(derivatives.values, n_objectives).any(),
+        Flag.WEAKLY_PARETO_VERTEX: not shares.point and weakly_pareto_vertices(derivatives.values, n_objectives).any(),
         Flag.FEW_VARIABLES: n_variables < n_objectives - 1,
         Flag.WRONG_BRANCH: shares.saddles - shares.invalid > numbers.invalid,
         Flag.ESTIMATE_INVALID: shares.invalid > numbers.invalid,

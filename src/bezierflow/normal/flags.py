@@ -34,5 +34,9 @@ class Flag(Enum):
     WRONG_BRANCH = (
         "the surface crosses points that are no local optimum: a path probably ended at another local minimizer; try another x0"
     )
+    BETTER_ELSEWHERE = (
+        "points far from the surface beat it: it is a local Pareto set, and the global one lies elsewhere or in several pieces; "
+        "start from the point named here, or give bounds if that point makes no sense"
+    )
     ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
     BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"

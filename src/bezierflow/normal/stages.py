@@ -13,6 +13,7 @@ from ..evaluation import BudgetSpentError, JaxEvaluator, count_objectives
 from ..methods import Evaluations
 from .corners import break_ties, not_unique
 from .descent import Descent, descend, start_descent
+from .exploration import better_corners, explore
 from .flags import Flag
 from .lending import KnownHessians
 from .nodes import largest_degree
@@ -28,6 +29,7 @@ class Stage(Enum):
     TIES = "ties between minimizers"
     EDGES = "edges"
     INSIDE = "inside"
+    ELSEWHERE = "search elsewhere"
     DONE = "done"
 
 
@@ -65,7 +67,22 @@ class Settings:
 
 @dataclass(frozen=True)
 class NormalState:
-    """What the next step needs: data alone. `surface` is the best one so far, whenever a run is interrupted."""
+    """What the next step needs: data alone.
+
+    Attributes:
+        stage: what the next step works on.
+        descent: the minimizations of the single objectives; its points are the corners.
+        surface: the best one so far, whenever a run is interrupted.
+        patches: edges, or the inside.
+        diameter: of the corners.
+        error: held-out, relative to the diameter.
+        flags: what was found wrong.
+        evaluations: made so far.
+        known: Hessians computed so far.
+        n_probes: points elsewhere that were compared with the surface, at its end.
+        n_restarts: how often the run started again from better corners.
+        rival: a point elsewhere that beats the surface.
+    """
 
     stage: Stage
     descent: Descent
@@ -76,6 +93,9 @@ class NormalState:
     flags: tuple[Flag, ...] = ()
     evaluations: Evaluations = field(default_factory=Evaluations)
     known: KnownHessians = field(default_factory=KnownHessians, repr=False)
+    n_probes: int = 0
+    n_restarts: int = 0
+    rival: Float[np.ndarray, " n_variables"] | None = None
 
     @property
     def done(self) -> bool:
@@ -102,7 +122,13 @@ def advance(objectives: Callable[[Array], Array], settings: Settings, state: Nor
     corners = state.descent.x
     evaluator = JaxEvaluator(objectives, *corners.shape, settings.budget, state.evaluations)
     survey = Survey(evaluator, corners, state.diameter, state.known, settings.schedule)
-    rounds = {Stage.CORNERS: _corners, Stage.TIES: _corners, Stage.EDGES: _edges, Stage.INSIDE: _inside}
+    rounds = {
+        Stage.CORNERS: _corners,
+        Stage.TIES: _corners,
+        Stage.EDGES: _edges,
+        Stage.INSIDE: _inside,
+        Stage.ELSEWHERE: _elsewhere,
+    }
     try:
         state = rounds[state.stage](survey, settings, state) if state.stage in rounds else state
     except BudgetSpentError:
@@ -148,7 +174,9 @@ def _edges(survey: Survey, settings: Settings, state: NormalState) -> NormalStat
     state = replace(state, error=max(edge.error for edge in edges))
     if not all(edge.done for edge in edges):
         return state
-    return replace(state, stage=Stage.DONE) if n_objectives == 2 else replace(state, stage=Stage.INSIDE, patches=(inside,))
+    if n_objectives == 2:
+        return replace(state, stage=Stage.ELSEWHERE)
+    return replace(state, stage=Stage.INSIDE, patches=(inside,))
 
 
 def _inside(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
@@ -156,8 +184,22 @@ def _inside(survey: Survey, settings: Settings, state: NormalState) -> NormalSta
     n_objectives = len(survey.corners)
     patches = (inside,) = improve(survey, state.patches, settings.goal(n_objectives))
     surface = _surface(inside.best, inside.best_degree, n_objectives, settings)
-    stage = Stage.DONE if inside.done else Stage.INSIDE
+    stage = Stage.ELSEWHERE if inside.done else Stage.INSIDE
     return replace(state, stage=stage, patches=patches, surface=surface, error=inside.error)
+
+
+def _elsewhere(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
+    """A search around the set: the run starts again where that shows better corners, and is flagged where it does not help."""
+    numbers = settings.schedule.explore
+    found = explore(survey.evaluator, state.surface, survey.diameter, numbers)
+    state = replace(state, stage=Stage.DONE, n_probes=found.n_probes, rival=found.rival)
+    if found.rival is None:
+        return state
+    corners = better_corners(survey, found.rival, numbers.clear) if state.n_restarts < numbers.restarts else None
+    if corners is None:
+        return state.flagged(Flag.BETTER_ELSEWHERE)
+    again = NormalState(Stage.CORNERS, start_descent(np.eye(len(corners)), corners), state.surface)
+    return replace(again, n_restarts=state.n_restarts + 1)
 
 
 def _surface(control_points: np.ndarray, degree: int, n_objectives: int, settings: Settings) -> BezierSimplex:
