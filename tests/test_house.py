@@ -14,6 +14,7 @@ FLOORS = [
     {"precision"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
+    {"evaluation"},
     {"normal"},
     {"flow"},
     {"stability", "decisions", "plots", "explorer", "interop"},

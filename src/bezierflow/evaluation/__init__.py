@@ -3,13 +3,14 @@
 from .blocks import block_size, in_blocks
 from .derivatives import Derivatives, replace_rows
 from .evaluator import AbstractEvaluator, BudgetSpentError
-from .jax_evaluator import JaxEvaluator, count_objectives
+from .jax_evaluator import JaxEvaluator, Objectives, count_objectives
 
 __all__ = [
     "AbstractEvaluator",
     "BudgetSpentError",
     "Derivatives",
     "JaxEvaluator",
+    "Objectives",
     "block_size",
     "count_objectives",
     "in_blocks",

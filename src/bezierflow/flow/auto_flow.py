@@ -5,9 +5,9 @@ from typing import Any
 
 import equinox as eqx
 
-from ..normal import ErrorEstimate, estimate_error, largest_degree
+from ..evaluation import Objectives
+from ..normal import ErrorEstimate, KnownHessians, Settings, estimate_error
 from .contract import AbstractFlow, Run, State
-from .objectives_on_host import Objectives
 
 AUTO_TOL = 1e-6
 """The largest distance to the set, relative to its diameter, that `method="auto"` is content with."""
@@ -23,31 +23,23 @@ class AbstractAutoFlow(AbstractFlow[State]):
         budget: the most points that may be evaluated; None for no limit. Never exceeded. The error estimate comes on top.
     """
 
-    degree: int | str = eqx.field(static=True, default="auto")
+    degree: Any = eqx.field(static=True, default="auto")
     max_degree: int | None = eqx.field(static=True, default=None)
     tol: float = eqx.field(static=True, default=AUTO_TOL)
     budget: int | None = eqx.field(static=True, default=None)
 
     def __check_init__(self) -> None:
-        if self.degree != "auto" and (not isinstance(self.degree, int) or self.degree < 1):
-            raise ValueError(f'degree must be "auto" or a whole number of at least 1, got {self.degree!r}')
-        if self.max_degree is not None and self.max_degree < 1:
-            raise ValueError(f"max_degree must be at least 1, got {self.max_degree}")
-        if not self.tol > 0:
-            raise ValueError(f"tol must be above 0, a share of the set's diameter, got {self.tol}")
         if self.budget is not None and self.budget < 0:
             raise ValueError(f"budget must be at least 0 evaluations, or None for no limit, got {self.budget}")
+        _ = self.settings
 
-    def limit(self, n_objectives: int) -> int:
-        """The largest degree the surface may have."""
-        return self.degree if isinstance(self.degree, int) else self.max_degree or largest_degree(n_objectives)
+    @property
+    def settings(self) -> Settings:
+        """The same, checked, as `bezierflow.normal` takes them."""
+        return Settings(self.degree, self.max_degree, self.tol, self.budget)
 
     def measure(self, objectives: Objectives, run: Run[Any], seed: int) -> ErrorEstimate:
-        """The error at held-out t, with the flags that the run itself raised."""
-        state = run.state
-        error = estimate_error(objectives, state.surface, seed, tol=self.tol, **self.known(state))
-        return dataclasses.replace(error, flags=tuple(dict.fromkeys((*error.flags, *state.flags))))
-
-    def known(self, state: State) -> dict[str, Any]:
-        """What the run leaves behind that makes the estimate cheaper, as arguments of `estimate_error`."""
-        return {}
+        """The error at held-out t, with the flags that the run itself raised; Hessians that it left behind make it cheaper."""
+        known: KnownHessians | None = getattr(run.state, "known", None)
+        error = estimate_error(objectives, run.state.surface, seed, tol=self.tol, known=known)
+        return dataclasses.replace(error, flags=tuple(dict.fromkeys((*error.flags, *run.state.flags))))

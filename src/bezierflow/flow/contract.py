@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..bezier import BezierSimplex
+from ..evaluation import Objectives
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, estimate_error
 from ..problems import Names
-from .objectives_on_host import Objectives
 from .result import Reason, Result
 from .verdict import judge
 

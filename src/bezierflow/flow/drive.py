@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..bezier import BezierSimplex
+from ..evaluation import Objectives
 from ..methods import Evaluations
 from .contract import AbstractFlow, Info, Run, State
-from .objectives_on_host import Objectives
 from .progress import progress_bar
 from .raveling import Raveling
 from .result import Reason

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from ..bezier import BezierSimplex
 from ..bezier.basis import basis
 from ..compilation import NO_NESTED_THREADS
+from ..evaluation import Objectives
 from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations
 from ..normal import ErrorEstimate
 from ..precision import on_host
@@ -19,7 +20,6 @@ from ..problems import Names
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .contract import AbstractFlow, Info, Run, total
-from .objectives_on_host import Objectives
 from .reference import find_reference
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
+from ..evaluation import Objectives
 from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
@@ -19,7 +20,6 @@ from .contract import AbstractFlow, total
 from .drive import Callback, drive, shaped
 from .lift import Flow, lift
 from .normal_flow import NormalFlow
-from .objectives_on_host import Objectives
 from .raveling import Raveled, Raveling
 from .result import Stats
 from .solution import Origin, Solution

@@ -3,10 +3,11 @@
 import numpy as np
 
 from ..bezier import BezierSimplex
+from ..evaluation import JaxEvaluator, Objectives
 from ..methods import Evaluations
+from ..normal import find_minimizers
 from ..scalarizations import AbstractReferencedScalarization, AbstractScalarization, Reference
 from .contract import corners
-from .objectives_on_host import Objectives, minimizers, values
 
 
 def find_reference(
@@ -19,11 +20,10 @@ def find_reference(
     """
     if not isinstance(scalarization, AbstractReferencedScalarization) or scalarization.reference is not None:
         return scalarization, Evaluations()
-    best = minimizers(objectives, np.eye(start.n_objectives), corners(start))
-    f = np.asarray(values(objectives, best.x, 1))
+    evaluator = JaxEvaluator(objectives, start.n_objectives, start.n_variables)
+    f = evaluator.values(find_minimizers(evaluator.hessians, np.eye(start.n_objectives), corners(start)).x)
     ideal = f.min(axis=0)
     scale = np.maximum(f.max(axis=0) - ideal, np.finfo(float).tiny)
     if not (np.isfinite(ideal).all() and np.isfinite(scale).all()):
         raise ValueError(f"an objective has no finite minimum to measure from, found {ideal.tolist()}; give a reference yourself")
-    spent = best.evaluations._replace(objective=best.evaluations.objective + len(f))
-    return scalarization.with_reference(Reference(ideal, scale)), spent
+    return scalarization.with_reference(Reference(ideal, scale)), evaluator.evaluations

@@ -7,17 +7,19 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
+from ..evaluation import JaxEvaluator
 from ..normal import ErrorEstimate, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from ..simplex import check_on_simplex
 from .front import FittedFront, fit_front
 from .lift import Flow
-from .objectives_on_host import jacobians, values
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
 from .solution_file import from_archive, to_archive
@@ -88,8 +90,8 @@ class Solution:
             return self.fitted_front.surface(t)
         x = self.pareto_set(t)
         if is_traced(x):
-            return values(self.objectives, x, np.ndim(t) - 1)
-        return in_double_precision(values, self.objectives, x, np.ndim(t) - 1)
+            return _values(self.objectives, x, np.ndim(t) - 1)
+        return in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
 
     @cached_property
     def fitted_front(self) -> FittedFront:
@@ -138,7 +140,8 @@ class Solution:
         if self.objectives is None:
             return np.asarray(self.fitted_front.surface.jacobian(t))
         surface = self.flat_surface
-        return jacobians(self.flat_objectives, surface(t)[None])[0] @ np.asarray(surface.jacobian(t))
+        evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, surface.n_variables)
+        return evaluator.jacobians(surface(t)[None]).gradients[0] @ np.asarray(surface.jacobian(t))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made.
@@ -151,6 +154,13 @@ class Solution:
                 "solution.pareto_set.save(path) writes the surface alone in other formats"
             )
         write_archive(path, *to_archive({**vars(self), "known_error": self.error, "known_front": self.fitted_front}))
+
+
+@eqx.filter_jit
+def _values(objectives: Callable, x: Any, batch_axes: int) -> Array:
+    for _ in range(batch_axes):
+        objectives = jax.vmap(objectives)
+    return objectives(x)
 
 
 def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = None) -> Solution | BezierSimplex:

@@ -4,9 +4,9 @@ import jax
 import numpy as np
 
 from ..bezier import BezierSimplex
+from ..evaluation import JaxEvaluator, Objectives
 from ..normal import ErrorEstimate, Flag
 from ..problems import Names
-from .objectives_on_host import Objectives, jacobians, values
 from .raveling import Raveled
 from .result import Reason, Result
 
@@ -91,10 +91,10 @@ def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
 
 def locate_non_finite(objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names) -> str:
     """Which objective or gradient is not finite at the points b(t) of a surface, and where."""
-    x = np.asarray(surface(t))
-    for what, array in (("", np.asarray(values(objectives, x, 1))), ("the gradient of ", jacobians(objectives, x))):
+    seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(np.asarray(surface(t)))
+    for what, array in (("", seen.values), ("the gradient of ", seen.gradients)):
         bad = ~np.isfinite(array).reshape(len(t), len(names.objectives), -1).all(axis=-1)
         if bad.any():
             n, m = np.argwhere(bad)[0]
-            return f"{what}{names.objectives[m]} was {array[n, m].tolist()} at x={x[n].tolist()}, t={t[n].tolist()}"
+            return f"{what}{names.objectives[m]} was {array[n, m].tolist()} at x={seen.points[n].tolist()}, t={t[n].tolist()}"
     return "the method moved a point to a place that is not finite, though objectives and gradients were finite there"

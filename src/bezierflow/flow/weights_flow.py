@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..bezier import BezierSimplex, fit
+from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..methods import Evaluations
-from ..normal import Flag
+from ..normal import Flag, find_minimizers
 from ..simplex import quadrature_nodes
 from .auto_flow import AbstractAutoFlow
-from .contract import Info, corners, total
-from .objectives_on_host import Objectives, minimizers
+from .contract import Info, corners
 
 FIRST_DEGREE = 2
 """Where the degrees start; degree 1 says nothing about the interior."""
@@ -53,25 +53,25 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
         degree = degrees[len(state.misses)]
         nodes = quadrature_nodes(below.n_objectives, degree)
         x = np.asarray(below(nodes.t))
-        left = None if self.budget is None else self.budget - int(state.evaluations.objective)
-        found = minimizers(objectives, nodes.t, x, left)
-        spent = total(state.evaluations, found.evaluations)
-        if not found.within_budget:
-            state = replace(state, evaluations=spent, flags=(Flag.BUDGET_SPENT,), done=True)
+        evaluator = JaxEvaluator(objectives, below.n_objectives, below.n_variables, self.budget, state.evaluations)
+        try:
+            found = find_minimizers(evaluator.hessians, nodes.t, x)
+        except BudgetSpentError:
+            state = replace(state, evaluations=evaluator.evaluations, flags=(Flag.BUDGET_SPENT,), done=True)
             return state, {"miss": float("nan"), "degree": below.degree}
         misses = (*state.misses, float(np.linalg.norm(found.x - x, axis=1).max()))
         diameter = float(np.linalg.norm(np.ptp(found.x, axis=0)))
         after = WeightsState(
             surface=fit(nodes.t, found.x, degree, weights=nodes.weights).on_host(),
-            evaluations=spent,
+            evaluations=evaluator.evaluations,
             misses=misses,
-            flags=() if found.found.all() else (Flag.NOT_CONVERGED,),
+            flags=() if found.converged.all() else (Flag.NOT_CONVERGED,),
             done=degree == degrees[-1] or self._close(misses, diameter) or _stalled(misses),
         )
         return after, {"miss": misses[-1], "degree": degree}
 
     def _degrees(self, n_objectives: int) -> range:
-        last = self.limit(n_objectives)
+        last = self.settings.goal(n_objectives).max_degree
         return range(last if self.degree != "auto" else min(FIRST_DEGREE, last), last + 1)
 
     def _close(self, misses: tuple[float, ...], diameter: float) -> bool:

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..bezier import BezierSimplex
+from ..evaluation import JaxEvaluator
 from ..normal import face_multipliers
 from ..precision import double_precision
 from ..simplex import grid, n_controls, support
-from .objectives_on_host import jacobians
 
 STARTS = 300
 """About how many grid points are looked at before the best one is refined."""
@@ -25,7 +25,8 @@ def multipliers(
 
     Where b(t) is the minimizer of Σ w_m f_m, these are its weights. At a corner, where only one objective counts, w = t.
     """
-    gradients = jacobians(objectives, np.asarray(surface(t)))
+    evaluator = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables)
+    gradients = evaluator.jacobians(np.asarray(surface(t))).gradients
     with double_precision():
         return np.asarray(_multipliers(gradients, support(jnp.asarray(t))))
 
