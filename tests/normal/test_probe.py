@@ -38,7 +38,7 @@ def test_near_the_set_hessians_are_borrowed():
     assert survey.evaluator.evaluations.jacobian - before >= 2 * len(T)
 
 
-def test_points_beyond_the_boundary_are_seen():
+def test_points_beyond_the_boundary_are_seen_and_called_back():
     """A triangle that reaches over its side: the normal displacement alone would call the part beyond critical."""
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.8, 0.0]])
 
@@ -49,3 +49,5 @@ def test_points_beyond_the_boundary_are_seen():
     t = np.array([[0.3, 0.3, 0.4], [0.495, 0.495, 0.01]])
     seen = probe(survey, t, np.array([[0.5, 0.3, 0.0], [0.5, -0.004, 0.0]]))
     np.testing.assert_allclose(seen.distance, [0.0, 0.004], atol=1e-9)
+    np.testing.assert_allclose(seen.recall.points, [[0.5, 0.002, 0.0]], atol=1e-9)
+    np.testing.assert_array_equal(seen.recall.t, t[1:])

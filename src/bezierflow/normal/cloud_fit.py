@@ -59,7 +59,9 @@ class _Iterate(NamedTuple):
     y: np.ndarray
 
 
-def fit_cloud(control_points: Float[np.ndarray, "n_controls n_variables"], cloud: Cloud, task: FitTask) -> CloudFit:
+def fit_cloud(
+    control_points: Float[np.ndarray, "n_controls n_variables"], cloud: Cloud, task: FitTask, recall: Cloud | None = None
+) -> CloudFit:
     """The control points moved to the cloud, by Levenberg–Marquardt steps.
 
     Far from the set a tangent says little about where a curve goes, and points must not slide along it; near the set sliding is
@@ -69,8 +71,10 @@ def fit_cloud(control_points: Float[np.ndarray, "n_controls n_variables"], cloud
         control_points: where to start.
         cloud: its t, on faces of this surface's own simplex, are starting points too.
         task: what may change.
+        recall: points that certain t should be called back to, for this fit only (see `probe`).
     """
-    numbers = task.schedule.fit
+    numbers, known = task.schedule.fit, cloud
+    cloud = cloud if recall is None else cloud.join(recall)
     free, lifted = free_directions(cloud.t.shape[1], task.degree, task.freedom, task.n_fixed)
     weights = _weights(cloud, task)
     current = _iterate(control_points, cloud, cloud.t, task, weights)
@@ -84,7 +88,9 @@ def fit_cloud(control_points: Float[np.ndarray, "n_controls n_variables"], cloud
             break
         else:
             damping *= 30
-    return CloudFit(current.control_points, replace(cloud, t=current.t), np.linalg.norm(current.y, axis=1))
+    n_known = len(known)
+    distances = np.linalg.norm(current.y[:n_known], axis=1)
+    return CloudFit(current.control_points, replace(known, t=current.t[:n_known]), distances)
 
 
 def _change(

@@ -64,9 +64,10 @@ class Patch:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a round saw of a patch: points of the set, its largest distance over the diameter, and how many nodes there were."""
+    """What a round saw of a patch: points of the set, points to call it back to, its largest distance, and how many nodes."""
 
     cloud: Cloud
+    recall: Cloud
     error: float
     n_nodes: int
 
@@ -110,7 +111,7 @@ def improve(survey: Survey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Pat
     looks = look_at(survey, unfinished) if unfinished else []
     improved = {}
     for patch, seen in zip(unfinished, looks, strict=True):
-        improved[patch.members] = _refit(_learn(patch, seen, goal, survey.schedule.rounds), goal, survey)
+        improved[patch.members] = _refit(_learn(patch, seen, goal, survey.schedule.rounds), seen, goal, survey)
     return tuple(improved.get(patch.members, patch) for patch in patches)
 
 
@@ -129,11 +130,11 @@ def look_at(survey: Survey, patches: list[Patch]) -> list[Seen]:
             for own, patch in zip(nodes, patches, strict=True)
         )
         tangents = np.concatenate(list(along))
-    cloud, distance = probe(survey, t, x, tangents)
+    cloud, distance, recall = probe(survey, t, x, tangents)
     seen = []
     for patch, (start, end) in zip(patches, pairwise(np.cumsum([0, *map(len, nodes)])), strict=True):
-        own = cloud.take(_belongs(cloud, patch.members)).within(patch.members)
-        seen.append(Seen(own, float(distance[start:end].max(initial=0.0) / survey.diameter), int(end - start)))
+        own, called = (part.take(_belongs(part, patch.members)).within(patch.members) for part in (cloud, recall))
+        seen.append(Seen(own, called, float(distance[start:end].max(initial=0.0) / survey.diameter), int(end - start)))
     return seen
 
 
@@ -185,7 +186,7 @@ def _stalled(patch: Patch, goal: Goal, rounds: RoundSchedule) -> bool:
     return len(patch.errors) >= rounds.most_rounds
 
 
-def _refit(patch: Patch, goal: Goal, survey: Survey) -> Patch:
+def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
     if patch.done:
         return patch
@@ -200,7 +201,8 @@ def _refit(patch: Patch, goal: Goal, survey: Survey) -> Patch:
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
-        points, cloud, distances = fit_cloud(points, cloud, FitTask(degree, patch.n_fixed, freedom, precision, error, schedule))
+        task = FitTask(degree, patch.n_fixed, freedom, precision, error, schedule)
+        points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, patch.dimension, degree, degree + 1), degree + 1

@@ -7,9 +7,12 @@ from jaxtyping import Bool, Float
 
 from ..evaluation import Derivatives
 from .chord import ROUNDING, settle_chords
-from .cloud import Cloud, observe
+from .cloud import Cloud, empty_cloud, observe
 from .displacement import CRITICAL, Linearization
 from .survey import Survey
+
+RECALL_MISS = 0.1
+"""A point that is called back counts as known to this share of its distance: such points are rough."""
 
 
 class Probe(NamedTuple):
@@ -18,10 +21,13 @@ class Probe(NamedTuple):
     Attributes:
         cloud: Points of the set.
         distance: Of each x from the set, the diameter where the linearization is not valid.
+        recall: Where the surface reaches beyond the boundary of the set: points inside to which those t should go. They hold for
+            this surface alone, and their t are fixed (they belong to no face).
     """
 
     cloud: Cloud
     distance: Float[np.ndarray, " n"]
+    recall: Cloud
 
 
 class _Look(NamedTuple):
@@ -44,8 +50,8 @@ def probe(
     With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones are not good enough.
     """
     first = _look(survey, t, x) if tangents is None else _look_along_chords(survey, t, x, tangents)
-    distance = _distances(survey, first, t)
-    return Probe(_followed(survey, first, t), distance)
+    distance, recall = _beyond(survey, first, t)
+    return Probe(_followed(survey, first, t), distance, recall)
 
 
 def _followed(survey: Survey, look: _Look, t: np.ndarray) -> Cloud:
@@ -92,18 +98,26 @@ def _misses_much(survey: Survey, cloud: Cloud, length: np.ndarray) -> Bool[np.nd
     return (cloud.miss > survey.schedule.look.follow * length) & (length > ROUNDING * survey.diameter)
 
 
-def _distances(survey: Survey, look: _Look, t: np.ndarray) -> Float[np.ndarray, " n"]:
-    """The distances of all points, also of those beyond the boundary of the set.
+def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarray, " n"], Cloud]:
+    """The distances of all points, and where to call those back that lie beyond the boundary of the set.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
     good as any, but a surface that reaches there is wrong, and only the displacement with support rows sees it.
     """
     derivatives, linearization, _, _ = look
-    faces, valid = t > 0, np.asarray(linearization.valid)
+    faces, valid, numbers = t > 0, np.asarray(linearization.valid), survey.schedule.look
     distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), survey.diameter)
     unused = np.asarray(linearization.multipliers) == 0
     beyond = valid & np.any(unused & faces, axis=1) & (np.asarray(linearization.residual) > CRITICAL)
-    if beyond.any():
-        inward = survey.linearize(derivatives.take(beyond), faces[beyond], support=True)
-        distance[beyond] = np.where(inward.valid, np.linalg.norm(inward.displacement, axis=1), survey.diameter)
-    return distance
+    if not beyond.any():
+        return distance, empty_cloud(t.shape[1], *np.shape(linearization.tangents)[1:])
+    there, seen_from = derivatives.take(beyond), t[beyond]
+    inward = survey.linearize(there, faces[beyond], support=True)
+    length = np.linalg.norm(inward.displacement, axis=1)
+    distance[beyond] = np.where(inward.valid, length, survey.diameter)
+    # Only where a surface is near the set but for this: a farther one first has to come nearer.
+    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
+    due = np.asarray(inward.valid) & farther & (length < survey.schedule.rounds.near * survey.diameter)
+    points = there.points + numbers.recall_inward * np.asarray(inward.displacement)
+    recall = Cloud(seen_from, np.zeros_like(faces[beyond]), points, np.asarray(inward.tangents), RECALL_MISS * length)
+    return distance, recall.take(due)

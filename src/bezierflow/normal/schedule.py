@@ -111,6 +111,12 @@ class LookSchedule:
     slowest_chord: float = 0.5
     """A chord that leaves more than this share of the displacement after its first step is rejected."""
 
+    recall_excess: float = 2.0
+    """Points beyond the boundary of the set are called back where they are this many times farther from it than all others."""
+
+    recall_inward: float = 1.5
+    """They are called back by this many times their distance: to the boundary, and a little inside."""
+
 
 @dataclass(frozen=True)
 class FitSchedule:
