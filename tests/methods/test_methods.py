@@ -134,7 +134,7 @@ def test_scipy_counts_what_scipy_evaluated():
         (lambda: bf.SciPy(n_steps=0), ValueError, "n_steps must be at least 1, got 0"),
     ],
 )
-def test_bad_settings_are_named(make, error, words):
+def test_bad_settings_are_named(unchecked, make, error, words):
     with pytest.raises(error, match=words):
         make()
 

@@ -1,7 +1,7 @@
 """Scalarizations that measure objectives from an ideal point, in units of their ranges."""
 
-import abc
-from typing import NamedTuple, Self
+import dataclasses
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -28,9 +28,9 @@ class AbstractReferencedScalarization(AbstractScalarization):
 
     reference: eqx.AbstractVar[Reference | None]
 
-    @abc.abstractmethod
-    def with_reference(self, reference: Reference) -> Self:
-        """The same scalarization with this reference."""
+    def with_reference(self, reference: Reference) -> "AbstractReferencedScalarization":
+        """The same scalarization with this reference; its `__init__` must take every field by name."""
+        return dataclasses.replace(self, reference=reference)
 
     def normalized(self, values: Float[Array, " n_objectives"]) -> Float[Array, " n_objectives"]:
         """U = (f − ideal)/scale."""

@@ -25,10 +25,6 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
             raise ValueError(f"smoothing must be above 0, got {smoothing!r}")
         self.smoothing, self.reference = float(smoothing), reference
 
-    def with_reference(self, reference: Reference) -> "SmoothTchebycheff":
-        """The same smoothing with this reference."""
-        return SmoothTchebycheff(self.smoothing, reference)
-
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
         u = self.normalized(values)

@@ -26,10 +26,6 @@ class WeightedPower(AbstractReferencedScalarization):
             raise ValueError(f"power must be at least 1, got {power!r}")
         self.power, self.reference = float(power), reference
 
-    def with_reference(self, reference: Reference) -> "WeightedPower":
-        """The same power with this reference."""
-        return WeightedPower(self.power, reference)
-
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """Σ_m t_m u_m^p."""
         u = self.normalized(values)
