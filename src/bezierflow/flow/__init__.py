@@ -2,6 +2,7 @@
 
 from .front import FittedFront
 from .lift import Flow, FlowInfo, FlowState, lift
+from .local_error import local_error
 from .minimize import minimize
 from .origin import Origin
 from .outcome import Iteration
@@ -28,5 +29,6 @@ __all__ = [
     "Stats",
     "lift",
     "load",
+    "local_error",
     "minimize",
 ]

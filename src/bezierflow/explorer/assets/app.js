@@ -83,7 +83,7 @@ function start() {
   window.addEventListener("resize", refresh);
   refresh();
   draw();
-  return { model, state, moveTo, setBound, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, readable };
+  return { model, state, moveTo, setBound, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, projectToSimplex, readable };
 }
 
 /** How far the design at the point may be from the true Pareto set: measured nearby where the page has that, else overall. */
