@@ -29,4 +29,4 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
         """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
         u = self.normalized(values)
         # An objective with t_m = 0 is not asked for: as exp(0) it would only pull towards nothing.
-        return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0)  # type: ignore[return-value]
+        return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0, return_sign=False)
