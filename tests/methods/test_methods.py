@@ -40,7 +40,7 @@ EXAMPLES = {
 
 
 def test_every_exported_method_has_an_example():
-    exported = {name for name in methods.__all__ if not name.startswith("Abstract")} - {"Evaluations"}
+    exported = {name for name in methods.__all__ if not name.startswith("Abstract")} - {"Evaluations", "at_iteration"}
     assert exported == {*EXAMPLES, "ProximalGradient"}
 
 
