@@ -42,8 +42,8 @@ def front(
 
     Args:
         solution: the solution. Where its problem knows the exact Pareto set, the exact front is drawn as black lines.
-        choices: answers of `bezierflow.decisions`, or anything with `f`, marked on the front, each with its own sign: by name in
-            a mapping, else by what was asked.
+        choices: answers of `bezierflow.decisions`, or anything with `f`, each marked in its own shape; the legend has the keys of
+            a mapping, else what was asked.
         points: objective vectors to mark, one a row, such as another method's samples.
         title: text above the picture.
         ax: axes to draw into; a new figure if None.

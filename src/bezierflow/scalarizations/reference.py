@@ -33,7 +33,7 @@ class AbstractReferencedScalarization(AbstractScalarization):
         return dataclasses.replace(self, reference=reference)
 
     def normalized(self, values: Float[Array, " n_objectives"]) -> Float[Array, " n_objectives"]:
-        """U = (f − ideal)/scale."""
+        """The normalized values u = (f − ideal)/scale."""
         if self.reference is None:
             raise ValueError(
                 f"{type(self).__name__} has no reference yet; minimize() finds one, or give reference=Reference(ideal, scale)"

@@ -28,5 +28,5 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
         u = self.normalized(values)
-        # An objective with t_m = 0 is not asked for: as exp(0) it would only pull towards nothing.
+        # Objectives with t_m = 0 are left out: their terms exp(0) would only shrink the gradient of the others.
         return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0, return_sign=False)
