@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from . import decisions, metrics, plots, problems, simplex, stability
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
+    from .flow import Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
-    from .normal import NormalFlow
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
@@ -34,9 +33,8 @@ _ROOMS = (
 _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
-    "flow": ("Flow", "LeastSquares", "Reason", "Solution", "lift", "load", "minimize"),
+    "flow": ("Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
-    "normal": ("NormalFlow",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
 }

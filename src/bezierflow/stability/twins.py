@@ -90,7 +90,7 @@ def run_many(
     check_count(n_iterations, "n_iterations")
     check_traceable(flow)
     width = surface.n_controls + surface.n_variables
-    batch = max(1, BATCH_NUMBERS // (flow.sampler.n_samples * width))  # type: ignore[union-attr]
+    batch = max(1, BATCH_NUMBERS // (flow.n_samples * width))
     return _run_many(flow, objectives, surface, keys, exchange, n_iterations, whole, min(batch, len(keys)))
 
 
@@ -111,12 +111,12 @@ def _run_many(flow, objectives, surface, keys, exchange, n_iterations: int, whol
         t, weights = flow.draw(state.key, state.k, M)
         exchanged = t.at[own.position].set(own.t)
         replayed = eqx.tree_at(lambda flow: flow.sampler, flow, Given(jnp.where(state.k == own.k, exchanged, t), weights))
-        following, _ = replayed.step(objectives, state)
+        following, _ = replayed.iterate(objectives, state)
         return following, state.surface.control_points if whole else None
 
     def run(of_one):
         key, own = of_one
-        state = flow.init(surface, key)
+        state = flow.begin(surface, key)
         state, before = jax.lax.scan(lambda state, _: iterate(own, state), state, length=n_iterations)
         last = state.surface.control_points
         return last if before is None else jnp.concatenate([before, last[None]])
