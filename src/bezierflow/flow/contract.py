@@ -93,7 +93,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
 
     def explain(self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names) -> Result:
         """Why the run ended and what its surface is worth, in words a person can act on."""
-        return judge(self.surface(run.state), run.stopped, f"done after iteration {len(run.infos)}", len(run.infos), error)
+        return judge(run.stopped, f"done after iteration {len(run.infos)}", len(run.infos), error)
 
     def parts(self) -> dict[str, Any]:
         """What the flow is made of, for `solution.made_by`: numbers and texts."""

@@ -236,7 +236,7 @@ class Flow(AbstractFlow[FlowState]):
         claim = f"after {k} iterations the surface changes by less than {float(self.tol):g} of its diameter an iteration"
         if status == CONVERGED and error is None:
             claim += f" (not verified: {why_not_verified(objectives, surface)})"
-        return judge(surface, run.stopped, claim, k, error)
+        return judge(run.stopped, claim, k, error)
 
     def parts(self) -> dict[str, Any]:
         """The four parts, the degree and the tolerance."""

@@ -11,19 +11,17 @@ from .raveling import Raveled
 from .result import Reason, Result
 
 SUSPECT_FLAGS = (
+    Flag.CORNERS_MISSED,
     Flag.NOT_CONVERGED,
+    Flag.NOT_SIMPLICIAL,
     Flag.MINIMIZER_NOT_UNIQUE,
-    Flag.WRONG_BRANCH,
+    Flag.WEAKLY_PARETO_VERTEX,
     Flag.FEW_VARIABLES,
+    Flag.WRONG_BRANCH,
+    Flag.BETTER_ELSEWHERE,
     Flag.ESTIMATE_INVALID,
 )
 """Flags that make a surface suspect however small its estimated error: the estimate itself rests on what they deny."""
-
-SUSPECT_SHAPES = (Flag.NOT_SIMPLICIAL, Flag.WEAKLY_PARETO_VERTEX)
-"""Likewise, unless the surface is a single point: that has no shape."""
-
-ROUNDING = 1e-10
-"""Distances below this share of the largest coordinate are rounding."""
 
 HELD_OUT = 200
 """About how many held-out t an error estimate takes."""
@@ -32,7 +30,7 @@ MOST_HESSIAN_NUMBERS = 50_000_000
 """An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made unless somebody asks for it."""
 
 
-def judge(surface: BezierSimplex, stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | None) -> Result:
+def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | None) -> Result:
     """Why a run ended after iteration k, and what its surface is worth; a claim to have converged must stand the estimate."""
     words = {
         Reason.STOPPED: f"the callback returned True after iteration {k}; the surface at that point is returned",
@@ -43,26 +41,13 @@ def judge(surface: BezierSimplex, stopped: Reason | None, claim: str, k: int, er
     found = f"{words[stopped]}; {describe(error)}"
     if stopped is not None:
         return Result(stopped, found)
-    doubt = suspicion(surface, error)
-    if doubt:
-        return Result(Reason.SUSPECT, f"{doubt}. For what it is worth: {found}")
-    if error is not None and Flag.NOT_AT_TOLERANCE in error.flags:
-        advice = "; ".join(flag.value for flag in error.flags)
+    flags = () if error is None else error.flags
+    advice = "; ".join(flag.value for flag in flags)
+    if any(flag in SUSPECT_FLAGS for flag in flags):
+        return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
+    if Flag.NOT_AT_TOLERANCE in flags:
         return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
     return Result(Reason.CONVERGED, found)
-
-
-def suspicion(surface: BezierSimplex, error: ErrorEstimate | None) -> str:
-    """Why a surface should not be used before somebody has looked at it; empty where no reason is known."""
-    if error is None:
-        return ""
-    P = np.asarray(surface.control_points)
-    rounding, width = ROUNDING * float(np.abs(P).max()), 2 * float(np.linalg.norm(P - P.mean(axis=0), axis=1).max())
-    suspect = SUSPECT_FLAGS if max(error.max, width) <= rounding else (*SUSPECT_FLAGS, *SUSPECT_SHAPES)
-    found = [flag.value for flag in error.flags if flag in suspect]
-    if error.max >= max(width, rounding) > 0:
-        found.insert(0, "the surface is collapsed: a point of it is farther from the Pareto set than the surface is wide")
-    return "; ".join(found)
 
 
 def describe(error: ErrorEstimate | None) -> str:

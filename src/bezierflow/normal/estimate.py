@@ -284,7 +284,7 @@ def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: b
     found = {
         Flag.NOT_AT_TOLERANCE: above_tol,
         Flag.CORNERS_MISSED: missed,
-        Flag.NOT_SIMPLICIAL: shares.folded > numbers.folded or shares.dominated > numbers.dominated,
+        Flag.NOT_SIMPLICIAL: not shares.point and (shares.folded > numbers.folded or shares.dominated > numbers.dominated),
         Flag.MINIMIZER_NOT_UNIQUE: _singular_corners(derivatives, n_objectives).any(),
         Flag.WEAKLY_PARETO_VERTEX: not shares.point and weakly_pareto_vertices(derivatives.values, n_objectives).any(),
         Flag.FEW_VARIABLES: n_variables < n_objectives - 1,
