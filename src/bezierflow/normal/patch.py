@@ -156,7 +156,7 @@ def _embed(t: np.ndarray, members: tuple[int, ...], n_objectives: int) -> Float[
 def _belongs(cloud: Cloud, members: tuple[int, ...]) -> np.ndarray:
     """Which points were seen from this face or from one of its own faces."""
     others = np.delete(np.arange(cloud.t.shape[1]), list(members))
-    return ~(cloud.t[:, others] > 0).any(axis=1)
+    return np.asarray(~(cloud.t[:, others] > 0).any(axis=1))
 
 
 def _learn(patch: Patch, seen: Seen, goal: Goal, rounds: RoundSchedule) -> Patch:
