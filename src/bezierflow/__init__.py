@@ -4,7 +4,7 @@ Names are loaded when they are first used, so that `bezierflow --help` does not 
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import decisions, metrics, plots, problems, simplex, stability
@@ -74,7 +74,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return _import_module(f".{name}", __name__)
     for room, names in _HOMES.items():

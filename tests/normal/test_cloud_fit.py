@@ -17,7 +17,7 @@ def cloud_of(surface, t):
 
 
 def task(degree, n_fixed, **changes):
-    return FitTask(degree, n_fixed, changes.pop("freedom", degree), 1e-8, 1e-3, True, Schedule())
+    return FitTask(degree, n_fixed, changes.pop("freedom", degree), 1e-8, 1e-3, Schedule())
 
 
 def test_a_curve_is_found_again_from_its_points_alone():

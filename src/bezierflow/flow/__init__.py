@@ -4,6 +4,7 @@ from .contract import AbstractFlow, Run
 from .drive import Iteration, drive
 from .front import FittedFront
 from .lift import Flow, FlowState, lift
+from .local_error import local_error
 from .minimize import minimize
 from .normal_flow import NormalFlow
 from .raveling import Raveled, Raveling
@@ -33,5 +34,6 @@ __all__ = [
     "drive",
     "lift",
     "load",
+    "local_error",
     "minimize",
 ]

@@ -60,6 +60,8 @@ def settle_chords(
         assert own.hessians is not None
         start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
         again = survey.linearize(own, faces[rejected], support)
-        settled = Linearization(*[replace_rows(old, rejected, new) for old, new in zip(settled, again, strict=True)])
+        settled = Linearization(
+            *[replace_rows(np.asarray(old), rejected, np.asarray(new)) for old, new in zip(settled, again, strict=True)]
+        )
         miss = replace_rows(miss, rejected, np.nan)
     return start, settled, miss

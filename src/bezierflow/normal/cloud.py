@@ -71,6 +71,6 @@ def observe(
     usual = np.where(length > 0, length**2 / np.maximum(np.minimum(look.straight * diameter, to_corner), 1e-300), 0.0)
     miss = usual if miss is None else np.where(np.isnan(miss), usual, miss)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
-    miss = np.where(linearization.minimal, miss, np.maximum(miss, look.saddle_miss * diameter))
+    miss = np.where(linearization.minimal, miss, np.maximum(miss, look.longest * diameter))
     cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(linearization.tangents), miss)
     return cloud.take(np.asarray(linearization.valid))

@@ -17,6 +17,9 @@ from .cloud import Cloud
 from .refit import dense_refit, slide_refit
 from .schedule import Schedule
 
+LEAST_DAMPING = 1e-7
+"""With less damping, slides of the whole surface along itself would be undetermined."""
+
 
 class FitTask(NamedTuple):
     """What a fit may change and how careful it is.
@@ -27,7 +30,6 @@ class FitTask(NamedTuple):
         freedom: the degree of the change, at most that of the surface.
         precision: points that may miss the set by much more than this weigh less.
         error: the latest held-out error of the surface, relative to the diameter.
-        thorough: ten times less damping and more steps, for a surface near the set that has to slide far along it.
         schedule: the tuned numbers.
     """
 
@@ -36,7 +38,6 @@ class FitTask(NamedTuple):
     freedom: int
     precision: float
     error: float
-    thorough: bool
     schedule: Schedule
 
 
@@ -72,28 +73,21 @@ def fit_cloud(
         task: what may change.
         recall: points that certain t should be called back to, for this fit only (see `probe`).
     """
-    known, numbers = cloud, task.schedule.fit
+    numbers, known = task.schedule.fit, cloud
     cloud = cloud if recall is None else cloud.join(recall)
     free, lifted = free_directions(cloud.t.shape[1], task.degree, task.freedom, task.n_fixed)
     weights = _weights(cloud, task)
     current = _iterate(control_points, cloud, cloud.t, task, weights)
-    damping = float(np.clip(task.error, numbers.first_damping, numbers.largest_damping))
-    fall = numbers.damping_fall * (0.1 if task.thorough else 1.0)
-    least = float(np.clip(fall * task.error, numbers.least_damping, numbers.largest_damping))
-    enough = numbers.thorough_enough if task.thorough else numbers.enough
-    steps = numbers.thorough_steps if task.thorough else numbers.steps
-    for _ in range(steps if len(free) and len(cloud) else 0):
+    damping, least = max(task.error, numbers.first_damping), max(numbers.damping_fall * task.error, LEAST_DAMPING)
+    for _ in range(numbers.steps if len(free) and len(cloud) else 0):
         change = _change(current, cloud, task, weights, damping, free)
         moved = _iterate(current.control_points + lifted @ change, cloud, current.t, task, weights)
         if moved.merit < current.merit:
-            slow = moved.merit > enough * current.merit
             current, damping = moved, max(damping / 10, least)
-            if slow and damping <= 10 * least:
-                break
+        elif damping > 1:
+            break
         else:
             damping *= 30
-            if damping > 10:
-                break
     n_known = len(known)
     distances = np.linalg.norm(current.y[:n_known], axis=1)
     return CloudFit(current.control_points, replace(known, t=current.t[:n_known]), distances)
@@ -121,12 +115,9 @@ def _iterate(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, task: FitT
 
 
 def _weights(cloud: Cloud, task: FitTask) -> Float[np.ndarray, " n"]:
-    """ω: even over the surface, and less where a point may miss the set by more than the precision."""
-    even = np.prod(cloud.t + task.schedule.fit.evenness / (task.degree + 2) ** 2, axis=1) ** 0.25
+    """ω: less where a point may miss the set by more than the precision."""
     precision = max(task.precision, 1e-300)
-    trust = precision / np.sqrt(precision**2 + cloud.miss**2)
-    weights = even * trust
-    return weights / weights.max(initial=1e-300)
+    return precision / np.sqrt(precision**2 + cloud.miss**2)
 
 
 def _restraint(current: _Iterate, n_objectives: int, task: FitTask) -> Float[np.ndarray, " n"]:

@@ -39,7 +39,7 @@ class Sample:
     @property
     def differentiable(self) -> Bool[np.ndarray, " n"]:
         """Which rows have derivatives there; a kink hit exactly has a value but none."""
-        return np.isfinite(self.newton).all(axis=1)
+        return np.asarray(np.isfinite(self.newton).all(axis=1))
 
 
 @dataclass(frozen=True)

@@ -140,8 +140,7 @@ def look_at(survey: Survey, patches: list[Patch]) -> list[Seen]:
 
 def _fresh_nodes(patch: Patch, rounds: RoundSchedule) -> Float[np.ndarray, "n dimension"]:
     """Nodes off the fixed faces, of an order not used before, and some next to folds, should the surface have any."""
-    most = rounds.edge_folds if patch.dimension == 2 else rounds.inner_folds
-    folds = fold_points(patch.control_points, patch.dimension, patch.degree, most)
+    folds = fold_points(patch.control_points, patch.dimension, patch.degree, rounds.folds)
     folds = folds[(folds > 0).sum(axis=1) > patch.n_fixed]
     regular = lobatto_nodes(2, patch.order).t[1:-1] if patch.dimension == 2 else inner_nodes(patch.dimension, patch.order)
     return np.concatenate([regular, folds])
@@ -157,7 +156,7 @@ def _embed(t: np.ndarray, members: tuple[int, ...], n_objectives: int) -> Float[
 def _belongs(cloud: Cloud, members: tuple[int, ...]) -> np.ndarray:
     """Which points were seen from this face or from one of its own faces."""
     others = np.delete(np.arange(cloud.t.shape[1]), list(members))
-    return ~(cloud.t[:, others] > 0).any(axis=1)
+    return np.asarray(~(cloud.t[:, others] > 0).any(axis=1))
 
 
 def _learn(patch: Patch, seen: Seen, goal: Goal, rounds: RoundSchedule) -> Patch:
@@ -198,26 +197,14 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     precision = rounds.precise * error * survey.diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, goal.max_degree, schedule)
-    highest = min(supported, degree + _growth(patch, rounds), goal.max_degree)
+    highest = min(supported, degree + rounds.growth + patch.n_failed, goal.max_degree)
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
-        task = FitTask(degree, patch.n_fixed, freedom, precision, error, _slow(patch, rounds), schedule)
+        task = FitTask(degree, patch.n_fixed, freedom, precision, error, schedule)
         points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, patch.dimension, degree, degree + 1), degree + 1
     order = max(degree + 2, patch.order + 1) if degree < goal.max_degree and patch.dimension == 2 else patch.order + 1
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)
-
-
-def _growth(patch: Patch, rounds: RoundSchedule) -> int:
-    """How many degrees the patch may gain in this round."""
-    return (rounds.growth if patch.dimension == 2 else rounds.inside_growth) + patch.n_failed
-
-
-def _slow(patch: Patch, rounds: RoundSchedule) -> bool:
-    """Whether the last round lowered the error, near the set, but by little."""
-    if patch.n_failed > 0 or len(patch.errors) < 2:
-        return False
-    return patch.error < rounds.near and patch.errors[-1] > rounds.slow * patch.errors[-2]

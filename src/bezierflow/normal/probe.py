@@ -76,14 +76,11 @@ def _look(survey: Survey, t: np.ndarray, x: np.ndarray) -> _Look:
     linearization = survey.linearize(derivatives, t > 0)
     cloud = observe(survey, t, x, linearization)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
-    numbers = survey.schedule.look
-    return _Look(
-        derivatives, linearization, cloud, cloud.miss > numbers.follow * np.maximum(length, numbers.small * survey.diameter)
-    )
+    return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
 def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray) -> _Look:
-    """Mostly with gradients alone. Of the points whose chord leaves too much, the farthest ones are to be followed.
+    """Mostly with gradients alone. Points whose chord leaves too much are to be followed.
 
     The tangents in the cloud are those of the surface: near the set they are better than a borrowed Hessian's.
     """
@@ -93,34 +90,34 @@ def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: n
     linearization = linearization._replace(tangents=tangents)
     cloud = observe(survey, t, x, linearization, miss)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
-    numbers = survey.schedule.look
-    far = length > max(numbers.worth * length.max(initial=0.0), ROUNDING * survey.diameter)
-    follow = (cloud.miss > numbers.follow * length) & far
-    return _Look(derivatives, linearization, cloud, follow)
+    return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
-def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[np.ndarray, Cloud]:
-    """The distances, and where to call back what reaches beyond the boundary.
+def _misses_much(survey: Survey, cloud: Cloud, length: np.ndarray) -> Bool[np.ndarray, " n_cloud"]:
+    """Which points may miss the set by a large share of their displacement."""
+    return (cloud.miss > survey.schedule.look.follow * length) & (length > ROUNDING * survey.diameter)
+
+
+def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarray, " n"], Cloud]:
+    """The distances of all points, and where to call those back that lie beyond the boundary of the set.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
     good as any, but a surface that reaches there is wrong, and only the displacement with support rows sees it.
     """
     derivatives, linearization, _, _ = look
-    faces, diameter, valid = t > 0, survey.diameter, np.asarray(linearization.valid)
-    distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), diameter)
+    faces, valid, numbers = t > 0, np.asarray(linearization.valid), survey.schedule.look
+    distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), survey.diameter)
     unused = np.asarray(linearization.multipliers) == 0
     beyond = valid & np.any(unused & faces, axis=1) & (np.asarray(linearization.residual) > CRITICAL)
     if not beyond.any():
         return distance, empty_cloud(t.shape[1], *np.shape(linearization.tangents)[1:])
-    inward = survey.linearize(derivatives.take(beyond), faces[beyond], support=True)
+    there, seen_from = derivatives.take(beyond), t[beyond]
+    inward = survey.linearize(there, faces[beyond], support=True)
     length = np.linalg.norm(inward.displacement, axis=1)
-    distance[beyond] = np.where(inward.valid, length, diameter)
-    numbers, length = survey.schedule.look, length[inward.valid]
-    points = derivatives.points[beyond][inward.valid] + numbers.recall_inward * np.asarray(inward.displacement)[inward.valid]
-    at_t = t[beyond][inward.valid]
-    recall = Cloud(at_t, np.zeros_like(at_t, dtype=bool), points, inward.tangents[inward.valid], RECALL_MISS * length)
+    distance[beyond] = np.where(inward.valid, length, survey.diameter)
     # Only where a surface is near the set but for this: a farther one first has to come nearer.
-    due = (length > numbers.recall_excess * distance[~beyond].max(initial=0.0)) & (
-        length < survey.schedule.rounds.near * diameter
-    )
+    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
+    due = np.asarray(inward.valid) & farther & (length < survey.schedule.rounds.near * survey.diameter)
+    points = there.points + numbers.recall_inward * np.asarray(inward.displacement)
+    recall = Cloud(seen_from, np.zeros_like(faces[beyond]), points, np.asarray(inward.tangents), RECALL_MISS * length)
     return distance, recall.take(due)

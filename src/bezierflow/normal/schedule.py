@@ -86,17 +86,8 @@ class RoundSchedule:
     """Degrees a patch may gain in a round. Every failed round in a row allows one more, as far as the cloud determines it: a set
     that is odd about the middle of an edge gains nothing from the next even degree."""
 
-    inside_growth: int = 1
-    """The same where three or more objectives take part: a degree more costs many control points there."""
-
-    slow: float = 0.3
-    """A near round that leaves more than this share of the error is followed by a fit with less damping and more steps."""
-
-    edge_folds: int = 4
-    """Nodes next to folds that a round adds on an edge."""
-
-    inner_folds: int = 20
-    """The same inside."""
+    folds: int = 20
+    """Nodes next to folds that a round adds at most."""
 
 
 @dataclass(frozen=True)
@@ -104,23 +95,15 @@ class LookSchedule:
     """Looking at points: how far a displacement is believed."""
 
     longest: float = 0.3
-    """A displacement counts for at most this: far from the set only its direction is believed."""
+    """A displacement counts for at most this: far from the set only its direction is believed. A point where the second-order
+    condition fails may miss the set by this."""
 
     straight: float = 1 / 3
     """Gradient directions change over this length, or over the distance to a corner where that is shorter. A point moved by y
     over such a length ℓ misses the set by |y|²/ℓ."""
 
-    saddle_miss: float = 0.1
-    """A point where the second-order condition fails may miss the set by at least this."""
-
     follow: float = 0.06
     """A point is followed towards the set if it may miss it by more than this share of its displacement."""
-
-    small: float = 1e-4
-    """Displacements below this are not followed."""
-
-    worth: float = 0.1
-    """Near the set, only points with at least this share of the largest displacement are followed with a Hessian of their own."""
 
     corrections: int = 2
     """How often a far point is followed."""
@@ -142,32 +125,14 @@ class FitSchedule:
     overdetermined: float = 1.5
     """Equations for each unknown before a degree is used: with fewer a fit meets its points and misses the set between them."""
 
-    largest_damping: float = 0.1
-    """Levenberg's damping μ starts at the error, between `first_damping` and this."""
-
     first_damping: float = 1e-4
-    """See `largest_damping`."""
+    """Levenberg's damping μ starts at the error, and at no less than this."""
 
-    damping_fall: float = 0.1
-    """μ falls tenfold with each accepted step, down to this share of the error (a tenth of it in a thorough fit)."""
+    damping_fall: float = 0.03
+    """μ falls tenfold with each accepted step, down to this share of the error."""
 
-    least_damping: float = 1e-7
-    """The smallest μ: below it, slides of the whole surface along itself would be undetermined."""
-
-    steps: int = 8
+    steps: int = 16
     """Steps of a fit at most."""
-
-    thorough_steps: int = 25
-    """Steps of a thorough fit at most."""
-
-    enough: float = 0.7
-    """A fit ends when a step at small damping leaves more than this share of the merit."""
-
-    thorough_enough: float = 0.99
-    """The same for a thorough fit."""
-
-    evenness: float = 0.3
-    """Node weights are √√Π(t_m + evenness/(D+2)²): even over the surface, though nodes crowd at the boundary."""
 
 
 @dataclass(frozen=True)

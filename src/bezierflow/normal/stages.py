@@ -120,7 +120,8 @@ def begin(objectives: Callable[[Array], Array], x0: Float[np.ndarray, "*starts n
 def advance(objectives: Callable[[Array], Array], settings: Settings, state: NormalState) -> NormalState:
     """One round of the stage at hand. When the budget does not allow it, the run ends with what there is."""
     corners = state.descent.x
-    evaluator = JaxEvaluator(objectives, *corners.shape, settings.budget, state.evaluations)
+    n_objectives, n_variables = corners.shape
+    evaluator = JaxEvaluator(objectives, n_objectives, n_variables, settings.budget, state.evaluations)
     survey = Survey(evaluator, corners, state.diameter, state.known, settings.schedule)
     rounds = {
         Stage.CORNERS: _corners,

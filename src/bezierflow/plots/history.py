@@ -1,31 +1,36 @@
 """How a run went, iteration by iteration."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..flow import Solution
-from .matplotlib_import import pyplot
 from .palette import SERIES
+from .space import axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
-def history(solution: Solution, *, title: str = "", ax: Any = None) -> Any:
+def history(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
     """Draws what the run recorded in `solution.history` against the iteration; returns the axes.
 
     Distances go with the logarithmic axis on the left, whole numbers (the degree) as steps with an axis on the right.
     """
+    from matplotlib.ticker import MaxNLocator
+
     recorded = {name: np.asarray(values) for name, values in solution.history.items()}
     series = {name: v for name, v in recorded.items() if v.ndim == 1 and np.issubdtype(v.dtype, np.number) and len(v)}
     if not series:
         raise ValueError("this solution has no history to draw: its run recorded nothing, or it is a part of another solution")
-    ax = ax or pyplot().figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
+    ax = axes_or_new(ax, (6.4, 4.0))
     lines = []
     for color, (name, values) in zip(SERIES * len(series), series.items(), strict=False):
         number = np.arange(1, len(values) + 1)
         if np.issubdtype(values.dtype, np.integer):
             right = ax.twinx()
             right.set_ylabel(name)
-            right.yaxis.get_major_locator().set_params(integer=True)
+            right.yaxis.set_major_locator(MaxNLocator(integer=True))
             lines += right.step(number, values, color=color, label=name, where="mid", linewidth=0.8)
         else:
             marker = "." if len(values) < 40 else ""
