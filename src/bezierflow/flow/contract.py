@@ -17,8 +17,10 @@ from .result import Reason, Result
 from .verdict import judge
 
 Info = dict[str, Any]
-"""What a person reads about an iteration: numbers by name. Every iteration has the same names; they become `solution.history`."""
+"""What a person reads about an iteration: numbers by name. Every iteration has the same names."""
 
+History = dict[str, np.ndarray]
+"""The infos of several iterations: an array for each name."""
 
 State = TypeVar("State")
 
@@ -30,17 +32,14 @@ class Run(Generic[State]):
     Attributes:
         state: the last one.
         stopped: STOPPED, INTERRUPTED or ITERATION_LIMIT; None where the flow itself was done.
-        infos: one for each iteration that was made.
+        iterations: how many were made.
+        history: their infos, which become `solution.history`.
     """
 
     state: State
     stopped: Reason | None
-    infos: list[Info]
-
-    @property
-    def history(self) -> dict[str, np.ndarray]:
-        """Each number of the infos over the iterations."""
-        return {name: np.array([info[name] for info in self.infos]) for name in self.infos[0]} if self.infos else {}
+    iterations: int
+    history: History
 
 
 class AbstractFlow(eqx.Module, Generic[State]):
@@ -82,10 +81,10 @@ class AbstractFlow(eqx.Module, Generic[State]):
         """What the run has evaluated so far."""
         return state.evaluations
 
-    def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, list[Info]]:
+    def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, History]:
         """At least one iteration and at most `most`, and their infos: one, unless a flow is faster at many."""
         state, info = self.step(objectives, state)
-        return state, [info]
+        return state, {name: np.array([value]) for name, value in info.items()}
 
     def measure(self, objectives: Objectives, run: Run[State], seed: int) -> ErrorEstimate | None:
         """The error estimate that the end of the run is judged by; None where the run claims nothing or there can be none."""
@@ -93,7 +92,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
 
     def explain(self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names) -> Result:
         """Why the run ended and what its surface is worth, in words a person can act on."""
-        return judge(run.stopped, f"done after iteration {len(run.infos)}", len(run.infos), error)
+        return judge(run.stopped, f"done after iteration {run.iterations}", run.iterations, error)
 
     def parts(self) -> dict[str, Any]:
         """What the flow is made of, for `solution.made_by`: numbers and texts."""

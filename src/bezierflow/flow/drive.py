@@ -4,10 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..methods import Evaluations
-from .contract import AbstractFlow, Info, Run, State
+from .contract import AbstractFlow, History, Info, Run, State
 from .progress import progress_bar
 from .raveling import Raveling
 from .result import Reason
@@ -53,41 +55,45 @@ def drive(
     With a callback the run pauses after every iteration, without one about every `PULSE_SECONDS`. Ctrl-C ends the run with the
     state of the last pause.
     """
-    infos: list[Info] = []
-    stopped, most = None, 1
+    pieces: list[History] = []
+    stopped, number, most = None, 0, 1
     with progress_bar(progress, n_iterations, "flow") as update:
         try:
             while not flow.done(state):
-                if len(infos) == n_iterations:
+                if number == n_iterations:
                     stopped = Reason.ITERATION_LIMIT
                     break
                 began = time.perf_counter()
-                left = most if n_iterations is None else min(most, n_iterations - len(infos))
-                state, made = flow.advance(objectives, state, left)
-                infos += made
-                update(len(infos), _note(infos))
+                left = most if n_iterations is None else min(most, n_iterations - number)
+                state, piece = flow.advance(objectives, state, left)
+                pieces.append(piece)
+                made, info = _last(piece)
+                number += made
+                update(number, ", ".join(f"{name} {value:.2g}" for name, value in info.items()))
                 if made and callback is not None:
-                    if callback(_iteration(flow, state, infos, raveling)):
+                    if callback(Iteration(number, shaped(flow.surface(state), raveling), flow.evaluations(state), info)):
                         stopped = Reason.STOPPED
                         break
                 else:
-                    most = _next_group(len(made), time.perf_counter() - began)
+                    most = _next_group(made, time.perf_counter() - began)
         except KeyboardInterrupt:
             stopped = Reason.INTERRUPTED
-    return Run(state, stopped, infos)
+    return Run(state, stopped, number, _joined(pieces))
+
+
+def _last(piece: History) -> tuple[int, Info]:
+    """How many iterations there are, and the info of the last one."""
+    made = len(next(iter(piece.values())))
+    return made, {name: values[-1].item() for name, values in piece.items()} if made else {}
+
+
+def _joined(pieces: list[History]) -> History:
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
 
 
 def _next_group(made: int, seconds: float) -> int:
     """How many iterations to make until the next pause, at the speed of the last ones."""
     return max(1, min(int(made * PULSE_SECONDS / max(seconds, 1e-6)), LARGEST_GROWTH * made))
-
-
-def _iteration(flow: AbstractFlow[State], state: State, infos: list[Info], raveling: Raveling | None) -> Iteration:
-    return Iteration(len(infos), shaped(flow.surface(state), raveling), flow.evaluations(state), infos[-1])
-
-
-def _note(infos: list[Info]) -> str:
-    return ", ".join(f"{name} {value:.2g}" for name, value in infos[-1].items()) if infos else ""
 
 
 def shaped(surface: BezierSimplex, raveling: Raveling | None) -> BezierSimplex:

@@ -19,7 +19,7 @@ from ..precision import on_host
 from ..problems import Names
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
-from .contract import AbstractFlow, Info, Run, total
+from .contract import AbstractFlow, History, Info, Run, total
 from .reference import find_reference
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result
@@ -203,16 +203,14 @@ class Flow(AbstractFlow[FlowState]):
         """What all iterations evaluated."""
         return Evaluations(*(int(count) for count in state.evaluations))
 
-    def advance(self, objectives: Objectives, state: FlowState, most: int) -> tuple[FlowState, list[Info]]:
+    def advance(self, objectives: Objectives, state: FlowState, most: int) -> tuple[FlowState, History]:
         """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the same result, bit for bit."""
         if self.runs_on_host:
             after, infos = self.step(objectives, state)
-            infos = {name: np.asarray(value)[None] for name, value in infos.items()}
         else:
             after, infos = _advance(self, objectives, state, np.asarray(min(most, MOST_AT_ONCE)))
         made = int(after.k) - int(state.k)
-        columns = [np.asarray(infos[name])[:made].tolist() for name in self.recorded]
-        return after, [dict(zip(self.recorded, row, strict=True)) for row in zip(*columns, strict=True)]
+        return after, {name: np.atleast_1d(infos[name])[:made] for name in self.recorded}
 
     def measure(self, objectives: Objectives, run: Run[FlowState], seed: int) -> ErrorEstimate | None:
         """Only the claim that the surface is at rest is verified: an estimate costs Hessians at some hundred points."""
@@ -222,11 +220,11 @@ class Flow(AbstractFlow[FlowState]):
 
     def explain(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
         """Which end the run came to; where it went wrong, if it did."""
-        state, k, surface = run.state, len(run.infos), self.surface(run.state)
+        state, k = run.state, run.iterations
         status = RUNNING if run.stopped else int(state.status)
         kept = "the calmest surface before that is returned"
         if status == NON_FINITE:
-            t, _ = self.draw(state.key, state.k, surface.n_objectives)
+            t, _ = self.draw(state.key, state.k, state.surface.n_objectives)
             where = locate_non_finite(objectives, state.surface, np.asarray(t), names)
             return Result(Reason.NON_FINITE, f"in iteration {k + 1} {where}; {kept}")
         if status == DIVERGED:
@@ -235,7 +233,7 @@ class Flow(AbstractFlow[FlowState]):
             return Result(Reason.DIVERGED, f"{grown}; {kept}. {advice}")
         claim = f"after {k} iterations the surface changes by less than {float(self.tol):g} of its diameter an iteration"
         if status == CONVERGED and error is None:
-            claim += f" (not verified: {why_not_verified(objectives, surface)})"
+            claim += f" (not verified: {why_not_verified(objectives, state.surface)})"
         return judge(run.stopped, claim, k, error)
 
     def parts(self) -> dict[str, Any]:

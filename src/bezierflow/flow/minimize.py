@@ -110,7 +110,7 @@ def _solve(
         objectives=problem.objectives,
         names=problem.names,
         result=result,
-        stats=Stats(total(flow.evaluations(run.state), spent), len(run.infos), time.perf_counter() - began),
+        stats=Stats(total(flow.evaluations(run.state), spent), run.iterations, time.perf_counter() - began),
         history=run.history,
         made_by={**flow.parts(), "n_iterations": n_iterations, "seed": seed},
         raveling=problem.raveling,
