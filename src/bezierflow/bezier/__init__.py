@@ -18,6 +18,7 @@ from .numpy_nets import (
 )
 from .point_fitting import fit_points
 from .projection import SurfaceMap, project
+from .raveling import Raveling
 from .skeleton_fitting import fit_skeleton
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "FitDiagnostics",
     "FitOptions",
     "PointsFit",
+    "Raveling",
     "SurfaceMap",
     "basis",
     "describe_surface",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simplex import index_positions, multi_indices, n_controls
+from ..simplex import index_positions, multi_indices, n_controls, neighbor_positions
 from .archives import read_array, read_zip, write_atomically, zip_bytes
 from .model import BezierSimplex
 
@@ -172,13 +172,6 @@ def _parse_index(key: Any, path: Path) -> tuple[int, ...]:
 
 def _edges(n_objectives: int, degree: int) -> list[list[int]]:
     """Neighbors in the control net, d and d − e_i + e_j, each pair once, the earlier row first, in ascending order."""
-    indices = multi_indices(n_objectives, degree)
-    pairs = set()
-    for i in range(n_objectives):
-        for j in range(i + 1, n_objectives):
-            rows = np.flatnonzero(indices[:, i] > 0)
-            moved = indices[rows].copy()
-            moved[:, i] -= 1
-            moved[:, j] += 1
-            pairs |= set(zip(rows.tolist(), index_positions(moved).tolist(), strict=True))
-    return [list(pair) for pair in sorted(pairs)]
+    neighbors = neighbor_positions(n_objectives, degree)
+    rows, columns = np.nonzero(neighbors > np.arange(len(neighbors))[:, None])
+    return sorted(np.column_stack([rows, neighbors[rows, columns]]).tolist())
