@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,21 @@ def test_imports_run_one_way(path):
         return
     for other in imported_rooms(path) - {own}:
         assert floor(other) < floor(own), f"{path.relative_to(SOURCE)} imports {other}"
+
+
+def imported_neighbors(path: Path) -> set[str]:
+    """The files of the same room that a file imports, wherever in the file it does so."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found |= {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("name", ["simplex", "bezier", "problems", "metrics"])
+def test_files_of_a_room_do_not_import_each_other_in_a_circle(name):
+    files = [path for path in (SOURCE / name).glob("*.py") if path.stem != "__init__"]
+    TopologicalSorter({path.stem: imported_neighbors(path) for path in files}).prepare()  # raises a CycleError
 
 
 def test_importing_the_package_imports_nothing_heavy():

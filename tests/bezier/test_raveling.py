@@ -53,7 +53,7 @@ def test_rows_are_values_and_one_value_is_a_row():
     rows, raveling = pack(x)
     np.testing.assert_array_equal(rows, [[0, 1, 2, 7], [3, 4, 5, 8]])
     assert rows.dtype == np.float64
-    np.testing.assert_array_equal(pack_one({"a": [0, 1, 2], "b": 7}, Raveling.of({"a": [0.0] * 3, "b": 0.0}), "value"), rows[0])
+    np.testing.assert_array_equal(pack_one({"a": np.arange(3), "b": 7}, raveling, "value"), rows[0])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from .archives import read_archive, write_archive
 from .basis import basis
 from .cloud_fitting import FitOptions, PointsFit
-from .files import describe_surface, load_surface, restore_surface, save_surface
+from .files import describe_surface, load_surface, restore_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
 from .model import BezierSimplex
@@ -43,7 +43,6 @@ __all__ = [
     "project",
     "read_archive",
     "restore_surface",
-    "save_surface",
     "simplex_derivatives",
     "surface_tangents",
     "write_archive",
