@@ -13,7 +13,7 @@ from ..precision import is_traced
 from ..simplex import check_on_simplex, index_positions, n_controls
 from .model import BezierSimplex
 from .numpy_nets import design_matrix
-from .values import RowLayout, pack
+from .raveling import Raveling, pack, pack_one
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ def fit(
     with the rank, and of all closest surfaces the one whose control points are nearest to x̄.
     """
     t, weights = _check_samples(t, weights)
-    rows, layout = pack(x)
+    rows, raveling = pack(x)
     if len(rows) != len(t):
         raise ValueError(f"x must have as many rows as t: x has {len(rows)}, t has {len(t)}")
     if not ridge >= 0 or not np.isfinite(ridge):
         raise ValueError(f"ridge must be a finite number of at least 0, got {ridge}")
     n_objectives = t.shape[1]
-    held, held_values = frozen_rows(frozen, layout, n_objectives, degree)
+    held, held_values = frozen_rows(frozen, raveling, n_objectives, degree)
     free = np.delete(np.arange(n_controls(n_objectives, degree)), held)
     n_samples = int(np.count_nonzero(weights))
     if n_samples < len(free) and ridge == 0:
@@ -115,13 +115,13 @@ def fit(
     mean = values @ weights / weights.sum()
     # In exact arithmetic the mean could stay: rows of Z sum to 1. Without it, errors are relative to the spread of x.
     values -= np.outer(mean, np.ones(len(design)) @ design)
-    points = np.empty((len(design), layout.width))
+    points = np.empty((len(design), raveling.n_variables))
     points[held] = held_values - mean
     values -= points[held].T @ design[held]
     points[free], rank, condition = _solve(design[free] if len(held) else design, values, weights, ridge)
     points += mean
     points[held] = held_values
-    surface = BezierSimplex(layout.unpack(points), n_objectives, degree)
+    surface = BezierSimplex(raveling.unravel(points), n_objectives, degree)
     if not diagnostics:
         return surface
     residual_rms = float(np.sqrt(weights @ np.sum((design.T @ points - rows) ** 2, axis=1) / weights.sum()))
@@ -129,7 +129,7 @@ def fit(
 
 
 def frozen_rows(
-    frozen: Frozen | None, layout: RowLayout, n_objectives: int, degree: int
+    frozen: Frozen | None, raveling: Raveling, n_objectives: int, degree: int
 ) -> tuple[np.ndarray, Float[np.ndarray, "n_frozen width"]]:
     """Positions and values of the frozen control points, with the keys checked."""
     values: dict[int, np.ndarray] = {}
@@ -138,9 +138,9 @@ def frozen_rows(
         position = int(index_positions(np.array(index)))
         if position in values:
             raise ValueError(f"frozen names the control point {index} twice")
-        values[position] = layout.pack_one(value, f"frozen[{key!r}]")
+        values[position] = pack_one(value, raveling, f"frozen[{key!r}]")
     held = np.array(sorted(values), dtype=np.int64)
-    return held, np.array([values[position] for position in held]).reshape(len(held), layout.width)
+    return held, np.array([values[position] for position in held]).reshape(len(held), raveling.n_variables)
 
 
 def _as_index(key: Any, n_objectives: int, degree: int) -> tuple[int, ...]:

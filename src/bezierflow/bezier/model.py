@@ -16,6 +16,8 @@ from ..precision import in_double_precision, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from . import nets
 from .basis import combine
+from .net import Net
+from .net_files import save_net
 from .numpy_nets import design_matrix
 
 
@@ -127,10 +129,14 @@ class BezierSimplex(eqx.Module):
         return BezierSimplex(on_host(self.control_points), self.n_objectives, self.degree)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a file that `bezierflow.load` reads back exactly; the ending chooses the format (see `bezier.files`)."""
-        from .files import save_surface
+        """Writes a file that `bezierflow.load` reads back exactly; it appears complete or not at all. The ending is the format.
 
-        save_surface(self, path)
+        * `.bez` holds any surface, every number exactly.
+        * `.bsf` (a pytorch-bsf model), `.json`, `.csv`, `.tsv` (its tables keyed by multi-index) hold surfaces into R^L.
+        """
+        if is_traced(self):
+            raise TypeError("the surface is being traced by jax (jit, grad or vmap) and has no numbers to save yet")
+        save_net(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
 
     def _is_small_and_on_host(self, t: Any) -> bool:
         """Whether NumPy answers sooner: few points of a NumPy surface in double precision, with nothing to compile for."""

@@ -11,7 +11,7 @@ from .cloud_fitting import FitOptions, PointsFit, fit_cloud, stiffness
 from .fitting import FitDiagnostics, fit
 from .model import BezierSimplex
 from .point_fitting import DEFAULT
-from .values import RowLayout, pack
+from .raveling import Raveling, pack
 
 SkeletonReport = dict[tuple[int, ...], PointsFit | FitDiagnostics]
 """How the fit of each face went: with unknown t a `PointsFit`, with known t a `FitDiagnostics`."""
@@ -66,8 +66,8 @@ def fit_skeleton(
     """
     if degree < 1:
         raise ValueError(f"degree must be at least 1 for a surface with corners, got {degree}")
-    samples, layout = _check(points_by_face, n_objectives, degree)
-    points = np.zeros((n_controls(n_objectives, degree), layout.width))
+    samples, raveling = _check(points_by_face, n_objectives, degree)
+    points = np.zeros((n_controls(n_objectives, degree), raveling.n_variables))
     reports: SkeletonReport = {}
     for face in (face for face in faces(n_objectives) if len(face) <= degree):
         t, rows = samples[face]
@@ -82,26 +82,26 @@ def fit_skeleton(
         points[places], reports[face] = found
         if isinstance(found[1], PointsFit) and not found[1].converged:
             warnings.warn(f"fit_skeleton, face {face}: {found[1].reason}", RuntimeWarning, stacklevel=2)
-    surface = BezierSimplex(layout.unpack(points), n_objectives, degree)
+    surface = BezierSimplex(raveling.unravel(points), n_objectives, degree)
     return (surface, reports) if diagnostics else surface
 
 
 _Samples = dict[tuple[int, ...], tuple[np.ndarray | None, np.ndarray]]
 
 
-def _check(points_by_face: Mapping[Sequence[int], Any], n_objectives: int, degree: int) -> tuple[_Samples, RowLayout]:
+def _check(points_by_face: Mapping[Sequence[int], Any], n_objectives: int, degree: int) -> tuple[_Samples, Raveling]:
     """Samples by sorted face, t (or None) and rows, all built alike and none missing."""
     samples: _Samples = {}
-    layout: RowLayout | None = None
+    raveling: Raveling | None = None
     for key, value in points_by_face.items():
         face = check_face(key, n_objectives)
         if face in samples:
             raise ValueError(f"points_by_face names the face {face} twice")
         t, x = value if isinstance(value, tuple) and len(value) == 2 else (None, value)
         rows, found = pack(x, f"points_by_face[{key}]")
-        layout = layout or found
-        if found != layout:
-            raise ValueError(f"points_by_face[{key}] must be built like the other faces' points ({layout}), got {found}")
+        raveling = raveling or found
+        if found != raveling:
+            raise ValueError(f"points_by_face[{key}] must be built like the other faces' points ({raveling}), got {found}")
         if not len(rows):
             raise ValueError(f"points_by_face[{key}] must hold at least one point")
         if t is not None:
@@ -111,12 +111,12 @@ def _check(points_by_face: Mapping[Sequence[int], Any], n_objectives: int, degre
             t = t[:, np.argsort(np.array(key))]
         samples[face] = (t, rows)
     missing = [face for face in faces(n_objectives) if len(face) <= degree and face not in samples]
-    if missing or layout is None:
+    if missing or raveling is None:
         raise ValueError(
             f"points_by_face must have points for every face of at most {degree} objectives (each has control points of "
             f"its own at degree {degree}); {len(missing)} are missing, the first is {missing[0]}"
         )
-    return samples, layout
+    return samples, raveling
 
 
 def _inside(n_members: int, degree: int) -> np.ndarray:
