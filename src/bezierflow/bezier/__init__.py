@@ -2,6 +2,7 @@
 
 from .archives import read_archive, write_archive
 from .basis import basis
+from .design import design_matrix
 from .files import describe_surface, load_surface, restore_surface, save_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
@@ -16,6 +17,7 @@ __all__ = [
     "PointsFit",
     "basis",
     "describe_surface",
+    "design_matrix",
     "fit",
     "fit_points",
     "fit_skeleton",
