@@ -248,31 +248,34 @@ def studied() -> list[str]:
 
 
 def draw_scaling() -> None:
-    """Stability, gap and spread against N: a row for each quantity, a column for each problem."""
+    """Stability, movement, gap and spread against N: a row for each quantity, a column for each problem."""
     import matplotlib.pyplot as plt
 
     found = studied()
-    figure, axes = plt.subplots(
-        len(SHOWN), len(found), figsize=(3.6 * len(found), 10.5), sharex=True, layout="constrained", squeeze=False
-    )
+    size = (3.6 * len(found), 2.6 * len(SHOWN))
+    figure, axes = plt.subplots(len(SHOWN), len(found), figsize=size, sharex=True, layout="constrained", squeeze=False)
     for column, name in enumerate(found):
-        rows, slopes = read(f"stability_scaling_{name}.csv"), read(f"stability_slopes_{name}.csv")
         for ax, quantity in zip(axes[:, column], SHOWN, strict=True):
-            for method, color in COLORS.items():
-                mine = [row for row in rows if row["method"] == method]
-                slope = next((s["slope"] for s in slopes if (s["method"], s["of"]) == (method, quantity)), "")
-                n, y = [row["n_samples"] for row in mine], [row[quantity] for row in mine]
-                label = f"{method} ({slope:.2f})" if slope != "" else f"{method} (no slope)"
-                ax.loglog(n, y, marker=MARKERS[method], color=color, markersize=4, label=label)
-            ax.grid(True, which="major", alpha=0.25)
-            ax.legend(frameon=False, fontsize=8)
-            if column == 0:
-                ax.set_ylabel(SHOWN[quantity])
+            _draw_quantity(ax, name, quantity)
         axes[0, column].set_title(name)
         axes[-1, column].set_xlabel("samples an iteration, N")
         axes[-1, column].set_xticks(N_SAMPLES, [str(n) for n in N_SAMPLES])
         axes[-1, column].minorticks_off()
+    for ax, label in zip(axes[:, 0], SHOWN.values(), strict=True):
+        ax.set_ylabel(label)
     figure.savefig(FIGURES / "stability_scaling.png", dpi=110)
+
+
+def _draw_quantity(ax: Any, name: str, quantity: str) -> None:
+    rows, slopes = read(f"stability_scaling_{name}.csv"), read(f"stability_slopes_{name}.csv")
+    for method, color in COLORS.items():
+        mine = [row for row in rows if row["method"] == method]
+        slope = next((s["slope"] for s in slopes if (s["method"], s["of"]) == (method, quantity)), "")
+        n, y = [row["n_samples"] for row in mine], [row[quantity] for row in mine]
+        label = f"{method} (no slope)" if slope == "" else f"{method} ({slope:.2f})"
+        ax.loglog(n, y, marker=MARKERS[method], color=color, markersize=4, label=label)
+    ax.grid(True, which="major", alpha=0.25)
+    ax.legend(frameon=False, fontsize=8)
 
 
 def draw_iterations() -> None:

@@ -1,5 +1,6 @@
 """`bezierflow reproduce`: parsing and printing only. The work is in `experiments/`, beside the package in a checkout."""
 
+import importlib
 import json
 import shlex
 import sys
@@ -10,7 +11,19 @@ import click
 
 from .printing import print_table
 
-PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "sensitivity", "all")
+PARTS = (
+    "table1",
+    "table2",
+    "figures",
+    "reach",
+    "group-lasso",
+    "given-points",
+    "dtlz",
+    "two-objectives",
+    "sensitivity",
+    "convergence",
+    "all",
+)
 
 
 @click.command()
@@ -41,11 +54,12 @@ def reproduce(what: str, trials: int, seed: int, methods: tuple[str, ...], outpu
         )
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    from experiments.run import reproduce as run  # type: ignore[import-not-found]
+    experiments = importlib.import_module("experiments.run")
 
     command = f"bezierflow reproduce {shlex.join(_arguments(what, trials, seed, methods, output))}"
     try:
-        reports = run(what, trials, seed, Path(output), methods, command, progress=True, on_report=lambda report: _print(report))
+        request = experiments.Request(trials, seed, Path(output), methods, command, progress=True)
+        reports = experiments.reproduce(what, request, on_report=_print)
     except (ValueError, ImportError, OSError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"written: {output}")
