@@ -20,7 +20,9 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 browser:  ## find Chromium for the page's tests, or install it where apt-get may (as root)
-	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	@for name in "$$BEZIERFLOW_BROWSER" chromium chromium-browser google-chrome google-chrome-stable; do \
+		command -v "$$name" && exit; \
+	done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && command -v chromium) \
 		|| echo 'Chromium could not be installed: the browser tests will be skipped'; \
@@ -29,7 +31,7 @@ browser:  ## find Chromium for the page's tests, or install it where apt-get may
 demo: venv  ## run the paper's Algorithm 2 and others on scaled-MED: a table and a picture
 	$(BIN)/bezierflow demo
 
-test: venv  ## run the whole test suite
+test: venv browser  ## run the whole test suite; the page's tests need a Chromium
 	$(BIN)/python -m pytest -n auto
 
 $(VENV)/.lint: $(VENV)/.installed

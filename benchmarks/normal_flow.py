@@ -1,7 +1,8 @@
 """How near the normal flow comes to exactly known Pareto sets, and at what cost.
 
 `python benchmarks/normal_flow.py` for named problems, `python benchmarks/normal_flow.py families 20` for 20 random problems of
-each family: the share that comes within 1e-5, and how many went wrong without a word.
+each family: the share that comes within 1e-5, and how many went wrong without a word. `pairs 40` solves strongly convex
+objectives of one shape, whose sets lie close to their chords; `sensitivity 3` varies every number of the schedule.
 
 Distances are the largest ones found, from the surface to the set and back, over the diameter. H counts points at which values,
 gradients and Hessians of all objectives were computed, J those with values and gradients alone; the error estimate has its own.
@@ -10,15 +11,16 @@ gradients and Hessians of all objectives were computed, J those with values and 
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields, replace
 from multiprocessing import get_context
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from bezierflow.normal import Flag, NormalFlow, estimate_error
+from bezierflow.bezier import project
+from bezierflow.normal import Flag, Schedule, Settings, advance, begin, estimate_error
 from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
-from bezierflow.problems.projection import project_onto
 
 
 def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
@@ -26,35 +28,6 @@ def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
     bases = [np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)]
     matrices = [basis @ np.diag(condition ** rng.random(n_variables)) @ basis.T for basis in bases]
     return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
-
-
-class SurfaceMap:
-    """A surface as a smooth map of the simplex, for projections onto it."""
-
-    def __init__(self, surface):
-        self.surface = surface
-        self.first = [_partial(surface, m) for m in range(surface.n_objectives)]
-        self.second = [[_partial(part, k) for k in range(surface.n_objectives)] for part in self.first]
-
-    def __call__(self, w):
-        """b(w)."""
-        return np.asarray(self.surface(w))
-
-    def derivatives(self, w):
-        """b(w) with its first and second partial derivatives."""
-        first = np.stack([np.asarray(part(w)) for part in self.first], axis=1)
-        second = np.stack([np.stack([np.asarray(part(w)) for part in row], axis=1) for row in self.second], axis=1)
-        return self(w), first, second
-
-
-def _partial(surface, m):
-    from bezierflow.bezier import BezierSimplex
-    from bezierflow.simplex import raised_positions
-
-    if surface.degree == 0:
-        return BezierSimplex(0 * np.asarray(surface.control_points), surface.n_objectives, 0)
-    rows = raised_positions(surface.n_objectives, surface.degree)[:, m]
-    return BezierSimplex(surface.degree * np.asarray(surface.control_points)[rows], surface.n_objectives, surface.degree - 1)
 
 
 def two_sided(problem, surface, n=200):
@@ -68,16 +41,16 @@ def two_sided(problem, surface, n=200):
     t = np.concatenate([t, edges])
     there = problem.distance(np.asarray(surface(t))).max()
     exact = np.asarray(problem.pareto_point(t))
-    back = np.linalg.norm(exact - project_onto(SurfaceMap(surface), exact, problem.n_objectives), axis=1).max()
+    back = project(surface, exact)[1].max()
     return max(there, back)
 
 
-def run(problem, n_variables):
-    flow = NormalFlow()
+def run(problem, n_variables, schedule=None):
+    settings = Settings(schedule=schedule or Schedule())
     began = time.perf_counter()
-    state = flow.init(problem, np.zeros(n_variables))
+    state = begin(problem, np.zeros(n_variables), settings)
     while not state.done:
-        state, _ = flow.step(state)
+        state = advance(problem, settings, state)
     return state, time.perf_counter() - began
 
 
@@ -117,24 +90,25 @@ FAMILIES = [
 ]
 
 
-def solve_family(n_objectives, n_variables, kind, seeds):
+def solve_family(n_objectives, n_variables, kind, seeds, schedule=None):
     """For each seed: error over diameter (two-sided), true over estimated error, H, J, and whether it failed without a word."""
     rows = []
     for seed in seeds:
         problem = random_quadratics(seed, n_objectives, n_variables)
-        state, _ = run(Bent(problem, kind, seed) if kind else problem, n_variables)
-        count = state.evaluations
-        estimate = estimate_error(count.objectives, state.surface, tol=1e-6, evaluations=count.successor())
+        bent = Bent(problem, kind, seed) if kind else problem
+        state, _ = run(bent, n_variables, schedule)
+        estimate = estimate_error(bent, state.surface, tol=1e-6, known=state.known)
         error = two_sided(problem, state.surface, 100)
         loud = set(estimate.flags) | set(state.flags)
         silent = error > estimate.bound and error > 1e-3 * estimate.diameter and not loud - {Flag.NOT_AT_TOLERANCE}
-        rows.append((error / estimate.diameter, error / max(estimate.max, 1e-300), count.n_hessian, jacobians(count), silent))
+        counts = (state.evaluations.hessian, jacobians(state.evaluations))
+        rows.append((error / estimate.diameter, error / max(estimate.max, 1e-300), *counts, silent))
     return rows
 
 
-def jacobians(count):
+def jacobians(evaluations):
     """Points at which gradients were computed without Hessians."""
-    return count.n_jacobian - count.n_hessian
+    return evaluations.jacobian - evaluations.hessian
 
 
 def summary(n_objectives, n_variables, kind, rows):
@@ -175,21 +149,114 @@ def families(n, first_seed=9000, chunk=20):
             print(summary(*family, [row for part in parts[family] for row in part.result()]), flush=True)
 
 
+class Mirrored(eqx.Module):
+    """g(x) and g(1 − x) for a strongly convex quartic g: an S-shaped set close to its chord."""
+
+    matrix: np.ndarray
+    quartic: np.ndarray
+
+    def __init__(self, seed, n_variables):
+        rng = np.random.default_rng(seed)
+        basis = np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0]
+        self.matrix = basis @ np.diag(10 ** rng.random(n_variables)) @ basis.T
+        self.quartic = rng.uniform(0.01, 0.5, n_variables)
+
+    def __call__(self, x):
+        """Both objectives."""
+        return jnp.stack([y @ self.matrix @ y / 2 + jnp.sum(self.quartic * y**4) for y in (x, 1 - x)])
+
+
+class Shifted(eqx.Module):
+    """g(x − c_m) for a strongly convex quartic g and three centers: Hessians of one shape."""
+
+    mirrored: Mirrored
+    centers: np.ndarray
+
+    def __init__(self, seed, n_variables):
+        self.mirrored = Mirrored(seed, n_variables)
+        self.centers = np.random.default_rng(seed + 1).normal(size=(3, n_variables)) / 2
+
+    def __call__(self, x):
+        """The three objectives."""
+        return jnp.stack([self.mirrored(x - center)[0] for center in self.centers])
+
+
+def pairs(n, first_seed=9000):
+    """Strongly convex objectives of one shape, two mirrored ones and three shifted ones: how many are at tolerance."""
+    for make, label in ((Mirrored, "g(x), g(1 − x)"), (Shifted, "g(x − c_m), M = 3")):
+        rows = []
+        for seed in range(first_seed, first_seed + n):
+            size = 2 + (seed % 3) + (make is Shifted)
+            problem = make(seed, size)
+            state, _ = run(problem, size)
+            estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known)
+            rows.append((estimate.relative, not estimate.flags and not state.flags, state.evaluations.objective))
+        error, good, points = map(np.array, zip(*rows, strict=True))
+        print(f"{label}: {good.sum()} of {n} at tolerance, largest estimate {error.max():.1e}, {np.median(points):.0f} points")
+
+
+def gradient_equivalents(evaluations, n_objectives, n_variables):
+    """What evaluations cost in gradients of one objective."""
+    return n_objectives * (evaluations.jacobian + n_variables * evaluations.hessian)
+
+
+def sensitivity_problems(n, first_seed=7000):
+    """Random problems on which the schedule's numbers are varied; not those of the families."""
+    for seed in range(first_seed, first_seed + n):
+        yield random_quadratics(seed, 2, 3), 2, 3
+        yield Mirrored(seed, 2), 2, 2
+        yield Bent(random_quadratics(seed, 2, 4), "powers", seed), 2, 4
+        yield random_quadratics(seed, 3, 3), 3, 3
+        yield Bent(random_quadratics(seed, 3, 5), "powers", seed), 3, 5
+
+
+def judge(problems, schedule):
+    """Errors (estimated, relative) and costs of all problems under a schedule, and how many are good."""
+    rows = []
+    for problem, n_objectives, n_variables in problems:
+        state, _ = run(problem, n_variables, schedule)
+        estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known, schedule=schedule)
+        cost = gradient_equivalents(state.evaluations, n_objectives, n_variables)
+        rows.append((estimate.relative, cost, not estimate.flags and not state.flags))
+    return np.array(rows, dtype=float).T
+
+
+def sensitivity(n):
+    """A row for each number of the schedule: what halving and doubling it changes."""
+    problems = list(sensitivity_problems(n))
+    usual = judge(problems, Schedule())
+    print(f"{len(problems)} problems, {usual[2].sum():.0f} at tolerance\n")
+    print("| number | value | halved: error, cost, at tolerance | doubled: error, cost, at tolerance |")
+    print("|---|---|---|---|")
+    for part in fields(Schedule()):
+        section = getattr(Schedule(), part.name)
+        for number in fields(section):
+            value, cells = getattr(section, number.name), []
+            for factor in (0.5, 2.0):
+                changed = type(value)(max(round(value * factor), 1)) if isinstance(value, int) else value * factor
+                schedule = replace(Schedule(), **{part.name: replace(section, **{number.name: changed})})
+                error, cost, good = judge(problems, schedule)
+                worse = np.exp(np.mean(np.log(np.maximum(error, 1e-9) / np.maximum(usual[0], 1e-9))))
+                cells.append(f"{worse:.2f}, {cost.sum() / usual[1].sum():.2f}, {good.sum():.0f}")
+            print(f"| {part.name}.{number.name} | {value:.3g} | {' | '.join(cells)} |", flush=True)
+
+
 def main():
-    print("| problem | degree | two-sided max / diameter | estimated max / diameter | H + J | estimate H + J | cold s | warm s |")
+    print("| problem | degree | two-sided max / diameter | estimated max / diameter | H + J | estimate | cold s | warm s |")
     print("|---|---|---|---|---|---|---|---|")
     for name, problem in PROBLEMS.items():
         state, cold = run(problem, problem.n_variables)
         _, warm = run(problem, problem.n_variables)
-        ran, checked = state.evaluations, state.evaluations.successor()
-        estimate = estimate_error(problem, state.surface, evaluations=checked)
+        estimate = estimate_error(problem, state.surface, known=state.known)
         error = two_sided(problem, state.surface) / estimate.diameter
         print(
             f"| {name} | {state.surface.degree} | {error:.1e} | {estimate.relative:.1e} "
-            f"| {ran.n_hessian} + {jacobians(ran)} | {checked.n_hessian} + {jacobians(checked)} | {cold:.1f} | {warm:.2f} |",
+            f"| {state.evaluations.hessian} + {jacobians(state.evaluations)} | {estimate.evaluations} "
+            f"| {cold:.1f} | {warm:.2f} |",
             flush=True,
         )
 
 
 if __name__ == "__main__":
-    families(int(sys.argv[2])) if sys.argv[1:2] == ["families"] else main()
+    tables = {"families": families, "pairs": pairs, "sensitivity": sensitivity}
+    tables[sys.argv[1]](int(sys.argv[2])) if sys.argv[1:2] else main()

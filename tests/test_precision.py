@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.precision import double_precision, in_double_precision
+from bezierflow.precision import double_precision, in_double_precision, is_double
 
 ORDERS = {
     "the library first": "double(f); single(f)",
@@ -39,9 +39,27 @@ def test_a_function_with_numpy_constants_runs_in_both_precisions(order):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 9, 2), reason="JAX before 0.9.2 caches NumPy constants by identity and dtype")
+def test_jax_by_itself_still_has_the_fault_that_is_repaired():
+    """When this fails, the running JAX needs no repair: see `jax_constants`, which then goes as soon as no supported JAX does."""
+    code = """
+        import jax, numpy as np
+        data = np.ones(2)
+        f = jax.jit(lambda x: x - data)
+        f(np.zeros(2, np.float32))
+        with jax.enable_x64(True):
+            f(np.zeros(2))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    assert "requires compatible types for all operands" in done.stderr
+
+
 def test_double_precision_ends_with_its_block():
+    assert not is_double()
     with double_precision():
+        assert is_double()
         assert jnp.zeros(1).dtype == jnp.float64
+    assert not is_double()
     assert jnp.zeros(1).dtype == jnp.float32
 
 

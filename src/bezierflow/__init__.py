@@ -4,15 +4,14 @@ Names are loaded when they are first used, so that `bezierflow --help` does not 
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import decisions, metrics, plots, problems, simplex, stability
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import Flow, LeastSquares, Reason, Solution, lift, load, minimize
+    from .flow import Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
-    from .normal import NormalFlow
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
@@ -34,9 +33,8 @@ _ROOMS = (
 _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
-    "flow": ("Flow", "LeastSquares", "Reason", "Solution", "lift", "load", "minimize"),
+    "flow": ("Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
-    "normal": ("NormalFlow",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
 }
@@ -76,7 +74,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return _import_module(f".{name}", __name__)
     for room, names in _HOMES.items():

@@ -1,9 +1,11 @@
-"""How programs are compiled, where JAX's own choice is not safe."""
+"""How programs are compiled: options where JAX's own choice is not safe, and how few programs serve batches of any size."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import equinox as eqx
+import numpy as np
+from jaxtyping import Shaped
 
 NO_NESTED_THREADS = {"xla_cpu_multi_thread_eigen": False}
 """Compiler options for programs with batched factorizations (`eigh`, `qr`, `solve` under `vmap`).
@@ -20,3 +22,9 @@ _Result = TypeVar("_Result")
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """`equinox.filter_jit` of the function, with `NO_NESTED_THREADS`."""
     return eqx.filter_jit(function, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
+
+
+def pad_rows(rows: Shaped[np.ndarray, "n *width"], least: int = 1) -> Shaped[np.ndarray, "n_padded *width"]:
+    """The rows and copies of the last one, up to the next power of two: batches of similar size share a compiled program."""
+    size = max(least, 1 << (len(rows) - 1).bit_length())
+    return rows.take(np.minimum(np.arange(size), len(rows) - 1), axis=0)

@@ -1,43 +1,47 @@
-"""A mend for JAX: NumPy arrays that a function closes over, when it is traced in both precisions.
+"""A repair of JAX for NumPy arrays that a function closes over, when it is traced in both precisions.
 
-JAX 0.10 remembers the traced form of a NumPy array by the array's identity alone. A float64 array first seen in double precision
-is then also float64 in single precision, and the other way round: a function that uses such an array fails with a mismatch of
-types in whichever precision comes second, in the user's own code too. Here the precision joins the key of that memory. Nothing is
-done to a JAX that does not have the fault.
+JAX 0.9.2 (which pyproject.toml excludes) and later, up to 0.12.0.1 at least, caches the traced form of a NumPy array by the
+array's identity alone. A float64 array first seen in double precision is then also float64 in single precision, and the other
+way round: a compiled function that uses such an array fails with a mismatch of types in whichever precision comes second, in the
+user's own code too.
+
+The repair replaces JAX's handler of NumPy arrays, for the whole process and through the private modules `jax._src.dtypes` and
+`jax._src.literals`, by one that caches by identity and dtype. It is applied to a JAX that shows the fault, and to no other.
+This file goes when no supported JAX has the fault; `tests/test_precision.py` fails as soon as the running one does not.
 """
 
 import weakref
 from functools import cache
-from typing import Any
 
 import jax
 import numpy as np
 
 
 @cache
-def mend_constants() -> bool:
-    """Mends the running JAX if it has the fault; returns whether it had. Asked once a process."""
+def repair_constant_cache() -> bool:
+    """Repairs the running JAX if it has the fault; returns whether it had. Does its work once a process."""
     try:
         from jax._src import dtypes, literals
 
-        canonicalize, register = dtypes.canonicalize_value, dtypes.register_canonicalize_value_handler
+        canonicalize, handlers = dtypes.canonicalize_value, dtypes.canonicalize_value_handlers
         typed_array, canonical_dtype = literals.TypedNdArray, dtypes.canonicalize_dtype
     except (ImportError, AttributeError):
-        return False  # a JAX built otherwise has no such memory to mend
+        return False  # without these names there is nothing to replace
 
     probe = np.ones(1)
     with jax.enable_x64(True):
-        double = canonicalize(probe)  # kept alive: the memory holds what is in use
+        double = canonicalize(probe)  # the cache holds values weakly: this reference keeps the entry alive
     with jax.enable_x64(False):
         faulty = canonicalize(probe).dtype == double.dtype
     if not faulty:
         return False
 
-    traced_forms: weakref.WeakValueDictionary[tuple[int, Any], Any] = weakref.WeakValueDictionary()
-    owners: dict[tuple[int, Any], weakref.ref] = {}
+    traced_forms: weakref.WeakValueDictionary[tuple[int, np.dtype], np.ndarray] = weakref.WeakValueDictionary()
+    owners: dict[tuple[int, np.dtype], weakref.ref[np.ndarray]] = {}
 
-    def traced_form(array: np.ndarray) -> Any:
-        dtype = canonical_dtype(array.dtype)
+    def traced_form(array: np.ndarray) -> np.ndarray:
+        """The array in the canonical dtype of the ambient precision: one object for each array and dtype, as JAX expects."""
+        dtype = np.dtype(canonical_dtype(array.dtype))
         key = (id(array), dtype)
         owner = owners.get(key)
         form = traced_forms.get(key) if owner is not None and owner() is array else None
@@ -46,5 +50,5 @@ def mend_constants() -> bool:
             owners[key] = weakref.ref(array, lambda _: owners.pop(key, None))
         return form
 
-    register(np.ndarray, traced_form)
+    handlers[np.ndarray] = traced_form
     return True

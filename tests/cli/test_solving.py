@@ -74,6 +74,39 @@ def test_fit_with_known_weights_and_without(tmp_path):
     assert problem.distance(np.asarray(bf.load(tmp_path / "unknown.bsf")(fresh))).mean() < 0.02
 
 
+def fitted_points(tmp_path, text, encoding="utf-8"):
+    """How many rows `fit` reads from a CSV with this text."""
+    (tmp_path / "x.csv").write_text(text, encoding=encoding)
+    run("fit", tmp_path / "x.csv", "--objectives", 2, "--degree", 1, "-o", tmp_path / "x.bez", "--json", tmp_path / "x.json")
+    return json.loads((tmp_path / "x.json").read_text())["points"]
+
+
+def test_fit_skips_headings_and_comments_and_keeps_every_row_of_numbers(tmp_path):
+    rows = "0,1\n0.5,0.5\n\n1,0\n"
+    assert fitted_points(tmp_path, rows) == 3
+    assert fitted_points(tmp_path, rows, encoding="utf-8-sig") == 3  # as a spreadsheet saves it
+    assert fitted_points(tmp_path, "# made by hand\nfirst,second\n" + rows, encoding="utf-8-sig") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("0,1\n0.5,half\n1,0\n", "'half'"), ("0,one\n1,0\n", "'one'"), ("0,1\n1\n", "columns"), ("a,b\n", "no rows")],
+)
+def test_a_cell_that_is_no_number_is_named(tmp_path, text, words):
+    (tmp_path / "bad.csv").write_text(text)
+    output = run("fit", tmp_path / "bad.csv", "--objectives", 2, "-o", tmp_path / "x.bez", code=1)
+    assert words in output
+    assert "bad.csv" in output
+
+
+def test_stability_reports_one_number_of_samples_and_slopes_over_several(tmp_path):
+    common = ("stability", "scaled-med", "--degree", 1, "--iterations", 5, "--runs", 2, "--json", tmp_path / "s.json")
+    assert "samples" in run(*common, "--samples", 8)
+    assert json.loads((tmp_path / "s.json").read_text())["n_samples"] == 8
+    assert "slope of" in run(*common, "--samples", "8,16,32")
+    assert [row["n_samples"] for row in json.loads((tmp_path / "s.json").read_text())["rows"]] == [8, 16, 32]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

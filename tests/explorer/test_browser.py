@@ -4,10 +4,13 @@ import csv
 import io
 import json
 
+import jax
 import numpy as np
+import optax
 import pytest
 
 from bezierflow import decisions
+from bezierflow.precision import double_precision
 from bezierflow.simplex import multi_indices
 
 EVERY = [2, 3, 4, 6, "evil"]
@@ -47,6 +50,15 @@ def test_rates_are_those_of_python(opened, solutions, which):
     for t in np.random.default_rng(1).dirichlet(3 * np.ones(solution.n_objectives), 3):
         found = page.evaluate("(t) => bezierflow.tradeoffRates(bezierflow.model.front, t, bezierflow.model.scale)", t.tolist())
         np.testing.assert_allclose(found, decisions.rates(solution, t).matrix, rtol=1e-8)
+
+
+@pytest.mark.parametrize("n_objectives", [2, 3, 5])
+def test_a_point_outside_goes_to_the_nearest_point_of_the_simplex(opened, n_objectives):
+    points = np.random.default_rng(2).normal(scale=2, size=(20, n_objectives))
+    found = opened(2).evaluate("(points) => points.map(bezierflow.projectToSimplex)", points.tolist())
+    with double_precision():
+        expected = np.asarray(jax.vmap(optax.projections.projection_simplex)(points))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_dragging_in_the_triangle_moves_the_point_and_everything_follows(opened, solutions):

@@ -60,7 +60,7 @@ def test_every_script_is_put_in():
         assert len(asset(name)) > 100
 
 
-def test_misuse_is_named_at_the_door(tmp_path):
+def test_misuse_is_named_at_the_door(unchecked, tmp_path):
     solution = distances_to_points(2, 2)
     with pytest.raises(ValueError, match=r"path must end in .html, got '.*page.txt'"):
         bf.explore(solution, tmp_path / "page.txt")

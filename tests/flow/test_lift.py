@@ -20,7 +20,7 @@ from bezierflow.simplex import n_controls, quadrature_nodes
 PROBLEM = bf.problems.ScaledMED()
 
 
-STEP = eqx.filter_jit(lambda flow, problem, state: flow.step(problem, state))
+ITERATE = eqx.filter_jit(lambda flow, problem, state: flow.iterate(problem, state))
 JACOBIANS = eqx.filter_jit(lambda problem, x: jax.vmap(jax.jacobian(problem))(x))
 
 
@@ -38,8 +38,8 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
     with double_precision():
         flow = bf.lift(bf.GradientDescent(alpha), degree, bf.Uniform(n_samples)).for_objectives(n_objectives)
         P = jax.random.normal(jax.random.key(seed), (n_controls(n_objectives, degree), n_variables))
-        state = flow.init(bf.BezierSimplex(P, n_objectives, degree), jax.random.key(seed + 1))
-        stepped, _ = STEP(flow, problem, state)
+        state = flow.begin(bf.BezierSimplex(P, n_objectives, degree), jax.random.key(seed + 1))
+        stepped, _ = ITERATE(flow, problem, state)
 
         t, _ = flow.draw(state.key, state.k, n_objectives)
         Z = np.asarray(basis(t, degree))
@@ -133,11 +133,11 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
     n, rate, decay = 40, 0.02, 0.9
     with double_precision():
         flow = bf.lift(HeavyBall(rate, decay), 2, bf.Uniform(n)).for_objectives(3)
-        state = flow.init(bf.BezierSimplex.constant(jnp.zeros(3), 3, 2), jax.random.key(0))
+        state = flow.begin(bf.BezierSimplex.constant(jnp.zeros(3), 3, 2), jax.random.key(0))
         P, V = np.zeros((6, 3)), np.zeros((6, 3))
         for _ in range(4):
             t = np.asarray(flow.draw(state.key, state.k, 3)[0])
-            state, _ = STEP(flow, PROBLEM, state)
+            state, _ = ITERATE(flow, PROBLEM, state)
             Z = np.asarray(basis(t, 2))
             G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(PROBLEM, Z @ P)), t)
             V = decay * V + np.linalg.lstsq(Z, G)[0]
@@ -148,8 +148,8 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
 def test_adam_keeps_a_positive_second_moment_under_fresh_samples():
     with double_precision():
         flow = bf.lift(bf.Optax(optax.adam(0.05)), 3, bf.Uniform(30)).for_objectives(3)
-        state = flow.init(bf.BezierSimplex.constant(jnp.zeros(3), 3, 3), jax.random.key(0))
-        step = jax.jit(lambda state: flow.step(PROBLEM, state)[0])
+        state = flow.begin(bf.BezierSimplex.constant(jnp.zeros(3), 3, 3), jax.random.key(0))
+        step = jax.jit(lambda state: flow.iterate(PROBLEM, state)[0])
         for _ in range(50):
             state = step(state)
         second_moment = state.method_state[0].nu

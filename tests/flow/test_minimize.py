@@ -42,33 +42,87 @@ def test_counts_and_history():
     assert "40 iterations" in str(solution.result)
 
 
-def test_callback_sees_each_iteration_and_can_stop():
-    seen = []
-    solution = solve(callback=lambda iteration: seen.append(iteration) or iteration.number == 7)
-    assert [iteration.number for iteration in seen] == [1, 2, 3, 4, 5, 6, 7]
-    assert solution.result.reason is bf.Reason.STOPPED
-    assert solution.stats.iterations == 7
-    np.testing.assert_array_equal(seen[-1].surface.control_points, solution.pareto_set.control_points)
-    assert seen[2].evaluations.jacobian == 3 * 30
-
-
-def test_an_interruption_loses_nothing():
-    def interrupt(iteration):
-        if iteration.number == 4:
-            raise KeyboardInterrupt
-
-    solution = solve(callback=interrupt)
-    assert solution.result.reason is bf.Reason.INTERRUPTED
-    np.testing.assert_array_equal(
-        solution.pareto_set.control_points, solve(callback=lambda i: i.number == 4).pareto_set.control_points
-    )
-
-
 def test_convergence_stops_early_and_says_so():
     solution = bf.minimize(PROBLEM, np.zeros(3), bf.lift(bf.Newton(), degree=3))
     assert solution.result.reason is bf.Reason.CONVERGED
     assert solution.result.success
     assert solution.stats.iterations < 20
+    assert solution.known_error is not None
+    assert "the estimated distance to the Pareto set is" in solution.result.message
+
+
+STUCK = {
+    "steps that end before anything is reached": (lambda k: 0.1 * 0.5**k, 1e-8),
+    "steps too small to see": (1e-12, 0.05),
+    "steps below rounding": (1e-30, 0.0),
+}
+
+
+@pytest.mark.parametrize("steps", STUCK)
+def test_a_surface_that_rests_far_from_the_set_is_suspect(steps):
+    step_size, tol = STUCK[steps]
+    flow = bf.lift(bf.GradientDescent(step_size), degree=3, sampler=bf.Uniform(30))
+    solution = bf.minimize(PROBLEM, np.array([20.0, -30.0, 10.0]), flow, n_iterations=300, tol=tol)
+    assert solution.stats.iterations < 300
+    assert solution.result.reason is bf.Reason.SUSPECT
+    assert not solution.result.success
+    assert "changes by less than" in solution.result.message
+
+
+def test_objectives_that_share_their_minimizer_are_not_suspect():
+    same = lambda x: jnp.array([jnp.sum((x - 1.0) ** 2), 3 * jnp.sum((x - 1.0) ** 2)])
+    solution = bf.minimize(same, np.zeros(2), bf.lift(bf.Newton(), degree=2))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    np.testing.assert_allclose(solution.pareto_set.control_points, 1, atol=1e-12)
+
+
+@jax.custom_vjp
+def square(x):
+    return jnp.sum(x**2)
+
+
+square.defvjp(lambda x: (square(x), x), lambda x, slope: (2 * slope * x,))
+
+NOT_VERIFIED = {
+    "kinks": (
+        bf.problems.Composite(
+            smooth=lambda x: jnp.array([jnp.sum((x - 1.0) ** 2), jnp.sum((x + 1.0) ** 2)]),
+            nonsmooth=lambda x: jnp.array([0.0, jnp.sum(jnp.abs(x))]),
+            prox=lambda x, w: jnp.sign(x) * jnp.maximum(jnp.abs(x) - w[1], 0.0),
+        ),
+        bf.ProximalGradient(0.25),
+        3,
+        "the objectives have kinks",
+    ),
+    "no Hessians": (
+        lambda x: jnp.array([square(x - 1.0), square(x + 1.0)]),
+        bf.GradientDescent(0.25),
+        3,
+        "the objectives have no",
+    ),
+    "too many": (
+        lambda x: jnp.array([jnp.sum((x - 1.0) ** 2), jnp.sum((x + 1.0) ** 2)]),
+        bf.GradientDescent(0.5),
+        400,
+        "the Hessians of 400 variables are too large",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_VERIFIED)
+def test_where_there_is_no_estimate_the_claim_says_so(case):
+    objectives, method, n_variables, words = NOT_VERIFIED[case]
+    solution = bf.minimize(objectives, np.zeros(n_variables), bf.lift(method, degree=2))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert solution.known_error is None
+    assert f"not verified: {words}" in solution.result.message
+
+
+def test_a_count_of_iterations_claims_nothing_and_costs_no_estimate():
+    solution = solve()
+    assert solution.known_error is None
+    assert solution.result.success
+    assert "all 40 iterations were made" in solution.result.message
 
 
 def test_divergence_keeps_the_last_good_surface():

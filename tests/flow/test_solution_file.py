@@ -1,6 +1,8 @@
 """Files of solutions: exact, complete, useful without the objectives' code."""
 
+import ast
 import dataclasses
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -84,3 +86,20 @@ def test_mistakes_are_named_and_lose_nothing(solution, path, tmp_path):
     (tmp_path / "cut.bez").write_bytes(before[: len(before) // 2])
     with pytest.raises(ValueError, match=r"damaged|cut off"):
         bf.load(tmp_path / "cut.bez")
+
+
+def test_no_import_hides_a_cycle():
+    """Every import within the room, wherever in a file it stands, leads to a file that does not lead back."""
+    room = Path(bf.flow.__file__).parent
+    imports = {
+        path.stem: {
+            node.module
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+        }
+        for path in room.glob("*.py")
+    }
+    sorted_out: set[str] = set()
+    while ready := {name for name, needs in imports.items() if name not in sorted_out and needs <= sorted_out}:
+        sorted_out |= ready
+    assert sorted_out == set(imports)

@@ -40,7 +40,7 @@ EXAMPLES = {
 
 
 def test_every_exported_method_has_an_example():
-    exported = {name for name in methods.__all__ if not name.startswith("Abstract")} - {"Evaluations"}
+    exported = {name for name in methods.__all__ if not name.startswith("Abstract")} - {"Evaluations", "at_iteration"}
     assert exported == {*EXAMPLES, "ProximalGradient"}
 
 
@@ -134,7 +134,7 @@ def test_scipy_counts_what_scipy_evaluated():
         (lambda: bf.SciPy(n_steps=0), ValueError, "n_steps must be at least 1, got 0"),
     ],
 )
-def test_bad_settings_are_named(make, error, words):
+def test_bad_settings_are_named(unchecked, make, error, words):
     with pytest.raises(error, match=words):
         make()
 

@@ -2,8 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.bezier.design import design_matrix
-from bezierflow.bezier.model import BezierSimplex
+from bezierflow.bezier import BezierSimplex, design_matrix
 from bezierflow.normal import Flag, estimate_error
 from bezierflow.problems import ScaledMED, SkewMED
 
@@ -78,3 +77,37 @@ def test_fewer_variables_than_dimensions_are_flagged():
 
     surface = BezierSimplex(np.array([[0.0], [0.5], [1.0]]), 3, 1)
     assert Flag.FEW_VARIABLES in estimate_error(objectives, surface).flags
+
+
+@pytest.mark.parametrize("x0", [[0.0, 0.0, 0.0], [5.0, -3.0, 2.0]])
+def test_a_surface_that_collapsed_reports_at_least_its_distance_to_the_corners(x0):
+    corners = np.asarray(PROBLEM.pareto_map(np.eye(3)))
+    surface = BezierSimplex(np.tile(np.array(x0), (10, 1)), 3, 3)
+    estimate = estimate_error(PROBLEM, surface)
+    assert estimate.max >= 0.999 * np.linalg.norm(corners - x0, axis=1).max()
+    assert Flag.CORNERS_MISSED in estimate.flags
+    assert estimate.relative > 0.5
+
+
+def test_a_small_surface_far_from_the_set_is_not_measured_by_its_own_size():
+    """Objectives that are not quadratic: the distance has to be followed."""
+
+    def objectives(x):
+        return jnp.stack([jnp.sum((x - c) ** 4) + jnp.sum((x - c) ** 2) for c in (0.0, 1.0)])
+
+    rng = np.random.default_rng(0)
+    surface = BezierSimplex(3 + 1e-3 * rng.normal(size=(3, 2)), 2, 2)
+    estimate = estimate_error(objectives, surface)
+    assert estimate.max > 0.99 * np.linalg.norm([3.0, 3.0])
+    assert Flag.CORNERS_MISSED in estimate.flags
+
+
+def test_a_single_point_has_no_error():
+    def objectives(x):
+        away = x - jnp.array([1.0, 2.0])
+        return jnp.stack([jnp.sum(away**2), 3 * jnp.sum(away**2) + 1])
+
+    points = np.array([[1.0, 2.0], [1.0, 2.0]]) * (1 + 1e-16 * np.array([[1.0], [-3.0]]))
+    estimate = estimate_error(objectives, BezierSimplex(points, 2, 1), tol=1e-6)
+    assert estimate.max < 1e-14
+    assert estimate.flags == ()

@@ -18,11 +18,12 @@ T = np.array([0.2, 0.3, 0.5])
 def test_formulas():
     u = np.array([0.5, 0.5, 0.25])
     with double_precision():
-        np.testing.assert_allclose(bf.WeightedSum()(VALUES, T), T @ VALUES)
-        np.testing.assert_allclose(bf.WeightedPower(3.0, REFERENCE)(VALUES, T), T @ u**3)
-        smooth = bf.SmoothTchebycheff(0.1, REFERENCE)(jnp.asarray(VALUES), jnp.asarray(T))
+        values, t = jnp.asarray(VALUES), jnp.asarray(T)
+        np.testing.assert_allclose(bf.WeightedSum()(values, t), T @ VALUES)
+        np.testing.assert_allclose(bf.WeightedPower(3.0, REFERENCE)(values, t), T @ u**3)
+        smooth = bf.SmoothTchebycheff(0.1, REFERENCE)(values, t)
         np.testing.assert_allclose(smooth, 0.1 * np.log(np.sum(np.exp(T * u / 0.1))))
-        sharp = bf.SmoothTchebycheff(1e-4, REFERENCE)(jnp.asarray(VALUES), jnp.asarray(T))
+        sharp = bf.SmoothTchebycheff(1e-4, REFERENCE)(values, t)
         np.testing.assert_allclose(sharp, np.max(T * u), atol=1e-3)
 
 
@@ -67,7 +68,7 @@ def test_a_concave_front_is_covered_where_a_weighted_sum_covers_its_ends(rule):
     [
         (lambda: bf.WeightedPower(0.5), "power must be at least 1, got 0.5"),
         (lambda: bf.SmoothTchebycheff(0.0), "smoothing must be above 0, got 0.0"),
-        (lambda: bf.SmoothTchebycheff()(VALUES, T), "has no reference yet"),
+        (lambda: bf.SmoothTchebycheff()(jnp.asarray(VALUES), jnp.asarray(T)), "has no reference yet"),
     ],
 )
 def test_mistakes_are_named(make, words):

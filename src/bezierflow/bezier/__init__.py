@@ -2,30 +2,47 @@
 
 from .archives import read_archive, write_archive
 from .basis import basis
-from .design import design_matrix
+from .cloud_fitting import FitOptions, PointsFit
 from .files import describe_surface, load_surface, restore_surface, save_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
 from .model import BezierSimplex
-from .point_fitting import PointsFit, fit_points
-from .projection import project
+from .numpy_nets import (
+    design_matrix,
+    differentiate,
+    elevate,
+    elevation_matrix,
+    partial_derivatives,
+    simplex_derivatives,
+    surface_tangents,
+)
+from .point_fitting import fit_points
+from .projection import SurfaceMap, project
 from .skeleton_fitting import fit_skeleton
 
 __all__ = [
     "BezierSimplex",
     "FitDiagnostics",
+    "FitOptions",
     "PointsFit",
+    "SurfaceMap",
     "basis",
     "describe_surface",
     "design_matrix",
+    "differentiate",
+    "elevate",
+    "elevation_matrix",
     "fit",
     "fit_points",
     "fit_skeleton",
     "least_squares",
     "load_surface",
+    "partial_derivatives",
     "project",
     "read_archive",
     "restore_surface",
     "save_surface",
+    "simplex_derivatives",
+    "surface_tangents",
     "write_archive",
 ]

@@ -33,7 +33,7 @@ for command in (solve, evaluate, fit, plot, explore, stability, reproduce, bench
 
 
 def use_compilation_cache() -> None:
-    """Compiled programs are kept between commands, unless the user said otherwise: a second run starts in tenths."""
+    """Keeps compiled programs between commands, in the user's cache folder unless the environment names another one."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bezierflow" / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

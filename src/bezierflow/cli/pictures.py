@@ -1,9 +1,10 @@
 """The commands that make pictures and pages of a solution file: parsing and printing only."""
 
 from pathlib import Path
-from typing import Any
 
 import click
+
+import bezierflow as bf
 
 from .printing import or_fail
 
@@ -20,8 +21,6 @@ file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=Fal
 @click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
 def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
     """Draw the solution in FILE: its set and its front, or any other kind of picture."""
-    import bezierflow as bf
-
     kinds = {name: getattr(bf.plots, name) for name in bf.plots.__all__}
     if list_kinds:
         for name, function in kinds.items():
@@ -43,16 +42,12 @@ def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -
 @click.option("--title", default="", help="The page's heading.  [default: the name of FILE]")
 def explore(file: str, output: str | None, title: str) -> None:
     """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network."""
-    import bezierflow as bf
-
     target = Path(output) if output else Path(file).with_suffix(".html")
     page = or_fail(bf.explore, _solution(file), target, title=title or Path(file).stem)
     click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
 
 
-def _solution(file: str) -> Any:
-    import bezierflow as bf
-
+def _solution(file: str) -> "bf.Solution":
     loaded = or_fail(bf.load, file)
     if not isinstance(loaded, bf.Solution):
         raise click.ClickException(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")

@@ -1,40 +1,98 @@
 """What a user types made into what the library takes: problems, flows, numbers, tables."""
 
-import importlib.util
+import runpy
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+import bezierflow as bf
+
 from .printing import or_fail
+
+if TYPE_CHECKING:
+    import numpy as np
 
 METHODS = ("auto", "gradient-descent", "newton", "adam")
 
 
-def read_problem(name: str) -> Any:
-    """A built-in problem, or a function from a file."""
-    import bezierflow as bf
+class Task(NamedTuple):
+    """What is to be solved, from where, and with which random numbers."""
 
+    objectives: Callable
+    x0: "np.ndarray"
+    seed: int
+
+
+class MethodOptions(NamedTuple):
+    """What was said about the method."""
+
+    name: str
+    degree: int | None
+    step_size: str
+
+    def lifted(self, samples: int | None) -> "bf.Flow":
+        """The method, lifted, with that many fresh random t an iteration, or with the default nodes."""
+        step = (lambda k: 1 / k) if self.step_size.replace(" ", "") == "1/k" else read_numbers(self.step_size, "--step-size")[0]
+        if self.name == "adam":
+            import optax
+
+            method = bf.Optax(optax.adam(step))
+        else:
+            method = bf.Newton() if self.name == "newton" else bf.GradientDescent(step)
+        return bf.lift(method, self.degree or 3, bf.Uniform(samples) if samples else None)
+
+
+def task_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds PROBLEM, --x0 and --seed, and hands them to the command as one `Task`."""
+
+    @click.argument("problem")
+    @click.option("--seed", default=0, show_default=True, help="The same seed gives the same result.")
+    @click.option("--x0", help="Starting point, as numbers with commas.  [default: zeros]")
+    @wraps(command)
+    def with_task(problem: str, seed: int, x0: str | None, **others: object) -> None:
+        objectives = read_problem(problem)
+        start = read_numbers(x0, "--x0") if x0 else default_x0(objectives)
+        command(task=Task(objectives, start, seed), **others)
+
+    return with_task
+
+
+def method_options(methods: tuple[str, ...], degree: int | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Adds --method, --degree and --step-size, and hands them to the command as one `MethodOptions`."""
+    of_method = "" if degree else "  [default: chosen by the method]"
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        @click.option("--method", type=click.Choice(methods), default=methods[0], show_default=True, help="What is lifted.")
+        @click.option(
+            "--degree", type=click.IntRange(1), default=degree, show_default=True, help=f"Degree of the surface.{of_method}"
+        )
+        @click.option("--step-size", default="1/k", show_default=True, help="For gradient-descent and adam: a number, or 1/k.")
+        @wraps(command)
+        def with_method(method: str, degree: int | None, step_size: str, **others: object) -> None:
+            command(method=MethodOptions(method, degree, step_size), **others)
+
+        return with_method
+
+    return add
+
+
+def read_problem(name: str) -> Callable:
+    """A built-in problem, or a function from a file."""
     path, separator, function = name.rpartition(":")
     if not separator:
         return or_fail(bf.problems.by_name, name)
     if not Path(path).is_file():
         raise click.BadParameter(f"{path} is not a file; PROBLEM is a built-in name or file.py:function")
-    spec = importlib.util.spec_from_file_location("problem_file", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not callable(getattr(module, function, None)):
-        raise click.BadParameter(f"{path} has no function {function!r}; it has: {', '.join(_functions(module))}")
-    return getattr(module, function)
+    found = {key: value for key, value in runpy.run_path(path).items() if callable(value) and not key.startswith("_")}
+    if function not in found:
+        raise click.BadParameter(f"{path} has no function {function!r}; it has: {', '.join(found)}")
+    return found[function]
 
 
-def _functions(module: Any) -> list[str]:
-    return [name for name, thing in vars(module).items() if callable(thing) and not name.startswith("_")]
-
-
-def default_x0(objectives: Any) -> Any:
+def default_x0(objectives: Callable) -> "np.ndarray":
     """Zeros, for a problem that knows its number of variables."""
     import numpy as np
 
@@ -44,43 +102,35 @@ def default_x0(objectives: Any) -> Any:
     return np.zeros(n_variables)
 
 
-def read_flow(method: str, degree: int | None, samples: int | None, step_size: str) -> Any:
-    """The flow of --method, --degree, --samples and --step-size."""
-    import bezierflow as bf
-
-    step = (lambda k: 1 / k) if step_size.replace(" ", "") == "1/k" else float(read_numbers(step_size, "--step-size")[0])
-    if method == "auto":
-        if samples:
-            raise click.UsageError("--samples goes with a method of your choice; add --method gradient-descent, newton or adam")
-        return "auto"
-    if method == "adam":
-        import optax
-
-        chosen = bf.Optax(optax.adam(step))
-    else:
-        chosen = bf.Newton() if method == "newton" else bf.GradientDescent(step)
-    return bf.lift(chosen, degree or 3, bf.Uniform(samples) if samples else None)
-
-
-def read_numbers(text: str, name: str) -> Any:
+def read_numbers(text: str, name: str) -> "np.ndarray":
     """Numbers with commas."""
     import numpy as np
 
     try:
-        return np.array([float(part) for part in text.split(",")])
+        return np.array(text.split(","), dtype=float)
     except ValueError:
         raise click.BadParameter(f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}") from None
 
 
-def read_csv(path: str) -> Any:
-    """A matrix from a CSV; a heading row and lines that start with # are skipped."""
+def read_csv(path: str) -> "np.ndarray":
+    """A matrix from a CSV. Lines that start with # are skipped, and so is the first row if none of its cells is a number."""
     import numpy as np
 
-    rows = [line.strip() for line in Path(path).read_text().splitlines() if line.strip() and not line.startswith("#")]
-    try:
-        float(rows[0].split(",")[0])
-    except (ValueError, IndexError):
+    text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets put a byte-order mark first
+    rows = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if rows and not any(map(_is_number, rows[0].split(","))):
         rows = rows[1:]
     if not rows:
         raise ValueError(f"{path} has no rows of numbers")
-    return np.array([[float(cell) for cell in row.split(",")] for row in rows])
+    try:
+        return np.loadtxt(rows, delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

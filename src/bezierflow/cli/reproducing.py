@@ -1,15 +1,15 @@
 """`bezierflow reproduce`: parsing and printing only. The work is in `experiments/`, beside the package in a checkout."""
 
-import importlib
-import json
 import shlex
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import click
 
-from .printing import print_table
+from .printing import json_option, or_fail, print_table, write_json
 
 PARTS = (
     "table1",
@@ -39,7 +39,7 @@ PARTS = (
     show_default=True,
     help="Folder for results. Trials found there are not made again.",
 )
-@click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Also write the figures to this file.")
+@json_option
 def reproduce(what: str, trials: int, seed: int, methods: tuple[str, ...], output: str, json_path: str | None) -> None:
     """Reproduce WHAT of the paper by its own protocol: paper and ours side by side.
 
@@ -54,18 +54,12 @@ def reproduce(what: str, trials: int, seed: int, methods: tuple[str, ...], outpu
         )
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    experiments = importlib.import_module("experiments.run")
-
     command = f"bezierflow reproduce {shlex.join(_arguments(what, trials, seed, methods, output))}"
-    try:
-        request = experiments.Request(trials, seed, Path(output), methods, command, progress=True)
-        reports = experiments.reproduce(what, request, on_report=_print)
-    except (ValueError, ImportError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+    experiments = import_module("experiments.run")
+    request = experiments.Request(trials, seed, Path(output), methods, command, progress=True)
+    reports = or_fail(experiments.reproduce, what, request, on_report=_print)
     click.echo(f"written: {output}")
-    if json_path:
-        figures = {report.title: report.figures for report in reports}
-        Path(json_path).write_text(json.dumps({"command": command, "parts": figures}, indent=2) + "\n", encoding="utf-8")
+    write_json(json_path, {"command": command, "parts": {report.title: report.figures for report in reports}})
 
 
 def experiments_root() -> Path | None:
@@ -76,11 +70,20 @@ def experiments_root() -> Path | None:
     return None
 
 
-def _arguments(what: str, trials: int, seed: int, methods: tuple[str, ...], output: str) -> list[str]:
+def _arguments(what: str, trials: int, seed: int, methods: Sequence[str], output: str) -> list[str]:
     chosen = [part for name in methods for part in ("--method", name)]
     return [what, "--trials", str(trials), "--seed", str(seed), *chosen, "--output", output]
 
 
-def _print(report: Any) -> None:
+@runtime_checkable
+class Report(Protocol):
+    """What a part of the experiments reports."""
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+
+
+def _print(report: Report) -> None:
     click.echo(report.title)
     print_table(report.headings, report.rows)

@@ -1,52 +1,35 @@
 """`solve`, `evaluate`, `fit` and `demo`: parsing and printing only."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
+import bezierflow as bf
+
 from .printing import json_option, or_fail, print_table, write_json
-from .reading import METHODS, default_x0, read_csv, read_flow, read_numbers, read_problem
+from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_numbers, task_options
 
 
 @click.command()
-@click.argument("problem")
-@click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The single-objective method that is lifted."
-)
-@click.option("--degree", type=click.IntRange(1), help="Degree of the surface.  [default: chosen by the method]")
+@task_options
+@method_options(METHODS, degree=None)
 @click.option("--samples", type=click.IntRange(1), help="Fresh random t an iteration.  [default: fixed near-optimal nodes]")
 @click.option("--iterations", type=click.IntRange(1), help="Iterations to make.  [default: until converged, at most 1000]")
-@click.option("--step-size", default="1/k", show_default=True, help="For gradient-descent and adam: a number, or 1/k.")
-@click.option("--seed", default=0, show_default=True, help="The same seed gives the same result.")
-@click.option("--x0", help="Starting point, as numbers with commas.  [default: zeros]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the solution to this file (.bez).")
 @json_option
 def solve(
-    problem: str,
-    method: str,
-    degree: int | None,
-    samples: int | None,
-    iterations: int | None,
-    step_size: str,
-    seed: int,
-    x0: str | None,
-    output: str | None,
-    json_path: str | None,
+    task: Task, method: MethodOptions, samples: int | None, iterations: int | None, output: str | None, json_path: str | None
 ) -> None:
     """Find the Pareto set of PROBLEM: a built-in name such as scaled-med, or file.py:function.
 
     A function takes x and returns a vector of objective values, written with jax.numpy. Give --x0 with it to say how many
     variables there are.
     """
-    import bezierflow as bf
-
-    objectives = read_problem(problem)
-    start = read_numbers(x0, "--x0") if x0 else default_x0(objectives)
-    flow = read_flow(method, degree, samples, step_size)
-    solution = or_fail(
-        bf.minimize, objectives, start, flow, degree=degree or "auto", n_iterations=iterations, seed=seed, progress=True
-    )
+    objectives, start, seed = task
+    if method.name == "auto" and samples:
+        raise click.UsageError("--samples goes with a method of your choice; add --method gradient-descent, newton or adam")
+    flow, degree = "auto" if method.name == "auto" else method.lifted(samples), method.degree or "auto"
+    solution = or_fail(bf.minimize, objectives, start, flow, degree=degree, n_iterations=iterations, seed=seed, progress=True)
     _print_solution(solution)
     if output:
         solution.save(output)
@@ -64,15 +47,16 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     """Evaluate the surface in FILE at each T, numbers with commas such as 0.2,0.3,0.5."""
     import numpy as np
 
-    import bezierflow as bf
-
     loaded = or_fail(bf.load, file)
     weights = np.array([read_numbers(one, "T") for one in t])
     or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
-    is_solution = isinstance(loaded, bf.Solution)
-    x = np.asarray((loaded.flat_surface if is_solution else loaded)(weights))
-    names = loaded.names if is_solution else bf.problems.Names.default(loaded.n_objectives, x.shape[-1])
-    columns = {"t": weights, "x": x} | ({"f": np.asarray(loaded.front(weights))} if is_solution else {})
+    columns = {"t": weights}
+    if isinstance(loaded, bf.Solution):
+        names = loaded.names
+        columns |= {"x": np.asarray(loaded.flat_surface(weights)), "f": np.asarray(loaded.front(weights))}
+    else:
+        columns |= {"x": np.asarray(loaded(weights))}
+        names = bf.problems.Names.default(loaded.n_objectives, columns["x"].shape[-1])
     headings = {"t": [f"t{m + 1}" for m in range(loaded.n_objectives)], "x": names.variable_labels, "f": names.objective_labels}
     print_table(
         [heading for key in columns for heading in headings[key]],
@@ -97,21 +81,17 @@ def fit(points: str, n_objectives: int, degree: int, weights: str | None, output
 
     With --weights by least squares; without, t is unknown and the all-at-once method finds it too.
     """
-    import numpy as np
-
-    import bezierflow as bf
-
     x = or_fail(read_csv, points)
+    figures: dict[str, float] = {"points": len(x), "degree": degree}
     if weights:
         t = or_fail(read_csv, weights)
         or_fail(bf.simplex.check_on_simplex, t, n_objectives, "--weights")
         surface, about = or_fail(bf.fit, t, x, degree, diagnostics=True)
-        figures = {"residual_rms": about.residual_rms, "rank": about.rank, "condition": about.condition}
+        figures |= {"residual_rms": about.residual_rms, "rank": about.rank, "condition": about.condition}
     else:
         surface, about = or_fail(bf.fit_points, x, n_objectives, degree, diagnostics=True)
-        figures = {"residual_rms": float(about.residual_rms), "converged": bool(about.converged)}
+        figures |= {"residual_rms": float(about.residual_rms), "converged": bool(about.converged)}
     surface.save(output)
-    figures = {"points": len(np.asarray(x)), "degree": degree, **figures}
     print_table(
         ["", ""],
         [[key.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value)] for key, value in figures.items()],
@@ -139,14 +119,14 @@ def demo(output: str, json_path: str | None) -> None:
         ["method", "degree", "MSE to x*(t)", "degree floor", "max distance", "gradients", "Hessians", "seconds"],
         [
             [
-                row["method"],
-                str(row["degree"]),
-                "-" if row["mse"] is None else f"{row['mse']:.3e}",
-                "-" if row["floor"] is None else f"{row['floor']:.3e}",
-                f"{row['distance']:.1e}",
-                f"{row['gradients']:,}",
-                f"{row['hessians']:,}",
-                f"{row['seconds']:.2f}",
+                row.method,
+                str(row.degree),
+                "-" if row.mse is None else f"{row.mse:.3e}",
+                "-" if row.floor is None else f"{row.floor:.3e}",
+                f"{row.distance:.1e}",
+                f"{row.gradients:,}",
+                f"{row.hessians:,}",
+                f"{row.seconds:.2f}",
             ]
             for row in rows
         ],
@@ -156,10 +136,12 @@ def demo(output: str, json_path: str | None) -> None:
     )
     click.echo("can have. Max distance: from the surface to the exact Pareto set, whatever t means (the last one slides freely).")
     click.echo(f"written: {output}/scaled-med.png, {output}/scaled-med.bez")
-    write_json(json_path, {"rows": rows})
+    write_json(json_path, {"rows": [row._asdict() for row in rows]})
 
 
-def _solution_figures(solution: Any) -> dict[str, Any]:
+def _solution_figures(solution: "bf.Solution") -> dict[str, object]:
+    error = solution.error
+    figures = {name: getattr(error, name) for name in ("rms", "max", "bound", "diameter", "n_samples", "n_invalid")}
     return {
         "result": {"reason": solution.result.reason.value, "message": solution.result.message},
         "degree": solution.degree,
@@ -168,17 +150,12 @@ def _solution_figures(solution: Any) -> dict[str, Any]:
         "evaluations": solution.stats.evaluations._asdict(),
         "iterations": solution.stats.iterations,
         "seconds": solution.stats.seconds,
-        "error": _error_figures(solution.error),
+        "error": figures | {"flags": {flag.name: flag.value for flag in error.flags}},
     }
 
 
-def _error_figures(error: Any) -> dict[str, Any]:
-    figures = {name: getattr(error, name) for name in ("rms", "max", "bound", "diameter", "n_samples", "n_invalid")}
-    return figures | {"flags": {flag.name: flag.value for flag in error.flags}}
-
-
-def _print_solution(solution: Any) -> None:
-    count, error = solution.stats.evaluations, solution.error
+def _print_solution(solution: "bf.Solution") -> None:
+    evaluations, error = solution.stats.evaluations, solution.error
     print_table(
         ["", ""],
         [
@@ -187,7 +164,10 @@ def _print_solution(solution: Any) -> None:
                 "surface",
                 f"degree {solution.degree}, {solution.n_objectives} objectives, {solution.raveling.n_variables} variables",
             ],
-            ["evaluations", f"{count.objective:,} objectives, {count.jacobian:,} Jacobians, {count.hessian:,} Hessians"],
+            [
+                "evaluations",
+                f"{evaluations.objective:,} objectives, {evaluations.jacobian:,} Jacobians, {evaluations.hessian:,} Hessians",
+            ],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
             ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
             *(["note", flag.value] for flag in error.flags),

@@ -4,12 +4,11 @@ import base64
 import os
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..flow import Solution
-from ..flow.local_error import local_error
+from ..flow import Solution, local_error
 from ..simplex import grid, n_controls
 from .page import render
 
@@ -58,7 +57,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     return target
 
 
-def page_data(solution: Solution, heading: str) -> dict[str, Any]:
+def page_data(solution: Solution, heading: str) -> dict[str, object]:
     """What the page knows: both surfaces, names, ranges and errors."""
     front, flat = solution.fitted_front, solution.flat_surface
     values = np.asarray(front.surface(_range_grid(solution.n_objectives)))
@@ -86,7 +85,7 @@ def page_data(solution: Solution, heading: str) -> dict[str, Any]:
     }
 
 
-def _local_errors(solution: Solution) -> dict[str, Any] | None:
+def _local_errors(solution: Solution) -> dict[str, object] | None:
     """The surface's error at a grid of t, where the objectives are at hand to measure it."""
     if solution.objectives is None:
         return None
@@ -112,7 +111,7 @@ def _problem_name(solution: Solution) -> str:
     return "Pareto explorer" if solution.objectives is None or name in ("Problem", "<lambda>") else name
 
 
-def _encode(numbers: Any) -> str:
+def _encode(numbers: ArrayLike) -> str:
     """Little-endian doubles in base64: exact, and half the size of decimal text."""
     return base64.b64encode(np.ascontiguousarray(numbers, dtype="<f8").tobytes()).decode()
 

@@ -4,9 +4,9 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from string import Template
-from typing import Any
 
 SCRIPTS = (
     "simplex.js",
@@ -24,7 +24,7 @@ SCRIPTS = (
 """The script's files in the order they are put together: each uses only those before it, and all share one private scope."""
 
 
-def render(data: dict[str, Any], title: str, subtitle: str, footer: str) -> str:
+def render(data: Mapping[str, object], title: str, subtitle: str, footer: str) -> str:
     """The whole page as text. Title and names are text wherever they appear, whatever they contain."""
     style, script = asset("style.css"), script_text()
     policy = (
@@ -47,7 +47,7 @@ def script_text() -> str:
     return '(() => {\n"use strict";\n' + "\n".join(asset(name) for name in SCRIPTS) + "\n})();"
 
 
-def as_script_data(data: dict[str, Any]) -> str:
+def as_script_data(data: Mapping[str, object]) -> str:
     """JSON that can stand inside a script element: what would end it or open a comment is written as an escape."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

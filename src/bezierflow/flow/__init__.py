@@ -1,32 +1,39 @@
 """The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
 
+from .contract import AbstractFlow, Run
+from .drive import Iteration, drive
 from .front import FittedFront
-from .lift import Flow, FlowInfo, FlowState, lift
+from .lift import Flow, FlowState, lift
+from .local_error import local_error
 from .minimize import minimize
-from .origin import Origin
-from .outcome import Iteration
+from .normal_flow import NormalFlow
 from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats
-from .solution import Solution
-from .solution_file import load
+from .solution import Origin, Solution, load
+from .weights_flow import WeightsFlow
 
 __all__ = [
+    "AbstractFlow",
     "AbstractRefit",
     "FittedFront",
     "Flow",
-    "FlowInfo",
     "FlowState",
     "Iteration",
     "LeastSquares",
+    "NormalFlow",
     "Origin",
     "Raveled",
     "Raveling",
     "Reason",
     "Result",
+    "Run",
     "Solution",
     "Stats",
+    "WeightsFlow",
+    "drive",
     "lift",
     "load",
+    "local_error",
     "minimize",
 ]

@@ -11,6 +11,19 @@ from jaxtyping import PyTree
 from ..bezier import BezierSimplex
 
 
+def check_n_iterations(n_iterations: int | None) -> int | None:
+    """n_iterations, or an error in one line: it must be None or a whole number of at least 1."""
+    if n_iterations is not None and not (n_iterations >= 1 and n_iterations % 1 == 0):
+        raise ValueError(f"n_iterations must be a whole number of at least 1, got {n_iterations!r}")
+    return None if n_iterations is None else int(n_iterations)
+
+
+def check_tol(tol: float | None) -> None:
+    """Raises unless tol is None or at least 0."""
+    if tol is not None and not tol >= 0:
+        raise ValueError(f"tol must be at least 0, got {tol!r}")
+
+
 def check_x0(x0: PyTree) -> PyTree:
     """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or a surface, all finite.
 
@@ -41,8 +54,8 @@ def check_objectives(objectives: Callable, x: PyTree) -> int:
     """The number of objectives M that `objectives(x)` returns, or an error in one line that says what it returned instead."""
     if not callable(objectives):
         raise TypeError(f"objectives must be a function x -> (M,) or a problem, got {type(objectives).__name__}")
-    expected = getattr(objectives, "n_variables", None)
-    found = sum(np.size(leaf) for leaf in jax.tree.leaves(x))
+    shapes = jax.tree.map(np.shape, x)
+    expected, found = getattr(objectives, "n_variables", None), sum(np.size(leaf) for leaf in jax.tree.leaves(x))
     if expected is not None and expected != found:
         raise ValueError(f"x0 must have {expected} variables for {type(objectives).__name__}, got {found}")
     try:
@@ -51,36 +64,30 @@ def check_objectives(objectives: Callable, x: PyTree) -> int:
     except jax.errors.JAXTypeError as error:
         raise TypeError(
             "objectives must be written with jax.numpy so that JAX can differentiate it; "
-            f"it failed with {type(error).__name__} at x0 of shape {_shapes(x)}"
+            f"it failed with {type(error).__name__} at x0 of shape {shapes}"
         ) from error
     except Exception as error:
         first_line = str(error).strip().split("\n")[0]
-        raise type(error)(f"objectives(x0) failed for x0 of shape {_shapes(x)}: {first_line}") from error
+        raise type(error)(f"objectives(x0) failed for x0 of shape {shapes}: {first_line}") from error
+    n_objectives = _check_values(values)
+    declared = getattr(objectives, "n_objectives", None)
+    if declared is not None and declared != n_objectives:
+        raise ValueError(f"objectives declares n_objectives={declared} but returned {n_objectives} values")
+    return n_objectives
+
+
+def _check_values(values: Any) -> int:
+    """M, if these are what objectives may return: one vector of M floating-point values."""
     if not hasattr(values, "shape"):
-        raise TypeError(
-            f"objectives must return one array of M values, got {_describe(values)}; stack them with jnp.array([...])"
-        )
+        got = type(values).__name__ + (f" with {len(values)} entries" if hasattr(values, "__len__") else "")
+        raise TypeError(f"objectives must return one array of M values, got {got}; stack them with jnp.array([...])")
     if values.ndim == 0:
         raise ValueError(
             "objectives must return a vector of M values, got a scalar; "
             "a single objective needs no Pareto set (or return jnp.array([f1, f2, ...]))"
         )
-    if values.ndim != 1:
-        raise ValueError(f"objectives must return a vector of shape (M,), got shape {values.shape}")
-    if values.shape[0] == 0:
-        raise ValueError("objectives must return at least one value, got an empty vector")
+    if values.ndim != 1 or values.shape[0] == 0:
+        raise ValueError(f"objectives must return a vector of shape (M,) with M of at least 1, got shape {values.shape}")
     if not jnp.issubdtype(values.dtype, jnp.floating):
         raise TypeError(f"objectives must return floating-point values, got dtype {values.dtype}")
-    declared = getattr(objectives, "n_objectives", None)
-    if declared is not None and declared != values.shape[0]:
-        raise ValueError(f"objectives declares n_objectives={declared} but returned {values.shape[0]} values")
     return values.shape[0]
-
-
-def _shapes(x: PyTree) -> str:
-    shapes = jax.tree.map(np.shape, x)
-    return str(shapes)
-
-
-def _describe(values: Any) -> str:
-    return f"{type(values).__name__} with {len(values)} entries" if hasattr(values, "__len__") else type(values).__name__

@@ -1,21 +1,42 @@
 """Lifting: from a single-objective method A to the multi-objective method M(A). This is Algorithm 1 of the paper."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..bezier import BezierSimplex
 from ..bezier.basis import basis
+from ..compilation import NO_NESTED_THREADS
+from ..evaluation import Objectives
 from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations
+from ..normal import ErrorEstimate
+from ..precision import on_host
+from ..problems import Names
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
+from .contract import AbstractFlow, Info, Run, total
+from .reference import find_reference
 from .refit import AbstractRefit, LeastSquares
+from .result import Reason, Result
+from .verdict import judge, locate_non_finite, why_not_verified
 
-Objectives = Callable[[Float[Array, " n_variables"]], Float[Array, " n_objectives"]]
+CALM_ITERATIONS = 3
+"""How many iterations in a row must change the surface by less than the tolerance, where t is drawn at random: one quiet draw
+proves little. With fixed nodes one iteration is proof."""
+
+BLOW_UP = 1e10
+"""A surface this many times larger than where the run started has diverged; a few decades of overshoot can still heal."""
+
+MOST_AT_ONCE = 4096
+"""Iterations that one compiled loop makes at most: the room it has for their infos, the same for every run length."""
+
+
+RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
 
 
 class FlowState(NamedTuple):
@@ -26,10 +47,25 @@ class FlowState(NamedTuple):
     key: Array
     """Of the whole run; the key of iteration k is `fold_in(key, k)`."""
     k: Int[Array, ""]
+    evaluations: Evaluations
+    status: Int[Array, ""]
+    """RUNNING, or why there is no next iteration."""
+    calm: Int[Array, ""]
+    """How many iterations in a row changed the surface by less than the tolerance."""
+    size: Float[Array, ""]
+    """Of the control points at the start."""
+    least_movement: Float[Array, ""]
+    calmest: Float[Array, "n_controls n_variables"]
+    """Control points of the iterate whose points moved least: what is returned if the run goes wrong."""
+
+    @property
+    def done(self) -> Bool[Array, ""]:
+        """Line 2: whether the surface no longer changes, or the run went wrong."""
+        return self.status != RUNNING
 
 
-class FlowInfo(NamedTuple):
-    """What a person reads about an iteration."""
+class Moved(NamedTuple):
+    """What an iteration did."""
 
     movement: Float[Array, ""]
     """RMS distance by which A moved the points."""
@@ -40,11 +76,12 @@ class FlowInfo(NamedTuple):
     evaluations: Evaluations
 
 
-class Flow(eqx.Module):
+class Flow(AbstractFlow[FlowState]):
     """M(A): moves a Bézier simplex towards the Pareto set by moving points on it with A and refitting. Made by `lift`.
 
     Its four parts are replaceable: where t is drawn (`sampler`), what A minimizes at t (`scalarization`), how a point moves
-    (`method`), and how the surface is refitted (`refit`).
+    (`method`), and how the surface is refitted (`refit`). A run ends when an iteration changes the surface by less than `tol`
+    of its diameter.
     """
 
     method: AbstractMethod
@@ -52,11 +89,22 @@ class Flow(eqx.Module):
     sampler: AbstractSampler | None
     scalarization: AbstractScalarization
     refit: AbstractRefit
+    tol: np.ndarray = eqx.field(converter=np.asarray, default=0.0)
+
+    most_iterations: ClassVar[int | None] = 1000
+    """K where the user does not say: the paper's."""
+    parametrization: ClassVar[str] = "weights"
 
     @property
     def runs_on_host(self) -> bool:
         """Whether JAX cannot trace the method."""
         return self.method.runs_on_host
+
+    @property
+    def n_samples(self) -> int:
+        """N, once the sampler is settled."""
+        assert self.sampler is not None
+        return self.sampler.n_samples
 
     def for_objectives(self, n_objectives: int) -> "Flow":
         """This flow with its sampler settled and its sizes checked for a problem with that many objectives."""
@@ -69,15 +117,35 @@ class Flow(eqx.Module):
             )
         return eqx.tree_at(lambda flow: flow.sampler, self, sampler, is_leaf=lambda leaf: leaf is None)
 
-    def init(self, surface: BezierSimplex, key: Array) -> FlowState:
-        """Line 1: k ← 1 and the initial control points P^(1)."""
-        if isinstance(self.method, AbstractGradientMethod) or self.method.runs_on_host:
-            method_state = self.method.init(surface.control_points)
-        else:
-            method_state = _shared(jax.vmap(self.method.init)(surface.control_points))
-        return FlowState(surface, method_state, key, jnp.asarray(1, int))
+    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["Flow", BezierSimplex, Evaluations]:
+        """The flow with sampler and reference settled, and its start P^(1) at the flow's degree."""
+        flow = self.for_objectives(start.n_objectives)
+        if start.degree > self.degree:
+            raise ValueError(
+                f"x0 is a surface of degree {start.degree}, above the flow's {self.degree}; choose degree={start.degree}"
+            )
+        scalarization, spent = find_reference(self.scalarization, objectives, start)
+        flow = eqx.tree_at(lambda flow: flow.scalarization, flow, scalarization)
+        if start.degree == 0:  # elevation would round
+            return flow, BezierSimplex.constant(start.vertex(0), start.n_objectives, self.degree), spent
+        return flow, start.elevate(self.degree), spent
 
-    def step(self, objectives: Objectives, state: FlowState) -> tuple[FlowState, FlowInfo]:
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> FlowState:
+        """Line 1, compiled as one program: a dozen small ones would take a second to make."""
+        return _begin(self, start, np.asarray(seed))
+
+    def begin(self, surface: BezierSimplex, key: Array) -> FlowState:
+        """Line 1: k ← 1 and the initial control points P^(1)."""
+        P = surface.control_points
+        if isinstance(self.method, AbstractGradientMethod) or self.method.runs_on_host:
+            method_state = self.method.init(P)
+        else:
+            method_state = _shared(jax.vmap(self.method.init)(P))
+        zero, size = jnp.asarray(0, int), 1 + jnp.max(jnp.abs(P))
+        nothing, infinite = Evaluations(zero, zero, zero), jnp.asarray(jnp.inf, float)
+        return FlowState(surface, method_state, key, zero + 1, nothing, zero + RUNNING, zero, size, infinite, P)
+
+    def iterate(self, objectives: Objectives, state: FlowState) -> tuple[FlowState, Moved]:
         """Lines 3 to 7: draw t, take the points b(t|P), move each with A on the t-weighted objective, refit P."""
         surface, P = state.surface, state.surface.control_points
 
@@ -94,9 +162,85 @@ class Flow(eqx.Module):
         # A gradient can be finite where its objective is not. The values cost nothing: gradients compute them on the way.
         values = jax.vmap(objectives)(x)
         finite = jnp.all(jnp.isfinite(moved)) & jnp.all(jnp.isfinite(values))
-        info = FlowInfo(_rms(moved - x), _rms(moved - Z @ P_next), finite, evaluations)
+        done = Moved(_rms(moved - x), _rms(moved - Z @ P_next), finite, evaluations)
         surface = BezierSimplex(P_next, surface.n_objectives, self.degree)
-        return FlowState(surface, method_state, state.key, state.k + 1), info
+        return state._replace(surface=surface, method_state=method_state, k=state.k + 1), done
+
+    def step(self, objectives: Objectives, state: FlowState) -> tuple[FlowState, Info]:
+        """An iteration, and whether another one follows. One that meets a value that is not finite changes nothing."""
+        after, moved = self.iterate(objectives, state)
+        P, P_next = state.surface.control_points, after.surface.control_points
+        change = jnp.sqrt(jnp.mean(jnp.sum((P_next - P) ** 2, axis=-1)))
+        diameter = jnp.linalg.norm(jnp.max(P_next, axis=0) - jnp.min(P_next, axis=0))
+        calm = jnp.where(change <= self.tol * diameter, state.calm + 1, 0)
+        finite = moved.finite & jnp.all(jnp.isfinite(P_next))
+        blown_up = jnp.max(jnp.abs(P_next)) > BLOW_UP * state.size
+        at_rest = calm >= (1 if isinstance(self.sampler, Fixed) else CALM_ITERATIONS)
+        status = jnp.where(~finite, NON_FINITE, jnp.where(blown_up, DIVERGED, jnp.where(at_rest, CONVERGED, RUNNING)))
+        calmer = finite & (moved.movement <= state.least_movement)
+        after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, state)
+        after = after._replace(
+            evaluations=total(state.evaluations, moved.evaluations),
+            status=jnp.asarray(status, int),
+            calm=calm,
+            least_movement=jnp.where(calmer, moved.movement, state.least_movement),
+            calmest=jnp.where(calmer, P, state.calmest),
+        )
+        return after, {name: getattr(moved, name) for name in self.recorded}
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The names of the infos. A rule on gradients moves the control points themselves: no refit, no residual."""
+        return ("movement",) if isinstance(self.method, AbstractGradientMethod) else ("movement", "residual")
+
+    def surface(self, state: FlowState) -> BezierSimplex:
+        """b(t|P) with the current P; after trouble the P whose points moved least."""
+        trouble = int(state.status) in (DIVERGED, NON_FINITE)
+        P = state.calmest if trouble else state.surface.control_points
+        return BezierSimplex(on_host(P), state.surface.n_objectives, self.degree)
+
+    def evaluations(self, state: FlowState) -> Evaluations:
+        """What all iterations evaluated."""
+        return Evaluations(*(int(count) for count in state.evaluations))
+
+    def advance(self, objectives: Objectives, state: FlowState, most: int) -> tuple[FlowState, list[Info]]:
+        """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the same result, bit for bit."""
+        if self.runs_on_host:
+            after, infos = self.step(objectives, state)
+            infos = {name: np.asarray(value)[None] for name, value in infos.items()}
+        else:
+            after, infos = _advance(self, objectives, state, np.asarray(min(most, MOST_AT_ONCE)))
+        made = int(after.k) - int(state.k)
+        columns = [np.asarray(infos[name])[:made].tolist() for name in self.recorded]
+        return after, [dict(zip(self.recorded, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def measure(self, objectives: Objectives, run: Run[FlowState], seed: int) -> ErrorEstimate | None:
+        """Only the claim that the surface is at rest is verified: an estimate costs Hessians at some hundred points."""
+        claims = run.stopped is None and int(run.state.status) == CONVERGED
+        verify = claims and not why_not_verified(objectives, self.surface(run.state))
+        return super().measure(objectives, run, seed) if verify else None
+
+    def explain(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
+        """Which end the run came to; where it went wrong, if it did."""
+        state, k, surface = run.state, len(run.infos), self.surface(run.state)
+        status = RUNNING if run.stopped else int(state.status)
+        kept = "the calmest surface before that is returned"
+        if status == NON_FINITE:
+            t, _ = self.draw(state.key, state.k, surface.n_objectives)
+            where = locate_non_finite(objectives, state.surface, np.asarray(t), names)
+            return Result(Reason.NON_FINITE, f"in iteration {k + 1} {where}; {kept}")
+        if status == DIVERGED:
+            advice = "Take a smaller step_size, or a method that scales its own steps such as Newton()"
+            grown = f"in iteration {k} the surface outgrew {BLOW_UP:g} times its start"
+            return Result(Reason.DIVERGED, f"{grown}; {kept}. {advice}")
+        claim = f"after {k} iterations the surface changes by less than {float(self.tol):g} of its diameter an iteration"
+        if status == CONVERGED and error is None:
+            claim += f" (not verified: {why_not_verified(objectives, surface)})"
+        return judge(run.stopped, claim, k, error)
+
+    def parts(self) -> dict[str, Any]:
+        """The four parts, the degree and the tolerance."""
+        return {**super().parts(), "tol": float(self.tol)}
 
     def draw(
         self, key: Array, k: Int[Array, ""], n_objectives: int
@@ -139,6 +283,32 @@ class Flow(eqx.Module):
         G_P = self.refit(Z, weights, G, jnp.zeros_like(P))
         P_next, method_state = self.method.update(G_P, P, state.method_state)
         return P_next, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
+
+
+@eqx.filter_jit
+def _begin(flow: Flow, surface: BezierSimplex, seed: Array | np.ndarray) -> FlowState:
+    return jax.tree.map(_settle_type, flow.begin(surface, jax.random.key(seed)))
+
+
+def _settle_type(leaf: Array) -> Array:
+    """The leaf with its type settled: a counter that started as a bare 1 would make the loop compile a second time."""
+    return leaf if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else jax.lax.convert_element_type(leaf, leaf.dtype)
+
+
+def _loop(flow: Flow, objectives: Objectives, state: FlowState, most: Array) -> tuple[FlowState, Info]:
+    """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with room to spare."""
+    first = state.k
+
+    def iterate(running: tuple[FlowState, Info]) -> tuple[FlowState, Info]:
+        state, infos = running
+        after, info = flow.step(objectives, state)
+        return after, {name: infos[name].at[state.k - first].set(info[name]) for name in infos}
+
+    blank = {name: jnp.full(MOST_AT_ONCE, jnp.nan) for name in flow.recorded}
+    return jax.lax.while_loop(lambda running: ~running[0].done & (running[0].k - first < most), iterate, (state, blank))
+
+
+_advance: Callable[..., tuple[FlowState, Info]] = eqx.filter_jit(_loop, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
 
 
 def lift(

@@ -3,7 +3,9 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..normal import Evaluator
+from ..evaluation import JaxEvaluator
+from ..normal import Survey
+from .contract import corners
 from .solution import Solution
 
 
@@ -12,8 +14,8 @@ def local_error(solution: Solution, t: Float[np.ndarray, "n n_objectives"]) -> F
 
     It needs the objectives' gradients and Hessians at all t. `solution.error` sums up the same at held-out t.
     """
-    points = np.asarray(solution.flat_surface(t), dtype=float)
-    count = Evaluator(solution.flat_objectives, solution.n_objectives, points.shape[1])
-    linearized = count.linearize(count.at(points), np.asarray(t) > 0, support=True)
-    distance = np.linalg.norm(np.asarray(linearized.displacement), axis=1)
-    return np.where(np.asarray(linearized.valid), distance, np.nan)
+    surface = solution.flat_surface
+    evaluator = JaxEvaluator(solution.flat_objectives, surface.n_objectives, surface.n_variables)
+    survey = Survey(evaluator, corners(surface), diameter=0.0)
+    linearized = survey.linearize(evaluator.hessians(np.asarray(surface(t))), np.asarray(t) > 0, support=True)
+    return np.where(np.asarray(linearized.valid), np.linalg.norm(np.asarray(linearized.displacement), axis=1), np.nan)

@@ -3,31 +3,30 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
-from ..methods import AbstractMethod, Evaluations
-from ..normal import NormalFlow
+from ..evaluation import Objectives
+from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
-from .checks import check_objectives, check_x0
+from .auto_flow import AUTO_TOL
+from .checks import check_n_iterations, check_objectives, check_tol, check_x0
+from .contract import AbstractFlow, total
+from .drive import Callback, drive, shaped
 from .lift import Flow, lift
-from .lifted_run import run_lifted
-from .normal_run import run_normal
-from .origin import Origin
-from .outcome import Callback, Outcome
+from .normal_flow import NormalFlow
 from .raveling import Raveled, Raveling
-from .reference import settle_reference
 from .result import Stats
-from .solution import Solution
-from .weights_run import run_weights
+from .solution import Origin, Solution
+from .weights_flow import WeightsFlow
 
-AUTO_TOL = 1e-6
-"""The largest distance to the set, relative to its diameter, that `method="auto"` is content with."""
+LIFTED_TOL = 1e-8
+"""The change of a surface, relative to its diameter, below which a lifted run without an iteration count of its own stops."""
 
 LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
@@ -36,7 +35,7 @@ LIFTED_DEGREE = 3
 def minimize(
     objectives: Callable[[PyTree], Any],
     x0: PyTree,
-    method: Literal["auto"] | AbstractMethod | Flow | NormalFlow = "auto",
+    method: Literal["auto"] | AbstractMethod | AbstractFlow = "auto",
     *,
     degree: Literal["auto"] | int = "auto",
     max_degree: int | None = None,
@@ -68,89 +67,105 @@ def minimize(
         progress: show a progress bar.
     """
     began = time.perf_counter()
+    n_iterations = check_n_iterations(n_iterations)
+    check_tol(tol)
     with double_precision():
-        x0 = check_x0(x0)
-        x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
-        n_objectives = check_objectives(objectives, x)
-        if isinstance(x0, BezierSimplex) and x0.n_objectives != n_objectives:
-            raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
-        if tol is not None and not tol >= 0:
-            raise ValueError(f"tol must be at least 0, got {tol!r}")
-        raveling = Raveling.of(x)
-        names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
-        flat = objectives if raveling.is_vector else Raveled(objectives, raveling)
-        flow = _choose_flow(method, degree, max_degree, parametrization, tol, budget, x0)
-        watch: dict[str, Any] = {"n_iterations": n_iterations, "seed": seed, "callback": callback, "progress": progress}
-        if isinstance(flow, Flow):
-            flow = flow.for_objectives(n_objectives)
-            surface = _initial_surface(x0, raveling, n_objectives, flow.degree)
-            flow, spent = settle_reference(flow, flat, _starting_points(x0, raveling), n_objectives)
-            outcome = run_lifted(flow, flat, surface, raveling, names, tol=tol, **watch)
-            total = Evaluations(*map(sum, zip(outcome.evaluations, spent, strict=True)))
-            outcome = replace(outcome, evaluations=total, origin=Origin(flow, surface.on_host(), seed))
-        elif parametrization == "weights":
-            outcome = run_weights(flow, flat, _starting_points(x0, raveling), n_objectives, raveling, **watch)
+        problem = _read(objectives, x0)
+        if isinstance(method, str):
+            flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
         else:
-            outcome = run_normal(flow, flat, _starting_points(x0, raveling), raveling, **watch)
-    return _solution(outcome, objectives, names, raveling, began)
+            _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
+            flow = _given(method, degree, problem.start.degree, tol, n_iterations)
+        return _solve(problem, flow, n_iterations, seed, callback, progress, began)
 
 
-def _choose_flow(
-    method: Any,
-    degree: Any,
-    max_degree: int | None,
+class _Problem(NamedTuple):
+    """What `minimize` was given, checked: the objectives, also as a function of a flat vector, and a flat surface to start at."""
+
+    objectives: Callable[[PyTree], Any]
+    flat: Objectives
+    start: BezierSimplex
+    raveling: Raveling
+    names: Names
+
+
+def _solve(
+    problem: _Problem,
+    flow: AbstractFlow,
+    n_iterations: int | None,
+    seed: int,
+    callback: Callback | None,
+    progress: bool,
+    began: float,
+) -> Solution:
+    """Prepares the flow, drives it, measures its surface and explains its end."""
+    flow, start, spent = flow.prepare(problem.flat, problem.start)
+    n_iterations = n_iterations or flow.most_iterations
+    state = flow.init(problem.flat, start, seed)
+    run = drive(flow, problem.flat, state, n_iterations, callback, progress, problem.raveling)
+    error = flow.measure(problem.flat, run, seed)
+    result = flow.explain(problem.flat, run, error, problem.names)
+    return Solution(
+        pareto_set=shaped(flow.surface(run.state), problem.raveling),
+        objectives=problem.objectives,
+        names=problem.names,
+        result=result,
+        stats=Stats(total(flow.evaluations(run.state), spent), len(run.infos), time.perf_counter() - began),
+        history=run.history,
+        made_by={**flow.parts(), "n_iterations": n_iterations, "seed": seed},
+        raveling=problem.raveling,
+        known_error=error,
+        origin=Origin(flow, start.on_host(), seed) if isinstance(flow, Flow) else None,
+    )
+
+
+def _read(objectives: Callable[[PyTree], Any], x0: PyTree) -> _Problem:
+    """The problem, or an error in one line. The start has degree 0 where x0 is a point."""
+    x0 = check_x0(x0)
+    x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
+    n_objectives = check_objectives(objectives, x)
+    raveling = Raveling.of(x)
+    flat = objectives if raveling.is_vector else Raveled(objectives, raveling)
+    names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
+    if not isinstance(x0, BezierSimplex):
+        start = BezierSimplex(np.asarray(raveling.ravel(x0))[None], n_objectives, 0)
+    elif x0.n_objectives == n_objectives:
+        start = BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
+    else:
+        raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
+    return _Problem(objectives, flat, start, raveling, names)
+
+
+def _automatic(
+    method: str,
     parametrization: str | None,
+    degree: int | str,
+    max_degree: int | None,
     tol: float | None,
     budget: int | None,
-    x0: PyTree,
-) -> Flow | NormalFlow:
-    """The flow to run: the user's own, their method lifted, or the normal flow."""
-    if parametrization not in (None, "free", "weights"):
+) -> AbstractFlow:
+    """The flow of method="auto"."""
+    if method != "auto":
+        raise ValueError(f'method must be "auto", a single-objective method such as Newton(), or a flow, got {method!r}')
+    kinds = {None: NormalFlow, "free": NormalFlow, "weights": WeightsFlow}
+    if parametrization not in kinds:
         raise ValueError(f'parametrization must be "free" or "weights", got {parametrization!r}')
-    if isinstance(method, str):
-        if method != "auto":
-            raise ValueError(f'method must be "auto", a single-objective method such as Newton(), or a flow, got {method!r}')
-        return NormalFlow(degree, max_degree, AUTO_TOL if tol is None else tol, budget)
-    for name, value in (("max_degree", max_degree), ("budget", budget), ("parametrization", parametrization)):
+    return kinds[parametrization](degree, max_degree, AUTO_TOL if tol is None else tol, budget)
+
+
+def _given(method: Any, degree: Any, start_degree: int, tol: float | None, n_iterations: int | None) -> AbstractFlow:
+    """The user's own flow, or their method lifted."""
+    if not isinstance(method, AbstractFlow):
+        method = lift(method, max(LIFTED_DEGREE, start_degree) if degree == "auto" else degree)
+    elif degree != "auto" and degree != getattr(method, "degree", None):
+        raise ValueError(f"degree={degree!r} disagrees with the flow's own; give it to the flow")
+    if isinstance(method, Flow):
+        return replace(method, tol=tol if tol is not None else LIFTED_TOL if n_iterations is None else 0.0)
+    _refuse(tol=tol)
+    return method
+
+
+def _refuse(**settings: Any) -> None:
+    for name, value in settings.items():
         if value is not None:
             raise ValueError(f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its settings along')
-    if isinstance(method, Flow | NormalFlow):
-        if degree not in ("auto", method.degree):
-            raise ValueError(f"degree={degree!r} disagrees with the flow's own degree {method.degree}; give it to the flow")
-        return method
-    if degree == "auto":
-        degree = max(LIFTED_DEGREE, x0.degree) if isinstance(x0, BezierSimplex) else LIFTED_DEGREE
-    return lift(method, degree)
-
-
-def _initial_surface(x0: PyTree, raveling: Raveling, n_objectives: int, degree: int) -> BezierSimplex:
-    """P^(1): every control point x0, or the given surface, elevated to the flow's degree."""
-    if not isinstance(x0, BezierSimplex):
-        return BezierSimplex.constant(raveling.ravel(x0), n_objectives, degree)
-    if x0.degree > degree:
-        raise ValueError(f"x0 is a surface of degree {x0.degree}, above the flow's {degree}; choose degree={x0.degree}")
-    elevated = x0.elevate(degree)
-    return BezierSimplex(raveling.ravel(elevated.control_points, batch_axes=1), n_objectives, degree)
-
-
-def _starting_points(x0: PyTree, raveling: Raveling) -> np.ndarray:
-    """One point for all objectives, or the corners of a given surface, each for its own objective."""
-    if not isinstance(x0, BezierSimplex):
-        return np.asarray(raveling.ravel(x0))
-    return np.stack([np.asarray(raveling.ravel(x0.vertex(m))) for m in range(x0.n_objectives)])
-
-
-def _solution(outcome: Outcome, objectives: Callable, names: Names, raveling: Raveling, began: float) -> Solution:
-    surface = outcome.surface
-    return Solution(
-        pareto_set=BezierSimplex(raveling.unravel(np.asarray(surface.control_points)), surface.n_objectives, surface.degree),
-        objectives=objectives,
-        names=names,
-        result=outcome.result,
-        stats=Stats(outcome.evaluations, outcome.iterations, time.perf_counter() - began),
-        history=outcome.history,
-        made_by=outcome.made_by,
-        raveling=raveling,
-        known_error=outcome.error,
-        origin=outcome.origin,
-    )

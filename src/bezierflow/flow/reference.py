@@ -1,31 +1,29 @@
 """The ideal point and the ranges of the objectives, found before a run that needs them."""
 
-import equinox as eqx
 import numpy as np
 
+from ..bezier import BezierSimplex
+from ..evaluation import JaxEvaluator, Objectives
 from ..methods import Evaluations
-from ..normal import Evaluator, descend, start_descent
-from ..scalarizations import AbstractReferencedScalarization, Reference
-from .lift import Flow, Objectives
+from ..normal import find_minimizers
+from ..scalarizations import AbstractReferencedScalarization, AbstractScalarization, Reference
+from .contract import corners
 
 
-def settle_reference(flow: Flow, objectives: Objectives, start: np.ndarray, n_objectives: int) -> tuple[Flow, Evaluations]:
-    """The flow with a reference where its scalarization needs one, and what finding it cost.
+def find_reference(
+    scalarization: AbstractScalarization, objectives: Objectives, start: BezierSimplex
+) -> tuple[AbstractScalarization, Evaluations]:
+    """The scalarization with a reference where it needs one, and what finding it cost.
 
-    Each objective is minimized apart from the others, from `start`; the ideal point has the least values, and an objective's
-    range is from there to its largest value at the others' minimizers.
+    Each objective is minimized apart from the others, from its corner of `start`; the ideal point has the least values, and an
+    objective's range is from there to its largest value at the others' minimizers.
     """
-    scalarization = flow.scalarization
     if not isinstance(scalarization, AbstractReferencedScalarization) or scalarization.reference is not None:
-        return flow, Evaluations()
-    count = Evaluator(objectives, n_objectives, start.shape[-1])
-    descent = start_descent(np.eye(n_objectives), np.broadcast_to(start, (n_objectives, start.shape[-1])))
-    while descent.active.any():
-        descent = descend(count, descent)
-    values = count.values(descent.x)
-    ideal = values.min(axis=0)
-    scale = np.maximum(values.max(axis=0) - ideal, np.finfo(float).tiny)
+        return scalarization, Evaluations()
+    evaluator = JaxEvaluator(objectives, start.n_objectives, start.n_variables)
+    f = evaluator.values(find_minimizers(evaluator.hessians, np.eye(start.n_objectives), corners(start)).x)
+    ideal = f.min(axis=0)
+    scale = np.maximum(f.max(axis=0) - ideal, np.finfo(float).tiny)
     if not (np.isfinite(ideal).all() and np.isfinite(scale).all()):
         raise ValueError(f"an objective has no finite minimum to measure from, found {ideal.tolist()}; give a reference yourself")
-    settled = scalarization.with_reference(Reference(ideal, scale))
-    return eqx.tree_at(lambda flow: flow.scalarization, flow, settled), Evaluations(**count.counts)
+    return scalarization.with_reference(Reference(ideal, scale)), evaluator.evaluations

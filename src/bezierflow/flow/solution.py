@@ -1,5 +1,6 @@
 """The answer: a surface on the Pareto set, with what is known about it."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,16 +12,33 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from ..bezier import BezierSimplex
+from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
+from ..evaluation import JaxEvaluator
 from ..normal import ErrorEstimate, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from ..simplex import check_on_simplex
 from .front import FittedFront, fit_front
-from .origin import Origin
+from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
+from .solution_file import from_archive, to_archive
 from .weights_of_points import multipliers, t_for_weights
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What it takes to make a run of a lifted method again, with its samples or with others.
+
+    Attributes:
+        flow: M(A), its sampler settled.
+        surface: where it started, P^(1), with flat vectors for values.
+        seed: what the samples were drawn from.
+    """
+
+    flow: Flow
+    surface: BezierSimplex
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -33,7 +51,10 @@ class Solution:
         names: names and units of objectives and variables.
         result: why the run stopped, in a message a person can act on.
         stats: evaluations (objective, jacobian, hessian), iterations, seconds.
-        history: what happened, iteration by iteration.
+        history: what the flow recorded, iteration by iteration: a lifted one "movement" (RMS distance by which points moved) and
+            "residual" (RMS distance by which the refit missed them), the normal flow "error" (held-out distance so far; not a
+            number before there is one) and "degree", the weights flow "miss" (how far the surface of the degree below was from
+            the minimizers at new nodes) and "degree".
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
@@ -119,20 +140,20 @@ class Solution:
         if self.objectives is None:
             return np.asarray(self.fitted_front.surface.jacobian(t))
         surface = self.flat_surface
-        with double_precision():
-            slopes = np.asarray(_jacobian(self.flat_objectives, surface(t)))
-        return slopes @ np.asarray(surface.jacobian(t))
+        evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, surface.n_variables)
+        return evaluator.jacobians(surface(t)[None]).gradients[0] @ np.asarray(surface.jacobian(t))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made."""
-        from .solution_file import save_solution
+        """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made.
 
-        save_solution(self, path)
-
-
-@eqx.filter_jit
-def _jacobian(objectives: Callable, x: Array) -> Array:
-    return jax.jacobian(objectives)(x)
+        It appears complete or not at all.
+        """
+        if os.path.splitext(os.fspath(path))[1].lower() != ".bez":
+            raise ValueError(
+                f"path must end in .bez for a solution, got {os.fspath(path)!r}; "
+                "solution.pareto_set.save(path) writes the surface alone in other formats"
+            )
+        write_archive(path, *to_archive({**vars(self), "known_error": self.error, "known_front": self.fitted_front}))
 
 
 @eqx.filter_jit
@@ -140,3 +161,19 @@ def _values(objectives: Callable, x: Any, batch_axes: int) -> Array:
     for _ in range(batch_axes):
         objectives = jax.vmap(objectives)
     return objectives(x)
+
+
+def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = None) -> Solution | BezierSimplex:
+    """What a file holds: a `Solution` if `solution.save` wrote it, else a `BezierSimplex`.
+
+    Args:
+        path: the file; `.bez`, or a surface in one of pytorch-bsf's formats.
+        objectives: the problem's code, for a solution that shall compute objectives anew instead of reading the fitted front.
+    """
+    if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
+        manifest, arrays = read_archive(path)
+        if manifest["kind"] == "solution":
+            return Solution(objectives=objectives, **from_archive(manifest, arrays))
+    if objectives is not None:
+        raise ValueError(f"objectives go with a solution, but {os.fspath(path)} holds a surface alone")
+    return load_surface(path)

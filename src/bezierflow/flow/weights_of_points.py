@@ -6,9 +6,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from ..bezier import BezierSimplex
+from ..evaluation import JaxEvaluator
 from ..normal import face_multipliers
 from ..precision import double_precision
 from ..simplex import grid, n_controls, support
@@ -24,14 +25,15 @@ def multipliers(
 
     Where b(t) is the minimizer of Σ w_m f_m, these are its weights. At a corner, where only one objective counts, w = t.
     """
+    evaluator = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables)
+    gradients = evaluator.jacobians(np.asarray(surface(t))).gradients
     with double_precision():
-        return np.asarray(_multipliers(objectives, surface(t), support(jnp.asarray(t))))
+        return np.asarray(_multipliers(gradients, support(jnp.asarray(t))))
 
 
 @eqx.filter_jit
-def _multipliers(objectives: Callable, x: Array, faces: Array) -> Array:
-    def at(x: Array, face: Array) -> Array:
-        gradients = jax.jacobian(objectives)(x)
+def _multipliers(gradients: Array | np.ndarray, faces: Bool[Array, "n n_objectives"]) -> Array:
+    def of_point(gradients: Array, face: Array) -> Array:
         size = jnp.linalg.norm(gradients, axis=1)
         size = jnp.where(size > 0, size, 1.0)
         w = face_multipliers(gradients / size[:, None], face)
@@ -39,7 +41,7 @@ def _multipliers(objectives: Callable, x: Array, faces: Array) -> Array:
         w = jnp.where(jnp.sum(face) > 1, w / size, w)
         return w / jnp.sum(w)
 
-    return jax.vmap(at)(x, faces)
+    return jax.vmap(of_point)(jnp.asarray(gradients), faces)
 
 
 def t_for_weights(front: Callable, slope: Callable, n_objectives: int, w: Float[np.ndarray, " n_objectives"]) -> np.ndarray:

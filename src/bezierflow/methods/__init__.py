@@ -7,6 +7,7 @@ from .gradient_descent import GradientDescent
 from .method import AbstractGradientMethod, AbstractMethod, Evaluations
 from .newton import Newton
 from .proximal_gradient import ProximalGradient
+from .step_size import at_iteration
 
 __all__ = [
     "AbstractGradientMethod",
@@ -18,4 +19,5 @@ __all__ = [
     "Optimistix",
     "ProximalGradient",
     "SciPy",
+    "at_iteration",
 ]

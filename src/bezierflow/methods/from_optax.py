@@ -1,9 +1,9 @@
 """Any optax optimizer as a method."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import equinox as eqx
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
 from .method import AbstractGradientMethod
 
@@ -26,13 +26,13 @@ class Optax(AbstractGradientMethod):
             raise TypeError(f"optimizer must be an optax optimizer such as optax.adam(1e-2), got {optimizer!r}")
         self.optimizer = optimizer
 
-    def init(self, x: Array) -> Any:
+    def init(self, x: Array) -> PyTree:
         """The optimizer's own state."""
         return self.optimizer.init(x)
 
-    def update(self, gradient: Array, x: Array, state: Any) -> tuple[Array, Any]:
+    def update(self, gradient: Array, x: Array, state: PyTree) -> tuple[Array, PyTree]:
         """One optax update."""
         import optax
 
         updates, state = self.optimizer.update(gradient, state, x)
-        return optax.apply_updates(x, updates), state  # type: ignore[return-value]
+        return cast(Array, optax.apply_updates(x, updates)), state

@@ -1,6 +1,6 @@
 """Any optimistix minimiser as a method."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ class Optimistix(AbstractMethod):
         n_steps: the most steps it may take in one application.
     """
 
-    minimiser: Any
+    minimiser: "optx.AbstractMinimiser"
     n_steps: int = eqx.field(static=True)
 
     def __init__(self, minimiser: "optx.AbstractMinimiser", n_steps: int = 10):

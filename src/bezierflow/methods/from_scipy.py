@@ -1,13 +1,24 @@
 """`scipy.optimize.minimize` as a method."""
 
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from .method import AbstractMethod, Evaluations, Objective
+
+Counts = Int[Array | np.ndarray, "3"]
+"""How many values, gradients and Hessians were evaluated."""
+
+WITHOUT_GRADIENT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
+"""SciPy's methods that take no gradient, and warn when they are given one."""
+
+WITH_HESSIAN = frozenset({"newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact"})
+"""SciPy's methods for smooth unconstrained problems that take a Hessian."""
 
 
 class SciPy(AbstractMethod):
@@ -26,53 +37,55 @@ class SciPy(AbstractMethod):
     runs_on_host: ClassVar[bool] = True
     method: str = eqx.field(static=True)
     n_steps: int = eqx.field(static=True)
-    options: dict[str, Any] = eqx.field(static=True)
+    options: dict[str, object] = eqx.field(static=True)
 
-    def __init__(self, method: str = "L-BFGS-B", n_steps: int = 20, options: dict[str, Any] | None = None):
+    def __init__(self, method: str = "L-BFGS-B", n_steps: int = 20, options: Mapping[str, object] | None = None):
         if n_steps < 1:
             raise ValueError(f"n_steps must be at least 1, got {n_steps}")
         self.method, self.n_steps, self.options = method, int(n_steps), dict(options or {})
 
-    def init(self, x: Float[Array, " n_variables"]) -> np.ndarray:
-        """No evaluations yet: how many values, gradients and Hessians the last application took."""
+    def init(self, x: Float[Array, "..."]) -> Counts:
+        """What the last application evaluated: nothing yet."""
         return np.zeros(3, dtype=int)
 
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[Any, Any]:
+    def step(
+        self, objective: Objective, x: Float[Array, " n_variables"], state: Counts
+    ) -> tuple[Float[Array, " n_variables"], Counts]:
         """Up to `n_steps` iterations of SciPy's method from x, and what they evaluated."""
         from scipy.optimize import minimize
 
         name = self.method.lower()
-        derivatives: dict[str, Any] = {}
-        if name not in {"nelder-mead", "powell", "cobyla", "cobyqa"}:
-            derivatives["jac"] = lambda y: np.asarray(_gradient(objective, y))
-        if name in {"newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact"}:
-            derivatives["hess"] = lambda y: np.asarray(_hessian(objective, y))
+        derivatives: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
+        if name not in WITHOUT_GRADIENT:
+            derivatives["jac"] = lambda y: np.asarray(_gradient(objective, jnp.asarray(y)))
+        if name in WITH_HESSIAN:
+            derivatives["hess"] = lambda y: np.asarray(_hessian(objective, jnp.asarray(y)))
         found = minimize(
-            lambda y: float(_value(objective, y)),
+            lambda y: float(_value(objective, jnp.asarray(y))),
             np.asarray(x),
             method=self.method,
             options={"maxiter": self.n_steps, **self.options},
             **derivatives,
         )
         counts = [int(found.get(key, 0) or 0) for key in ("nfev", "njev", "nhev")]
-        return np.asarray(found.x), np.array(counts)
+        return jnp.asarray(found.x), np.array(counts)
 
-    def evaluations(self, state: Any) -> Evaluations:
+    def evaluations(self, state: Counts) -> Evaluations:
         """What SciPy counted."""
-        return Evaluations(*state)
+        return Evaluations(*map(int, state))
 
 
-# One compilation a kind of objective: t is an array leaf of it, so a new t is not a new program.
+# One compilation for each kind of objective: t is an array leaf of it, so a new t does not compile a new program.
 @eqx.filter_jit
-def _value(objective: Objective, x: np.ndarray) -> Array:
-    return objective(x)  # type: ignore[arg-type]
+def _value(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
+    return objective(x)
 
 
 @eqx.filter_jit
-def _gradient(objective: Objective, x: np.ndarray) -> Array:
+def _gradient(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
     return jax.grad(objective)(x)
 
 
 @eqx.filter_jit
-def _hessian(objective: Objective, x: np.ndarray) -> Array:
+def _hessian(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, "n_variables n_variables"]:
     return jax.hessian(objective)(x)

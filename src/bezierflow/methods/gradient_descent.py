@@ -23,11 +23,11 @@ class GradientDescent(AbstractMethod):
         self.step_size = check_step_size(step_size)
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
-        """K = 1."""
+        """The number of the first iteration, k = 1."""
         return jnp.asarray(1)
 
     def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
-        """X − α^(k) ∇f(x), and k + 1."""
+        """The moved point x − α^(k) ∇f(x), and k + 1."""
         k = state
         return x - at_iteration(self.step_size, k) * jax.grad(objective)(x), k + 1
 

@@ -2,11 +2,11 @@
 
 import abc
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 Objective = Callable[[Float[Array, " n_variables"]], Float[Array, ""]]
 
@@ -33,15 +33,15 @@ class AbstractMethod(eqx.Module):
     """True for a method that JAX cannot trace; its flow then runs in Python, point by point."""
 
     @abc.abstractmethod
-    def init(self, x: Float[Array, " n_variables"]) -> Any:
+    def init(self, x: Float[Array, " n_variables"]) -> PyTree:
         """The state before the first step from x: a pytree of arrays, or ()."""
 
     @abc.abstractmethod
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[Array, Any]:
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree) -> tuple[Array, PyTree]:
         """One application of A: where x moves to, and the state after it."""
 
     @abc.abstractmethod
-    def evaluations(self, state: Any) -> Evaluations:
+    def evaluations(self, state: PyTree) -> Evaluations:
         """What the step that ended in this state evaluated, at one point."""
 
 
@@ -54,13 +54,13 @@ class AbstractGradientMethod(AbstractMethod):
     """
 
     @abc.abstractmethod
-    def update(self, gradient: Array, x: Array, state: Any) -> tuple[Array, Any]:
+    def update(self, gradient: Array, x: Array, state: PyTree) -> tuple[Array, PyTree]:
         """Where x moves to when its gradient is this, and the state after it. x may be of any shape."""
 
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Any) -> tuple[Array, Any]:
+    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree) -> tuple[Array, PyTree]:
         """One application of the rule to a single point."""
         return self.update(jax.grad(objective)(x), x, state)
 
-    def evaluations(self, state: Any) -> Evaluations:
+    def evaluations(self, state: PyTree) -> Evaluations:
         """One gradient a step."""
         return Evaluations(jacobian=1)

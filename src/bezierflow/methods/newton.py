@@ -28,18 +28,18 @@ class Newton(AbstractMethod):
         self.step_size, self.floor = check_step_size(step_size), float(floor)
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
-        """K = 1."""
+        """The number of the first iteration, k = 1."""
         return jnp.asarray(1)
 
     def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
-        """X − α^(k) |H|⁻¹ ∇f(x), and k + 1."""
+        """The moved point x − α^(k) |H|⁻¹ ∇f(x), and k + 1."""
         k = state
         gradient, hessian = jax.grad(objective)(x), jax.hessian(objective)(x)
         values, vectors = jnp.linalg.eigh(hessian)
-        size = jnp.abs(values)
-        # A zero Hessian has no scale of its own; with 1 in its place the step is a gradient step.
-        size = jnp.where(size.max() > 0, jnp.maximum(size, self.floor * size.max()), 1.0)
-        direction = vectors @ ((vectors.T @ gradient) / size)
+        curvature = jnp.abs(values)
+        # For a zero Hessian the curvatures are set to 1, which makes the step a gradient step.
+        curvature = jnp.where(curvature.max() > 0, jnp.maximum(curvature, self.floor * curvature.max()), 1.0)
+        direction = vectors @ ((vectors.T @ gradient) / curvature)
         return x - at_iteration(self.step_size, k) * direction, k + 1
 
     def evaluations(self, state: Array) -> Evaluations:

@@ -24,7 +24,7 @@ class ProximalGradient(AbstractMethod):
         self.step_size = check_step_size(step_size)
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
-        """K = 1."""
+        """The number of the first iteration, k = 1."""
         return jnp.asarray(1)
 
     def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:

@@ -1,65 +1,65 @@
-"""Chords: the way to the set by gradients alone, with Hessians borrowed from points nearby.
+"""Chords: to the set by gradients alone, with Hessians borrowed from points nearby.
 
-With a Hessian that is a little off, the displacement y₁ at x leaves a share q of the way. A second one, from x + y₁ with the same
-Hessian, measures that share, q = |y₂|/|y₁|, and x + y₁ + y₂ misses the set by about q|y₂|. So two Jacobians do the work of a
-Jacobian and a Hessian, for 2M gradients instead of (L + 1)M, and say themselves how well they did it.
+With a Hessian that is a little off, the displacement y₁ at x leaves a share q of the distance. A second one, from x + y₁ with the
+same Hessian, measures that share, q = |y₂|/|y₁|, and x + y₁ + y₂ misses the set by about q|y₂|. So two Jacobians replace a
+Jacobian and a Hessian, for 2M gradients instead of (L + 1)M, and measure their own error.
 """
 
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float
 
-from .derivatives import Derivatives, put_rows
+from ..evaluation import Derivatives, replace_rows
 from .displacement import Linearization
-from .evaluator import Evaluator
-
-SLOWEST = 0.5
-"""A chord that leaves more than this share of the way in its first step is not believed."""
+from .survey import Survey
 
 ROUNDING = 1e-12
-"""Steps below this share of the diameter are rounding, and a share of them says nothing."""
+"""Second steps below this share of the diameter are rounding, and their ratio to the first means nothing."""
 
 
 class Chord(NamedTuple):
-    """Two steps towards the set: their sum, by how much that may miss the set, and whether it can be believed."""
+    """Two steps towards the set: their sum, by how much that may miss the set, and whether it is accepted."""
 
-    way: np.ndarray
-    miss: np.ndarray
-    believed: np.ndarray
+    displacement: Float[np.ndarray, "n n_variables"]
+    miss: Float[np.ndarray, " n"]
+    accepted: Bool[np.ndarray, " n"]
 
 
 def follow_chord(
-    count: Evaluator, at: Derivatives, lin: Linearization, faces: np.ndarray, diameter: float, support: bool = False
+    survey: Survey, start: Derivatives, first: Linearization, faces: Bool[np.ndarray, "n n_objectives"], support: bool = False
 ) -> Chord:
-    """The second step from where `lin`, the linearization at x with borrowed Hessians, leads to."""
-    first = np.asarray(lin.displacement)
-    there = replace(count.at(at.points + first, hessians=False), hessians=at.hessians)
-    onward = count.linearize(there, faces, support)
-    second = np.asarray(onward.displacement)
-    length, left = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
-    share = left / np.maximum(length, 1e-300)
-    rounding = left <= ROUNDING * diameter
-    believed = np.asarray(lin.valid) & np.asarray(onward.valid) & ((share <= SLOWEST) | rounding)
-    miss = np.where(rounding, left, np.minimum(share, 1.0) * left)
-    return Chord(first + second, miss, believed)
+    """The chord whose first step is the linearization at `start` with borrowed Hessians."""
+    step = np.asarray(first.displacement)
+    there = replace(survey.evaluator.jacobians(start.points + step), hessians=start.hessians)
+    second = survey.linearize(there, faces, support)
+    onward = np.asarray(second.displacement)
+    length, remaining = np.linalg.norm(step, axis=1), np.linalg.norm(onward, axis=1)
+    share = remaining / np.maximum(length, 1e-300)
+    rounding = remaining <= ROUNDING * survey.diameter
+    accepted = np.asarray(first.valid) & np.asarray(second.valid) & ((share <= survey.schedule.look.slowest_chord) | rounding)
+    miss = np.where(rounding, remaining, np.minimum(share, 1.0) * remaining)
+    return Chord(step + onward, miss, accepted)
 
 
 def settle_chords(
-    count: Evaluator, at: Derivatives, lin: Linearization, faces: np.ndarray, diameter: float, support: bool = False
-) -> tuple[Derivatives, Linearization, np.ndarray]:
-    """Linearizations with borrowed Hessians, followed along their chords; those not to be believed are made anew.
+    survey: Survey, start: Derivatives, first: Linearization, faces: Bool[np.ndarray, "n n_objectives"], support: bool = False
+) -> tuple[Derivatives, Linearization, Float[np.ndarray, " n"]]:
+    """Linearizations with borrowed Hessians, followed along their chords; where a chord is rejected a Hessian is computed.
 
-    Returns the derivatives, now with own Hessians where they were needed; the linearizations with the whole ways as
-    displacements; and by how much each may miss the set, not a number where that follows from the displacement as usual.
+    Returns the derivatives, with computed Hessians where they were needed; the linearizations with the chords as displacements;
+    and by how much each may miss the set, not a number where that follows from the displacement as usual.
     """
-    chord = follow_chord(count, at, lin, faces, diameter, support)
-    lin = Linearization(*[np.array(part) for part in lin])._replace(displacement=chord.way)
-    miss, doubtful = chord.miss, np.flatnonzero(~chord.believed)
-    if len(doubtful):
-        own = count.at(at.points[doubtful])
-        assert at.hessians is not None
-        at = replace(at, hessians=put_rows(at.hessians, doubtful, own.hessians))
-        lin = Linearization(*map(put_rows, lin, [doubtful] * len(lin), count.linearize(own, faces[doubtful], support)))
-        miss = put_rows(miss, doubtful, np.nan)
-    return at, lin, miss
+    chord = follow_chord(survey, start, first, faces, support)
+    settled = Linearization(*[np.array(part) for part in first])._replace(displacement=chord.displacement)
+    miss, rejected = chord.miss, np.flatnonzero(~chord.accepted)
+    if len(rejected):
+        own = survey.look(start.points[rejected])
+        assert start.hessians is not None
+        assert own.hessians is not None
+        start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
+        again = survey.linearize(own, faces[rejected], support)
+        settled = Linearization(*[replace_rows(old, rejected, new) for old, new in zip(settled, again, strict=True)])
+        miss = replace_rows(miss, rejected, np.nan)
+    return start, settled, miss

@@ -1,32 +1,27 @@
-"""What a run has learned about the Pareto set: points near it, each with its tangents and with how much it can be trusted."""
+"""What a run has learned about the Pareto set: points near it, each with its tangents and with how far it may be off."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from .displacement import Linearization
-
-LONGEST = 0.3
-"""A displacement counts for at most this share of the diameter: far from the set only its direction can be believed."""
-
-STRAIGHT = 1 / 3
-"""Gradient directions change over lengths of about this share of the diameter, or of the distance to a corner where that is
-shorter (at its minimizer the direction of a gradient jumps). A point moved by y over such a length ℓ misses the set by |y|²/ℓ."""
+from .survey import Survey
 
 
 @dataclass(frozen=True)
 class Cloud:
     """Points c = x + y of the critical set, each seen from a t of its face, with tangents T there.
 
-    Evaluator are never thrown away: whatever the surface did since, a point of the set stays one. `miss` says how far
-    from the set it may be; points found on the first, far-off surfaces miss by more and weigh less.
+    Points are never thrown away: whatever the surface did since, a point of the set stays one. `miss` says how far from the set
+    it may be; points found on the first, far-off surfaces miss by more and weigh less.
     """
 
-    t: np.ndarray
-    faces: np.ndarray
-    points: np.ndarray
-    tangents: np.ndarray
-    miss: np.ndarray
+    t: Float[np.ndarray, "n n_objectives"]
+    faces: Bool[np.ndarray, "n n_objectives"]
+    points: Float[np.ndarray, "n n_variables"]
+    tangents: Float[np.ndarray, "n n_variables n_tangents"]
+    miss: Float[np.ndarray, " n"]
 
     def __len__(self) -> int:
         return len(self.t)
@@ -37,13 +32,17 @@ class Cloud:
         return Cloud(*[np.concatenate(parts) for parts in zip(mine, others, strict=True)])
 
     def take(self, rows: np.ndarray) -> "Cloud":
-        """Only these points."""
+        """Only these points, given by their numbers or by a mask."""
         return Cloud(*[part[rows] for part in vars(self).values()])
 
+    def within(self, members: tuple[int, ...]) -> "Cloud":
+        """The same points with t as coordinates of the face of these objectives."""
+        columns = list(members)
+        return replace(self, t=self.t[:, columns], faces=self.faces[:, columns])
 
-def empty_cloud(n_objectives: int, n_variables: int) -> Cloud:
+
+def empty_cloud(n_objectives: int, n_variables: int, n_tangents: int) -> Cloud:
     """A cloud without points."""
-    n_tangents = min(n_objectives - 1, n_variables)
     return Cloud(
         np.zeros((0, n_objectives)),
         np.zeros((0, n_objectives), dtype=bool),
@@ -54,19 +53,24 @@ def empty_cloud(n_objectives: int, n_variables: int) -> Cloud:
 
 
 def observe(
-    t: np.ndarray, x: np.ndarray, lin: Linearization, corners: np.ndarray, diameter: float, miss: np.ndarray | None = None
+    survey: Survey,
+    t: Float[np.ndarray, "n n_objectives"],
+    x: Float[np.ndarray, "n n_variables"],
+    linearization: Linearization,
+    miss: Float[np.ndarray, " n"] | None = None,
 ) -> Cloud:
-    """The cloud that a linearization at x = b(t) gives, given the minimizers; points where it failed are left out.
+    """The cloud that a linearization at x = b(t) gives; points where it is not valid are left out.
 
     By how much a point may miss the set follows from the length of its displacement, unless `miss` says it (as a number).
     """
-    y = np.asarray(lin.displacement)
+    look, diameter = survey.schedule.look, survey.diameter
+    y = np.asarray(linearization.displacement)
     length = np.linalg.norm(y, axis=1)
-    capped = y * np.minimum(1, LONGEST * diameter / np.maximum(length, 1e-300))[:, None]
-    to_corner = np.linalg.norm(x[:, None, :] - corners[None], axis=2).min(axis=1, initial=np.inf)
-    usual = np.where(length > 0, length**2 / np.maximum(np.minimum(STRAIGHT * diameter, to_corner), 1e-300), 0.0)
+    capped = y * np.minimum(1, look.longest * diameter / np.maximum(length, 1e-300))[:, None]
+    to_corner = np.linalg.norm(x[:, None, :] - survey.corners[None], axis=2).min(axis=1, initial=np.inf)
+    usual = np.where(length > 0, length**2 / np.maximum(np.minimum(look.straight * diameter, to_corner), 1e-300), 0.0)
     miss = usual if miss is None else np.where(np.isnan(miss), usual, miss)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
-    miss = np.where(lin.minimal, miss, np.maximum(miss, 0.1 * diameter))
-    cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(lin.tangents), miss)
-    return cloud.take(np.flatnonzero(lin.valid))
+    miss = np.where(linearization.minimal, miss, np.maximum(miss, look.longest * diameter))
+    cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(linearization.tangents), miss)
+    return cloud.take(np.asarray(linearization.valid))

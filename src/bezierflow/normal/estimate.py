@@ -2,41 +2,31 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Bool, Float
 
-from ..bezier.design import design_matrix
-from ..bezier.model import BezierSimplex
+from ..bezier import BezierSimplex, design_matrix, surface_tangents
+from ..evaluation import Derivatives, JaxEvaluator
 from .chord import settle_chords
-from .derivatives import Derivatives
+from .descent import descend, start_descent
 from .displacement import Linearization
-from .evaluator import Evaluator
 from .flags import Flag
 from .held_out import held_out_points, suspect_points
-from .polynomial import surface_tangents
+from .lending import KnownHessians
+from .schedule import ReportSchedule, Schedule
 from .shape import dominated_fraction, fold_fraction, largest_gap, weakly_pareto_vertices
+from .survey import Survey
 
-N_SAMPLES = 200
-"""Held-out t a report asks for by default."""
+POINT = 1e-9
+"""A set smaller than this share of |x| is taken for a single point, and distances are measured in units of this."""
 
-SAFETY = 3.0
-"""The bound is this many times the largest distance seen. Over 900 random problems (`benchmarks/normal_flow.py families 100`) the
-true two-sided maximum was at most 2.4 times it."""
+LONGEST_CORRECTION = 0.5
+"""A displacement is shortened to this share of the diameter before the point is moved by it: a longer one could lead anywhere."""
 
-FAR = 1e-4
-"""Beyond this share of the diameter one linearization is not trusted: the point is followed to the set and the way measured."""
-
-CORRECTIONS = 4
-"""How many displacements a far point is given to reach the set."""
-
-SINGULAR = 1e-8
-"""An objective whose Hessian at its minimizer has a smaller ratio of eigenvalues than this has no unique minimizer."""
-
-DOMINATED = 0.05
-FOLDED = 0.02
-INVALID = 0.05
-"""Shares of the held-out t beyond which a flag is raised."""
+CURVED = 1e-3
+"""A corner is a smooth minimum if its gradient is below this share of the usual one, and quadratic if its Hessian is above it."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +37,9 @@ class ErrorEstimate:
         rms: Root mean square of the distances.
         max: The largest of them.
         bound: What the true largest distance, both ways, is expected to stay below: three times `max`.
-        diameter: Of the surface; divide by it for relative errors.
+        diameter: Of the surface together with the minimizers that its corners should be; divide by it for relative errors.
         n_samples: How many held-out t there were, vertices included.
-        n_invalid: At how many of them the distance could not be estimated.
+        n_invalid: At how many of them the distance could not be estimated; they count with the diameter.
         residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between 0 and 1.
         folded: Share of inner t where the surface runs backwards.
         gap: The largest jump between neighboring points of an edge over the median jump: how unevenly t is spread.
@@ -84,160 +74,221 @@ def estimate_error(
     objectives: Callable[[Array], Array],
     surface: BezierSimplex,
     seed: int = 0,
-    n: int = N_SAMPLES,
+    n: int | None = None,
     tol: float | None = None,
-    evaluations: Evaluator | None = None,
+    known: KnownHessians | None = None,
+    schedule: Schedule | None = None,
 ) -> ErrorEstimate:
     """The error of a surface, whichever flow made it: the distance to the critical set of face J(t) at held-out t.
 
     Each distance is the normal displacement with support rows (see `displacement`); where it is large, the point is followed to
-    the set by repeating it, and the length of the way counts. The estimate needs Hessians at about n points, or gradients at
-    about 2n where a run has left Hessians nearby (see `chord`). It does not know the true set: a surface on a local Pareto set
-    is told apart only where `dominated` or the curvature shows it.
+    the set by repeating it, and the length of its path counts. Corners count with the distance to the minimizer that a descent
+    from there finds. The estimate needs Hessians at about n points, or gradients at about 2n where a run has left Hessians nearby
+    (see `chord`). It does not know the true set: a surface on a local Pareto set is told apart only where `dominated` or the
+    curvature shows it.
 
     Args:
         objectives: x (L,) -> (M,), twice differentiable, in double precision.
-        surface: Control points (n_controls, L).
-        seed: Draws the held-out t.
-        n: About how many held-out t; vertices come on top.
-        tol: Relative to the diameter; a larger estimate raises the flag NOT_AT_TOLERANCE.
-        evaluations: Counts (and limits) the evaluations, and may know Hessians from a run; a fresh count by default.
+        surface: control points (n_controls, L).
+        seed: draws the held-out t.
+        n: about how many held-out t, 200 by default; vertices come on top.
+        tol: relative to the diameter; a larger estimate raises the flag NOT_AT_TOLERANCE.
+        known: Hessians that a run has computed, to borrow from.
+        schedule: the tuned numbers.
     """
-    control_points = np.asarray(surface.control_points, dtype=float)
-    n_objectives, degree = surface.n_objectives, surface.degree
-    count = evaluations or Evaluator(objectives, n_objectives, control_points.shape[1])
-    before = count.spent
-    t = held_out_points(control_points, n_objectives, degree, n, seed)
-    n_even = n_objectives + len(t)
-    t = np.concatenate([np.eye(n_objectives), t, suspect_points(control_points, n_objectives, degree, n // 5, seed)])
-    points = design_matrix(t, degree) @ control_points
-    diameter = set_diameter(points)
-    at, borrowed = _derivatives(count, points, n_objectives)
-    distance, valid, minimal, lin = _distances(count, at, borrowed, t > 0, diameter)
-    # A corner at a kink of its objective (a norm at its center) has no gradient: nothing to measure there, and nothing wrong.
-    kink = np.zeros(len(t), dtype=bool)
-    kink[:n_objectives] = _unmeasurable_corners(at, n_objectives)
-    counted = ~kink
-    tangents = surface_tangents(control_points, t, degree)
-    inner = np.flatnonzero((t > 0).all(axis=1) & valid)
-    inner = inner[inner < n_even]
-    folded = fold_fraction(at.gradients[inner], tangents[inner], lin.multipliers[inner])
-    dominated = dominated_fraction(at.values)
-    distance = distance[counted]
-    n_invalid = int(np.sum(~valid[counted]))
-    largest = float(distance.max(initial=0.0))
-    flags = _flags(at, n_objectives, folded, dominated, n_invalid / counted.sum(), np.mean(~minimal[counted]))
-    if tol is not None and largest > tol * diameter:
-        flags = (Flag.NOT_AT_TOLERANCE, *flags)
-    return ErrorEstimate(
-        rms=float(np.sqrt(np.mean(distance**2))),
-        max=largest,
-        bound=SAFETY * largest,
-        diameter=diameter,
-        n_samples=int(counted.sum()),
-        n_invalid=n_invalid,
-        residual=float(np.max(np.where(valid, lin.residual, 0.0)[n_objectives:], initial=0.0)),
-        folded=folded,
-        gap=largest_gap(control_points, n_objectives, degree),
-        dominated=dominated,
-        flags=flags,
-        evaluations=count.spent - before,
-    )
+    schedule = schedule or Schedule()
+    samples = _draw(surface, n or schedule.report.samples, seed)
+    evaluator = JaxEvaluator(objectives, *samples.corners.shape)
+    # Hessians far from the set, where a descent may start, are not lent to others.
+    corners = _measure_corners(Survey(evaluator, samples.corners, 0.0, schedule=schedule))
+    diameter = set_diameter(np.concatenate([samples.points, corners.minimizers[corners.found]]))
+    diameter = max(diameter, POINT * float(np.abs(samples.points).max()))
+    survey = Survey(evaluator, samples.corners, diameter, known or KnownHessians(), schedule)
+    inside = _measure(survey, samples.points[surface.n_objectives :], samples.t[surface.n_objectives :] > 0)
+    return _report(surface, samples, corners, inside, survey, tol)
 
 
-def set_diameter(points: np.ndarray) -> float:
+def set_diameter(points: Float[np.ndarray, "n n_variables"]) -> float:
     """The diameter of points, up to a factor √2 at most: the largest distance from the one farthest from their mean."""
     farthest = points[np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1))]
     return float(np.linalg.norm(points - farthest, axis=1).max())
 
 
-def _derivatives(count: Evaluator, points: np.ndarray, n_corners: int) -> tuple[Derivatives, np.ndarray]:
-    """Derivatives at the points, and where the Hessians are borrowed: wherever some are known, but for the corners."""
-    if not count.known.can_lend(points[:n_corners]):
-        return count.at(points), np.zeros(len(points), dtype=bool)
-    at = count.at(points[:n_corners]).join(count.with_borrowed_hessians(points[n_corners:], points[:n_corners]))
-    return at, np.arange(len(points)) >= n_corners
+class _Samples(NamedTuple):
+    """Held-out t with the corners first, their points, and how many there are before those near corners and folds."""
+
+    t: Float[np.ndarray, "n n_objectives"]
+    points: Float[np.ndarray, "n n_variables"]
+    n_even: int
+
+    @property
+    def corners(self) -> Float[np.ndarray, "n_objectives n_variables"]:
+        """The corners of the surface."""
+        return self.points[: self.t.shape[1]]
 
 
-def _with_chords(
-    count: Evaluator, at: Derivatives, lin: Linearization, faces: np.ndarray, borrowed: np.ndarray, diameter: float
+def _draw(surface: BezierSimplex, n: int, seed: int) -> _Samples:
+    """Corners, about n held-out t, and some near corners and folds."""
+    control_points, M, D = np.asarray(surface.control_points, dtype=float), surface.n_objectives, surface.degree
+    held_out = held_out_points(control_points, M, D, n, seed)
+    t = np.concatenate([np.eye(M), held_out, suspect_points(control_points, M, D, n // 5, seed)])
+    return _Samples(t, design_matrix(t, D) @ control_points, M + len(held_out))
+
+
+class _Corners(NamedTuple):
+    """Derivatives at the corners, the minimizers found from there, whether they were found, and how far they are."""
+
+    derivatives: Derivatives
+    minimizers: Float[np.ndarray, "n_objectives n_variables"]
+    found: Bool[np.ndarray, " n_objectives"]
+    distance: Float[np.ndarray, " n_objectives"]
+
+
+def _measure_corners(survey: Survey) -> _Corners:
+    """Each objective minimized from its corner. The last Newton step, too short to be worth an evaluation, counts as well."""
+    corners, schedule = survey.corners, survey.schedule.descent
+    first = survey.look(corners)
+    descent = descend(lambda points: first, start_descent(np.eye(len(corners)), corners), schedule)
+    while descent.active.any():
+        descent = descend(survey.look, descent, schedule)
+    step = np.nan_to_num(descent.factor[:, None] * descent.best.newton)
+    minimizers = descent.best.x - np.where(descent.converged[:, None], step, 0.0)
+    return _Corners(first, minimizers, descent.converged, np.linalg.norm(minimizers - corners, axis=1))
+
+
+class _Measured(NamedTuple):
+    """Derivatives and linearizations at points; their distances, whether those are valid, and whether points are minimal."""
+
+    derivatives: Derivatives
+    first: Linearization
+    distance: Float[np.ndarray, " n"]
+    valid: Bool[np.ndarray, " n"]
+    minimal: Bool[np.ndarray, " n"]
+
+
+def _measure(survey: Survey, points: np.ndarray, faces: np.ndarray) -> _Measured:
+    """Distances of points to the critical sets of their faces; invalid ones are the diameter."""
+    borrowed = survey.can_borrow
+    derivatives = survey.look_by_gradients(points)
+    first = survey.linearize(derivatives, faces, support=True)
+    far = survey.schedule.report.far * survey.diameter
+    if borrowed:
+        near = np.flatnonzero(first.valid & (np.linalg.norm(first.displacement, axis=1) <= far))
+        first = _along_chords(survey, derivatives, first, faces, near)
+    return _Measured(derivatives, first, *_follow(survey, points, first, faces))
+
+
+def _along_chords(
+    survey: Survey, derivatives: Derivatives, first: Linearization, faces: np.ndarray, rows: np.ndarray
 ) -> Linearization:
-    """The linearizations with borrowed Hessians followed along their chords, where they are near the set."""
-    near = np.flatnonzero(borrowed & lin.valid & (np.linalg.norm(lin.displacement, axis=1) <= FAR * diameter))
-    lin = Linearization(*[np.array(part) for part in lin])
-    _, settled, _ = settle_chords(count, at.take(near), lin.take(near), faces[near], diameter, support=True)
-    for part, better in zip(lin, settled, strict=True):
-        part[near] = better
-    return lin
+    """The linearizations with borrowed Hessians in these rows followed along their chords."""
+    settled = settle_chords(survey, derivatives.take(rows), first.take(rows), faces[rows], support=True)[1]
+    parts = [np.array(part) for part in first]
+    for part, better in zip(parts, settled, strict=True):
+        part[rows] = better
+    return Linearization(*parts)
 
 
-def _distances(count: Evaluator, at: Derivatives, borrowed: np.ndarray, faces: np.ndarray, diameter: float) -> tuple:
-    """Distances, whether each is valid, whether the second-order condition holds, and the first linearization."""
-    lin = count.linearize(at, faces, support=True)
-    if borrowed.any():
-        lin = _with_chords(count, at, lin, faces, borrowed, diameter)
-    valid, minimal = np.array(lin.valid), np.array(lin.minimal)
-    way = np.array(lin.displacement)
-    first = np.linalg.norm(way, axis=1)
-    last = first.copy()
-    far = np.flatnonzero(valid & (first > FAR * diameter))
-    for _ in range(CORRECTIONS):
-        if len(far) == 0 or len(far) > count.left:
+def _follow(
+    survey: Survey, points: np.ndarray, first: Linearization, faces: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances, whether they are valid and whether points are minimal, with far points followed to the set."""
+    numbers, diameter = survey.schedule.report, survey.diameter
+    valid, minimal, moved = np.array(first.valid), np.array(first.minimal), np.array(first.displacement)
+    start = np.linalg.norm(moved, axis=1)
+    last = start.copy()
+    far = np.flatnonzero(valid & (start > numbers.far * diameter))
+    for _ in range(numbers.corrections):
+        if len(far) == 0 or len(far) > survey.evaluator.left:
             break
-        # A displacement longer than the set itself is no small step: shortened, or it would land anywhere.
-        way[far] *= np.minimum(1, 0.5 * diameter / np.linalg.norm(way[far], axis=1))[:, None]
-        following = count.linearize(count.at(at.points[far] + way[far]), faces[far], support=True)
-        way[far] += following.displacement
+        moved[far] *= np.minimum(1, LONGEST_CORRECTION * diameter / np.linalg.norm(moved[far], axis=1))[:, None]
+        following = survey.linearize(survey.look(points[far] + moved[far]), faces[far], support=True)
+        moved[far] += following.displacement
         valid[far], minimal[far] = following.valid, following.minimal
         last[far] = np.linalg.norm(following.displacement, axis=1)
-        far = far[following.valid & (last[far] > FAR * diameter)]
-    # A point that does not draw nearer has no distance that could be vouched for.
-    valid[far] &= last[far] < first[far] / 2
-    distance = np.where(valid, np.maximum(np.linalg.norm(way, axis=1), last), diameter)
-    return np.minimum(distance, diameter), valid, minimal, lin
+        far = far[following.valid & (last[far] > numbers.far * diameter)]
+    # A point that does not come nearer has no distance that could be vouched for.
+    valid[far] &= last[far] < start[far] / 2
+    return np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter), valid, minimal
 
 
-def _unmeasurable_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
-    """Which corners have a value but no gradient or no Hessian, or a gradient of exactly 0, or a singular Hessian."""
-    assert at.hessians is not None
-    corner = np.arange(n_objectives)
-    slope = np.linalg.norm(at.gradients[corner, corner], axis=1)
-    smooth = np.isfinite(slope) & np.isfinite(at.hessians[corner, corner]).all(axis=(1, 2))
-    bare = (~smooth | (slope == 0)) & np.isfinite(at.values[corner, corner])
-    return bare | _singular_corners(at, n_objectives)
+def _report(
+    surface: BezierSimplex, samples: _Samples, corners: _Corners, inside: _Measured, survey: Survey, tol: float | None
+) -> ErrorEstimate:
+    """The figures and flags of all samples. Corners with a singular Hessian are no single points, and do not count."""
+    M, degree, numbers = surface.n_objectives, surface.degree, survey.schedule.report
+    control_points = np.asarray(surface.control_points, dtype=float)
+    derivatives = corners.derivatives.join(inside.derivatives)
+    counted = np.concatenate([~_singular_corners(derivatives, M), np.ones(len(inside.valid), dtype=bool)])
+    distance = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])[counted]
+    valid = np.concatenate([corners.found, inside.valid])
+    even = np.flatnonzero((samples.t > 0).all(axis=1) & valid & (np.arange(len(valid)) < samples.n_even))
+    even = even[even >= M]
+    tangents = surface_tangents(control_points, samples.t[even], degree)
+    largest = float(distance.max(initial=0.0))
+    shares = _Shares(
+        folded=fold_fraction(derivatives.gradients[even], tangents, np.asarray(inside.first.multipliers)[even - M]),
+        dominated=dominated_fraction(derivatives.values),
+        invalid=float(np.mean(~valid[counted])),
+        saddles=float(np.sum(~inside.minimal) / counted.sum()),
+        point=set_diameter(samples.points) <= POINT * float(np.abs(samples.points).max()),
+    )
+    missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
+    above_tol = tol is not None and largest > tol * survey.diameter
+    return ErrorEstimate(
+        rms=float(np.sqrt(np.mean(distance**2))),
+        max=largest,
+        bound=numbers.safety * largest,
+        diameter=survey.diameter,
+        n_samples=int(counted.sum()),
+        n_invalid=int(np.sum(~valid[counted])),
+        residual=float(np.max(np.where(inside.valid, inside.first.residual, 0.0), initial=0.0)),
+        folded=shares.folded,
+        gap=largest_gap(control_points, M, degree),
+        dominated=shares.dominated,
+        flags=_flags(derivatives, shares, missed, above_tol, numbers),
+        evaluations=int(survey.evaluator.evaluations.objective),
+    )
 
 
-def _singular_corners(at: Derivatives, n_objectives: int) -> np.ndarray:
-    """Which objectives have a Hessian at their corner that leaves the minimizer undetermined.
+def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray:
+    """Which objectives have a Hessian at their corner (the first rows) that leaves the minimizer undetermined.
 
     The corner must be a smooth minimum for that: its gradient small beside those elsewhere (else it is a kink, like a norm's)
     and its Hessian not (else the objective is flatter than quadratic, like a high power of a norm, and nothing can be said).
     """
-    assert at.hessians is not None
+    assert derivatives.hessians is not None
     corner = np.arange(n_objectives)
-    own, slope = at.hessians[corner, corner], np.asarray(np.linalg.norm(at.gradients, axis=2))
-    curvature = np.asarray(np.linalg.norm(at.hessians, axis=(2, 3)))
+    own, slope = derivatives.hessians[corner, corner], np.asarray(np.linalg.norm(derivatives.gradients, axis=2))
+    curvature = np.asarray(np.linalg.norm(derivatives.hessians, axis=(2, 3)))
     usable = np.asarray(np.isfinite(own).all(axis=(1, 2)))
-    smooth = slope[corner, corner] < 1e-3 * np.nanmedian(slope, axis=0)
-    quadratic = curvature[corner, corner] > 1e-3 * np.nanmedian(curvature, axis=0)
+    smooth = slope[corner, corner] < CURVED * np.nanmedian(slope, axis=0)
+    quadratic = curvature[corner, corner] > CURVED * np.nanmedian(curvature, axis=0)
     values = np.abs(np.linalg.eigvalsh(np.where(usable[:, None, None], own, np.eye(own.shape[-1]))))
-    return usable & smooth & quadratic & (values.min(axis=1) <= SINGULAR * values.max(axis=1))
+    return usable & smooth & quadratic & (values.min(axis=1) <= Schedule().descent.singular * values.max(axis=1))
 
 
-def _flags(
-    at: Derivatives, n_objectives: int, folded: float, dominated: float, invalid: float, saddles: float
-) -> tuple[Flag, ...]:
-    found = []
-    if folded > FOLDED or dominated > DOMINATED:
-        found.append(Flag.NOT_SIMPLICIAL)
-    if _singular_corners(at, n_objectives).any():
-        found.append(Flag.MINIMIZER_NOT_UNIQUE)
-    if weakly_pareto_vertices(at.values, n_objectives).any():
-        found.append(Flag.WEAKLY_PARETO_VERTEX)
-    if at.points.shape[1] < n_objectives - 1:
-        found.append(Flag.FEW_VARIABLES)
-    if saddles - invalid > INVALID:
-        found.append(Flag.WRONG_BRANCH)
-    if invalid > INVALID:
-        found.append(Flag.ESTIMATE_INVALID)
-    return tuple(found)
+class _Shares(NamedTuple):
+    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set; is the set a single point?"""
+
+    folded: float
+    dominated: float
+    invalid: float
+    saddles: float
+    point: bool
+
+
+def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: bool, numbers: ReportSchedule) -> tuple[Flag, ...]:
+    """What is wrong with a surface, the most general first."""
+    n_objectives, n_variables = derivatives.gradients.shape[1:]
+    found = {
+        Flag.NOT_AT_TOLERANCE: above_tol,
+        Flag.CORNERS_MISSED: missed,
+        Flag.NOT_SIMPLICIAL: not shares.point and (shares.folded > numbers.folded or shares.dominated > numbers.dominated),
+        Flag.MINIMIZER_NOT_UNIQUE: _singular_corners(derivatives, n_objectives).any(),
+        Flag.WEAKLY_PARETO_VERTEX: not shares.point and weakly_pareto_vertices(derivatives.values, n_objectives).any(),
+        Flag.FEW_VARIABLES: n_variables < n_objectives - 1,
+        Flag.WRONG_BRANCH: shares.saddles - shares.invalid > numbers.invalid,
+        Flag.ESTIMATE_INVALID: shares.invalid > numbers.invalid,
+    }
+    return tuple(flag for flag, raised in found.items() if raised)

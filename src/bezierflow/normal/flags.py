@@ -9,6 +9,10 @@ class Flag(Enum):
     NOT_AT_TOLERANCE = (
         "the surface is farther from the Pareto set than tol asks for: raise max_degree or the budget, or accept error.bound"
     )
+    CORNERS_MISSED = (
+        "a corner of the surface is far from the minimizer of its objective: the run has not arrived there; "
+        "give it more iterations or longer steps"
+    )
     NOT_CONVERGED = (
         "an objective's minimizer was not found (it may be unbounded below or very flat): check the objectives, or another x0"
     )
@@ -29,6 +33,10 @@ class Flag(Enum):
     )
     WRONG_BRANCH = (
         "the surface crosses points that are no local optimum: a path probably ended at another local minimizer; try another x0"
+    )
+    BETTER_ELSEWHERE = (
+        "points far from the surface beat it: it is a local Pareto set, and the global one lies elsewhere or in several pieces; "
+        "start from the point named here, or give bounds if that point makes no sense"
     )
     ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
     BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"

@@ -5,8 +5,8 @@ from itertools import permutations
 
 import numpy as np
 
+from ..bezier import surface_tangents
 from ..simplex import grid, index_positions, multi_indices, n_controls
-from .polynomial import surface_tangents
 
 GRID_SIZE = 1300
 """About how many t a surface is looked at: 50 on an edge for M = 3."""

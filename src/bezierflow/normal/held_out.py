@@ -5,9 +5,9 @@ from itertools import permutations
 import numpy as np
 from jaxtyping import Float
 
+from ..bezier import surface_tangents
 from ..simplex import faces, kronecker, tangent_basis
 from .folds import fold_points
-from .polynomial import surface_tangents
 
 CANDIDATES = 8
 """Candidates for each point that is kept."""

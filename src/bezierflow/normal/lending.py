@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .derivatives import Derivatives
+from ..evaluation import Derivatives
 
 MOST_NUMBERS = 50_000_000
 """The Hessians kept hold at most this many numbers (400 MB); later ones are not kept."""
@@ -21,40 +21,40 @@ TOO_NEAR = 1e-6
 class KnownHessians:
     """Derivatives with Hessians at all points where a run computed them."""
 
-    at: Derivatives | None = None
+    derivatives: Derivatives | None = None
 
     def add(self, found: Derivatives) -> "KnownHessians":
         """With these added, those points left out whose Hessians are not finite."""
         assert found.hessians is not None
         found = found.take(np.asarray(np.isfinite(found.hessians).all(axis=(1, 2, 3))))
-        known = found if self.at is None else self.at.join(found)
+        known = found if self.derivatives is None else self.derivatives.join(found)
         assert known.hessians is not None
         return self if known.hessians.size > MOST_NUMBERS else KnownHessians(known)
 
     def can_lend(self, corners: np.ndarray) -> bool:
         """Whether there is any Hessian to borrow, given the minimizers."""
-        return self.at is not None and bool(_usable(self.at, corners).any())
+        return self.derivatives is not None and bool(_usable(self.derivatives, corners).any())
 
     def lend(self, borrower: Derivatives, corners: np.ndarray) -> Derivatives:
         """The borrower's derivatives with Hessians after those of the nearest point that has some."""
-        assert self.at is not None
-        lender = self.at.take(_usable(self.at, corners))
+        assert self.derivatives is not None
+        lender = self.derivatives.take(_usable(self.derivatives, corners))
         assert lender.hessians is not None
         nearest = np.argmin(_apart(borrower.points, lender.points), axis=1)
         scale = _steepness(borrower, corners) / _steepness(lender, corners)[nearest]
         return replace(borrower, hessians=lender.hessians[nearest] * scale[:, :, None, None])
 
 
-def _usable(at: Derivatives, corners: np.ndarray) -> np.ndarray:
+def _usable(derivatives: Derivatives, corners: np.ndarray) -> np.ndarray:
     """A point at a corner has no gradient of that corner's objective, and so nothing to lend."""
-    clear = _apart(at.points, corners) > TOO_NEAR * _apart(corners, corners).max()
-    return np.asarray((clear & (np.linalg.norm(at.gradients, axis=2) > 0)).all(axis=1))
+    clear = _apart(derivatives.points, corners) > TOO_NEAR * _apart(corners, corners).max()
+    return np.asarray((clear & (np.linalg.norm(derivatives.gradients, axis=2) > 0)).all(axis=1))
 
 
-def _steepness(at: Derivatives, corners: np.ndarray) -> np.ndarray:
+def _steepness(derivatives: Derivatives, corners: np.ndarray) -> np.ndarray:
     """|g_m|/r_m, the unit that Hessians are borrowed in."""
-    away = _apart(at.points, corners)
-    return np.linalg.norm(at.gradients, axis=2) / np.where(away > 0, away, np.inf)
+    away = _apart(derivatives.points, corners)
+    return np.linalg.norm(derivatives.gradients, axis=2) / np.where(away > 0, away, np.inf)
 
 
 def _apart(points: np.ndarray, others: np.ndarray) -> np.ndarray:

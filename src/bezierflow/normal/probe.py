@@ -3,126 +3,121 @@
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float
 
-from .chord import settle_chords
+from ..evaluation import Derivatives
+from .chord import ROUNDING, settle_chords
 from .cloud import Cloud, empty_cloud, observe
-from .derivatives import Derivatives
 from .displacement import CRITICAL, Linearization
-from .evaluator import Evaluator
+from .survey import Survey
 
-FAR = 0.06
-"""A point is followed towards the set before it joins the cloud if it may miss it by more than this share of its displacement."""
-
-SMALL = 1e-4
-"""Displacements below this share of the diameter are not worth a second look."""
-
-WORTH = 0.1
-"""Of points near the set, only those with at least this share of the largest displacement are worth a Hessian of their own."""
-
-CORRECTIONS = 2
-"""How often a far point is followed."""
-
-
-NEAR = 0.01
-"""Errors below this share of the diameter are good to a few percent, so that one can be compared with another."""
-
-OVER = 2.0
-"""Points beyond the boundary are called back where they are this many times farther from the set than all others."""
-
-INWARD = 1.5
-"""A point beyond the boundary of the set is called back by this many times its distance: to the boundary, and a little inside."""
+RECALL_MISS = 0.1
+"""A point that is called back counts as known to this share of its distance: such points are rough."""
 
 
 class Probe(NamedTuple):
-    """What a look at a surface gives.
+    """What looking at a surface gives.
 
     Attributes:
         cloud: Points of the set.
-        distance: Of each x from the set, the diameter where it cannot be told.
+        distance: Of each x from the set, the diameter where the linearization is not valid.
         recall: Where the surface reaches beyond the boundary of the set: points inside to which those t should go. They hold for
             this surface alone, and their t are fixed (they belong to no face).
     """
 
     cloud: Cloud
-    distance: np.ndarray
+    distance: Float[np.ndarray, " n"]
     recall: Cloud
 
 
+class _Look(NamedTuple):
+    """One look at x = b(t): derivatives and linearizations there, the cloud, and which of its points are worth another look."""
+
+    derivatives: Derivatives
+    linearization: Linearization
+    cloud: Cloud
+    follow: Bool[np.ndarray, " n_cloud"]
+
+
 def probe(
-    count: Evaluator,
-    t: np.ndarray,
-    x: np.ndarray,
-    corners: np.ndarray,
-    diameter: float,
-    tangents: np.ndarray | None = None,
+    survey: Survey,
+    t: Float[np.ndarray, "n n_objectives"],
+    x: Float[np.ndarray, "n n_variables"],
+    tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
 ) -> Probe:
     """The surface looked at in x = b(t); points far from the set are followed to it before they join the cloud.
 
-    With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones do not serve.
+    With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones are not good enough.
     """
-    if tangents is None:
-        at, lin, cloud, rough = _look(count, t, x, corners, diameter)
-    else:
-        at, lin, cloud, rough = _look_along_chords(count, t, x, corners, diameter, tangents)
-    distance, recall = _beyond(count, at, lin, t, diameter)
-    parts, rows = [], np.flatnonzero(lin.valid)
-    for _ in range(CORRECTIONS):
-        again = np.flatnonzero(rough)
-        if len(again) == 0 or len(again) > count.left:
+    first = _look(survey, t, x) if tangents is None else _look_along_chords(survey, t, x, tangents)
+    distance, recall = _beyond(survey, first, t)
+    return Probe(_followed(survey, first, t), distance, recall)
+
+
+def _followed(survey: Survey, look: _Look, t: np.ndarray) -> Cloud:
+    """The cloud with points that may miss the set by much looked at again where they were thought to be."""
+    settled, rows = [], np.flatnonzero(look.linearization.valid)
+    for _ in range(survey.schedule.look.corrections):
+        if not look.follow.any() or look.follow.sum() > survey.evaluator.left:
             break
-        parts.append(cloud.take(np.flatnonzero(~rough)))
-        rows = rows[again]
-        _, followed, cloud, rough = _look(count, t[rows], cloud.points[again], corners, diameter)
-        rows = rows[followed.valid]
-    for part in parts:
+        settled.append(look.cloud.take(~look.follow))
+        rows = rows[look.follow]
+        look = _look(survey, t[rows], look.cloud.points[look.follow])
+        rows = rows[np.asarray(look.linearization.valid)]
+    cloud = look.cloud
+    for part in settled:
         cloud = part.join(cloud)
-    return Probe(cloud, distance, recall)
+    return cloud
 
 
-def _look(count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float) -> tuple:
-    """Derivatives and linearization at x, the cloud they give, and which of its points are too rough to be left so."""
-    at = count.at(x)
-    lin = count.linearize(at, t > 0)
-    cloud = observe(t, x, lin, corners, diameter)
-    length = np.linalg.norm(lin.displacement[lin.valid], axis=1)
-    return at, lin, cloud, cloud.miss > FAR * np.maximum(length, SMALL * diameter)
+def _look(survey: Survey, t: np.ndarray, x: np.ndarray) -> _Look:
+    """With a Hessian at every x. Points that may miss the set by a large share of their displacement are to be followed."""
+    derivatives = survey.look(x)
+    linearization = survey.linearize(derivatives, t > 0)
+    cloud = observe(survey, t, x, linearization)
+    length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
+    return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
-def _look_along_chords(
-    count: Evaluator, t: np.ndarray, x: np.ndarray, corners: np.ndarray, diameter: float, tangents: np.ndarray
-) -> tuple:
-    """The same mostly from gradients alone. Rough are points whose chord leaves too much, if they are among the far ones.
+def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray) -> _Look:
+    """Mostly with gradients alone. Points whose chord leaves too much are to be followed.
 
     The tangents in the cloud are those of the surface: near the set they are better than a borrowed Hessian's.
     """
-    at = count.with_borrowed_hessians(x, corners)
-    lin = count.linearize(at, t > 0)
-    at, lin, miss = settle_chords(count, at, lin, t > 0, diameter)
-    lin = lin._replace(tangents=tangents)
-    cloud = observe(t, x, lin, corners, diameter, miss)
-    length = np.linalg.norm(lin.displacement[lin.valid], axis=1)
-    return at, lin, cloud, (cloud.miss > FAR * length) & (length > WORTH * length.max(initial=0.0))
+    derivatives = survey.look_by_gradients(x)
+    linearization = survey.linearize(derivatives, t > 0)
+    derivatives, linearization, miss = settle_chords(survey, derivatives, linearization, t > 0)
+    linearization = linearization._replace(tangents=tangents)
+    cloud = observe(survey, t, x, linearization, miss)
+    length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
+    return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
-def _beyond(count: Evaluator, at: Derivatives, lin: Linearization, t: np.ndarray, diameter: float) -> tuple[np.ndarray, Cloud]:
-    """The distances, and where to call back what reaches beyond the boundary.
+def _misses_much(survey: Survey, cloud: Cloud, length: np.ndarray) -> Bool[np.ndarray, " n_cloud"]:
+    """Which points may miss the set by a large share of their displacement."""
+    return (cloud.miss > survey.schedule.look.follow * length) & (length > ROUNDING * survey.diameter)
+
+
+def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarray, " n"], Cloud]:
+    """The distances of all points, and where to call those back that lie beyond the boundary of the set.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
     good as any, but a surface that reaches there is wrong, and only the displacement with support rows sees it.
     """
-    faces = t > 0
-    distance = np.where(lin.valid, np.linalg.norm(lin.displacement, axis=1), diameter)
-    unused = np.asarray(lin.multipliers) == 0
-    beyond = np.asarray(lin.valid) & np.any(unused & faces, axis=1) & (np.asarray(lin.residual) > CRITICAL)
+    derivatives, linearization, _, _ = look
+    faces, valid, numbers = t > 0, np.asarray(linearization.valid), survey.schedule.look
+    distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), survey.diameter)
+    unused = np.asarray(linearization.multipliers) == 0
+    beyond = valid & np.any(unused & faces, axis=1) & (np.asarray(linearization.residual) > CRITICAL)
     if not beyond.any():
-        return np.minimum(distance, diameter), empty_cloud(count.n_objectives, count.n_variables)
-    back = count.linearize(at.take(beyond), faces[beyond], support=True)
-    length = np.linalg.norm(back.displacement, axis=1)
-    distance[beyond] = np.where(back.valid, length, diameter)
-    seen = observe(t[beyond], at.points[beyond], back, np.zeros((0, at.points.shape[1])), diameter)
-    length = length[back.valid]
-    points = seen.points + (INWARD - 1) * np.asarray(back.displacement)[back.valid]
-    recall = Cloud(seen.t, np.zeros_like(seen.faces), points, seen.tangents, 0.1 * length)
-    # Calling back is rough work, for surfaces that are near the set but for this; others first come nearer.
-    due = (length > OVER * distance[~beyond].max(initial=0.0)) & (length < NEAR * diameter)
-    return np.minimum(distance, diameter), recall.take(np.flatnonzero(due))
+        return distance, empty_cloud(t.shape[1], *np.shape(linearization.tangents)[1:])
+    there, seen_from = derivatives.take(beyond), t[beyond]
+    inward = survey.linearize(there, faces[beyond], support=True)
+    length = np.linalg.norm(inward.displacement, axis=1)
+    distance[beyond] = np.where(inward.valid, length, survey.diameter)
+    # Only where a surface is near the set but for this: a farther one first has to come nearer.
+    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
+    due = np.asarray(inward.valid) & farther & (length < survey.schedule.rounds.near * survey.diameter)
+    points = there.points + numbers.recall_inward * np.asarray(inward.displacement)
+    recall = Cloud(seen_from, np.zeros_like(faces[beyond]), points, np.asarray(inward.tangents), RECALL_MISS * length)
+    return distance, recall.take(due)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..bezier.design import design_matrix
+from ..bezier import design_matrix
 
 CLEAR = 1e-3
 """A determinant (of unit columns) or a gain (over an objective's range) below this decides nothing."""
@@ -51,7 +51,7 @@ def dominated_fraction(values: np.ndarray) -> float:
     values = values[np.isfinite(values).all(axis=1)]
     if len(values) == 0:
         return 0.0
-    margin = CLEAR * np.ptp(values, axis=0)
+    margin = CLEAR * np.ptp(values, axis=0) + _rounding(values)
     better = np.all(values[None, :, :] < values[:, None, :] - margin, axis=2)
     return float(np.mean(better.any(axis=1)))
 
@@ -62,6 +62,11 @@ def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
     others = ~np.eye(n_objectives, dtype=bool)
     own = values[:n_objectives]
     equal = np.abs(values[None, :, :] - own[:, None, :]) <= EQUAL * span
-    better = values[None, :, :] < own[:, None, :] - MUCH * span
+    better = values[None, :, :] < own[:, None, :] - MUCH * span - _rounding(values)
     beaten = np.all(np.where(others[:, None, :], better, equal), axis=2)
     return beaten.any(axis=1)
+
+
+def _rounding(values: np.ndarray) -> np.ndarray:
+    """Differences of an objective below this are rounding."""
+    return 64 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)

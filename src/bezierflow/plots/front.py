@@ -1,36 +1,49 @@
 """The front: objective values over the whole surface."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..flow import Solution
 from ..precision import double_precision
 from .palette import CHOICE_COLOR
-from .space import draw_image, finish, new_axes
+from .space import Map, axes_or_new, draw_image, finish
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CHOICE_MARKERS = "osD^vP*X"
 """Choices are told apart by their shape, in print and by color-blind eyes too."""
 
 
+@runtime_checkable
+class HasValues(Protocol):
+    """What can be marked on a front: it has objective values."""
+
+    @property
+    def f(self) -> ArrayLike:
+        """The M objective values."""
+        ...
+
+
 def front(
     solution: Solution,
     *,
-    choices: Sequence[Any] | Mapping[str, Any] = (),
-    points: Any = None,
+    choices: Sequence[HasValues] | Mapping[str, HasValues] = (),
+    points: ArrayLike | None = None,
     title: str = "",
-    ax: Any = None,
-) -> Any:
+    ax: "Axes | None" = None,
+) -> "Axes":
     """Draws the front of two or three objectives, and returns the axes.
 
     Args:
         solution: the solution. Where its problem knows the exact Pareto set, the exact front is drawn as black lines.
-        choices: answers of `bezierflow.decisions`, or anything with `f`, marked on the front, each with its own sign: by name in
-            a mapping, else by what was asked.
+        choices: answers of `bezierflow.decisions`, or anything with `f`, each marked in its own shape; the legend has the keys of
+            a mapping, else what was asked.
         points: objective vectors to mark, one a row, such as another method's samples.
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
@@ -38,9 +51,8 @@ def front(
     n_objectives = solution.n_objectives
     if n_objectives not in (2, 3):
         raise ValueError(f"front draws 2 or 3 objectives, got {n_objectives}; plots.pairs draws any number")
-    truth = partial(_exact_front, solution.objectives) if hasattr(solution.objectives, "pareto_point") else None
-    ax = new_axes(n_objectives, ax)
-    draw_image(ax, lambda t: np.asarray(solution.front(t)), truth, n_objectives, "Bézier simplex", "Pareto front")
+    ax = axes_or_new(ax, n_coordinates=n_objectives)
+    draw_image(ax, solution.front, _exact_front(solution), n_objectives, "Bézier simplex", "Pareto front")
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=12, color="#777777", label="points")
     in_space = {"depthshade": False} if n_objectives == 3 else {}
@@ -50,14 +62,22 @@ def front(
     return finish(ax, solution.names.objective_labels, title)
 
 
-def _named(choices: Sequence[Any] | Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def _named(choices: Sequence[HasValues] | Mapping[str, HasValues]) -> Iterable[tuple[str, HasValues]]:
     """Choices with their names: those they were given, or what was asked."""
     if isinstance(choices, Mapping):
         return choices.items()
     return [(getattr(choice, "question", "choice"), choice) for choice in choices]
 
 
-def _exact_front(problem: Any, t: np.ndarray) -> np.ndarray:
-    """The objective values of the exact Pareto set, for a problem that knows it."""
-    with double_precision():
-        return np.asarray(jax.vmap(problem)(np.asarray(problem.pareto_point(t))))
+def _exact_front(solution: Solution) -> Map | None:
+    """The map from t to the objective values of the exact Pareto set, for a problem that knows it."""
+    objectives = solution.objectives
+    pareto_point = getattr(objectives, "pareto_point", None)
+    if objectives is None or pareto_point is None:
+        return None
+
+    def exact(t: np.ndarray) -> np.ndarray:
+        with double_precision():
+            return np.asarray(jax.vmap(objectives)(np.asarray(pareto_point(t))))
+
+    return exact

@@ -1,30 +1,43 @@
 """How a run went, iteration by iteration."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..flow import Solution
-from .matplotlib_import import pyplot
 from .palette import SERIES
+from .space import axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
-def history(solution: Solution, *, title: str = "", ax: Any = None) -> Any:
-    """Draws what the run recorded in `solution.history` against the iteration, logarithmically; returns the axes."""
-    series = {
-        name: np.asarray(values, dtype=float)
-        for name, values in solution.history.items()
-        if np.ndim(values) == 1 and np.issubdtype(np.asarray(values).dtype, np.number) and len(values)
-    }
+def history(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
+    """Draws what the run recorded in `solution.history` against the iteration; returns the axes.
+
+    Distances go with the logarithmic axis on the left, whole numbers (the degree) as steps with an axis on the right.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    recorded = {name: np.asarray(values) for name, values in solution.history.items()}
+    series = {name: v for name, v in recorded.items() if v.ndim == 1 and np.issubdtype(v.dtype, np.number) and len(v)}
     if not series:
         raise ValueError("this solution has no history to draw: its run recorded nothing, or it is a part of another solution")
-    ax = ax or pyplot().figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
+    ax = axes_or_new(ax, (6.4, 4.0))
+    lines = []
     for color, (name, values) in zip(SERIES * len(series), series.items(), strict=False):
-        marker = "." if len(values) < 40 else ""
-        ax.plot(np.arange(1, len(values) + 1), np.where(values > 0, values, np.nan), color=color, label=name, marker=marker)
+        number = np.arange(1, len(values) + 1)
+        if np.issubdtype(values.dtype, np.integer):
+            right = ax.twinx()
+            right.set_ylabel(name)
+            right.yaxis.set_major_locator(MaxNLocator(integer=True))
+            lines += right.step(number, values, color=color, label=name, where="mid", linewidth=0.8)
+        else:
+            marker = "." if len(values) < 40 else ""
+            lines += ax.plot(number, np.where(values > 0, values, np.nan), color=color, label=name, marker=marker)
     ax.set_yscale("log")
     ax.set_xlabel("iteration")
-    ax.legend(frameon=False)
+    ax.legend(handles=lines, frameon=False)
     ax.grid(True, color="#e4e4e4", linewidth=0.6)
     ax.set_title(title)
     return ax

@@ -1,6 +1,6 @@
 """The picture to begin with: whatever suits a solution's numbers of objectives and variables."""
 
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from ..flow import Solution
 from .front import front
@@ -9,14 +9,17 @@ from .pairs import pairs
 from .paths import paths
 from .surface import surface
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def overview(solution: Solution, *, title: str = "") -> Any:
+
+def overview(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the set beside the front where both can be seen in space, else all pairs of objectives; returns the figure."""
     n_objectives, n_variables = solution.n_objectives, solution.raveling.n_variables
     if n_objectives > 3:
         return pairs(solution, title=title)
     if n_variables not in (2, 3):
-        return front(solution, title=title).figure if n_objectives == 3 else paths(solution, title=title)
+        return cast("Figure", front(solution, title=title).figure) if n_objectives == 3 else paths(solution, title=title)
     figure = pyplot().figure(figsize=(11.0, 4.8), layout="constrained")
     left = figure.add_subplot(1, 2, 1, projection="3d" if n_variables == 3 else None)
     right = figure.add_subplot(1, 2, 2, projection="3d" if n_objectives == 3 else None)

@@ -1,7 +1,7 @@
 """Many objectives, two at a time."""
 
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,11 +10,14 @@ from ..simplex import grid, spread_nodes
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, SERIES
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 N_POINTS = 3000
 """Points of the front in each panel."""
 
 
-def pairs(solution: Solution, *, title: str = "") -> Any:
+def pairs(solution: Solution, *, title: str = "") -> "Figure":
     """Draws every pair of objectives: the whole front's shadow, with the edge of those two objectives; returns the figure.
 
     On the edge only those two objectives are traded, so it bounds the shadow from below.
@@ -43,7 +46,7 @@ def pairs(solution: Solution, *, title: str = "") -> Any:
     return figure
 
 
-def edges(solution: Solution, *, title: str = "") -> Any:
+def edges(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
     n_objectives, labels = solution.n_objectives, solution.names.objective_labels
     both = list(combinations(range(n_objectives), 2))

@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..flow import Solution
 from ..simplex import check_on_simplex
 from .matplotlib_import import pyplot
 from .palette import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 STEPS = 100
 """Points along each leg of a path."""
@@ -18,7 +23,7 @@ NAMED = 12
 """Up to so many variables are told apart by a legend; more are drawn alike."""
 
 
-def paths(solution: Solution, through: Any = None, *, title: str = "") -> Any:
+def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = "") -> "Figure":
     """Draws objectives and variables along a path through points of the simplex, each in its own range; returns the figure.
 
     Parallel coordinates would show a few designs as broken lines; a surface has all the designs between them too.
@@ -52,7 +57,7 @@ def paths(solution: Solution, through: Any = None, *, title: str = "") -> Any:
     return figure
 
 
-def _draw(ax: Any, along: np.ndarray, values: np.ndarray, labels: Sequence[str], kind: str) -> None:
+def _draw(ax: "Axes", along: np.ndarray, values: np.ndarray, labels: Sequence[str], kind: str) -> None:
     low, spread = values.min(axis=0), np.ptp(values, axis=0)
     relative = (values - low) / np.where(spread > 0, spread, 1.0)
     many = len(labels) > NAMED

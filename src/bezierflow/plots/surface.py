@@ -1,13 +1,17 @@
 """The surface in space, beside the true Pareto set where it is known."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..bezier import BezierSimplex
 from ..flow import Solution
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
-from .space import Map, draw_image, finish, new_axes
+from .space import Map, axes_or_new, draw_image, finish
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def surface(
@@ -15,10 +19,10 @@ def surface(
     *,
     truth: Map | None = None,
     net: bool = False,
-    points: Any = None,
+    points: ArrayLike | None = None,
     title: str = "",
-    ax: Any = None,
-) -> Any:
+    ax: "Axes | None" = None,
+) -> "Axes":
     """Draws the Pareto set of two or three objectives in two or three variables, and returns the axes.
 
     Args:
@@ -30,16 +34,16 @@ def surface(
         ax: axes to draw into; a new figure if None.
     """
     shape = solution.flat_surface if isinstance(solution, Solution) else solution
-    dimensions = shape.n_variables
-    if shape.n_objectives not in (2, 3) or dimensions not in (2, 3):
+    n_variables = shape.n_variables
+    if shape.n_objectives not in (2, 3) or n_variables not in (2, 3):
         raise ValueError(
-            f"surface draws 2 or 3 objectives in 2 or 3 variables, got {shape.n_objectives} objectives in {dimensions} "
+            f"surface draws 2 or 3 objectives in 2 or 3 variables, got {shape.n_objectives} objectives in {n_variables} "
             "variables; plots.paths draws any number of variables, plots.pairs any number of objectives"
         )
-    labels = solution.names.variable_labels if isinstance(solution, Solution) else [f"x{i + 1}" for i in range(dimensions)]
+    labels = solution.names.variable_labels if isinstance(solution, Solution) else [f"x{i + 1}" for i in range(n_variables)]
     if truth is None and isinstance(solution, Solution):
         truth = getattr(solution.objectives, "pareto_point", None)
-    ax = new_axes(dimensions, ax)
+    ax = axes_or_new(ax, n_coordinates=n_variables)
     draw_image(ax, shape, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net:
         _draw_net(ax, shape)
@@ -48,7 +52,7 @@ def surface(
     return finish(ax, labels, title)
 
 
-def _draw_net(ax: Any, shape: BezierSimplex) -> None:
+def _draw_net(ax: "Axes", shape: BezierSimplex) -> None:
     points = np.asarray(shape.control_points)
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)

@@ -1,7 +1,7 @@
 """Scalarizations that measure objectives from an ideal point, in units of their ranges."""
 
-import abc
-from typing import NamedTuple, Self
+import dataclasses
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -28,12 +28,12 @@ class AbstractReferencedScalarization(AbstractScalarization):
 
     reference: eqx.AbstractVar[Reference | None]
 
-    @abc.abstractmethod
-    def with_reference(self, reference: Reference) -> Self:
-        """The same scalarization with this reference."""
+    def with_reference(self, reference: Reference) -> "AbstractReferencedScalarization":
+        """The same scalarization with this reference; its `__init__` must take every field by name."""
+        return dataclasses.replace(self, reference=reference)
 
     def normalized(self, values: Float[Array, " n_objectives"]) -> Float[Array, " n_objectives"]:
-        """U = (f − ideal)/scale."""
+        """The normalized values u = (f − ideal)/scale."""
         if self.reference is None:
             raise ValueError(
                 f"{type(self).__name__} has no reference yet; minimize() finds one, or give reference=Reference(ideal, scale)"

@@ -25,12 +25,8 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
             raise ValueError(f"smoothing must be above 0, got {smoothing!r}")
         self.smoothing, self.reference = float(smoothing), reference
 
-    def with_reference(self, reference: Reference) -> "SmoothTchebycheff":
-        """The same smoothing with this reference."""
-        return SmoothTchebycheff(self.smoothing, reference)
-
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
         u = self.normalized(values)
-        # An objective with t_m = 0 is not asked for: as exp(0) it would only pull towards nothing.
-        return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0)  # type: ignore[return-value]
+        # Objectives with t_m = 0 are left out: their terms exp(0) would only shrink the gradient of the others.
+        return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0, return_sign=False)

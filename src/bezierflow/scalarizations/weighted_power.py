@@ -26,13 +26,9 @@ class WeightedPower(AbstractReferencedScalarization):
             raise ValueError(f"power must be at least 1, got {power!r}")
         self.power, self.reference = float(power), reference
 
-    def with_reference(self, reference: Reference) -> "WeightedPower":
-        """The same power with this reference."""
-        return WeightedPower(self.power, reference)
-
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """Σ_m t_m u_m^p."""
         u = self.normalized(values)
-        # A hair below the ideal point, a fractional power would be no number; its slope there is 0 anyway.
+        # Rounding can put u slightly below 0, where a fractional power is not a number: value and slope are 0 there.
         inside = u > 0
         return jnp.dot(t, jnp.where(inside, jnp.where(inside, u, 1.0) ** self.power, 0.0))

@@ -1,7 +1,6 @@
 """The loss ℓ(P; t) that stability and the generalization gap are about, and where its supremum over t is looked for."""
 
 import abc
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import basis
+from ..evaluation import Objectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import grid, low_discrepancy, n_controls
 
@@ -49,7 +49,7 @@ class Stationarity(AbstractLoss):
     is not convex it is 0 at every stationary point, and where gradients are unbounded it is unbounded.
     """
 
-    objectives: Callable[[Array], Array]
+    objectives: Objectives
     scalarization: AbstractScalarization
 
     def __call__(
@@ -61,7 +61,7 @@ class Stationarity(AbstractLoss):
         return jnp.linalg.norm(gradient, axis=-1)
 
 
-def loss_for(objectives: Callable[[Array], Array], scalarization: AbstractScalarization) -> AbstractLoss:
+def loss_for(objectives: Objectives, scalarization: AbstractScalarization) -> AbstractLoss:
     """The paper's loss where the problem knows its Pareto map and weighted sums are minimized, else the residual."""
     if hasattr(objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
         return Distance(objectives)

@@ -1,6 +1,5 @@
 """What the objectives do where a run and its twins go: their slopes and curvature, proved where the problem allows it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import e, sqrt
 
@@ -11,14 +10,13 @@ from jaxtyping import Array, Float
 
 from ..bezier import basis
 from ..compilation import compiled
+from ..evaluation import Objectives
 from ..precision import double_precision
 from ..problems import Fonseca, Quadratic, ScaledMED
 from ..scalarizations import Scalarized, WeightedSum
 from ..simplex import multi_indices, n_controls, raised_positions
 from .losses import DENSE, dense_points
 from .trace import Trace
-
-Objectives = Callable[[Array], Array]
 
 LOOKED_AT = 100
 """Grid points and evenly spread points, so many of each, at which unknown constants are measured besides the run's own t."""

@@ -1,12 +1,12 @@
 """From a run to its bounds: the run's own samples, step sizes, λ_min and residuals, with what is known of the objectives."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from ..evaluation import Objectives
 from .bounds import CurvatureBounds, SharperBounds, pull_of_one
 from .gram import coherence, gram_root
 from .region import (
@@ -45,7 +45,7 @@ class RunBounds:
 
 
 def run_bounds(
-    run: Trace, objectives: Callable[[Array], Array], *, mu: float | None = None, curvature: tuple[float, float] | None = None
+    run: Trace, objectives: Objectives, *, mu: float | None = None, curvature: tuple[float, float] | None = None
 ) -> RunBounds:
     """The bounds of a run, proved where the constants of the objectives are known and estimates where they are measured.
 

@@ -1,14 +1,15 @@
 """Stability and gap against N: does one example matter less when there are more of them, and how fast?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from ..bezier import BezierSimplex
+from ..evaluation import Objectives
 from ..flow import Flow
 from ..precision import double_precision
 from ..simplex import Uniform
@@ -81,8 +82,8 @@ class Scaling:
 
 def against_samples(
     flow: Flow,
-    objectives: Callable[[Array], Array],
-    x0: Float[np.ndarray, " n_variables"],
+    objectives: Objectives,
+    x0: Float[np.ndarray, " n_variables"] | Sequence[float],
     n_samples: Sequence[int],
     n_iterations: int,
     *,
@@ -103,12 +104,13 @@ def against_samples(
     if len(set(n_samples)) < 3:
         raise ValueError(f"n_samples must hold at least three different N to measure a slope, got {list(n_samples)}")
     check_count(n_runs, "n_runs", 2)
+    start = np.asarray(x0, dtype=float)
     with double_precision():
-        check_gradients(objectives, x0)
-        n_objectives = jax.eval_shape(objectives, x0).shape[0]
+        check_gradients(objectives, start)
+        n_objectives = jax.eval_shape(objectives, start).shape[0]
         for N in n_samples:
             check_samples(N, n_objectives, flow.degree)
-        surface = BezierSimplex.constant(x0, n_objectives, flow.degree)
+        surface = BezierSimplex.constant(start, n_objectives, flow.degree)
         settings = [Setting(_with_samples(flow, N), objectives, surface, n_iterations) for N in n_samples]
         rows = [_measure(setting, n_runs, seed) for setting in settings]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}

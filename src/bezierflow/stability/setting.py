@@ -1,11 +1,9 @@
 """What all runs of a study share: the flow, the objectives, the start and the number of iterations."""
 
-from collections.abc import Callable
-
 import equinox as eqx
-from jaxtyping import Array
 
 from ..bezier import BezierSimplex
+from ..evaluation import Objectives
 from ..flow import Flow
 from ..simplex import AbstractSampler
 from .checks import check_count
@@ -23,11 +21,11 @@ class Setting(eqx.Module):
     """
 
     flow: Flow
-    objectives: Callable[[Array], Array]
+    objectives: Objectives
     surface: BezierSimplex
     n_iterations: int = eqx.field(static=True)
 
-    def __init__(self, flow: Flow, objectives: Callable[[Array], Array], surface: BezierSimplex, n_iterations: int):
+    def __init__(self, flow: Flow, objectives: Objectives, surface: BezierSimplex, n_iterations: int):
         if flow.runs_on_host:
             raise TypeError(
                 f"flow must have a method that JAX can trace, so that twins run side by side; {type(flow.method).__name__} runs "

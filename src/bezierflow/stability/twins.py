@@ -92,12 +92,12 @@ def _run_many(setting: Setting, keys: Array, exchange: Exchange, whole: bool, ba
         t, weights = flow.draw(state.key, state.k, setting.n_objectives)
         exchanged = t.at[own.position].set(own.t)
         replayed = eqx.tree_at(lambda flow: flow.sampler, flow, Given(jnp.where(state.k == own.k, exchanged, t), weights))
-        following, _ = replayed.step(setting.objectives, state)
+        following, _ = replayed.iterate(setting.objectives, state)
         return following, state.surface.control_points if whole else None
 
     def run(key_and_exchange: tuple[Array, Exchange]) -> Array:
         key, own = key_and_exchange
-        state = flow.init(setting.surface, key)
+        state = flow.begin(setting.surface, key)
         state, before = jax.lax.scan(lambda state, _: iterate(own, state), state, length=setting.n_iterations)
         last = state.surface.control_points
         return last if before is None else jnp.concatenate([before, last[None]])

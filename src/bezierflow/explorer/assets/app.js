@@ -83,7 +83,7 @@ function start() {
   window.addEventListener("resize", refresh);
   refresh();
   draw();
-  return { model, state, moveTo, setBound, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, readable };
+  return { model, state, moveTo, setBound, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, projectToSimplex, readable };
 }
 
 /** How far the design at the point may be from the true Pareto set: measured nearby where the page has that, else overall. */
@@ -92,7 +92,7 @@ function showError(root, model, state) {
   const share = (value) => `${readable(100 * value / (error.diameter || 1), 2)} % of the set's size`;
   const parts = local === null ? [`Surface error ${readable(error.rms, 2)} overall (${share(error.rms)})`]
     : [`Surface error about ${readable(local, 2)} here (${share(local)})`];
-  parts.push(`rarely more than ${readable(error.bound, 2)} anywhere`);
+  parts.push(`expected below ${readable(error.bound, 2)} everywhere`);
   root.textContent = parts.join(", ");
   root.classList.toggle("caution", error.flags.length > 0);
   root.title = error.flags.join("\n");

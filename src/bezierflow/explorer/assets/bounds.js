@@ -1,4 +1,4 @@
-// Bounds on objectives: which part of the front obeys them, and the nearest point that does.
+// Bounds on objectives: which part of the front obeys them, and a point nearby that does.
 
 /** Whether values obey all upper bounds; a hair of tolerance, so that a point snapped to a bound stays there. */
 function isFeasible(values, bounds, scale) {
@@ -6,7 +6,7 @@ function isFeasible(values, bounds, scale) {
   return true;
 }
 
-/** The feasible point nearest to t: the nearest feasible sample, then as far back towards t as the bounds allow. */
+/** A feasible point near t: from the feasible sample nearest to t, as far along the line to t as the bounds allow; null if no sample is feasible. */
 function snapToFeasible(model, bounds, t) {
   const ok = (point) => isFeasible(model.front.evaluate(point), bounds, model.scale);
   if (ok(t)) return t;

@@ -171,15 +171,14 @@ class SurfaceView {
   drawSurface(context) {
     const depth = (corners) => corners.reduce((sum, corner) => sum + corner[2], 0) / corners.length;
     const seen = this.mesh.faces(this.state).map(({ corners, color }) => {
-      const at = corners.map((corner) => this.project(corner));
-      return { at, color, depth: depth(at) };
+      const projected = corners.map((corner) => this.project(corner));
+      return { projected, color, depth: depth(projected) };
     });
     context.lineWidth = 0.6;
-    for (const { at, color } of seen.sort((a, b) => a.depth - b.depth)) {
+    for (const { projected, color } of seen.sort((a, b) => a.depth - b.depth)) {
       context.fillStyle = context.strokeStyle = color;
       context.beginPath();
-      context.moveTo(at[0][0], at[0][1]);
-      for (let k = 1; k < at.length; k++) context.lineTo(at[k][0], at[k][1]);
+      projected.forEach((corner, k) => context[k ? "lineTo" : "moveTo"](corner[0], corner[1]));
       context.closePath();
       context.fill();
       context.stroke();

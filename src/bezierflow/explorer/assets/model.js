@@ -23,7 +23,7 @@ class Model {
   /** Objective values as shares of their ranges, from −½ at the best to ½ at the worst. */
   normalized(values) { return values.map((value, m) => (value - this.ideal[m]) / this.scale[m] - 0.5); }
 
-  /** The estimated distance of the surface to the Pareto set near t: inverse-distance mean of the nearest measured points. */
+  /** The estimated distance of the surface to the Pareto set near t: the mean of the measured ones, each weighted by its distance to t to the power −4. */
   errorAt(t) {
     if (!this.localErrors) return null;
     let total = 0, weights = 0;

@@ -30,11 +30,11 @@ class Pad {
     const c = this.corners();
     if (c.length === 2) {
       const share = (x - c[0][0]) / (c[1][0] - c[0][0]);
-      return ontoSimplex([1 - share, share]);
+      return projectToSimplex([1 - share, share]);
     }
     const area = (p, q, r) => (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
     const whole = area(c[0], c[1], c[2]), point = [x, y];
-    return ontoSimplex([area(point, c[1], c[2]), area(c[0], point, c[2]), area(c[0], c[1], point)].map((a) => a / whole));
+    return projectToSimplex([area(point, c[1], c[2]), area(c[0], point, c[2]), area(c[0], c[1], point)].map((a) => a / whole));
   }
 
   moveTo(event) {

@@ -19,11 +19,14 @@ function multinomial(index) {
   return value;
 }
 
-/** The nearest point of the simplex: cut below 0, then scaled to sum 1. */
-function ontoSimplex(t) {
-  const cut = t.map((value) => Math.max(value, 0));
-  const sum = cut.reduce((a, b) => a + b, 0);
-  return sum > 0 ? cut.map((value) => value / sum) : t.map(() => 1 / t.length);
+/** The point of the simplex nearest to t: max(t_m − θ, 0) with the one θ that makes the sum 1, found among the sorted t_m. */
+function projectToSimplex(t) {
+  let sum = 0, theta = 0;
+  t.slice().sort((a, b) => b - a).forEach((value, k) => {
+    sum += value;
+    if (value > (sum - 1) / (k + 1)) theta = (sum - 1) / (k + 1);
+  });
+  return t.map((value) => Math.max(value - theta, 0));
 }
 
 /** t with its m-th coordinate set; the others keep their proportions, or share alike if they were all 0. */

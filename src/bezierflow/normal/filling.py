@@ -4,8 +4,24 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+from jaxtyping import Float
 
 from ..simplex import index_positions, multi_indices
+
+
+def fill_inside(
+    control_points: Float[np.ndarray, "n_controls n_variables"], n_objectives: int, degree: int
+) -> Float[np.ndarray, "n_controls n_variables"]:
+    """The control points with those off the edges replaced, for least squares of p_{d+2e_i} − 2p_{d+e_i+e_j} + p_{d+2e_j}.
+
+    For a flat net with evenly spread edges this is exactly the flat net.
+    """
+    if degree < 3:
+        return control_points
+    outer, inner, matrix = _filling(n_objectives, degree)
+    filled = control_points.copy()
+    filled[inner] = matrix @ control_points[outer]
+    return filled
 
 
 @lru_cache(maxsize=64)
@@ -25,16 +41,3 @@ def _filling(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray, np
     differences = np.concatenate(blocks)
     matrix = -np.linalg.lstsq(differences[:, inner], differences[:, outer], rcond=None)[0]
     return outer, inner, matrix
-
-
-def fill_inside(control_points: np.ndarray, n_objectives: int, degree: int) -> np.ndarray:
-    """The control points with those off the edges replaced, for least squares of p_{d+2e_i} − 2p_{d+e_i+e_j} + p_{d+2e_j}.
-
-    For a flat net with evenly spread edges this is exactly the flat net.
-    """
-    if degree < 3:
-        return control_points
-    outer, inner, matrix = _filling(n_objectives, degree)
-    filled = control_points.copy()
-    filled[inner] = matrix @ control_points[outer]
-    return filled

@@ -1,0 +1,95 @@
+"""Evaluations of a JAX function, compiled once for blocks of a fixed size."""
+
+from collections.abc import Callable
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from ..methods import Evaluations
+from ..precision import double_precision
+from .blocks import block_size, in_blocks
+from .evaluator import AbstractEvaluator
+
+Objectives = Callable[[Array], Array]
+
+
+class JaxEvaluator(AbstractEvaluator):
+    """A JAX function, differentiated by JAX, in double precision.
+
+    Making one costs nothing: compiled programs are kept by the function (and by its arrays' shapes, where it is a pytree).
+    """
+
+    def __init__(
+        self,
+        objectives: Objectives,
+        n_objectives: int,
+        n_variables: int,
+        budget: int | None = None,
+        spent: Evaluations | None = None,
+    ):
+        super().__init__(n_objectives, n_variables, budget, spent)
+        self.objectives, self.block = objectives, block_size(n_objectives, n_variables)
+
+    def _values(self, points: np.ndarray) -> np.ndarray:
+        return in_blocks(partial(_values, self.objectives), self.block, points)[0]
+
+    def _jacobians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, gradients = in_blocks(partial(_jacobians, self.objectives), self.block, points)
+        return values, gradients
+
+    def _hessians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        values, gradients, hessians = in_blocks(partial(_hessians, self.objectives), self.block, points)
+        return values, gradients, hessians
+
+    def _products(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        return in_blocks(partial(_products, self.objectives), self.block, points, directions)[0]
+
+
+def count_objectives(objectives: Objectives, n_variables: int) -> int:
+    """M, seen by tracing the function; an error if it does not return a vector."""
+    with double_precision():
+        # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds to spell out.
+        shape = jax.eval_shape(lambda x: objectives(x), jax.ShapeDtypeStruct((n_variables,), np.float64)).shape
+    if len(shape) != 1 or shape[0] < 1:
+        raise ValueError(f"objectives must return one vector with a value for each objective, got shape {shape}")
+    return shape[0]
+
+
+def _value_and_gradients(objectives: Objectives, x: Array) -> tuple[Array, Array]:
+    value, pullback = jax.vjp(objectives, x)
+    return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
+
+
+@eqx.filter_jit
+def _values(objectives: Objectives, x: Array) -> tuple[Array]:
+    return (jax.vmap(objectives)(x),)
+
+
+@eqx.filter_jit
+def _jacobians(objectives: Objectives, x: Array) -> tuple[Array, Array]:
+    return jax.vmap(partial(_value_and_gradients, objectives))(x)
+
+
+@eqx.filter_jit
+def _hessians(objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
+    def gradients_twice(point: Array) -> tuple[Array, tuple[Array, Array]]:
+        value, gradients = _value_and_gradients(objectives, point)
+        return gradients, (value, gradients)
+
+    def everything(point: Array) -> tuple[Array, Array, Array]:
+        hessians, (value, gradients) = jax.jacfwd(gradients_twice, has_aux=True)(point)
+        return value, gradients, (hessians + jnp.swapaxes(hessians, -1, -2)) / 2
+
+    return jax.vmap(everything)(x)
+
+
+@eqx.filter_jit
+def _products(objectives: Objectives, x: Array, v: Array) -> tuple[Array]:
+    def product(point: Array, direction: Array) -> Array:
+        return jax.jvp(lambda y: _value_and_gradients(objectives, y)[1], (point,), (direction,))[1]
+
+    return (jax.vmap(product)(x, v),)

@@ -1,0 +1,45 @@
+"""What the flows of `method="auto"` share: a degree that they choose, a tolerance for the error estimate, a budget."""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+
+from ..evaluation import Objectives
+from ..normal import ErrorEstimate, KnownHessians, Settings, estimate_error
+from .contract import AbstractFlow, Run, State
+
+AUTO_TOL = 1e-6
+"""The largest distance to the set, relative to its diameter, that `method="auto"` is content with."""
+
+
+class AbstractAutoFlow(AbstractFlow[State]):
+    """A flow that raises its degree until the held-out distance to the set is below a tolerance. Its states have `flags`.
+
+    Attributes:
+        degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
+        max_degree: the largest degree "auto" may choose; by default 14 for two objectives, 12 for three, 8 for four, 6 for five.
+        tol: the largest held-out distance, relative to the diameter of the set, that ends the run.
+        budget: the most points that may be evaluated; None for no limit. Never exceeded. The error estimate comes on top.
+    """
+
+    degree: Any = eqx.field(static=True, default="auto")
+    max_degree: int | None = eqx.field(static=True, default=None)
+    tol: float = eqx.field(static=True, default=AUTO_TOL)
+    budget: int | None = eqx.field(static=True, default=None)
+
+    def __check_init__(self) -> None:
+        if self.budget is not None and self.budget < 0:
+            raise ValueError(f"budget must be at least 0 evaluations, or None for no limit, got {self.budget}")
+        _ = self.settings
+
+    @property
+    def settings(self) -> Settings:
+        """The same, checked, as `bezierflow.normal` takes them."""
+        return Settings(self.degree, self.max_degree, self.tol, self.budget)
+
+    def measure(self, objectives: Objectives, run: Run[Any], seed: int) -> ErrorEstimate:
+        """The error at held-out t, with the flags that the run itself raised; Hessians that it left behind make it cheaper."""
+        known: KnownHessians | None = getattr(run.state, "known", None)
+        error = estimate_error(objectives, run.state.surface, seed, tol=self.tol, known=known)
+        return dataclasses.replace(error, flags=tuple(dict.fromkeys((*error.flags, *run.state.flags))))

@@ -1,0 +1,112 @@
+"""The contract of a flow: what moves a surface towards the Pareto set, one iteration at a time, and explains its end."""
+
+import abc
+import dataclasses
+from typing import Any, ClassVar, Generic, TypeVar
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from ..bezier import BezierSimplex
+from ..evaluation import Objectives
+from ..methods import Evaluations
+from ..normal import ErrorEstimate, estimate_error
+from ..problems import Names
+from .result import Reason, Result
+from .verdict import judge
+
+Info = dict[str, Any]
+"""What a person reads about an iteration: numbers by name. Every iteration has the same names; they become `solution.history`."""
+
+
+State = TypeVar("State")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(Generic[State]):
+    """A run that has ended.
+
+    Attributes:
+        state: the last one.
+        stopped: STOPPED, INTERRUPTED or ITERATION_LIMIT; None where the flow itself was done.
+        infos: one for each iteration that was made.
+    """
+
+    state: State
+    stopped: Reason | None
+    infos: list[Info]
+
+    @property
+    def history(self) -> dict[str, np.ndarray]:
+        """Each number of the infos over the iterations."""
+        return {name: np.array([info[name] for info in self.infos]) for name in self.infos[0]} if self.infos else {}
+
+
+class AbstractFlow(eqx.Module, Generic[State]):
+    """A flow: an immutable object with the settings of a run. A new one needs `init` and `step`, nothing else.
+
+    The data of a run is in its state, which has at least `surface`, `evaluations` and `done`; stepping the same state twice gives
+    the same state and the same counts. `bezierflow.minimize` prepares a flow, drives it from its first state until it is done
+    (see `drive`), measures the surface and explains the end. Objectives are functions of a flat vector, surfaces have flat
+    values, all in double precision.
+    """
+
+    most_iterations: ClassVar[int | None] = None
+    """How many iterations a run makes at most where the user does not say; None for as many as it takes."""
+
+    parametrization: ClassVar[str] = "free"
+    """What t means: "weights" where b(t) minimizes the t-weighted objectives, else "free"."""
+
+    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["AbstractFlow", BezierSimplex, Evaluations]:
+        """This flow and its start with whatever they leave open settled for the problem, and what that evaluated."""
+        return self, start, Evaluations()
+
+    @abc.abstractmethod
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> State:
+        """The state before the first iteration. `start` has degree 0 where the user gave a point."""
+
+    @abc.abstractmethod
+    def step(self, objectives: Objectives, state: State) -> tuple[State, Info]:
+        """One iteration. Where it would exceed the flow's budget, what there is, as a state that is done."""
+
+    def done(self, state: Any) -> bool | Bool[Array, ""]:
+        """Whether there is nothing left to do."""
+        return state.done
+
+    def surface(self, state: Any) -> BezierSimplex:
+        """The best surface so far, with NumPy control points."""
+        return state.surface
+
+    def evaluations(self, state: Any) -> Evaluations:
+        """What the run has evaluated so far."""
+        return state.evaluations
+
+    def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, list[Info]]:
+        """At least one iteration and at most `most`, and their infos: one, unless a flow is faster at many."""
+        state, info = self.step(objectives, state)
+        return state, [info]
+
+    def measure(self, objectives: Objectives, run: Run[State], seed: int) -> ErrorEstimate | None:
+        """The error estimate that the end of the run is judged by; None where the run claims nothing or there can be none."""
+        return estimate_error(objectives, self.surface(run.state), seed)
+
+    def explain(self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names) -> Result:
+        """Why the run ended and what its surface is worth, in words a person can act on."""
+        return judge(run.stopped, f"done after iteration {len(run.infos)}", len(run.infos), error)
+
+    def parts(self) -> dict[str, Any]:
+        """What the flow is made of, for `solution.made_by`: numbers and texts."""
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain = {name: value if isinstance(value, int | float | None) else str(value) for name, value in settings.items()}
+        return {"flow": type(self).__name__, **plain, "parametrization": self.parametrization}
+
+
+def corners(start: BezierSimplex) -> Float[np.ndarray, "n_objectives n_variables"]:
+    """The corners of a surface with flat values: where each objective's own minimization starts."""
+    return np.stack([np.asarray(start.vertex(m)) for m in range(start.n_objectives)])
+
+
+def total(*parts: Evaluations) -> Evaluations:
+    """The sum of counts."""
+    return Evaluations(*map(sum, zip(*parts, strict=True)))

@@ -1,0 +1,97 @@
+"""The driver of every flow: iterations until the flow is done, with a progress bar, a callback and Ctrl-C on the way."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..bezier import BezierSimplex
+from ..evaluation import Objectives
+from ..methods import Evaluations
+from .contract import AbstractFlow, Info, Run, State
+from .progress import progress_bar
+from .raveling import Raveling
+from .result import Reason
+
+PULSE_SECONDS = 0.25
+"""About how often a flow that makes many iterations at once is interrupted: to redraw the progress bar, to notice Ctrl-C."""
+
+LARGEST_GROWTH = 100
+"""The number of iterations made at once grows by at most this factor: the first ones may include compilation."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a callback gets after each iteration; it returns True to stop the run.
+
+    Attributes:
+        number: counts from 1.
+        surface: the best surface so far, with values shaped like x0.
+        evaluations: what the run has evaluated so far.
+        info: what `solution.history` will hold of this iteration, by the same names.
+    """
+
+    number: int
+    surface: BezierSimplex
+    evaluations: Evaluations
+    info: Info
+
+
+Callback = Callable[[Iteration], bool | None]
+
+
+def drive(
+    flow: AbstractFlow[State],
+    objectives: Objectives,
+    state: State,
+    n_iterations: int | None = None,
+    callback: Callback | None = None,
+    progress: bool = False,
+    raveling: Raveling | None = None,
+) -> Run[State]:
+    """Iterates from a state until the flow is done, `n_iterations` were made, or somebody stops it.
+
+    With a callback the run pauses after every iteration, without one about every `PULSE_SECONDS`. Ctrl-C ends the run with the
+    state of the last pause.
+    """
+    infos: list[Info] = []
+    stopped, most = None, 1
+    with progress_bar(progress, n_iterations, "flow") as update:
+        try:
+            while not flow.done(state):
+                if len(infos) == n_iterations:
+                    stopped = Reason.ITERATION_LIMIT
+                    break
+                began = time.perf_counter()
+                left = most if n_iterations is None else min(most, n_iterations - len(infos))
+                state, made = flow.advance(objectives, state, left)
+                infos += made
+                update(len(infos), _note(infos))
+                if made and callback is not None:
+                    if callback(_iteration(flow, state, infos, raveling)):
+                        stopped = Reason.STOPPED
+                        break
+                else:
+                    most = _next_group(len(made), time.perf_counter() - began)
+        except KeyboardInterrupt:
+            stopped = Reason.INTERRUPTED
+    return Run(state, stopped, infos)
+
+
+def _next_group(made: int, seconds: float) -> int:
+    """How many iterations to make until the next pause, at the speed of the last ones."""
+    return max(1, min(int(made * PULSE_SECONDS / max(seconds, 1e-6)), LARGEST_GROWTH * made))
+
+
+def _iteration(flow: AbstractFlow[State], state: State, infos: list[Info], raveling: Raveling | None) -> Iteration:
+    return Iteration(len(infos), shaped(flow.surface(state), raveling), flow.evaluations(state), infos[-1])
+
+
+def _note(infos: list[Info]) -> str:
+    return ", ".join(f"{name} {value:.2g}" for name, value in infos[-1].items()) if infos else ""
+
+
+def shaped(surface: BezierSimplex, raveling: Raveling | None) -> BezierSimplex:
+    """A surface with flat values as one with values of the user's shape."""
+    if raveling is None:
+        return surface
+    return BezierSimplex(raveling.unravel(surface.control_points), surface.n_objectives, surface.degree)

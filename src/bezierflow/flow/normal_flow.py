@@ -1,0 +1,43 @@
+"""The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
+
+import numpy as np
+
+from ..bezier import BezierSimplex
+from ..evaluation import Objectives
+from ..normal import ErrorEstimate, NormalState, advance, begin
+from ..problems import Names
+from .auto_flow import AbstractAutoFlow
+from .contract import Info, Run, corners
+from .result import Result
+from .verdict import judge
+
+
+class NormalFlow(AbstractAutoFlow[NormalState]):
+    """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto set as the degree allows.
+
+    It costs some hundred evaluations of values, gradients and Hessians, and needs objectives that are twice differentiable almost
+    everywhere. Choose another flow where Hessians are out of reach (more than some hundred variables) or values are noisy. Its
+    mathematics is in `bezierflow.normal`.
+    """
+
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> NormalState:
+        """Before the minimization of each objective from its corner of the start."""
+        return begin(objectives, corners(start), self.settings)
+
+    def step(self, objectives: Objectives, state: NormalState) -> tuple[NormalState, Info]:
+        """One round of the stage at hand: minimizers, edges, inside, a search elsewhere."""
+        state = advance(objectives, self.settings, state)
+        return state, {"error": state.error, "degree": state.surface.degree}
+
+    def explain(self, objectives: Objectives, run: Run[NormalState], error: ErrorEstimate | None, names: Names) -> Result:
+        """Why the run ended, what its surface is worth, and how far around it something better was looked for."""
+        return judge(run.stopped, f"done after step {len(run.infos)}; {_scope(run.state)}", len(run.infos), error)
+
+
+def _scope(state: NormalState) -> str:
+    """Whether the surface is more than a local Pareto set, as far as that was looked into."""
+    if state.rival is not None:
+        return f"x = {np.array2string(state.rival, precision=6, separator=', ')} beats a part of it"
+    if state.n_probes == 0:
+        return "a local Pareto set: nothing was looked for elsewhere"
+    return f"no better point among {state.n_probes} probes around it"

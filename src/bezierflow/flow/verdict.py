@@ -1,0 +1,85 @@
+"""What the end of a run is worth, whichever flow made it: its claim, against the error estimate."""
+
+import jax
+import numpy as np
+
+from ..bezier import BezierSimplex
+from ..evaluation import JaxEvaluator, Objectives
+from ..normal import ErrorEstimate, Flag
+from ..problems import Names
+from .raveling import Raveled
+from .result import Reason, Result
+
+SUSPECT_FLAGS = (
+    Flag.CORNERS_MISSED,
+    Flag.NOT_CONVERGED,
+    Flag.NOT_SIMPLICIAL,
+    Flag.MINIMIZER_NOT_UNIQUE,
+    Flag.WEAKLY_PARETO_VERTEX,
+    Flag.FEW_VARIABLES,
+    Flag.WRONG_BRANCH,
+    Flag.BETTER_ELSEWHERE,
+    Flag.ESTIMATE_INVALID,
+)
+"""Flags that make a surface suspect however small its estimated error: the estimate itself rests on what they deny."""
+
+HELD_OUT = 200
+"""About how many held-out t an error estimate takes."""
+
+MOST_HESSIAN_NUMBERS = 50_000_000
+"""An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made unless somebody asks for it."""
+
+
+def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | None) -> Result:
+    """Why a run ended after iteration k, and what its surface is worth; a claim to have converged must stand the estimate."""
+    words = {
+        Reason.STOPPED: f"the callback returned True after iteration {k}; the surface at that point is returned",
+        Reason.INTERRUPTED: f"interrupted after iteration {k}; the surface at that point is returned",
+        Reason.ITERATION_LIMIT: f"all {k} iterations were made",
+        None: claim,
+    }
+    found = f"{words[stopped]}; {describe(error)}"
+    if stopped is not None:
+        return Result(stopped, found)
+    flags = () if error is None else error.flags
+    advice = "; ".join(flag.value for flag in flags)
+    if any(flag in SUSPECT_FLAGS for flag in flags):
+        return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
+    if Flag.NOT_AT_TOLERANCE in flags:
+        return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
+    return Result(Reason.CONVERGED, found)
+
+
+def describe(error: ErrorEstimate | None) -> str:
+    """The estimate in words."""
+    if error is None:
+        return "solution.error estimates its distance to the Pareto set"
+    return (
+        f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at most, "
+        f"over {error.n_samples} held-out t on a set of diameter {error.diameter:.3g}"
+    )
+
+
+def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
+    """Why no error estimate is made; empty where it is affordable and JAX can form the Hessians it takes."""
+    if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
+        return f"the Hessians of {surface.n_variables} variables are too large"
+    if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
+        return "the objectives have kinks"
+    x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)
+    try:
+        jax.eval_shape(jax.jacfwd(jax.jacrev(lambda x: objectives(x))), x)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        return f"the objectives have no Hessians ({type(error).__name__})"
+    return ""
+
+
+def locate_non_finite(objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names) -> str:
+    """Which objective or gradient is not finite at the points b(t) of a surface, and where."""
+    seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(np.asarray(surface(t)))
+    for what, array in (("", seen.values), ("the gradient of ", seen.gradients)):
+        bad = ~np.isfinite(array).reshape(len(t), len(names.objectives), -1).all(axis=-1)
+        if bad.any():
+            n, m = np.argwhere(bad)[0]
+            return f"{what}{names.objectives[m]} was {array[n, m].tolist()} at x={seen.points[n].tolist()}, t={t[n].tolist()}"
+    return "the method moved a point to a place that is not finite, though objectives and gradients were finite there"

@@ -1,0 +1,86 @@
+"""Is there anything better elsewhere? Values alone, at points spread over boxes around the set.
+
+Every measurement of the normal flow is local: on the Pareto set of one basin all of them are 0, however much better another one
+is. Values tell: a point that beats a corner in its own objective, or dominates a point of the surface, lies in a better basin.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..bezier import BezierSimplex
+from ..evaluation import AbstractEvaluator
+from ..simplex import kronecker
+from .descent import find_minimizers
+from .held_out import held_out_points
+from .schedule import ExploreSchedule
+from .survey import Survey
+
+MOST_EVEN = 20
+"""Up to this many variables probes are a low-discrepancy sequence; beyond, such a sequence is no better than random points."""
+
+
+class Exploration(NamedTuple):
+    """What a search around the set found.
+
+    Attributes:
+        n_probes: how many points were looked at.
+        rival: the point that beats the surface most; None if no point does.
+    """
+
+    n_probes: int
+    rival: Float[np.ndarray, " n_variables"] | None
+
+
+def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: float, numbers: ExploreSchedule) -> Exploration:
+    """Looks at points in boxes around the surface, as many as the budget allows.
+
+    A point beats the surface by the larger of two gains, in units of each objective's range over the surface: how much lower an
+    objective is than at its own corner, and how much lower all objectives are than at a point of the surface.
+    """
+    control_points = np.asarray(surface.control_points, dtype=float)
+    M, n = surface.n_objectives, numbers.probes * len(numbers.boxes) + numbers.samples + surface.n_objectives
+    if n > evaluator.left:
+        return Exploration(0, None)
+    t = np.concatenate(
+        [np.eye(M), held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[: numbers.samples]]
+    )
+    on_surface = evaluator.values(np.asarray(surface(t)))
+    probes = _probes(np.asarray(surface(t)).mean(axis=0), diameter, numbers)
+    values = evaluator.values(probes)
+    usable = np.isfinite(values).all(axis=1)
+    span = np.ptp(on_surface, axis=0)
+    scale = np.where(span > 0, span, np.maximum(np.abs(on_surface).max(axis=0), np.finfo(float).tiny))
+    gain = np.where(usable, np.nan_to_num(_gains(values / scale, on_surface / scale), nan=-np.inf), -np.inf)
+    best = int(np.argmax(gain))
+    return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None)
+
+
+def _probes(center: np.ndarray, diameter: float, numbers: ExploreSchedule) -> Float[np.ndarray, "n n_variables"]:
+    """Evenly spread points in cubes around the center."""
+    n, dimension = numbers.probes * len(numbers.boxes), len(center)
+    evenly = kronecker(n, dimension) if dimension <= MOST_EVEN else np.random.default_rng(0).random((n, dimension))
+    cube = evenly - 0.5
+    sides = diameter * np.repeat(numbers.boxes, numbers.probes)
+    return center + sides[:, None] * cube
+
+
+def _gains(values: np.ndarray, on_surface: np.ndarray) -> Float[np.ndarray, " n"]:
+    """By how much each row of values beats a corner, or every objective of some point of the surface; corners come first."""
+    n_objectives = values.shape[1]
+    below_corner = (np.diagonal(on_surface[:n_objectives]) - values).max(axis=1)
+    dominates = (on_surface[None] - values[:, None]).min(axis=2).max(axis=1)
+    return np.maximum(below_corner, dominates)
+
+
+def better_corners(survey: Survey, rival: Float[np.ndarray, " n_variables"], clear: float) -> np.ndarray | None:
+    """The corners with those replaced that a descent from the rival beats clearly; None if it beats none."""
+    corners = survey.corners
+    n_objectives = len(corners)
+    found = find_minimizers(survey.look, np.eye(n_objectives), np.tile(rival, (n_objectives, 1)))
+    old, new = survey.evaluator.values(corners), survey.evaluator.values(found.x)
+    span = np.ptp(old, axis=0)
+    lower = np.diagonal(old) - np.diagonal(new) > clear * np.where(span > 0, span, np.abs(old).max(axis=0))
+    replaced = lower & found.converged
+    return np.where(replaced[:, None], found.x, corners) if replaced.any() else None

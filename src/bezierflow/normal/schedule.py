@@ -1,0 +1,198 @@
+"""Every tuned number of the normal flow and of its error estimate, with what it does.
+
+`python benchmarks/normal_flow.py sensitivity` halves and doubles each of them on random problems and prints what that changes in
+error and cost (`docs/normal_flow.md` has the table). Lengths are shares of the set's diameter unless said otherwise. Constants
+that follow from double precision (rounding, underflow) are named where they are used.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class DescentSchedule:
+    """Minimizing one weighted sum: a safeguarded Newton method."""
+
+    most_evaluations: int = 60
+    """A minimizer not found after so many trial points is reported as not found."""
+
+    precision: float = 1e-11
+    """The descent ends when the Newton step is below this share of |x| (or of the last step)."""
+
+    runaway: float = 1e8
+    """An x this many times larger than its start is taken for a sign that the objective has no minimizer."""
+
+    shorten: float = 0.35
+    """A trial point that does not improve shortens the step by this factor."""
+
+    longest_step: float = 10.0
+    """No step is longer than this many times |x| (or its scale at the start)."""
+
+    factor_agreement: float = 0.3
+    """The factor β of homogeneous objectives is used if the last two points predict minimizers that differ by less than this
+    share of their distance."""
+
+    factor_change: float = 0.05
+    """A factor β this close to 1 counts as 1, and one that changed by less does not restart the step length."""
+
+    bend: float = 2.0
+    """An indefinite Hessian, in units of its norm, gets ĝĝᵀ added, and this much more if an eigenvalue stays below `barely`."""
+
+    barely: float = 0.1
+    """See `bend`."""
+
+    singular: float = 1e-8
+    """A smooth minimum whose Hessian has a smaller eigenvalue than this (over its norm) has no unique minimizer."""
+
+    tie_weight: float = 1e-7
+    """What the other objectives weigh, slope for slope, when they break a tie between minimizers."""
+
+
+@dataclass(frozen=True)
+class RoundSchedule:
+    """Rounds of a patch: look at fresh nodes, learn, refit."""
+
+    margin: float = 0.05
+    """Rounds end at this share of tol: their nodes see less than the whole surface, and the bound is three times what is seen."""
+
+    first_order: int = 5
+    """Lobatto order of the first nodes: four inside an edge."""
+
+    least_seen: int = 8
+    """A patch is not finished before it was looked at in this many places, however small the error is there."""
+
+    most_rounds: int = 12
+    """Rounds of a patch at most."""
+
+    patience: int = 2
+    """Rounds at the largest degree without a gain of `gain` before a patch is left as it is (1 for four objectives and more,
+    whose rounds cost most)."""
+
+    gain: float = 0.5
+    """A round that leaves more than this share of the error brought nothing."""
+
+    near: float = 0.01
+    """Errors below this are good to a few percent: they can be compared, and Hessians can be borrowed."""
+
+    precise: float = 0.05
+    """Points of the cloud that may miss the set by more than this share of the error do not count as known, and weigh less."""
+
+    explained: float = 0.02
+    """A degree is high enough if its fit leaves this share of the error at known points, or `explained_target` of the target."""
+
+    explained_target: float = 0.3
+    """See `explained`."""
+
+    growth: int = 2
+    """Degrees a patch may gain in a round. Every failed round in a row allows one more, as far as the cloud determines it: a set
+    that is odd about the middle of an edge gains nothing from the next even degree."""
+
+    folds: int = 20
+    """Nodes next to folds that a round adds at most."""
+
+
+@dataclass(frozen=True)
+class LookSchedule:
+    """Looking at points: how far a displacement is believed."""
+
+    longest: float = 0.3
+    """A displacement counts for at most this: far from the set only its direction is believed. A point where the second-order
+    condition fails may miss the set by this."""
+
+    straight: float = 1 / 3
+    """Gradient directions change over this length, or over the distance to a corner where that is shorter. A point moved by y
+    over such a length ℓ misses the set by |y|²/ℓ."""
+
+    follow: float = 0.06
+    """A point is followed towards the set if it may miss it by more than this share of its displacement."""
+
+    corrections: int = 2
+    """How often a far point is followed."""
+
+    slowest_chord: float = 0.5
+    """A chord that leaves more than this share of the displacement after its first step is rejected."""
+
+    recall_excess: float = 2.0
+    """Points beyond the boundary of the set are called back where they are this many times farther from it than all others."""
+
+    recall_inward: float = 1.5
+    """They are called back by this many times their distance: to the boundary, and a little inside."""
+
+
+@dataclass(frozen=True)
+class FitSchedule:
+    """Fitting a surface to a cloud."""
+
+    overdetermined: float = 1.5
+    """Equations for each unknown before a degree is used: with fewer a fit meets its points and misses the set between them."""
+
+    first_damping: float = 1e-4
+    """Levenberg's damping μ starts at the error, and at no less than this."""
+
+    damping_fall: float = 0.03
+    """μ falls tenfold with each accepted step, down to this share of the error."""
+
+    steps: int = 16
+    """Steps of a fit at most."""
+
+
+@dataclass(frozen=True)
+class ExploreSchedule:
+    """Looking for something better elsewhere."""
+
+    probes: int = 512
+    """Values in each box."""
+
+    boxes: tuple[float, ...] = (3.0, 10.0, 30.0)
+    """Sides of the boxes around the set. Of 39 local results on 315 test problems, many with several basins, these boxes
+    caught 36, and no global one."""
+
+    samples: int = 300
+    """Points of the surface that the values are compared with."""
+
+    clear: float = 1e-3
+    """A gain below this share of an objective's range is none."""
+
+    restarts: int = 3
+    """How often a run starts again from better corners."""
+
+
+@dataclass(frozen=True)
+class ReportSchedule:
+    """The error estimate."""
+
+    samples: int = 200
+    """Held-out t by default."""
+
+    safety: float = 3.0
+    """The bound is this many times the largest distance seen. Over 900 random problems (`benchmarks/normal_flow.py families 100`)
+    the true two-sided maximum was at most 2.4 times it."""
+
+    far: float = 1e-4
+    """Beyond this one linearization is not trusted: the point is followed to the set and the length of its path counts."""
+
+    corrections: int = 4
+    """How many displacements a far point is given to reach the set."""
+
+    missed_corner: float = 0.25
+    """A corner farther than this from the minimizer of its objective raises a flag."""
+
+    dominated: float = 0.05
+    """Share of dominated samples that raises a flag."""
+
+    folded: float = 0.02
+    """Share of inner samples on folds that raises a flag."""
+
+    invalid: float = 0.05
+    """Share of samples without a valid distance, or on saddles, that raises a flag."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All of them."""
+
+    descent: DescentSchedule = field(default_factory=DescentSchedule)
+    rounds: RoundSchedule = field(default_factory=RoundSchedule)
+    look: LookSchedule = field(default_factory=LookSchedule)
+    fit: FitSchedule = field(default_factory=FitSchedule)
+    explore: ExploreSchedule = field(default_factory=ExploreSchedule)
+    report: ReportSchedule = field(default_factory=ReportSchedule)
