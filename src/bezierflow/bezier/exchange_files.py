@@ -8,9 +8,8 @@ import io
 import json
 import os
 from ast import literal_eval
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -125,19 +124,22 @@ def _rows(net: Net) -> list[tuple[str, list[float]]]:
     return list(zip(keys, _matrix(net).astype(np.float64).tolist(), strict=True))
 
 
-def _from_rows(table: Iterable[tuple[Any, list[Any]]], path: Path) -> Net:
+def _from_rows(table: Iterable[tuple[str, Sequence[str | float]]], path: Path) -> Net:
     """The net of (multi-index, numbers) pairs; the first multi-index says how many objectives and which degree."""
     found: dict[tuple[int, ...], list[float]] = {}
     for key, row in table:
         index = _parse_index(key, path)
         if index in found:
             raise ValueError(f"{os.fspath(path)} has the multi-index {index} twice")
-        try:
-            found[index] = [float(number) for number in row]
-        except (TypeError, ValueError):
-            found[index] = [np.nan]
-        if not np.isfinite(found[index]).all():
-            raise ValueError(f"{os.fspath(path)} must have finite numbers behind the multi-index {index}, got {row}")
+        found[index] = _parse_numbers(row, index, path)
+    n_objectives, degree = _check_complete(found, path)
+    points = np.empty((len(found), len(next(iter(found.values())))))
+    points[index_positions(np.array(list(found)))] = list(found.values())
+    return Net(points, n_objectives, degree)
+
+
+def _check_complete(found: Mapping[tuple[int, ...], list[float]], path: Path) -> tuple[int, int]:
+    """The number of objectives and the degree of a whole net, or a ValueError that says what is missing or does not fit."""
     if not found:
         raise ValueError(f"{os.fspath(path)} has no control points")
     first, width = next(iter(found)), len(next(iter(found.values())))
@@ -154,16 +156,24 @@ def _from_rows(table: Iterable[tuple[Any, list[Any]]], path: Path) -> Net:
             f"{os.fspath(path)} has {len(found)} of the {n_controls(n_objectives, degree)} control points for "
             f"{n_objectives} objectives and degree {degree}; {missing} is missing"
         )
-    points = np.empty((len(found), width))
-    points[index_positions(np.array(list(found)))] = list(found.values())
-    return Net(points, n_objectives, degree)
+    return n_objectives, degree
 
 
-def _parse_index(key: Any, path: Path) -> tuple[int, ...]:
+def _parse_numbers(row: Sequence[str | float], index: tuple[int, ...], path: Path) -> list[float]:
+    try:
+        numbers = [float(number) for number in row]
+    except (TypeError, ValueError):
+        numbers = [np.nan]
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{os.fspath(path)} must have finite numbers behind the multi-index {index}, got {row}")
+    return numbers
+
+
+def _parse_index(key: str, path: Path) -> tuple[int, ...]:
     """A multi-index as pytorch-bsf has written it over time: `(3, 0, 0)` or `[3, 0, 0]`."""
     try:
         index = literal_eval(key.strip())
-    except (ValueError, SyntaxError, AttributeError):
+    except (ValueError, SyntaxError):
         index = None
     if not isinstance(index, tuple | list) or not index or not all(type(entry) is int and entry >= 0 for entry in index):
         raise ValueError(f"{os.fspath(path)} must have multi-indices such as (3, 0, 0) in its first column, got {key!r}")

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
+from .archives import Manifest
 from .model import BezierSimplex
 from .net import Net
 from .net_files import describe_net, load_net, restore_net
@@ -16,11 +16,11 @@ def load_surface(path: str | PathLike[str]) -> BezierSimplex:
     return BezierSimplex(*load_net(path))
 
 
-def describe_surface(surface: BezierSimplex, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def describe_surface(surface: BezierSimplex, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """The surface as a part of an archive: what goes into the manifest, and its arrays, `name/0` and onward."""
     return describe_net(Net(surface.control_points, surface.n_objectives, surface.degree), name)
 
 
-def restore_surface(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> BezierSimplex:
+def restore_surface(description: Manifest, arrays: Mapping[str, np.ndarray]) -> BezierSimplex:
     """The surface that `describe_surface` described."""
     return BezierSimplex(*restore_net(description, arrays))

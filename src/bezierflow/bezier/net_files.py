@@ -7,14 +7,13 @@ import os
 from collections.abc import Callable, Mapping
 from operator import index
 from os import PathLike
-from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
 from . import exchange_files
-from .archives import read_archive, write_archive
+from .archives import Manifest, read_archive, write_archive
 from .net import Net
 
 
@@ -30,14 +29,14 @@ def load_net(path: str | PathLike[str]) -> Net:
     return read(path)
 
 
-def describe_net(net: Net, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def describe_net(net: Net, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """The net as a part of an archive: what goes into the manifest, and its arrays, `name/0` and onward."""
     arrays: dict[str, np.ndarray] = {}
     structure = _describe(net.control_points, name, arrays)
     return {"n_objectives": net.n_objectives, "degree": net.degree, "control_points": structure}, arrays
 
 
-def restore_net(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Net:
+def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
     """The net that `describe_net` described."""
     try:
         points = _restore(description["control_points"], arrays)
@@ -58,7 +57,7 @@ def _load_bez(path: str | PathLike[str]) -> Net:
     return restore_net(manifest, arrays)
 
 
-def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifest:
     """A pytree of dicts, lists and tuples as JSON, its leaves put aside in `arrays`."""
     kind = type(tree)
     if kind is dict:
@@ -79,7 +78,7 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[st
     return {"leaf": leaf}
 
 
-def _restore(structure: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> PyTree:
+def _restore(structure: Manifest, arrays: Mapping[str, np.ndarray]) -> PyTree:
     ((kind, content),) = structure.items()
     if kind == "leaf":
         return arrays[content]

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import prod
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import PyTreeDef
 from jaxtyping import Array, Float, PyTree, Shaped
+from numpy.typing import ArrayLike
 
 from ..precision import is_traced
 
@@ -17,7 +18,7 @@ from ..precision import is_traced
 class Raveling(eqx.Module):
     """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings, so nothing recompiles."""
 
-    treedef: Any = eqx.field(static=True)
+    treedef: PyTreeDef = eqx.field(static=True)
     shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
 
     @classmethod
@@ -99,7 +100,7 @@ def _as_tree(value: PyTree) -> PyTree:
     return value
 
 
-def _as_doubles(leaf: Any, name: str) -> np.ndarray:
+def _as_doubles(leaf: ArrayLike, name: str) -> np.ndarray:
     if np.iscomplexobj(leaf):
         raise TypeError(f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts as two leaves")
     return np.asarray(leaf, dtype=np.float64)
