@@ -28,6 +28,7 @@ def sample_t(n=2000, n_objectives=3):
     return np.random.default_rng(7).dirichlet(np.ones(n_objectives), n)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("n_objectives", "degree", "n_variables"), [(2, 4, 1), (3, 3, 3), (4, 2, 5)])
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000))

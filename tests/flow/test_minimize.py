@@ -225,6 +225,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_one_readable_line(name):
     arguments, options, error, words = MISTAKES[name]

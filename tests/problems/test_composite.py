@@ -26,6 +26,7 @@ def test_names_tell_the_sizes_and_can_be_changed():
     assert lasso().with_names(variables=("a", "b")).n_variables == 2
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("part", ["smooth", "nonsmooth", "prox"])
 def test_parts_must_be_functions(part):
     parts = {"smooth": len, "nonsmooth": len, "prox": len} | {part: 3}

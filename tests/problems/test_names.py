@@ -49,12 +49,14 @@ def test_names_are_distinct():
         Names(variables=("a", "b", "a"))
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("wrong", ["cost", ("cost", 1), 3])
 def test_names_are_sequences_of_texts(wrong):
     with pytest.raises(TypeError, match="objectives must"):
         Names(objectives=wrong)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_lists_become_tuples_so_that_names_hash():
     assert hash(Names(objectives=["a", "b"])) == hash(Names(objectives=("a", "b")))
 

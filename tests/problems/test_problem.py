@@ -33,6 +33,7 @@ def test_pytrees_pass_through():
     np.testing.assert_allclose(problem({"a": jnp.ones(2), "b": jnp.array(5.0)}), [2, 5])
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -88,6 +89,7 @@ def test_precision_follows_the_point():
     assert problem([1, 2, 3]).dtype == np.float64
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("x", [np.zeros(4), np.zeros((5, 3)), np.zeros(())])
 def test_points_of_the_wrong_shape(x):
     with pytest.raises(ValueError, match="x must"):

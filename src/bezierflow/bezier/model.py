@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
-from ..precision import is_double, in_double_precision, is_traced, on_host
+from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from . import nets
 from .basis import combine

@@ -84,7 +84,7 @@ class Solution:
         """D."""
         return self.pareto_set.degree
 
-    def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array, "*batch n_objectives"]:
+    def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_objectives"]:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
         if self.objectives is None:
             return self.fitted_front.surface(t)

@@ -55,10 +55,10 @@ class Linearization(NamedTuple):
 
 
 def linearize(
-    gradients: Float[Array, "n_objectives n_variables"],
-    hessians: Float[Array, "n_objectives n_variables n_variables"],
-    face: Bool[Array, " n_objectives"],
-    support: Bool[Array, ""] | bool = False,
+    gradients: Float[Array | np.ndarray, "n_objectives n_variables"],
+    hessians: Float[Array | np.ndarray, "n_objectives n_variables n_variables"],
+    face: Bool[Array | np.ndarray, " n_objectives"],
+    support: Bool[Array | np.ndarray, ""] | bool = False,
 ) -> Linearization:
     """The linearization at one point; vmap it over points. Frozen Hessians are simply older ones.
 
@@ -85,7 +85,9 @@ def linearize(
 
 
 def common_descent(
-    gradients: Float[Array, "n_objectives n_variables"], face: Bool[Array, " n_objectives"], step_size: float
+    gradients: Float[Array | np.ndarray, "n_objectives n_variables"],
+    face: Bool[Array | np.ndarray, " n_objectives"],
+    step_size: float,
 ) -> Linearization:
     """The first-order variant, without Hessians: y = −α ρ, the face-wise common descent direction.
 

@@ -17,7 +17,7 @@ LARGEST_ENUMERATION = 5
 
 
 def face_multipliers(
-    directions: Float[Array, "n_objectives n_variables"], face: Bool[Array, " n_objectives"]
+    directions: Float[Array | np.ndarray, "n_objectives n_variables"], face: Bool[Array | np.ndarray, " n_objectives"]
 ) -> Float[Array, " n_objectives"]:
     """W = argmin |Σ w_m ĝ_m| over w ≥ 0, Σ w_m = 1, w_m = 0 outside the face. Traceable; vmap it over points.
 

@@ -35,7 +35,7 @@ class Fonseca(AbstractSolvedProblem):
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
-    def _objectives(self, x: Array) -> Array:
+    def _objectives(self, x: Array | np.ndarray) -> Array:
         center = self.n_variables**-0.5
         squares = jnp.stack([jnp.sum((x - center) ** 2), jnp.sum((x + center) ** 2)])
         return -jnp.expm1(-squares)

@@ -68,7 +68,7 @@ class Quadratic(AbstractSolvedProblem):
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
-    def _objectives(self, x: Array) -> Array:
+    def _objectives(self, x: Array | np.ndarray) -> Array:
         x = jnp.asarray(x)
         away = x - jnp.asarray(self.centers, x.dtype)
         forms = jnp.sum(away * apply(jnp.asarray(self.matrices, x.dtype), away), axis=1)

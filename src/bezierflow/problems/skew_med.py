@@ -37,7 +37,7 @@ class SkewMED(AbstractSolvedProblem):
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
-    def _objectives(self, x: Array) -> Array:
+    def _objectives(self, x: Array | np.ndarray) -> Array:
         x = jnp.asarray(x)
         squares = jnp.sum((x - jnp.eye(self.n_objectives, dtype=x.dtype)) ** 2, axis=1)
         return power(squares / np.sqrt(2.0), jnp.asarray(self.exponents, x.dtype))

@@ -67,7 +67,7 @@ class SkewMMD(AbstractSolvedProblem):
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
-    def _objectives(self, x: Array) -> Array:
+    def _objectives(self, x: Array | np.ndarray) -> Array:
         x = jnp.asarray(x)
         away = apply(jnp.asarray(self.matrices, x.dtype), x - jnp.asarray(self.centers, x.dtype))
         return power(jnp.sum(away**2, axis=1), jnp.asarray(self.exponents, x.dtype) / 2)
