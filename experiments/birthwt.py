@@ -1,6 +1,5 @@
 """The Birthwt regression: 189 births, 16 predictors in 8 groups, as R's package grpreg prepares them from MASS."""
 
-import csv
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +25,7 @@ def load() -> Regression:
     Age and the mother's weight enter as orthogonal polynomials of degree 3, race, earlier premature labors and visits as
     indicators, smoking, hypertension and uterine irritability as they are; y is the birth weight.
     """
-    text = DATA.read_text(encoding="utf-8").splitlines()
-    rows = list(csv.DictReader(line for line in text if not line.startswith("#")))
-    raw = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+    raw = np.genfromtxt(DATA, delimiter=",", names=True, skip_header=3)  # after three lines about the data
     parts = {
         "age": dict(zip(("age1", "age2", "age3"), orthogonal_polynomials(raw["age"], 3).T, strict=True)),
         "lwt": dict(zip(("lwt1", "lwt2", "lwt3"), orthogonal_polynomials(raw["lwt"], 3).T, strict=True)),

@@ -1,4 +1,4 @@
-"""The paper's figures on real runs: one iteration in three steps, and the surfaces of both methods beside the truth."""
+"""The paper's figures: a simplicial problem, one iteration in three steps, and the surfaces of both methods beside the truth."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,13 +21,24 @@ SURFACE, TRUTH, POINTS = "#2a78d6", "#1b1b19", "#d9603b"
 RESOLUTION = 18
 """Triangles along an edge of a drawn surface: smooth to the eye, and a file of some hundred kilobytes."""
 
-VIEWS = {"decision": (24.0, 42.0), "objective": (22.0, 38.0)}
+EDGES = ("#12806a", "#8a5cd0", "#c9780a")
+"""Of the faces {1, 2}, {1, 3} and {2, 3}."""
+
+VIEWS = {"decision": (24.0, 42.0), "objective": (22.0, 38.0), "simplex": (30.0, 45.0)}
 """Elevation and azimuth, the same in every panel of a space."""
 
-LIMITS = {"decision": ((-0.15, 1.25), (-0.15, 1.25), (-1.15, 1.25)), "objective": ((0, 9.5), (0, 13.5), (0, 8))}
+LIMITS = {
+    "decision": ((-0.15, 1.25), (-0.15, 1.25), (-1.15, 1.25)),
+    "objective": ((0, 9.5), (0, 13.5), (0, 8)),
+    "simplex": ((0, 1), (0, 1), (0, 1)),
+}
 """Ranges of scaled-MED's axes, the same in every panel."""
 
-LABELS = {"decision": ("$x_1$", "$x_2$", "$x_3$"), "objective": ("$f_1$", "$f_2$", "$f_3$")}
+LABELS = {
+    "decision": ("$x_1$", "$x_2$", "$x_3$"),
+    "objective": ("$f_1$", "$f_2$", "$f_3$"),
+    "simplex": ("$t_1$", "$t_2$", "$t_3$"),
+}
 
 STEP_SIZE, CONCEPT_ITERATION, CONCEPT_SAMPLES = 0.1, 2, 40
 """Of the three-step figure: early enough in a run that one iteration can be seen to move the surface."""
@@ -51,13 +62,41 @@ def draw_figures(
         command: what to say made the populations.
         on_figure: called with a label after each figure.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    files = _save(draw_concept(seed), folder, "three-steps")
+    files = save_figure(draw_simplicial(), folder, "simplicial")
+    on_figure("simplicial problem")
+    files += save_figure(draw_concept(seed), folder, "three-steps")
     on_figure("three steps")
     for name in methods:
-        files += _save(draw_method(name, seed, populations, command), folder, f"surfaces-{name}")
+        files += save_figure(draw_method(name, seed, populations, command), folder, f"surfaces-{name}")
         on_figure(METHODS[name].title)
     return files
+
+
+def draw_simplicial() -> Any:
+    """The paper's Figure 1 on scaled-MED: Δ², X*(f) and fX*(f), each face of Δ² and what belongs to it in the same color.
+
+    Φ = x* maps the face Δ_I onto the Pareto set of the objectives I, and f∘Φ maps it onto their front.
+    """
+    problem = bf.problems.ScaledMED()
+    maps = {
+        r"$\Delta^2$": (lambda t: t, "simplex"),
+        r"$X^*(f) = \Phi(\Delta^2)$": (problem.pareto_map, "decision"),
+        r"$f(X^*(f))$": (lambda t: _values(problem, problem.pareto_map(t)), "objective"),
+    }
+    figure, axes = _panels(1, 3)
+    steps = np.linspace(0, 1, 60)[:, None]
+    for ax, (title, (image, space)) in zip(axes[0], maps.items(), strict=True):
+        _furnish(ax, space, title)
+        _patch(ax, image, SURFACE, alpha=0.35)
+        for (i, j), color in zip(((0, 1), (0, 2), (1, 2)), EDGES, strict=True):
+            edge = np.asarray(image((1 - steps) * np.eye(3)[i] + steps * np.eye(3)[j]))
+            ax.plot(*edge.T, color=color, linewidth=1.8, zorder=4)
+            ax.text(*edge[len(edge) // 2], f"{i + 1}{j + 1}", color=color, fontsize=9, zorder=7)
+        corners = np.asarray(image(np.eye(3)))
+        ax.scatter(*corners.T, s=22, color=TRUTH, depthshade=False, zorder=6)
+        for number, corner in enumerate(corners):
+            ax.text(*corner, f" {number + 1}", fontsize=10, zorder=7)
+    return figure
 
 
 def draw_concept(seed: int) -> Any:
@@ -173,10 +212,11 @@ def _dots(ax: Any, x: np.ndarray) -> None:
     ax.scatter(*x.T, s=7, color=POINTS, depthshade=False, linewidths=0, zorder=6)
 
 
-def _save(figure: Any, folder: Path, name: str) -> list[Path]:
+def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
+    """Writes a figure as SVG and PDF, without dates and random names inside: the same run gives the same file."""
+    folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}.{ending}" for ending in ("svg", "pdf")]
     for file in files:
-        # No date and no random names inside: the same run gives the same file.
         with pyplot().rc_context({"svg.hashsalt": name}):
             figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else {"CreationDate": None})
     pyplot().close(figure)

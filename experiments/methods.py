@@ -47,9 +47,28 @@ def harmonic(k: Any) -> Any:
     return 1 / k
 
 
+def root(k: Any) -> Any:
+    """α^(k) = 1/√k: longer steps later on."""
+    return k**-0.5
+
+
 def proposed(task: Task) -> bf.BezierSimplex:
     """Algorithm 2 as the paper ran it: D = 3, P^(1) = O, K = 1000, α^(k) = 1/k, N fresh points an iteration."""
-    flow = bf.lift(bf.GradientDescent(harmonic), DEGREE, bf.Uniform(task.size))
+    return _algorithm_2(task, bf.WeightedSum(), harmonic)
+
+
+def tchebycheff(task: Task) -> bf.BezierSimplex:
+    """The same with the smooth Tchebycheff scalarization in place of weighted sums."""
+    return _algorithm_2(task, bf.SmoothTchebycheff(), harmonic)
+
+
+def tchebycheff_root(task: Task) -> bf.BezierSimplex:
+    """The same with steps of 1/√k: normalized objectives have small gradients, and steps of 1/k end before it arrives."""
+    return _algorithm_2(task, bf.SmoothTchebycheff(), root)
+
+
+def _algorithm_2(task: Task, scalarization: Any, step_size: Callable[[Any], Any]) -> bf.BezierSimplex:
+    flow = bf.lift(bf.GradientDescent(step_size), DEGREE, bf.Uniform(task.size), scalarization)
     x0 = np.zeros(task.problem.n_variables)
     return bf.minimize(task.problem, x0, flow, n_iterations=N_ITERATIONS, seed=task.seed).pareto_set
 
@@ -82,7 +101,9 @@ def exact_set(task: Task) -> Callable[[np.ndarray], Any]:
 METHODS = {
     "proposed": Method("Proposed", "N", proposed),
     "baseline": Method("NSGA-II + all-at-once", "p", baseline),
-    "auto": Method("bf.minimize, auto", "", auto),
+    "tchebycheff": Method("Algorithm 2, Tchebycheff", "N", tchebycheff),
+    "tchebycheff-root": Method("Algorithm 2, Tchebycheff, α = 1/√k", "N", tchebycheff_root),
+    "auto": Method("bf.minimize(f, x0)", "", auto),
     "exact": Method("exact set", "", exact_set),
 }
 """All columns there are. The first two are the paper's, and the test of significance is between them. A further method is one

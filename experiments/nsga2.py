@@ -2,9 +2,10 @@
 
 import logging
 import random
-from collections.abc import Callable
 
 import numpy as np
+
+from bezierflow.problems import AbstractSolvedProblem
 
 MAX_EVALUATIONS = 25_000
 """jMetalPy's own default termination; the paper says "default parameters except for population size"."""
@@ -18,9 +19,7 @@ holds every Pareto set of the paper with a margin of at least one unit."""
 
 
 def nsga2(
-    problem: Callable,
-    n_variables: int,
-    n_objectives: int,
+    problem: AbstractSolvedProblem,
     population_size: int,
     seed: int,
     bounds: tuple[float, float] = BOUNDS,
@@ -47,10 +46,10 @@ def nsga2(
     random.seed(seed)  # jMetalPy draws from both global generators and takes no seed of its own
     np.random.seed(seed)  # noqa: NPY002
     algorithm = (NSGAII if exactly_as_jmetal else MatrixNSGAII)(
-        problem=BoxProblem(n_variables, n_objectives, bounds, quick=not exactly_as_jmetal),
+        problem=BoxProblem(problem.n_variables, problem.n_objectives, bounds, quick=not exactly_as_jmetal),
         population_size=population_size,
         offspring_population_size=population_size,
-        mutation=PolynomialMutation(probability=1.0 / n_variables, distribution_index=DISTRIBUTION_INDEX),
+        mutation=PolynomialMutation(probability=1.0 / problem.n_variables, distribution_index=DISTRIBUTION_INDEX),
         crossover=SBXCrossover(probability=1.0, distribution_index=DISTRIBUTION_INDEX),
         termination_criterion=StoppingByEvaluations(max_evaluations=max_evaluations),
         population_evaluator=BatchEvaluator(problem),

@@ -38,7 +38,7 @@ def population(folder: Path, problem_name: str, size: int, seed: int, command: s
     file = TrialFile(Path(folder) / f"{problem_name}-p{size}.csv", ["seed"], columns, settings, command)
 
     def run() -> list[dict[str, float]]:
-        points = nsga2(problem, problem.n_variables, problem.n_objectives, size, seed)
+        points = nsga2(problem, size, seed)
         return [dict(zip(columns, np.round(point, DIGITS).tolist(), strict=True)) for point in points]
 
     return np.array([[float(row[column]) for column in columns] for row in file.once(run, seed=seed)])

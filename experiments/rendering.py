@@ -10,6 +10,8 @@ SCORE_TITLES = {
     "set_mse": "squared distance to the set",
     "gd": "GD",
     "igd": "IGD",
+    "gd_l1": "GD, L1",
+    "igd_l1": "IGD, L1",
     "gd_exact": "GD, exact Y",
     "igd_exact": "IGD, exact Y",
     "distance": "distance to the set",
@@ -29,16 +31,17 @@ def headings(lines: Sequence[Line]) -> list[str]:
 def body(lines: Sequence[Line], bold: str = "**") -> list[list[str]]:
     """One row of texts a line. The better of the paper's two methods is set in bold where the difference is significant."""
     with_paper = [name for name in lines[0].cells if any(name in line.paper for line in lines)]
-    rows = []
-    for line in lines:
-        best = None if line.verdict is None or line.verdict.better is None else list(METHODS)[line.verdict.better]
-        row = [line.problem, SCORE_TITLES[line.score], str(line.size)]
-        for name, cell in line.cells.items():
-            if name in with_paper:
-                row.append(number(*line.paper[name]) if name in line.paper else "")
-            row.append(_mark(cell, bold if name == best else ""))
-        rows.append(row)
-    return rows
+    return [_row(line, with_paper, bold) for line in lines]
+
+
+def _row(line: Line, with_paper: Sequence[str], bold: str) -> list[str]:
+    best = None if line.verdict is None or line.verdict.better is None else list(METHODS)[line.verdict.better]
+    row = [line.problem, SCORE_TITLES[line.score], str(line.size)]
+    for name, cell in line.cells.items():
+        if name in with_paper:
+            row.append(number(*line.paper[name]) if name in line.paper else "")
+        row.append(_mark(cell, bold if name == best else ""))
+    return row
 
 
 def markdown(lines: Sequence[Line]) -> str:

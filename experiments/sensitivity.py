@@ -34,7 +34,7 @@ def run_sensitivity(
         for trial in range(seed, seed + N_TRIALS):
 
             def scores(bounds=bounds, max_evaluations=max_evaluations, trial=trial) -> list[dict[str, float]]:
-                x = nsga2(problem, 3, 3, POPULATION, trial, bounds, max_evaluations)
+                x = nsga2(problem, POPULATION, trial, bounds, max_evaluations)
                 surface = all_at_once(x, individual_minimizers(problem, x), DEGREE)
                 distance = float(np.mean(problem.distance(x)))
                 return [{**table1_scores(surface, problem, trial), "population_distance": distance}]

@@ -12,7 +12,9 @@ Each but the last two writes a CSV into experiments/results, its command in the 
 
 import csv
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -32,10 +34,11 @@ PROBLEMS = {
     "quadratic-2-3": (0.0, 0),
     "warped-scaled-med": (0.0, 20),
     "skew-3med": (0.4, 0),
+    "skew-3mmd": (0.4, 0),
 }
 """Each with the coordinate every control point starts from, and c in gradient descent's step size 1/(k+c).
 
-Where a problem is bent, steps of length 1 lead away from it. Skew-3MED has an infinite gradient at (1, 0, 0).
+Where a problem is bent, steps of length 1 lead away from it. The skew problems have an infinite gradient at (1, 0, 0).
 """
 
 METHODS = {
@@ -54,45 +57,57 @@ def scaling(name: str) -> None:
     for method, (make, n_iterations, n_runs) in METHODS.items():
         flow, x0 = bf.lift(make(c), degree=3), np.full(problem.n_variables, start)
         found = stability.against_samples(flow, problem, x0, N_SAMPLES, n_iterations, n_runs=n_runs)
-        about = {"problem": name, "method": method, "n_iterations": n_iterations}
+        about = {"problem": name, "method": method, "n_iterations": n_iterations, "n_runs": n_runs}
         rows += [about | row for row in found.rows()]
-        slopes += [about | {"of": of, "slope": s.estimate, "low": s.low, "high": s.high} for of, s in found.slopes.items()]
+        slopes += [about | {"of": of} | slope_columns(s) for of, s in found.slopes.items()]
         print(about, {of: str(s) for of, s in found.slopes.items()}, flush=True)
         write(f"stability_scaling_{name}.csv", rows)
         write(f"stability_slopes_{name}.csv", slopes)
 
 
-def paper_flow(n_samples: int = 100, degree: int = 3, step_size=lambda k: 1 / k):
-    """Algorithm 2 as the paper runs it on scaled-MED, from P = 0."""
-    flow = bf.lift(bf.GradientDescent(step_size), degree, bf.Uniform(n_samples)).for_objectives(3)
-    return flow, bf.BezierSimplex.constant(np.zeros(3), 3, degree)
+def slope_columns(slope: stability.Interval | None) -> dict[str, float | str]:
+    """A slope with its interval; empty cells where a value had no logarithm."""
+    if slope is None:
+        return dict.fromkeys(("slope", "low", "high"), "")
+    return {"slope": slope.estimate, "low": slope.low, "high": slope.high}
+
+
+def harmonic(k: jax.Array) -> jax.Array:
+    """The paper's step size, α^(k) = 1/k."""
+    return 1 / k
+
+
+def paper_setting(n_iterations: int, degree: int = 3, step_size: Callable[[jax.Array], Any] = harmonic) -> stability.Setting:
+    """Algorithm 2 as the paper runs it on scaled-MED, from P = 0, with N = 100."""
+    flow = bf.lift(bf.GradientDescent(step_size), degree, bf.Uniform(100))
+    surface = bf.BezierSimplex.constant(np.zeros(3), 3, degree)
+    return stability.Setting(flow, bf.problems.ScaledMED(), surface, n_iterations)
 
 
 def iterations() -> None:
     """The paper's run (N = 100, K = 1000): what twins do and what the bounds say, against the iteration of the exchange."""
-    problem, K, N, epsilon = bf.problems.ScaledMED(), 1000, 100, 0.05
+    K, epsilon = 1000, 0.05
     places = np.array([2, 5, 10, 20, 50, 100, 200, 500, 800, 1000])
     with double_precision():
-        flow, surface = paper_flow(N)
-        key = jax.random.key(0)
-        loss = stability.loss_for(problem, flow)
-        twins = stability.empirical_stability(flow, problem, surface, K, loss, np.repeat(places, 6), keys=key[None])
-        run = stability.trace(flow, problem, surface, key, K)
-    sharper, curved = stability.sharper_bounds(run, problem), stability.curvature_bounds(run, flow, problem)
+        setting = paper_setting(K)
+        N, key = setting.n_samples, jax.random.key(0)
+        exchange = stability.Exchange.random(np.repeat(places, 6), N, 3)
+        twins = stability.empirical_stability(setting, exchange, keys=key[None])
+        own = stability.run_bounds(stability.trace(setting, key), setting.objectives)
     law = stability.smallest_eigenvalue_law(3, 3, N, stability.draws_for(epsilon / (K + 1)))
-    paper = stability.PaperBounds(sharper.mu, N, law.eta(epsilon, K), law.zeta(epsilon, K))
+    paper = stability.PaperBounds(own.sharper.mu, N, law.eta(epsilon, K), law.zeta(epsilon, K))
     rows = [
         {
             "k": int(k),
-            "observed_mean": float(twins.distance[twins.k == k].mean()),
-            "observed_max": float(twins.distance[twins.k == k].max()),
+            "observed_mean": float(twins.distance[exchange.k == k].mean()),
+            "observed_max": float(twins.distance[exchange.k == k].max()),
             "paper": float(paper.divergence(K, int(k))),
-            "sharper": float(sharper.divergence(int(k))),
-            "curvature": float(curved.divergence(int(k))),
+            "sharper": float(own.sharper.divergence(int(k))),
+            "curvature": float(own.curvature.divergence(int(k))),
         }
         for k in places
     ]
-    print(f"mu={sharper.mu:.4g} eta={paper.eta:.4g} zeta={paper.zeta:.4g} curvature={curved.curvature}")
+    print(f"mu={own.sharper.mu:.4g} eta={paper.eta:.4g} zeta={paper.zeta:.4g} curvature={own.curvature.curvature}")
     write("stability_iterations.csv", rows)
 
 
@@ -103,13 +118,15 @@ def eigenvalues() -> None:
         law = stability.smallest_eigenvalue_law(3, 3, N, n_draws=2000 if N > 100 else 20_000)
         low = law.quantile(0.05 / 11)
         row = {"n_samples": N, "median": float(np.median(law.draws)), "quantile": low.estimate, "low": low.low, "high": low.high}
-        rows.append(row | {"limit": N * stability.expected_smallest_eigenvalue(3, 3)})
+        moment = law.inverse_root_moment()
+        row |= {"limit": N * stability.expected_smallest_eigenvalue(3, 3)}
+        rows.append(row | {"inverse_root": moment.estimate, "inverse_root_low": moment.low, "inverse_root_high": moment.high})
     write("stability_eigenvalues.csv", rows)
 
 
 def settings() -> None:
     """Scaled-MED, N = 100: how far one exchanged example moves the surface, against K, D and the step-size rule."""
-    problem, rows = bf.problems.ScaledMED(), []
+    rows = []
     rules = {"1/k": lambda k: 1 / k, "1/(4√k)": lambda k: 0.25 / k**0.5, "0.2": lambda k: 0.2}
     cases = [
         (25, 3, "1/k"),
@@ -123,11 +140,10 @@ def settings() -> None:
     for K, degree, rule in cases:
         places = np.repeat([max(2, K // 10), K // 2, K], 12)
         with double_precision():
-            flow, surface = paper_flow(100, degree, rules[rule])
             keys = jax.random.split(jax.random.key(0), 12)
-            loss = stability.loss_for(problem, flow)
-            twins = stability.empirical_stability(flow, problem, surface, K, loss, places, keys=keys)
-        early, middle, last = (float(twins.sup_loss[twins.k == k].mean()) for k in (places[0], places[12], K))
+            exchange = stability.Exchange.random(places, 100, 3)
+            twins = stability.empirical_stability(paper_setting(K, degree, rules[rule]), exchange, keys=keys)
+        early, middle, last = (float(twins.sup_loss[places == k].mean()) for k in (places[0], places[12], K))
         rows.append({"K": K, "D": degree, "step size": rule, "k = K/10": early, "k = K/2": middle, "k = K": last})
         print(rows[-1], flush=True)
     write("stability_settings.csv", rows)
@@ -160,7 +176,12 @@ def read(name: str) -> list[dict]:
 
 COLORS = {"gradient-descent": "#2a78d6", "newton": "#d9603b", "adam": "#1b1b19"}
 MARKERS = {"gradient-descent": "o", "newton": "s", "adam": "^"}
-SHOWN = {"anywhere": "one exchanged example: sup |ℓ − ℓ′|", "gap": "gap |E[R_S − R]|", "spread": "spread of surfaces (RMS)"}
+SHOWN = {
+    "anywhere": "one exchanged example: sup |ℓ − ℓ′|",
+    "anywhere_move": "one exchanged example: sup |b − b′|",
+    "gap": "gap |E[R_S − R]|",
+    "spread": "spread of surfaces (RMS)",
+}
 
 
 def figures() -> None:
@@ -178,14 +199,38 @@ def tables() -> None:
     """The tables of `docs/stability.md`, as Markdown."""
     show(read("stability_iterations.csv"), "{:.1e}", whole=("k",))
     show(read("stability_settings.csv"), "{:.1e}", whole=("K", "D"))
+    show([row for name in studied() for row in slope_rows(name)], "{}")
+    show([row for name in studied() for row in spread_rows(name)], "{}")
+
+
+def slope_rows(name: str) -> list[dict]:
+    """The slopes of each method on a problem, with the N at which the gap cannot be told from 0."""
+    slopes, measured = read(f"stability_slopes_{name}.csv"), read(f"stability_scaling_{name}.csv")
     rows = []
-    for name in studied():
-        found = read(f"stability_slopes_{name}.csv")
-        for method in METHODS:
-            mine = {s["of"]: f"{s['slope']:.2f} ({s['low']:.2f} to {s['high']:.2f})" for s in found if s["method"] == method}
-            if mine:
-                rows.append({"problem": name, "method": method} | mine)
-    show(rows, "{}")
+    for method in METHODS:
+        mine = {s["of"]: _slope_text(s) for s in slopes if s["method"] == method}
+        unsure = [row["n_samples"] for row in measured if row["method"] == method and row["gap_low"] <= 0 <= row["gap_high"]]
+        if unsure:
+            mine["gap"] += f"; 0 within at N = {', '.join(f'{n:.0f}' for n in unsure)}"
+        rows.append({"problem": name, "method": method} | mine)
+    return rows
+
+
+def spread_rows(name: str) -> list[dict]:
+    """The spread of surfaces and the estimate by twins, for the smallest and the largest N."""
+    rows = []
+    for row in read(f"stability_scaling_{name}.csv"):
+        if row["n_samples"] in (N_SAMPLES[0], N_SAMPLES[-1]):
+            interval = f"{row['by_twins']:.1e} ({row['by_twins_low']:.1e} to {row['by_twins_high']:.1e})"
+            about = {"problem": name, "method": row["method"], "N": f"{row['n_samples']:.0f}"}
+            rows.append(about | {"spread": f"{row['spread']:.1e}", "by twins": interval})
+    return rows
+
+
+def _slope_text(slope: dict) -> str:
+    if slope["slope"] == "":
+        return "none: a value is 0, missing or infinite"
+    return f"{slope['slope']:.2f} ({slope['low']:.2f} to {slope['high']:.2f})"
 
 
 def show(rows: list[dict], form: str, whole: tuple[str, ...] = ()) -> None:
@@ -203,29 +248,34 @@ def studied() -> list[str]:
 
 
 def draw_scaling() -> None:
-    """Stability, gap and spread against N: a row for each quantity, a column for each problem."""
+    """Stability, movement, gap and spread against N: a row for each quantity, a column for each problem."""
     import matplotlib.pyplot as plt
 
     found = studied()
-    figure, axes = plt.subplots(3, len(found), figsize=(3.6 * len(found), 8), sharex=True, layout="constrained", squeeze=False)
+    size = (3.6 * len(found), 2.6 * len(SHOWN))
+    figure, axes = plt.subplots(len(SHOWN), len(found), figsize=size, sharex=True, layout="constrained", squeeze=False)
     for column, name in enumerate(found):
-        rows, slopes = read(f"stability_scaling_{name}.csv"), read(f"stability_slopes_{name}.csv")
         for ax, quantity in zip(axes[:, column], SHOWN, strict=True):
-            for method, color in COLORS.items():
-                mine = [row for row in rows if row["method"] == method]
-                slope = next((s["slope"] for s in slopes if (s["method"], s["of"]) == (method, quantity)), None)
-                if slope is not None:
-                    n, y = [row["n_samples"] for row in mine], [row[quantity] for row in mine]
-                    ax.loglog(n, y, marker=MARKERS[method], color=color, markersize=4, label=f"{method} ({slope:.2f})")
-            ax.grid(True, which="major", alpha=0.25)
-            ax.legend(frameon=False, fontsize=8)
-            if column == 0:
-                ax.set_ylabel(SHOWN[quantity])
+            _draw_quantity(ax, name, quantity)
         axes[0, column].set_title(name)
         axes[-1, column].set_xlabel("samples an iteration, N")
         axes[-1, column].set_xticks(N_SAMPLES, [str(n) for n in N_SAMPLES])
         axes[-1, column].minorticks_off()
+    for ax, label in zip(axes[:, 0], SHOWN.values(), strict=True):
+        ax.set_ylabel(label)
     figure.savefig(FIGURES / "stability_scaling.png", dpi=110)
+
+
+def _draw_quantity(ax: Any, name: str, quantity: str) -> None:
+    rows, slopes = read(f"stability_scaling_{name}.csv"), read(f"stability_slopes_{name}.csv")
+    for method, color in COLORS.items():
+        mine = [row for row in rows if row["method"] == method]
+        slope = next((s["slope"] for s in slopes if (s["method"], s["of"]) == (method, quantity)), "")
+        n, y = [row["n_samples"] for row in mine], [row[quantity] for row in mine]
+        label = f"{method} (no slope)" if slope == "" else f"{method} ({slope:.2f})"
+        ax.loglog(n, y, marker=MARKERS[method], color=color, markersize=4, label=label)
+    ax.grid(True, which="major", alpha=0.25)
+    ax.legend(frameon=False, fontsize=8)
 
 
 def draw_iterations() -> None:

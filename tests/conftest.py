@@ -7,6 +7,7 @@ import jaxtyping
 import pytest
 
 CHECKED = (
+    "bezierflow.bezier",
     "bezierflow.cli",
     "bezierflow.compilation",
     "bezierflow.demo",
@@ -15,10 +16,13 @@ CHECKED = (
     "bezierflow.flow",
     "bezierflow.jax_constants",
     "bezierflow.methods",
+    "bezierflow.metrics",
     "bezierflow.normal",
     "bezierflow.plots",
     "bezierflow.precision",
+    "bezierflow.problems",
     "bezierflow.scalarizations",
+    "bezierflow.simplex",
 )
 """Rooms whose annotations are true. When all of them are, this is `("bezierflow",)`."""
 

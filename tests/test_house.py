@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ FLOORS = [
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""
 
 
-UNDER_REWRITE = ("bezier", "decisions", "evaluation", "flow", "metrics", "normal", "problems", "simplex", "stability")
+UNDER_REWRITE = ("decisions",)
 """Rooms that are not yet held to the rules below; empty when all are."""
 
 MOST_LINES, MOST_BRANCHES = 50, 12
@@ -122,6 +123,21 @@ def test_functions_are_short_and_simple(path):
     for function in (node for node in ast.walk(parsed(path)) if isinstance(node, FUNCTION)):
         assert lines(function) <= MOST_LINES, f"{function.name} has {lines(function)} lines"
         assert branches(function) <= MOST_BRANCHES, f"{function.name} has complexity {branches(function)}"
+
+
+def imported_neighbors(path: Path) -> set[str]:
+    """The files of the same room that a file imports, wherever in the file it does so."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found |= {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("name", sorted({room(path) for path in FILES if path.parent != SOURCE}))
+def test_files_of_a_room_do_not_import_each_other_in_a_circle(name):
+    files = [path for path in (SOURCE / name).glob("*.py") if path.stem != "__init__"]
+    TopologicalSorter({path.stem: imported_neighbors(path) for path in files}).prepare()  # raises a CycleError
 
 
 def test_importing_the_package_imports_nothing_heavy():

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import bezierflow as bf
-from bezierflow.normal import Evaluator, descend, start_descent
+from bezierflow.bezier import project
 from bezierflow.precision import double_precision
 
 N_EXACT = 400
@@ -28,6 +28,15 @@ class Entry(NamedTuple):
     exact: np.ndarray | None
     """Points all over the exact Pareto set."""
     family: str
+
+    def start(self, seed: int) -> np.ndarray:
+        """Where a run with this seed starts: seed 0 at x0, others a random tenth of a unit beside it."""
+        return self.x0 + (0.1 * np.random.default_rng(seed).standard_normal(self.x0.shape) if seed else 0.0)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """F at each row of x."""
+        with double_precision():
+            return np.asarray(jax.vmap(self.objectives)(x))
 
 
 def entries() -> list[Entry]:
@@ -87,10 +96,7 @@ def logistic_losses() -> Entry:
     set consists of minimizers of weighted sums, each found to rounding.
     """
     path = Path(__file__).parents[2] / "experiments" / "data" / "birthwt.csv"
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    names = lines[0].split(",")
-    table = np.array([[float(cell) for cell in line.split(",")] for line in lines[1:]])
-    columns = {name.strip('"'): column for name, column in zip(names, table.T, strict=True)}
+    columns = np.genfromtxt(path, delimiter=",", names=True, skip_header=3)  # after three lines about the data
     X = np.column_stack([columns[name] for name in ("age", "lwt", "ptl", "ht", "ftv", "race")])
     X = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(len(X))])
     Y = np.stack([2 * (columns[name] > 0.5) - 1.0 for name in ("low", "smoke", "ui")])
@@ -99,17 +105,26 @@ def logistic_losses() -> Entry:
         return jnp.mean(jax.nn.softplus(-Y * (X @ w)), axis=1) + 0.01 * jnp.sum(w**2)
 
     weights = np.concatenate([np.eye(3), np.random.default_rng(0).dirichlet(np.ones(3), N_EXACT)])
-    with double_precision():
-        count = Evaluator(losses, 3, X.shape[1])
-        descent = start_descent(weights, np.zeros((len(weights), X.shape[1])))
-        while descent.active.any():
-            descent = descend(count, descent)
-    exact = descent.x
+    exact = _weighted_minimizers(losses, weights, X.shape[1])
     fitted = bf.minimize(losses, np.zeros(X.shape[1]), parametrization="weights", tol=1e-10, max_degree=14).flat_surface
     # The set itself, finely: a weighted surface of high degree, whose own error is far below what is measured with it.
-    return Entry(
-        "logistic losses (birthwt)", losses, np.zeros(X.shape[1]), 3, lambda x: bf.bezier.project(fitted, x)[1], exact, "fits"
-    )
+    x0 = np.zeros(X.shape[1])
+    return Entry("logistic losses (birthwt)", losses, x0, 3, lambda x: np.asarray(project(fitted, x)[1]), exact, "fits")
+
+
+def _weighted_minimizers(losses: Callable, weights: np.ndarray, n_variables: int) -> np.ndarray:
+    """The minimizers of strongly convex weighted sums by Newton's method, to rounding; raises if it did not arrive."""
+
+    def newton(_: jax.Array, x: jax.Array, t: jax.Array) -> jax.Array:
+        return x - jnp.linalg.solve(jax.hessian(lambda x: t @ losses(x))(x), jax.grad(lambda x: t @ losses(x))(x))
+
+    with double_precision():
+        solve = jax.jit(jax.vmap(lambda t: jax.lax.fori_loop(0, 30, lambda k, x: newton(k, x, t), jnp.zeros(n_variables))))
+        x = np.asarray(solve(jnp.asarray(weights)))
+        slopes = np.asarray(jax.vmap(lambda x, t: t @ jax.jacobian(losses)(x))(x, weights))
+    if np.abs(slopes).max() > 1e-12:
+        raise ArithmeticError(f"Newton's method did not arrive: the largest slope is {np.abs(slopes).max():.2e}")
+    return x
 
 
 def dtlz2(x: jax.Array) -> jax.Array:

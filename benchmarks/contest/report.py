@@ -1,4 +1,4 @@
-"""The contest's table as Markdown and its plot, from the CSV: `python -m benchmarks.contest.report`."""
+"""The contest's tables as Markdown and its plot, from the CSV: `python -m benchmarks.contest.report`."""
 
 from pathlib import Path
 
@@ -12,60 +12,92 @@ from .contestants import CONTESTANTS
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURE = ROOT / "docs" / "images" / "contest.png"
-START, END = "<!-- table: python -m benchmarks.contest.report -->", "<!-- end of table -->"
-COLORS = ("#2a78d6", "#12806a", "#8a5cd0", "#c9780a", "#d9603b", "#7a7a74", "#a9a9a1")
-MARKERS = ("o", "s", "^", "D", "v", "x", "+")
+START, END = "<!-- tables: python -m benchmarks.contest.report -->", "<!-- end of tables -->"
+COLORS = [
+    "#2a78d6",
+    "#12806a",
+    "#8a5cd0",
+    "#b59be6",
+    "#c9780a",
+    "#1b1b19",
+    "#5c5c58",
+    "#d9603b",
+    "#3aa6a0",
+    "#a64c7c",
+    "#7a7a74",
+    "#a9a9a1",
+]
+MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "x", "+")
+TITLES = {
+    "max": "Largest distance, both ways, over the diameter of the set",
+    "igd_plus": "IGD+, objectives in units of their range",
+    "hypervolume_lost": "Hypervolume lost, 1 − hypervolume/that of the exact front",
+}
+
+Row = dict[str, str]
 
 
-def table(rows: list[dict[str, str]]) -> str:
-    """One row a problem, one column a method: largest distance over diameter, and gradient-equivalents."""
-    cells = {(row["problem"], row["method"]): row for row in rows}
+def tables(rows: list[Row]) -> str:
+    """A table for each score, and one of what the runs cost and said."""
+    parts = [f"### {title}\n\n{_table(rows, lambda own, score=score: _spread(own, score))}" for score, title in TITLES.items()]
+    return "\n\n".join([*parts, f"### Gradient-equivalents, seconds, and what the method said (seed 0)\n\n{_table(rows, _cost)}"])
+
+
+def _table(rows: list[Row], cell) -> str:
     problems = list(dict.fromkeys(row["problem"] for row in rows))
-    lines = [
-        "| problem | " + " | ".join(title for title, *_ in CONTESTANTS.values()) + " |",
-        "|---" * (len(CONTESTANTS) + 1) + "|",
-    ]
+    shown = [key for key in CONTESTANTS if any(row["method"] == key for row in rows)]
+    lines = ["| problem | " + " | ".join(CONTESTANTS[key].title for key in shown) + " |", "|---" * (len(shown) + 1) + "|"]
     for problem in problems:
-        lines.append("| " + " | ".join([problem, *(_cell(cells.get((problem, key))) for key in CONTESTANTS)]) + " |")
+        own = [[row for row in rows if (row["problem"], row["method"]) == (problem, key)] for key in shown]
+        lines.append("| " + " | ".join([problem, *(cell(group) if group else "not run" for group in own)]) + " |")
     return "\n".join(lines)
 
 
-def _cell(row: dict[str, str] | None) -> str:
-    if row is None:
-        return "not run"
-    if row["max"] in ("", "nan"):
-        return row["said"] or "–"
-    said = f"; {row['said']}" if row["said"] and "converged" not in row["said"] else ""
-    cost = int(row["gradient_equivalents"])
-    return f"{row['max']} ({cost:,}; {row['warm_seconds']} s{said})"
+def _spread(rows: list[Row], score: str) -> str:
+    """The median over the seeds, and the least and the largest."""
+    values = [float(row[score]) for row in rows if row.get(score, "") not in ("", "nan")]
+    if not values:
+        return "–"
+    missing = f", {len(rows) - len(values)} without" if len(values) < len(rows) else ""
+    return f"{np.median(values):.1e} ({min(values):.1e} to {max(values):.1e}{missing})"
 
 
-def plot(rows: list[dict[str, str]]) -> None:
-    """Largest distance against cost, one marker a method and problem."""
+def _cost(rows: list[Row]) -> str:
+    row = rows[0]
+    if not row.get("gradient_equivalents"):
+        return row["said"]
+    return f"{int(row['gradient_equivalents']):,}; {row['warm_seconds']} s; {row['said']}".rstrip("; ")
+
+
+def plot(rows: list[Row]) -> None:
+    """Largest distance against cost, one marker a method and problem: the median over the seeds."""
     plt = pyplot()
-    figure, axes = plt.subplots(figsize=(8, 5.2), layout="constrained")
-    for (key, (title, *_)), color, marker in zip(CONTESTANTS.items(), COLORS, MARKERS, strict=True):
-        own = [row for row in rows if row["method"] == key and row["max"] not in ("", "nan")]
-        if own:
-            cost = np.array([float(row["gradient_equivalents"]) for row in own])
-            error = np.maximum([float(row["max"]) for row in own], 1e-16)
-            axes.scatter(cost, error, s=36, color=color, marker=marker, label=title, alpha=0.85)
+    figure, axes = plt.subplots(figsize=(9, 5.4), layout="constrained")
+    for (key, contestant), color, marker in zip(CONTESTANTS.items(), COLORS, MARKERS, strict=True):
+        points = []
+        for problem in dict.fromkeys(row["problem"] for row in rows):
+            own = [row for row in rows if (row["problem"], row["method"]) == (problem, key) and row["max"] not in ("", "nan")]
+            if own:
+                points.append([np.median([float(row[name]) for row in own]) for name in ("gradient_equivalents", "max")])
+        if points:
+            cost, error = np.array(points).T
+            axes.scatter(cost, np.maximum(error, 1e-16), s=34, color=color, marker=marker, label=contestant.title, alpha=0.85)
     axes.set(xscale="log", yscale="log", xlabel="cost [gradient-equivalents]", ylabel="largest distance, both ways / diameter")
     axes.grid(True, which="major", alpha=0.25)
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
+    figure.legend(frameon=False, fontsize=8, loc="outside right center")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURE, dpi=150)
+    figure.savefig(PICTURE, dpi=130)
     plt.close(figure)
 
 
 def main() -> None:
-    """Puts the table into the page and draws the plot."""
+    """Puts the tables into the page and draws the plot."""
     rows = read(RESULTS)
     plot(rows)
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(START)
     _, after = rest.split(END)
-    PAGE.write_text(f"{before}{START}\n\n{table(rows)}\n\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{START}\n\n{tables(rows)}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
 """How programs are compiled: options where JAX's own choice is not safe, and how few programs serve batches of any size."""
 
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+import equinox as eqx
 import numpy as np
 from jaxtyping import Shaped
 
@@ -10,6 +14,14 @@ On a CPU such a kernel splits its batch over a pool of threads and waits for it,
 once, on a machine with two cores, can wait for each other for good. With this option each runs in the thread that calls it;
 the batches of this library are too small to lose by it.
 """
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """`equinox.filter_jit` of the function, with `NO_NESTED_THREADS`."""
+    return eqx.filter_jit(function, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
 
 
 def pad_rows(rows: Shaped[np.ndarray, "n *width"], least: int = 1) -> Shaped[np.ndarray, "n_padded *width"]:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bezierflow.bezier import BezierSimplex, load_surface, save_surface
+from bezierflow.bezier import BezierSimplex, describe_surface, load_surface, restore_surface
 from bezierflow.bezier.archives import write_archive
-from bezierflow.bezier.files import FORMATS, describe_surface, restore_surface
+from bezierflow.bezier.net_files import FORMATS
 from bezierflow.simplex import n_controls
 
 DATA = Path(__file__).parent / "data"
@@ -42,7 +42,7 @@ def test_float64_survives_every_format_bit_for_bit(tmp_path_factory, data, endin
     shape = (n_controls(n_objectives, degree), width)
     points = data.draw(arrays(np.float64, shape, elements=st.floats(allow_nan=False, allow_infinity=False)))
     path = tmp_path_factory.mktemp("files") / f"surface{ending}"
-    save_surface(BezierSimplex(points, n_objectives, degree), path)
+    BezierSimplex(points, n_objectives, degree).save(path)
     assert_same(load_surface(path), BezierSimplex(points, n_objectives, degree))
 
 
@@ -52,7 +52,7 @@ def test_files_of_pytorch_bsf_are_read_exactly(ending):
 
 
 def test_bsf_is_written_with_the_schema_of_pytorch_bsf(tmp_path):
-    save_surface(triangle(), tmp_path / "ours.bsf")
+    triangle().save(tmp_path / "ours.bsf")
     with zipfile.ZipFile(tmp_path / "ours.bsf") as ours, zipfile.ZipFile(DATA / "pytorch_bsf_triangle.bsf") as theirs:
         assert sorted(ours.namelist()) == sorted(theirs.namelist())
         assert json.loads(ours.read("model.json")) == json.loads(theirs.read("model.json"))
@@ -61,14 +61,14 @@ def test_bsf_is_written_with_the_schema_of_pytorch_bsf(tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "json"])
 def test_tables_are_written_as_pytorch_bsf_writes_them(tmp_path, ending):
-    save_surface(triangle(), tmp_path / f"ours.{ending}")
+    triangle().save(tmp_path / f"ours.{ending}")
     ours, theirs = (tmp_path / f"ours.{ending}").read_text(), (DATA / f"pytorch_bsf_triangle.{ending}").read_text()
     assert ours == theirs if ending == "csv" else json.loads(ours) == json.loads(theirs)
 
 
-def test_save_and_the_method_of_a_surface_are_one(tmp_path):
+def test_the_ending_may_be_in_capitals_and_the_path_a_text(tmp_path):
     triangle().save(tmp_path / "a.bez")
-    save_surface(triangle(), str(tmp_path / "b.BEZ"))
+    triangle().save(str(tmp_path / "b.BEZ"))
     assert (tmp_path / "a.bez").read_bytes() == (tmp_path / "b.BEZ").read_bytes()
 
 
@@ -79,12 +79,12 @@ def test_bez_keeps_any_pytree(tmp_path):
         "a": (rng.normal(size=6).astype(np.float32), {"deep": np.arange(12).reshape(6, 2)}),
     }
     surface = BezierSimplex(tree, 3, 2)
-    save_surface(surface, tmp_path / "a.bez")
+    surface.save(tmp_path / "a.bez")
     assert_same(load_surface(tmp_path / "a.bez"), surface)
 
 
 def test_a_loaded_surface_computes(tmp_path):
-    save_surface(BezierSimplex(jnp.asarray(triangle().control_points, jnp.float32), 3, 3), tmp_path / "a.bez")
+    BezierSimplex(jnp.asarray(triangle().control_points, jnp.float32), 3, 3).save(tmp_path / "a.bez")
     loaded = load_surface(tmp_path / "a.bez")
     assert loaded.control_points.dtype == np.float32
     np.testing.assert_allclose(loaded(np.eye(3))[0], triangle().control_points[0], rtol=1e-6)
@@ -174,20 +174,20 @@ def test_wrong_tables_are_named(tmp_path, ending, text, message):
 def test_what_a_format_cannot_hold_is_refused(tmp_path):
     pair = namedtuple("Pair", "a b")
     with pytest.raises(TypeError, match="in a Pair cannot be saved"):
-        save_surface(BezierSimplex(pair(np.zeros(3), np.zeros(3)), 3, 1), tmp_path / "a.bez")
+        BezierSimplex(pair(np.zeros(3), np.zeros(3)), 3, 1).save(tmp_path / "a.bez")
     with pytest.raises(TypeError, match="strings as keys"):
-        save_surface(BezierSimplex({1: np.zeros(3)}, 3, 1), tmp_path / "a.bez")
+        BezierSimplex({1: np.zeros(3)}, 3, 1).save(tmp_path / "a.bez")
     for ending in ("bsf", "csv", "json"):
         with pytest.raises(ValueError, match=r"one matrix; save other surfaces as \.bez"):
-            save_surface(BezierSimplex(np.zeros(3), 3, 1), tmp_path / f"a.{ending}")
+            BezierSimplex(np.zeros(3), 3, 1).save(tmp_path / f"a.{ending}")
         with pytest.raises(ValueError, match="finite control points only"):
-            save_surface(BezierSimplex(np.full((3, 1), np.nan), 3, 1), tmp_path / f"a.{ending}")
+            BezierSimplex(np.full((3, 1), np.nan), 3, 1).save(tmp_path / f"a.{ending}")
     with pytest.raises(TypeError, match="float16, float32 or float64"):
-        save_surface(BezierSimplex(np.zeros((3, 1), int), 3, 1), tmp_path / "a.bsf")
+        BezierSimplex(np.zeros((3, 1), int), 3, 1).save(tmp_path / "a.bsf")
     with pytest.raises(ValueError, match=r"path must end in one of \.bez, \.bsf, \.json, \.csv, \.tsv"):
-        save_surface(triangle(), tmp_path / "a.txt")
+        triangle().save(tmp_path / "a.txt")
     with pytest.raises(TypeError, match="traced"):
-        jax.jit(lambda points: save_surface(BezierSimplex(points, 3, 1), tmp_path / "a.bez"))(np.zeros((3, 1)))
+        jax.jit(lambda points: BezierSimplex(points, 3, 1).save(tmp_path / "a.bez"))(np.zeros((3, 1)))
     assert not list(tmp_path.iterdir())
 
 
@@ -201,5 +201,5 @@ def test_one_objective(tmp_path):
     """A single point: the tables keep the degree, a pytorch-bsf model of dimension 0 has none."""
     point = BezierSimplex(np.array([[1.5, 2.5]]), 1, 3)
     for ending, degree in ((".bez", 3), (".csv", 3), (".json", 3), (".bsf", 0)):
-        save_surface(point, tmp_path / f"a{ending}")
+        point.save(tmp_path / f"a{ending}")
         assert_same(load_surface(tmp_path / f"a{ending}"), BezierSimplex(point.control_points, 1, degree))

@@ -13,7 +13,7 @@ from bezierflow.problems import by_name
 def test_without_jmetalpy_the_line_to_install_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jmetal.operator.crossover", None)
     with pytest.raises(ImportError, match=r"pip install 'bezierflow\[experiments\]'"):
-        nsga2(by_name("scaled-med"), 3, 3, 10, seed=0)
+        nsga2(by_name("scaled-med"), 10, seed=0)
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def _needs_jmetal():
 @pytest.mark.usefixtures("_needs_jmetal")
 def test_the_fast_parts_change_nothing():
     problem = by_name("skew-3mmd")
-    as_is = nsga2(problem, 3, 3, 20, seed=3, max_evaluations=400, exactly_as_jmetal=True)
-    np.testing.assert_array_equal(nsga2(problem, 3, 3, 20, seed=3, max_evaluations=400), as_is)
+    as_is = nsga2(problem, 20, seed=3, max_evaluations=400, exactly_as_jmetal=True)
+    np.testing.assert_array_equal(nsga2(problem, 20, seed=3, max_evaluations=400), as_is)
 
 
 @pytest.mark.usefixtures("_needs_jmetal")

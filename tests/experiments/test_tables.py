@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from experiments.methods import METHODS, Method
 from experiments.rendering import markdown
-from experiments.run import reproduce
+from experiments.run import Request, reproduce
 from experiments.scores import table1_scores, table2_scores
 
 from bezierflow.problems import by_name
@@ -69,7 +69,7 @@ def test_unknown_methods_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"'magic'.*proposed, baseline"):
         tables.run_trials(tables.TABLE1, tmp_path, 1, 0, ["magic"])
     with pytest.raises(ValueError, match="table1, table2"):
-        reproduce("table3", 1, 0, tmp_path)
+        reproduce("table3", Request(1, 0, tmp_path))
 
 
 def test_every_number_of_the_paper_is_there():

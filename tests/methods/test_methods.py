@@ -92,8 +92,9 @@ def test_proximal_gradient_solves_the_lasso_where_the_answer_is_known():
         method = bf.ProximalGradient(0.5)
         x = jnp.zeros(3)
         state = method.init(x)
+        step = jax.jit(lambda x, state: method.step(objective, x, state))
         for _ in range(200):
-            x, state = method.step(objective, x, state)
+            x, state = step(x, state)
     threshold = t[1] / (2 * t[0])
     np.testing.assert_allclose(x, np.sign(CENTER) * np.maximum(np.abs(CENTER) - threshold, 0), atol=1e-10)
     assert x[2] == 0.0  # exactly on the kink, where no gradient method stays

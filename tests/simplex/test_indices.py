@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.simplex import index_positions, multi_indices, multinomial, multinomials, n_controls, raised_positions
+from bezierflow.simplex import (
+    index_positions,
+    largest_degree_within,
+    multi_indices,
+    multinomial,
+    multinomials,
+    n_controls,
+    neighbor_positions,
+    raised_positions,
+)
 
 small = st.tuples(st.integers(1, 5), st.integers(0, 6))
 
@@ -51,6 +60,23 @@ def test_raised_positions_point_to_the_next_degree(shape):
     raised = raised_positions(n_objectives, degree)
     for m in range(n_objectives):
         np.testing.assert_array_equal(above[raised[:, m]], below + np.eye(n_objectives, dtype=int)[m])
+
+
+@settings(deadline=None)
+@given(small)
+def test_neighbors_differ_by_one_unit_moved(shape):
+    indices, neighbors = multi_indices(*shape), neighbor_positions(*shape)
+    expected = [{row for row, other in enumerate(indices) if np.abs(other - index).sum() == 2} for index in indices]
+    assert [set(row) - {own} for own, row in enumerate(neighbors.tolist())] == expected
+
+
+@settings(deadline=None)
+@given(st.integers(2, 8), st.integers(1, 500))
+def test_the_largest_degree_within_a_limit(n_objectives, limit):
+    degree = largest_degree_within(n_objectives, limit)
+    assert n_controls(n_objectives, degree) <= limit or degree == 1
+    assert n_controls(n_objectives, degree + 1) > limit
+    assert largest_degree_within(1, limit) == 1
 
 
 @settings(deadline=None)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier import design_matrix
 from bezierflow.simplex import n_controls
 from bezierflow.stability import CurvatureBounds, PaperBounds, SharperBounds
 from bezierflow.stability.smallest_eigenvalue import smallest_eigenvalues

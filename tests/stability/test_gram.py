@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier import design_matrix
 from bezierflow.simplex import grid
 from bezierflow.stability import basis_norm_bound, coherence, expected_gram, expected_smallest_eigenvalue
 from bezierflow.stability.gram import gram_root

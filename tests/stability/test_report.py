@@ -43,6 +43,17 @@ def test_the_bounds_are_listed_and_hold(by_gradient_descent):
     observed = report.twins.sup_loss.max()
     values = [bound.value for bound in report.bounds.values()]
     assert observed < values[2] < values[1] < values[0]
+    assert all(bound.proved for bound in report.bounds.values())
+    assert "sharper   proved bound" in str(report)
+
+
+def test_without_known_constants_bounds_are_estimates():
+    solution = solved(lambda x: BENT(x), bf.GradientDescent(lambda k: 0.3 / k**0.5), 10, 3)
+    text = str(bf.stability.report(solution, n_twins=2, n_runs=2))
+    assert "proved" not in text
+    assert "sharper   estimated bound" in text
+    given = bf.stability.report(solution, n_twins=2, n_runs=2, mu=40.0, curvature=(2.0, 8.0))
+    assert all(bound.proved for bound in given.bounds.values())
 
 
 def test_it_reads_and_it_is_plain_numbers(by_gradient_descent):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier import design_matrix
 from bezierflow.stability import (
     SmallestEigenvalueLaw,
     draws_for,

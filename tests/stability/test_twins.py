@@ -7,10 +7,9 @@ import optax
 import pytest
 
 import bezierflow as bf
-from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier import design_matrix
 from bezierflow.precision import double_precision
-from bezierflow.stability import Exchange, empirical_stability, loss_for, run_many
-from bezierflow.stability.twins import samples_of_run
+from bezierflow.stability import Exchange, Setting, empirical_stability, run_many, samples_of_run
 
 PROBLEM = bf.problems.Quadratic.random(2, 2, seed=1)
 K, N, DEGREE = 6, 8, 2
@@ -18,29 +17,28 @@ ROUNDING = 1e-14
 METHODS = {"gradient descent": bf.GradientDescent(lambda k: 0.3 / k), "adam": bf.Optax(optax.adam(0.1))}
 
 
-def settled(method):
-    return bf.lift(method, DEGREE, bf.Uniform(N)).for_objectives(2)
+def study(method):
+    surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
+    return Setting(bf.lift(method, DEGREE, bf.Uniform(N)), PROBLEM, surface, K)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_run_with_nothing_exchanged_is_the_run_of_minimize(name):
-    flow = settled(METHODS[name])
+    setting = study(METHODS[name])
     with double_precision():
-        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
-        P = np.asarray(run_many(flow, PROBLEM, surface, jax.random.key(5)[None], Exchange.none(1, 2), K))
-    expected = bf.minimize(PROBLEM, np.zeros(2), flow, n_iterations=K, seed=5).pareto_set.control_points
+        P = np.asarray(run_many(setting, jax.random.key(5)[None], Exchange.none(1, 2)))
+    expected = bf.minimize(PROBLEM, np.zeros(2), setting.flow, n_iterations=K, seed=5).pareto_set.control_points
     np.testing.assert_allclose(P[0], expected, rtol=1e-12, atol=1e-12)
 
 
 def test_a_twin_is_the_closed_form_run_with_one_example_exchanged():
-    flow = settled(METHODS["gradient descent"])
+    setting = study(METHODS["gradient descent"])
     new = np.array([0.9, 0.1])
     with double_precision():
-        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
         key = jax.random.key(7)
         exchange = Exchange(np.array([3]), np.array([2]), new[None])
-        path = np.asarray(run_many(flow, PROBLEM, surface, key[None], exchange, K, whole=True))[0]
-        t = np.array(samples_of_run(flow, key, K, 2))
+        path = np.asarray(run_many(setting, key[None], exchange, whole=True))[0]
+        t = np.array(samples_of_run(setting, key))
     t[2, 2] = new
     P = np.zeros((3, 2))
     for k in range(K):
@@ -53,13 +51,11 @@ def test_a_twin_is_the_closed_form_run_with_one_example_exchanged():
 
 
 def test_what_is_measured_is_what_it_says():
-    flow = settled(METHODS["gradient descent"])
+    setting = study(METHODS["gradient descent"])
     with double_precision():
-        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
         keys = jax.random.split(jax.random.key(1), 3)
-        loss = loss_for(PROBLEM, flow)
-        twins = empirical_stability(flow, PROBLEM, surface, K, loss, [2, 6, 4, 6, 1, 3], keys=keys)
-        t = np.asarray(samples_of_run(flow, keys[1], K, 2))
+        twins = empirical_stability(setting, Exchange.random(np.array([2, 6, 4, 6, 1, 3]), N, 2), keys=keys)
+        t = np.asarray(samples_of_run(setting, keys[1]))
     apart = twins.control_points - twins.control_points_twin
     np.testing.assert_allclose(twins.distance, np.linalg.norm(apart, axis=(1, 2)))
     np.testing.assert_array_equal(twins.control_points[:3], twins.ends)
@@ -76,17 +72,15 @@ def test_what_is_measured_is_what_it_says():
 
 
 def test_an_example_exchanged_for_itself_changes_nothing():
-    flow = settled(METHODS["gradient descent"])
+    setting = study(METHODS["gradient descent"])
     with double_precision():
-        surface = bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE)
         keys = jnp.stack([jax.random.key(7)] * 2)
-        t = np.asarray(samples_of_run(flow, keys[0], K, 2))
+        t = np.asarray(samples_of_run(setting, keys[0]))
         exchange = Exchange(np.array([0, 4]), np.array([0, 1]), np.stack([t[0, 0], t[3, 1]]))
-        P = np.asarray(run_many(flow, PROBLEM, surface, keys, exchange, K))
+        P = np.asarray(run_many(setting, keys, exchange))
     np.testing.assert_array_equal(P[0], P[1])
 
 
 def test_a_method_that_runs_in_python_is_refused():
-    flow = settled(bf.SciPy("BFGS"))
     with pytest.raises(TypeError, match="flow must have a method that JAX can trace"):
-        run_many(flow, PROBLEM, bf.BezierSimplex.constant(np.zeros(2), 2, DEGREE), np.zeros(1), Exchange.none(1, 2), K)
+        study(bf.SciPy("BFGS"))

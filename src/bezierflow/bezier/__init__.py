@@ -3,7 +3,7 @@
 from .archives import read_archive, write_archive
 from .basis import basis
 from .cloud_fitting import FitOptions, PointsFit
-from .files import describe_surface, load_surface, restore_surface, save_surface
+from .files import describe_surface, load_surface, restore_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
 from .model import BezierSimplex
@@ -18,6 +18,7 @@ from .numpy_nets import (
 )
 from .point_fitting import fit_points
 from .projection import SurfaceMap, project
+from .raveling import Raveling
 from .skeleton_fitting import fit_skeleton
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "FitDiagnostics",
     "FitOptions",
     "PointsFit",
+    "Raveling",
     "SurfaceMap",
     "basis",
     "describe_surface",
@@ -41,7 +43,6 @@ __all__ = [
     "project",
     "read_archive",
     "restore_surface",
-    "save_surface",
     "simplex_derivatives",
     "surface_tangents",
     "write_archive",

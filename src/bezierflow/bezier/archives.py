@@ -16,6 +16,10 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+Manifest = dict[str, Any]
+"""What JSON can hold, by name."""
 
 FORMAT = "bezierflow"
 VERSION = 1
@@ -27,7 +31,7 @@ OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 """The date of every member: a file's bytes depend on its content alone."""
 
 
-def write_archive(path: str | PathLike[str], manifest: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+def write_archive(path: str | PathLike[str], manifest: Manifest, arrays: Mapping[str, ArrayLike]) -> None:
     """Writes a `.bez` archive. The same content gives the same bytes.
 
     Args:
@@ -47,7 +51,7 @@ def write_archive(path: str | PathLike[str], manifest: Mapping[str, Any], arrays
     write_atomically(path, zip_bytes(members))
 
 
-def read_archive(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_archive(path: str | PathLike[str]) -> tuple[Manifest, dict[str, np.ndarray]]:
     """The manifest and the arrays of a `.bez` archive.
 
     Raises:
@@ -121,8 +125,8 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
         raise
 
 
-def _array_bytes(name: str, array: Any) -> bytes:
-    array = np.asarray(array)
+def _array_bytes(name: str, content: ArrayLike) -> bytes:
+    array = np.asarray(content)
     if array.dtype.kind not in "biufc":
         raise TypeError(f"{name} has the type {array.dtype}, which .npy cannot hold; convert it to float32 or float64 first")
     buffer = io.BytesIO()

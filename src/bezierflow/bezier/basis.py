@@ -1,5 +1,8 @@
 """The Bernstein basis z(t) of degree D on the simplex, and the design matrix Z of many t."""
 
+from functools import reduce
+from operator import add
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -55,5 +58,5 @@ def combine(
     size, width = control_points.shape
     if size <= FUSED_CONTROLS and width <= FUSED_WIDTH:
         columns = monomial_columns(t, degree)
-        return sum(column[..., None] * point for column, point in zip(columns, control_points, strict=True))  # type: ignore[return-value]
+        return reduce(add, (column[..., None] * point for column, point in zip(columns, control_points, strict=True)))
     return basis(t, degree) @ control_points

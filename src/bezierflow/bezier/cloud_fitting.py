@@ -194,27 +194,42 @@ def _refit(
     ZᵀZ/N + K = RRᵀ and P's change = R⁻ᵀQ, H is I − (1 − λ) Σ_i y_i y_iᵀ ⊗ T_i for the rows y_i of ZR⁻ᵀ/√N. It is only ever
     applied: conjugate gradients take one step for λ = 1 and tens near 0.
     """
-    from scipy.sparse.linalg import LinearOperator, cg  # a tenth of a second that only this fit needs
+    from scipy.sparse.linalg import aslinearoperator, cg  # a tenth of a second that only this fit needs
 
     design, free, n = design_matrix(t, cloud.degree), cloud.free, len(t)
     residual = design @ points - cloud.x
-    slopes, coordinates = _tangent_frames(partial_derivatives(points, t, cloud.degree), residual, t)
+    frames = _tangent_frames(partial_derivatives(points, t, cloud.degree), residual, t)
     gradient = (design.T @ residual / n + pull * (cloud.springs @ points))[free]
     # A trace of the identity keeps control points in place that no point determines.
     tension = pull * cloud.springs[np.ix_(free, free)] + 1e-10 / len(points) * np.eye(len(free))
     root = np.linalg.cholesky(design.T[free] @ design[:, free] / n + tension)
-    rows = np.linalg.solve(root, design.T[free] / np.sqrt(n)).T
-
-    def hessian(flat: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
-        change = flat.reshape(gradient.shape)
-        along = np.einsum("nml,nm->nl", slopes, np.einsum("nml,nl->nm", coordinates, rows @ change))
-        return (change - (1 - damping) * (rows.T @ along)).ravel()
-
-    operator = LinearOperator((gradient.size, gradient.size), matvec=hessian)  # type: ignore[reportCallIssue]
-    change, _ = cg(operator, np.linalg.solve(root, gradient).ravel(), rtol=1e-3, maxiter=MOST_GRADIENTS)
+    hessian = _SlidingHessian(np.linalg.solve(root, design.T[free] / np.sqrt(n)).T, *frames, damping)
+    downhill = np.linalg.solve(root, gradient).ravel()
+    change, _ = cg(aslinearoperator(hessian), downhill, rtol=1e-3, maxiter=MOST_GRADIENTS)
     moved = points.copy()
     moved[free] -= np.linalg.solve(root.T, change.reshape(gradient.shape))
     return moved
+
+
+class _SlidingHessian(NamedTuple):
+    """H of `_refit` in units of its λ = 1 part, as an operator on flat vectors: I − (1 − λ) Σ_i y_i y_iᵀ ⊗ S_iᵀC_i."""
+
+    rows: Float[np.ndarray, "n n_free"]
+    slopes: Float[np.ndarray, "n n_objectives width"]
+    coordinates: Float[np.ndarray, "n n_objectives width"]
+    damping: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """As many rows as columns, one for each number of the free control points."""
+        size = self.rows.shape[1] * self.slopes.shape[2]
+        return size, size
+
+    def matvec(self, flat: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
+        """H Q."""
+        change = flat.reshape(self.rows.shape[1], -1)
+        along = np.einsum("nml,nm->nl", self.slopes, np.einsum("nml,nl->nm", self.coordinates, self.rows @ change))
+        return (change - (1 - self.damping) * (self.rows.T @ along)).ravel()
 
 
 def _tangent_frames(

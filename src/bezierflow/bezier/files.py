@@ -1,120 +1,26 @@
-"""Surfaces as files: `.bez` is this library's own format, `.bsf`, `.json`, `.csv` and `.tsv` are shared with pytorch-bsf.
+"""Surfaces from files, and as parts of larger archives. `BezierSimplex.save` writes them alone."""
 
-The formats are described in `docs/files.md`, for readers without this library.
-"""
-
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike
-from typing import Any
 
-import jax
 import numpy as np
-from jaxtyping import PyTree
 
-from ..precision import is_traced
-from . import exchange_files
-from .archives import read_archive, write_archive
+from .archives import Manifest
 from .model import BezierSimplex
-
-
-def save_surface(surface: BezierSimplex, path: str | PathLike[str]) -> None:
-    """Writes the surface to a file; the ending chooses the format.
-
-    * `.bez` holds any surface, every number exactly.
-    * `.bsf` (a pytorch-bsf model), `.json`, `.csv`, `.tsv` (its tables keyed by multi-index) hold surfaces into R^L.
-
-    The file appears complete or not at all.
-    """
-    if is_traced(surface):
-        raise TypeError("surface is being traced by jax (jit, grad or vmap) and has no numbers to save yet; save it outside")
-    write, _ = _format(path)
-    write(surface.on_host(), path)
+from .net import Net
+from .net_files import describe_net, load_net, restore_net
 
 
 def load_surface(path: str | PathLike[str]) -> BezierSimplex:
-    """The surface in a file that `save_surface` or pytorch-bsf wrote; the ending says the format. Control points are NumPy."""
-    _, read = _format(path)
-    return read(path)
+    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote; the ending says the format. All in NumPy."""
+    return BezierSimplex(*load_net(path))
 
 
-def describe_surface(surface: BezierSimplex, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def describe_surface(surface: BezierSimplex, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """The surface as a part of an archive: what goes into the manifest, and its arrays, `name/0` and onward."""
-    arrays: dict[str, np.ndarray] = {}
-    structure = _describe(surface.control_points, name, arrays)
-    return {"n_objectives": surface.n_objectives, "degree": surface.degree, "control_points": structure}, arrays
+    return describe_net(Net(surface.control_points, surface.n_objectives, surface.degree), name)
 
 
-def restore_surface(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> BezierSimplex:
+def restore_surface(description: Manifest, arrays: Mapping[str, np.ndarray]) -> BezierSimplex:
     """The surface that `describe_surface` described."""
-    try:
-        points = _restore(description["control_points"], arrays)
-        return BezierSimplex(points, description["n_objectives"], description["degree"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the description of a surface is incomplete or damaged: {error!r}") from error
-
-
-def _save_bez(surface: BezierSimplex, path: str | PathLike[str]) -> None:
-    description, arrays = describe_surface(surface, "control_points")
-    write_archive(path, {"kind": "surface", **description}, arrays)
-
-
-def _load_bez(path: str | PathLike[str]) -> BezierSimplex:
-    manifest, arrays = read_archive(path)
-    if manifest.get("kind") != "surface":
-        raise ValueError(f"{os.fspath(path)} holds a {manifest.get('kind')}, not a surface alone; bezierflow.load reads it")
-    return restore_surface(manifest, arrays)
-
-
-def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """A pytree of dicts, lists and tuples as JSON, its leaves put aside in `arrays`."""
-    kind = type(tree)
-    if kind is dict:
-        if not all(isinstance(key, str) for key in tree):
-            raise TypeError(f"control points in a dict need strings as keys to be saved, got {list(tree)}")
-        return {"dict": {key: _describe(tree[key], name, arrays) for key in sorted(tree)}}
-    if kind in (list, tuple):
-        return {kind.__name__: [_describe(item, name, arrays) for item in tree]}
-    if tree is None:
-        return {"none": True}
-    if not jax.tree_util.all_leaves([tree]):
-        raise TypeError(
-            f"control points in a {kind.__name__} cannot be saved; dicts, lists and tuples of arrays can. "
-            "Convert them with jax.tree.map or dataclasses.asdict first"
-        )
-    leaf = f"{name}/{len(arrays)}"
-    arrays[leaf] = np.asarray(tree)
-    return {"leaf": leaf}
-
-
-def _restore(structure: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> PyTree:
-    ((kind, content),) = structure.items()
-    if kind == "leaf":
-        return arrays[content]
-    if kind == "dict":
-        return {key: _restore(item, arrays) for key, item in content.items()}
-    if kind in ("list", "tuple"):
-        items = [_restore(item, arrays) for item in content]
-        return items if kind == "list" else tuple(items)
-    if kind == "none":
-        return None
-    raise KeyError(kind)
-
-
-_Writer = Callable[[BezierSimplex, str | PathLike[str]], None]
-_Reader = Callable[[str | PathLike[str]], BezierSimplex]
-
-FORMATS: dict[str, tuple[_Writer, _Reader]] = {
-    ".bez": (_save_bez, _load_bez),
-    ".bsf": (exchange_files.save_bsf, exchange_files.load_bsf),
-    ".json": (exchange_files.save_json, exchange_files.load_json),
-    ".csv": (exchange_files.save_csv, exchange_files.load_csv),
-    ".tsv": (exchange_files.save_csv, exchange_files.load_csv),
-}
-
-
-def _format(path: str | PathLike[str]) -> tuple[_Writer, _Reader]:
-    ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending not in FORMATS:
-        raise ValueError(f"path must end in one of {', '.join(FORMATS)} to say the format, got {os.fspath(path)!r}")
-    return FORMATS[ending]
+    return BezierSimplex(*restore_net(description, arrays))

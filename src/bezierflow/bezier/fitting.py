@@ -3,17 +3,18 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
-from jaxtyping import ArrayLike, Float, PyTree
+from jaxtyping import Float, Int, PyTree
 from numpy.exceptions import RankWarning
+from numpy.typing import ArrayLike
 
 from ..precision import is_traced
 from ..simplex import check_on_simplex, index_positions, n_controls
 from .model import BezierSimplex
 from .numpy_nets import design_matrix
-from .values import RowLayout, pack
+from .raveling import Raveling, pack, pack_one
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class FitDiagnostics:
     """How many of them were fitted; the others were frozen."""
 
 
-Frozen = Mapping[Any, PyTree]
+Frozen = Mapping[int | tuple[int, ...], PyTree]
 """Control points held fast: {multi-index, or an objective's number m for the vertex e_m: value}."""
 
 
@@ -96,41 +97,58 @@ def fit(
     Samples that do not determine all free control points (many at the same t, say) give a `numpy.exceptions.RankWarning`
     with the rank, and of all closest surfaces the one whose control points are nearest to x̄.
     """
-    t, weights = _check_samples(t, weights)
-    rows, layout = pack(x)
-    if len(rows) != len(t):
-        raise ValueError(f"x must have as many rows as t: x has {len(rows)}, t has {len(t)}")
+    places, weights = _check_samples(t, weights)
+    rows, raveling = pack(x)
+    if len(rows) != len(places):
+        raise ValueError(f"x must have as many rows as t: x has {len(rows)}, t has {len(places)}")
     if not ridge >= 0 or not np.isfinite(ridge):
         raise ValueError(f"ridge must be a finite number of at least 0, got {ridge}")
-    n_objectives = t.shape[1]
-    held, held_values = frozen_rows(frozen, layout, n_objectives, degree)
-    free = np.delete(np.arange(n_controls(n_objectives, degree)), held)
-    n_samples = int(np.count_nonzero(weights))
-    if n_samples < len(free) and ridge == 0:
+    n_objectives = places.shape[1]
+    held, held_values = frozen_rows(frozen, raveling, n_objectives, degree)
+    n_samples, n_free = int(np.count_nonzero(weights)), n_controls(n_objectives, degree) - len(held)
+    if n_samples < n_free and ridge == 0:
         raise ValueError(
-            f"{n_samples} samples cannot determine {len(free)} free control points (n_objectives={n_objectives}, "
-            f"degree={degree}); give at least {len(free)} samples, a lower degree, frozen control points, or ridge > 0"
+            f"{n_samples} samples cannot determine {n_free} free control points (n_objectives={n_objectives}, "
+            f"degree={degree}); give at least {n_free} samples, a lower degree, frozen control points, or ridge > 0"
         )
-    design, values = design_matrix(t, degree).T, rows.T.copy()
+    design = design_matrix(places, degree)
+    points, rank, condition = _fit_rows(design, rows, weights, ridge, held, held_values)
+    surface = BezierSimplex(raveling.unravel(points), n_objectives, degree)
+    if not diagnostics:
+        return surface
+    residual_rms = float(np.sqrt(weights @ np.sum((design @ points - rows) ** 2, axis=1) / weights.sum()))
+    return surface, FitDiagnostics(rank, condition, residual_rms, n_samples, len(points), n_free)
+
+
+def _fit_rows(
+    Z: Float[np.ndarray, "n n_controls"],
+    rows: Float[np.ndarray, "n width"],
+    weights: Float[np.ndarray, " n"],
+    ridge: float,
+    held: Int[np.ndarray, " n_held"],
+    held_values: Float[np.ndarray, "n_held width"],
+) -> tuple[Float[np.ndarray, "n_controls width"], int, float]:
+    """The control points with some of them held, and rank and condition number of the system for the others.
+
+    Samples run along the last axis of `design` = Zᵀ and `values` = Xᵀ, which makes every product faster.
+    """
+    design, values = Z.T, rows.T.copy()
     mean = values @ weights / weights.sum()
     # In exact arithmetic the mean could stay: rows of Z sum to 1. Without it, errors are relative to the spread of x.
     values -= np.outer(mean, np.ones(len(design)) @ design)
-    points = np.empty((len(design), layout.width))
+    points = np.empty((len(design), len(values)))
     points[held] = held_values - mean
     values -= points[held].T @ design[held]
+    free = np.delete(np.arange(len(design)), held)
     points[free], rank, condition = _solve(design[free] if len(held) else design, values, weights, ridge)
     points += mean
     points[held] = held_values
-    surface = BezierSimplex(layout.unpack(points), n_objectives, degree)
-    if not diagnostics:
-        return surface
-    residual_rms = float(np.sqrt(weights @ np.sum((design.T @ points - rows) ** 2, axis=1) / weights.sum()))
-    return surface, FitDiagnostics(rank, condition, residual_rms, n_samples, len(points), len(free))
+    return points, rank, condition
 
 
 def frozen_rows(
-    frozen: Frozen | None, layout: RowLayout, n_objectives: int, degree: int
-) -> tuple[np.ndarray, Float[np.ndarray, "n_frozen width"]]:
+    frozen: Frozen | None, raveling: Raveling, n_objectives: int, degree: int
+) -> tuple[Int[np.ndarray, " n_held"], Float[np.ndarray, "n_held width"]]:
     """Positions and values of the frozen control points, with the keys checked."""
     values: dict[int, np.ndarray] = {}
     for key, value in (frozen or {}).items():
@@ -138,12 +156,12 @@ def frozen_rows(
         position = int(index_positions(np.array(index)))
         if position in values:
             raise ValueError(f"frozen names the control point {index} twice")
-        values[position] = layout.pack_one(value, f"frozen[{key!r}]")
+        values[position] = pack_one(value, raveling, f"frozen[{key!r}]")
     held = np.array(sorted(values), dtype=np.int64)
-    return held, np.array([values[position] for position in held]).reshape(len(held), layout.width)
+    return held, np.array([values[position] for position in held]).reshape(len(held), raveling.n_variables)
 
 
-def _as_index(key: Any, n_objectives: int, degree: int) -> tuple[int, ...]:
+def _as_index(key: object, n_objectives: int, degree: int) -> tuple[int, ...]:
     if isinstance(key, int | np.integer) and 0 <= key < n_objectives:
         return tuple(degree if m == key else 0 for m in range(n_objectives))
     if isinstance(key, tuple) and len(key) == n_objectives and sum(key) == degree and min(key) >= 0:
@@ -154,31 +172,32 @@ def _as_index(key: Any, n_objectives: int, degree: int) -> tuple[int, ...]:
     )
 
 
-def _check_samples(t: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def _check_samples(
+    t: ArrayLike, weights: ArrayLike | None
+) -> tuple[Float[np.ndarray, "n n_objectives"], Float[np.ndarray, " n"]]:
     if is_traced(t, weights):
         raise TypeError(
             "t and weights are being traced by jax (jit, grad or vmap), but fitting runs on the host; "
             "call it outside, or use bezierflow.bezier.least_squares inside"
         )
-    t = np.asarray(t)
-    if t.ndim != 2 or 0 in t.shape:
-        raise ValueError(f"t must be a matrix with one point of the simplex a row, got shape {t.shape}")
-    check_on_simplex(t)
-    weights = np.ones(len(t)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if weights.shape != (len(t),):
-        raise ValueError(f"weights must have one number for each of the {len(t)} rows of t, got shape {weights.shape}")
+    places = np.asarray(t)
+    if places.ndim != 2 or 0 in places.shape:
+        raise ValueError(f"t must be a matrix with one point of the simplex a row, got shape {places.shape}")
+    check_on_simplex(places)
+    weights = np.ones(len(places)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weights.shape != (len(places),):
+        raise ValueError(f"weights must have one number for each of the {len(places)} rows of t, got shape {weights.shape}")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         wrong = ~np.isfinite(weights) | (weights < 0)
         found = f"weights[{int(np.argmax(wrong))}] = {weights[np.argmax(wrong)]}" if wrong.any() else "only zeros"
         raise ValueError(f"weights must be finite, at least 0 and not all 0, got {found}")
-    return t.astype(np.float64, copy=False), weights
+    return places.astype(np.float64, copy=False), weights
 
 
-def _solve(design: np.ndarray, values: np.ndarray, weights: np.ndarray, ridge: float) -> tuple[np.ndarray, int, float]:
-    """The minimizer of the weighted, penalized least squares, with rank and condition number of its matrix.
-
-    Here and below samples run along the last axis: design is Zᵀ and values is Xᵀ, which makes every product faster.
-    """
+def _solve(
+    design: Float[np.ndarray, "n_free n"], values: Float[np.ndarray, "width n"], weights: Float[np.ndarray, " n"], ridge: float
+) -> tuple[Float[np.ndarray, "n_free width"], int, float]:
+    """The minimizer of the weighted, penalized least squares, with rank and condition number of its matrix."""
     size, width = len(design), len(values)
     if size == 0:
         return np.zeros((0, width)), 0, 1.0
@@ -201,7 +220,7 @@ def _solve(design: np.ndarray, values: np.ndarray, weights: np.ndarray, ridge: f
         f"the samples determine only {rank} of {size} free control points; of all closest surfaces the one whose control "
         "points are nearest to the mean of x is returned. Spread t more widely, lower the degree, or set ridge > 0",
         RankWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return right[:rank].T @ ((left[:, :rank].T @ rotated) / singular[:rank, None]), rank, np.inf
 
@@ -210,7 +229,9 @@ SMALL_CONDITION = 1e4
 """Up to this condition number κ one refinement step makes Cholesky as accurate as QR: (κ²u)² is still far below κu."""
 
 
-def _refined_cholesky(design: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, float] | None:
+def _refined_cholesky(
+    design: Float[np.ndarray, "n_free n"], values: Float[np.ndarray, "width n"]
+) -> tuple[Float[np.ndarray, "n_free width"], float] | None:
     """The least-squares solution and the condition number by Cholesky and refinement, or None where that loses accuracy.
 
     The factor of ZᵀZ solves with a relative error near κ²u, u = 1.1e-16. Solving once more for the residual multiplies

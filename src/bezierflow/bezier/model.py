@@ -4,18 +4,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from operator import index
 from os import PathLike
-from typing import Any
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
+from numpy.typing import ArrayLike
 
-from ..precision import in_double_precision, is_traced, on_host
+from ..precision import is_double, in_double_precision, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from . import nets
 from .basis import combine
+from .net import Net
+from .net_files import save_net
 from .numpy_nets import design_matrix
 
 
@@ -127,36 +130,43 @@ class BezierSimplex(eqx.Module):
         return BezierSimplex(on_host(self.control_points), self.n_objectives, self.degree)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a file that `bezierflow.load` reads back exactly; the ending chooses the format (see `bezier.files`)."""
-        from .files import save_surface
+        """Writes a file that `bezierflow.load` reads back exactly; it appears complete or not at all. The ending is the format.
 
-        save_surface(self, path)
+        * `.bez` holds any surface, every number exactly.
+        * `.bsf` (a pytorch-bsf model), `.json`, `.csv`, `.tsv` (its tables keyed by multi-index) hold surfaces into R^L.
+        """
+        if is_traced(self):
+            raise TypeError("the surface is being traced by jax (jit, grad or vmap) and has no numbers to save yet")
+        save_net(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
 
-    def _is_small_and_on_host(self, t: Any) -> bool:
+    def _is_small_and_on_host(self, t: Array | np.ndarray) -> bool:
         """Whether NumPy answers sooner: few points of a NumPy surface in double precision, with nothing to compile for."""
         leaves = jax.tree.leaves(self.control_points)
         return (
             t.size * self.n_controls <= HOST_SIZE
             and not is_traced(t)
             and all(isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 for leaf in leaves)
-            and (isinstance(t, np.ndarray) or not jax.config.jax_enable_x64)  # type: ignore[attr-defined]
+            and (isinstance(t, np.ndarray) or not is_double())
         )
 
-    def _check(self, t: Any) -> Array:
+    def _check(self, t: ArrayLike) -> Array | np.ndarray:
         t = t if isinstance(t, jax.Array | np.ndarray) else np.asarray(t, dtype=float)
         if t.ndim < 1 or t.shape[-1] != self.n_objectives:
             raise ValueError(f"t must have {self.n_objectives} coordinates along its last axis, got shape {t.shape}")
-        return t  # type: ignore[return-value]
+        return t
 
 
 HOST_SIZE = 100_000
 """Coordinates of t times control points up to which NumPy is used: a millisecond, where a new shape of t compiles for 300."""
 
 
-def _on_matrices(function: Callable[[Any], Any], control_points: PyTree) -> PyTree:
+_Matrix = TypeVar("_Matrix", Array, np.ndarray)
+
+
+def _on_matrices(function: Callable[[_Matrix], _Matrix], control_points: PyTree) -> PyTree:
     """`function` of each leaf as a matrix with one control point a row; the last axis of its result is shaped like a value."""
 
-    def on_leaf(leaf: Any) -> Any:
+    def on_leaf(leaf: _Matrix) -> _Matrix:
         result = function(leaf.reshape(len(leaf), -1))
         return result.reshape((*result.shape[:-1], *leaf.shape[1:]))
 
@@ -172,7 +182,8 @@ def _repeat(x: PyTree, size: int) -> PyTree:
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), x)
 
 
-def _as_array(leaf: Any) -> Any:
+def _as_array(leaf: PyTree) -> PyTree:
+    """What is an array stays as it is, an abstract one too; numbers become arrays."""
     return leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else np.asarray(leaf, dtype=float)
 
 

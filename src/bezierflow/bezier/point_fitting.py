@@ -12,7 +12,7 @@ from .cloud_fitting import FitOptions, PointsFit, fit_cloud
 from .extremes import extreme_points
 from .fitting import Frozen, frozen_rows
 from .model import BezierSimplex
-from .values import pack
+from .raveling import pack
 
 DEFAULT = FitOptions()
 
@@ -74,20 +74,20 @@ def fit_points(
         options: What is minimized and when the fit ends, a `FitOptions`.
         diagnostics: Whether to return `(surface, PointsFit)` instead of the surface alone.
     """
-    rows, layout = pack(x)
+    rows, raveling = pack(x)
     corners = extreme_points(rows, n_objectives) if vertices is None else pack(vertices, "vertices")[0]
-    if corners.shape != (n_objectives, layout.width):
+    if corners.shape != (n_objectives, raveling.n_variables):
         raise ValueError(
-            f"vertices must be {n_objectives} rows built like those of x ({layout.width} numbers each), "
+            f"vertices must be {n_objectives} rows built like those of x ({raveling.n_variables} numbers each), "
             f"got {corners.shape[0]} rows of {corners.shape[1]} numbers"
         )
-    held, held_values = frozen_rows(frozen, layout, n_objectives, degree)
+    held, held_values = frozen_rows(frozen, raveling, n_objectives, degree)
     start = linear_net(corners, degree)
     start[held] = held_values
     points, report = fit_cloud(rows, start, held, n_objectives, degree, options)
     if not report.converged:
         warnings.warn(f"fit_points {report.reason}", RuntimeWarning, stacklevel=2)
-    surface = BezierSimplex(layout.unpack(points), n_objectives, degree)
+    surface = BezierSimplex(raveling.unravel(points), n_objectives, degree)
     if not len(held):
         surface, report = _trim(surface, report)
     return (surface, report) if diagnostics else surface

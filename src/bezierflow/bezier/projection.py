@@ -7,7 +7,7 @@ from ..compilation import pad_rows
 from ..simplex import nearest
 from .model import BezierSimplex
 from .numpy_nets import design_matrix, differentiate
-from .values import pack
+from .raveling import pack
 
 __all__ = ["SurfaceMap", "pad_rows", "project"]
 
@@ -55,12 +55,9 @@ def project(surface: BezierSimplex, x: PyTree) -> tuple[Float[np.ndarray, "n n_o
     Returns:
         `(t, distance)`: t of shape (N, M), and ‖b(t) − x‖ of shape (N,), the norm taken over all leaves.
     """
-    points, layout = pack(surface.control_points, "control_points")
+    points, raveling = pack(surface.control_points, "control_points")
     rows, found = pack(x)
-    if found != layout:
-        raise ValueError(
-            f"x must be built like the surface's values ({layout.structure} with shapes {list(layout.shapes)}), "
-            f"got {found.structure} with shapes {list(found.shapes)}"
-        )
+    if found != raveling:
+        raise ValueError(f"x must be built like the surface's values ({raveling}), got {found}")
     feet = nearest(SurfaceMap(points, surface.n_objectives, surface.degree), rows, surface.n_objectives)
     return feet.t, feet.distances

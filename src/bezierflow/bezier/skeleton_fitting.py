@@ -1,17 +1,21 @@
 """Inductive skeleton fitting: from points labelled by face, corners first, then edges between them, and so on upward."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Mapping
+from typing import Literal, overload
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ..simplex import check_face, controls_on_face, faces, multi_indices, n_controls
 from .cloud_fitting import FitOptions, PointsFit, fit_cloud, stiffness
 from .fitting import FitDiagnostics, fit
 from .model import BezierSimplex
 from .point_fitting import DEFAULT
-from .values import RowLayout, pack
+from .raveling import Raveling, pack
+
+PointsByFace = Mapping[tuple[int, ...], PyTree]
+"""The points of each face: x alone, or a pair (t, x)."""
 
 SkeletonReport = dict[tuple[int, ...], PointsFit | FitDiagnostics]
 """How the fit of each face went: with unknown t a `PointsFit`, with known t a `FitDiagnostics`."""
@@ -19,7 +23,7 @@ SkeletonReport = dict[tuple[int, ...], PointsFit | FitDiagnostics]
 
 @overload
 def fit_skeleton(
-    points_by_face: Mapping[Sequence[int], Any],
+    points_by_face: PointsByFace,
     n_objectives: int,
     degree: int,
     *,
@@ -30,7 +34,7 @@ def fit_skeleton(
 
 @overload
 def fit_skeleton(
-    points_by_face: Mapping[Sequence[int], Any],
+    points_by_face: PointsByFace,
     n_objectives: int,
     degree: int,
     *,
@@ -40,7 +44,7 @@ def fit_skeleton(
 
 
 def fit_skeleton(
-    points_by_face: Mapping[Sequence[int], Any],
+    points_by_face: PointsByFace,
     n_objectives: int,
     degree: int,
     *,
@@ -66,8 +70,8 @@ def fit_skeleton(
     """
     if degree < 1:
         raise ValueError(f"degree must be at least 1 for a surface with corners, got {degree}")
-    samples, layout = _check(points_by_face, n_objectives, degree)
-    points = np.zeros((n_controls(n_objectives, degree), layout.width))
+    samples, raveling = _check(points_by_face, n_objectives, degree)
+    points = np.zeros((n_controls(n_objectives, degree), raveling.n_variables))
     reports: SkeletonReport = {}
     for face in (face for face in faces(n_objectives) if len(face) <= degree):
         t, rows = samples[face]
@@ -82,41 +86,47 @@ def fit_skeleton(
         points[places], reports[face] = found
         if isinstance(found[1], PointsFit) and not found[1].converged:
             warnings.warn(f"fit_skeleton, face {face}: {found[1].reason}", RuntimeWarning, stacklevel=2)
-    surface = BezierSimplex(layout.unpack(points), n_objectives, degree)
+    surface = BezierSimplex(raveling.unravel(points), n_objectives, degree)
     return (surface, reports) if diagnostics else surface
 
 
 _Samples = dict[tuple[int, ...], tuple[np.ndarray | None, np.ndarray]]
+"""By sorted face: t, or None where they are unknown, and the points as rows."""
 
 
-def _check(points_by_face: Mapping[Sequence[int], Any], n_objectives: int, degree: int) -> tuple[_Samples, RowLayout]:
-    """Samples by sorted face, t (or None) and rows, all built alike and none missing."""
+def _check(points_by_face: PointsByFace, n_objectives: int, degree: int) -> tuple[_Samples, Raveling]:
+    """The samples, all built alike and none missing, and how they are built."""
     samples: _Samples = {}
-    layout: RowLayout | None = None
+    ravelings = []
     for key, value in points_by_face.items():
         face = check_face(key, n_objectives)
         if face in samples:
             raise ValueError(f"points_by_face names the face {face} twice")
-        t, x = value if isinstance(value, tuple) and len(value) == 2 else (None, value)
-        rows, found = pack(x, f"points_by_face[{key}]")
-        layout = layout or found
-        if found != layout:
-            raise ValueError(f"points_by_face[{key}] must be built like the other faces' points ({layout}), got {found}")
-        if not len(rows):
-            raise ValueError(f"points_by_face[{key}] must hold at least one point")
-        if t is not None:
-            t = np.asarray(t)
-            if t.shape != (len(rows), len(face)):
-                raise ValueError(f"points_by_face[{key}] needs t of shape {(len(rows), len(face))}, got {t.shape}")
-            t = t[:, np.argsort(np.array(key))]
-        samples[face] = (t, rows)
+        samples[face], raveling = _check_face_points(key, value)
+        ravelings.append(raveling)
+        if raveling != ravelings[0]:
+            raise ValueError(f"points_by_face[{key}] must be built like the other faces' points ({ravelings[0]}), got {raveling}")
     missing = [face for face in faces(n_objectives) if len(face) <= degree and face not in samples]
-    if missing or layout is None:
+    if missing:
         raise ValueError(
             f"points_by_face must have points for every face of at most {degree} objectives (each has control points of "
             f"its own at degree {degree}); {len(missing)} are missing, the first is {missing[0]}"
         )
-    return samples, layout
+    return samples, ravelings[0]
+
+
+def _check_face_points(key: tuple[int, ...], value: PyTree) -> tuple[tuple[np.ndarray | None, np.ndarray], Raveling]:
+    """One face's t, with columns in the order of the objectives, or None, its points, and how they are built."""
+    t, x = value if isinstance(value, tuple) and len(value) == 2 else (None, value)
+    rows, raveling = pack(x, f"points_by_face[{key}]")
+    if not len(rows):
+        raise ValueError(f"points_by_face[{key}] must hold at least one point")
+    if t is None:
+        return (None, rows), raveling
+    t = np.asarray(t)
+    if t.shape != (len(rows), len(key)):
+        raise ValueError(f"points_by_face[{key}] needs t of shape {(len(rows), len(key))}, got {t.shape}")
+    return (t[:, np.argsort(np.array(key))], rows), raveling
 
 
 def _inside(n_members: int, degree: int) -> np.ndarray:

@@ -11,7 +11,19 @@ import click
 
 from .printing import json_option, or_fail, print_table, write_json
 
-PARTS = ("table1", "table2", "figures", "group-lasso", "dtlz", "two-objectives", "sensitivity", "all")
+PARTS = (
+    "table1",
+    "table2",
+    "figures",
+    "reach",
+    "group-lasso",
+    "given-points",
+    "dtlz",
+    "two-objectives",
+    "sensitivity",
+    "convergence",
+    "all",
+)
 
 
 @click.command()
@@ -43,8 +55,9 @@ def reproduce(what: str, trials: int, seed: int, methods: tuple[str, ...], outpu
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     command = f"bezierflow reproduce {shlex.join(_arguments(what, trials, seed, methods, output))}"
-    run = import_module("experiments.run").reproduce
-    reports = or_fail(run, what, trials, seed, Path(output), methods, command, progress=True, on_report=_print)
+    experiments = import_module("experiments.run")
+    request = experiments.Request(trials, seed, Path(output), methods, command, progress=True)
+    reports = or_fail(experiments.reproduce, what, request, on_report=_print)
     click.echo(f"written: {output}")
     write_json(json_path, {"command": command, "parts": {report.title: report.figures for report in reports}})
 

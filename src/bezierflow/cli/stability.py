@@ -37,6 +37,14 @@ def stability(
     print_table(list(rows[0]), [[f"{value:.4g}" for value in row.values()] for row in rows])
     print_table(
         ["slope of", "", "95 %"],
-        [[name, f"{s.estimate:.2f}", f"{s.low:.2f} to {s.high:.2f}"] for name, s in scaling.slopes.items()],
+        [
+            [name, f"{s.estimate:.2f}", f"{s.low:.2f} to {s.high:.2f}"]
+            if s
+            else [name, "none", "a value is 0, missing or infinite"]
+            for name, s in scaling.slopes.items()
+        ],
     )
-    write_json(json_path, {"rows": rows, "slopes": {name: vars(s) for name, s in scaling.slopes.items()}})
+    unsure = scaling.gap_without_sign()
+    if unsure:
+        click.echo(f"The gap cannot be told from 0 at N = {', '.join(map(str, unsure))}.")
+    write_json(json_path, {"rows": rows, "slopes": {name: vars(s) if s else None for name, s in scaling.slopes.items()}})

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from ..bezier import BezierSimplex
-from ..bezier.basis import basis
+from ..bezier import BezierSimplex, basis
 from ..compilation import NO_NESTED_THREADS
 from ..evaluation import Objectives
 from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations

@@ -5,7 +5,7 @@ import abc
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from ..bezier.least_squares import least_squares
+from ..bezier import least_squares
 
 
 class AbstractRefit(eqx.Module):

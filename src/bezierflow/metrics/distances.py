@@ -1,9 +1,10 @@
 """Distances between two finite sets of points: GD, IGD, and both ways at once."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from .point_set import as_points
 
@@ -14,7 +15,7 @@ BLOCK_ENTRIES = 4_000_000
 """Pairs compared at a time, to bound memory (32 MB)."""
 
 
-def gd(x: Any, y: Any) -> float:
+def gd(x: ArrayLike, y: ArrayLike) -> float:
     """The generational distance: the mean over x ∈ X of min_{y ∈ Y} |x − y| (Section "GDs and IGDs comparison").
 
     Args:
@@ -24,7 +25,7 @@ def gd(x: Any, y: Any) -> float:
     return float(np.mean(nearest_distances(*_pair(x, y))))
 
 
-def igd(x: Any, y: Any) -> float:
+def igd(x: ArrayLike, y: ArrayLike) -> float:
     """The inverted generational distance: the mean over y ∈ Y of min_{x ∈ X} |x − y|. Arguments as in `gd`."""
     x, y = _pair(x, y)
     return float(np.mean(nearest_distances(y, x)))
@@ -37,7 +38,7 @@ class TwoSided(NamedTuple):
     max: float
 
 
-def two_sided(surface_points: Any, exact_points: Any) -> TwoSided:
+def two_sided(surface_points: ArrayLike, exact_points: ArrayLike) -> TwoSided:
     """The mean max(GD, IGD) and the Hausdorff distance of two finite sets.
 
     (The first is the averaged Hausdorff distance Δ_1 of Schütze et al., IEEE Trans. Evol. Comput. 16, 2012.) Both carry the
@@ -60,6 +61,6 @@ def nearest_distances(x: Float[np.ndarray, "n L"], y: Float[np.ndarray, "k L"]) 
     return np.concatenate([cdist(x[i : i + block], y).min(axis=1) for i in range(0, len(x), block)])
 
 
-def _pair(x: Any, y: Any, first: str = "x", second: str = "y") -> tuple[np.ndarray, np.ndarray]:
+def _pair(x: ArrayLike, y: ArrayLike, first: str = "x", second: str = "y") -> tuple[np.ndarray, np.ndarray]:
     x = as_points(x, first)
     return x, as_points(y, second, x.shape[1])

@@ -1,13 +1,12 @@
 """Quality of a front in objective space, all objectives minimized, as `moocore` computes it."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .point_set import as_points
 
 
-def igd_plus(front: Any, reference: Any) -> float:
+def igd_plus(front: ArrayLike, reference: ArrayLike) -> float:
     """IGD+: the mean over the reference front of the least distance by which a point of the front falls short of it.
 
     (Ishibuchi et al., "Modified distance calculation in generational distance and inverted generational distance", EMO 2015.)
@@ -23,7 +22,7 @@ def igd_plus(front: Any, reference: Any) -> float:
     return float(moocore.igd_plus(front, ref=as_points(reference, "reference", front.shape[1])))
 
 
-def hypervolume(front: Any, reference: Any) -> float:
+def hypervolume(front: ArrayLike, reference: ArrayLike) -> float:
     """The volume of what the front dominates, up to the reference point. Points beyond that in any objective count for nothing.
 
     Args:

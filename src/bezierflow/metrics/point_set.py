@@ -1,12 +1,11 @@
 """The door of every metric: a finite set of points as a float64 matrix."""
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 
-def as_points(points: Any, argument: str, width: int | None = None) -> Float[np.ndarray, "n width"]:
+def as_points(points: ArrayLike, argument: str, width: int | None = None) -> Float[np.ndarray, "n width"]:
     """The points as float64, one a row, or a ValueError that names the argument."""
     array = np.asarray(points, dtype=float)
     if array.ndim != 2 or len(array) == 0:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Names:
         return cls(**{name: tuple(texts) for name, texts in data.items()})
 
 
-def _as_texts(texts: Any, argument: str) -> tuple[str, ...]:
+def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise TypeError(f"{argument} must be a sequence of texts, one for each, got {texts!r}")
     for text in texts:

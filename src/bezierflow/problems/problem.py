@@ -3,15 +3,19 @@
 import abc
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
+from numpy.typing import ArrayLike
 
 from ..simplex import SmoothMap, nearest
 from .names import Names
+
+Renamed = TypeVar("Renamed", bound="AbstractProblem")
+"""The kind of a problem, which its names do not change."""
 
 
 class AbstractProblem(eqx.Module):
@@ -36,12 +40,12 @@ class AbstractProblem(eqx.Module):
         return hash((structure, *(leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves)))
 
     def with_names(
-        self,
+        self: Renamed,
         objectives: Sequence[str] | None = None,
         variables: Sequence[str] | None = None,
         objective_units: Sequence[str] | None = None,
         variable_units: Sequence[str] | None = None,
-    ) -> Self:
+    ) -> Renamed:
         """The same problem with these names and units; what is not given stays as it was."""
         given = (objectives, variables, objective_units, variable_units)
         Names().replaced(*given).check(self.n_objectives, self.n_variables)
@@ -115,7 +119,7 @@ class Problem(AbstractProblem):
     ):
         if not callable(function):
             raise TypeError(f"function must be callable as function(x) -> (M,), got {function!r}")
-        names = Names(objective_names, variable_names, objective_units, variable_units)  # type: ignore[arg-type]
+        names = Names().replaced(objective_names, variable_names, objective_units, variable_units)
         for argument, size in (("n_objectives", n_objectives), ("n_variables", n_variables)):
             if size is not None:
                 check_count(size, argument, 1)
@@ -129,14 +133,14 @@ class Problem(AbstractProblem):
         return self.function(x)
 
 
-def check_count(n: Any, argument: str, least: int) -> int:
+def check_count(n: object, argument: str, least: int) -> int:
     """The number as an int, or a ValueError that names the argument."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
         raise ValueError(f"{argument} must be a whole number of at least {least}, got {n!r}")
     return int(n)
 
 
-def as_point(x: Any, n_variables: int) -> Array:
+def as_point(x: ArrayLike, n_variables: int) -> Float[Array | np.ndarray, " n_variables"]:
     """One point as an array of floats, or a ValueError that says which shape was expected."""
     x = as_batch(x, n_variables, "x")
     if x.ndim != 1:
@@ -144,10 +148,10 @@ def as_point(x: Any, n_variables: int) -> Array:
     return x
 
 
-def as_batch(points: Any, size: int, argument: str) -> Array:
+def as_batch(points: ArrayLike, size: int, argument: str) -> Float[Array | np.ndarray, "*batch size"]:
     """Points with coordinates last, as an array of floats, or a ValueError that names the argument."""
     if not isinstance(points, jax.Array | np.ndarray):
         points = np.asarray(points, dtype=float)
     if points.ndim < 1 or points.shape[-1] != size:
         raise ValueError(f"{argument} must have {size} coordinates along its last axis, got shape {points.shape}")
-    return points if np.issubdtype(points.dtype, np.floating) else points.astype(float)  # type: ignore[return-value]
+    return points if np.issubdtype(points.dtype, np.floating) else points.astype(float)

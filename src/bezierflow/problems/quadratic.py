@@ -1,12 +1,12 @@
 """Convex quadratics: the problems whose whole Pareto set is a formula."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from ..precision import in_double_precision
 from .names import Names
@@ -32,7 +32,7 @@ class Quadratic(AbstractSolvedProblem):
     n_objectives: int = eqx.field(static=True)
     n_variables: int = eqx.field(static=True)
 
-    def __init__(self, matrices: Sequence[Any] | np.ndarray, centers: Any, offsets: Any = 0.0):
+    def __init__(self, matrices: Sequence[ArrayLike] | np.ndarray, centers: ArrayLike, offsets: ArrayLike = 0.0):
         self.matrices = _check_positive_definite(stack_matrices(matrices))
         n_objectives, n_variables = self.matrices.shape[0], self.matrices.shape[-1]
         self.centers = np.array(centers, dtype=float)

@@ -1,15 +1,17 @@
 """Families of quadratic forms Q_1, …, Q_M, diagonal (M, L) or dense (M, L, L), and the Pareto set they share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 
-def stack_matrices(matrices: Any, n_objectives: int | None = None) -> np.ndarray:
+def stack_matrices(matrices: Sequence[ArrayLike] | np.ndarray, n_objectives: int | None = None) -> Float[np.ndarray, "M ..."]:
     """Matrices as one float64 array: (M, L) if all are given as diagonals, else (M, R, L)."""
     items = [np.asarray(matrix, dtype=float) for matrix in matrices]
     if n_objectives is not None and len(items) != n_objectives:
@@ -25,38 +27,38 @@ def stack_matrices(matrices: Any, n_objectives: int | None = None) -> np.ndarray
     return stacked
 
 
-def apply(matrices: Float[Array, "..."], vectors: Float[Array, "M L"]) -> Float[Array, "M R"]:
+def apply(matrices: Float[Array, "M ..."], vectors: Float[Array, "M L"]) -> Float[Array, "M R"]:
     """A_m v_m for each m."""
     return matrices * vectors if matrices.ndim == 2 else jnp.einsum("mrl,ml->mr", matrices, vectors)
 
 
-def gram(matrices: Any) -> Any:
+def gram(matrices: Float[Array | np.ndarray, "M ..."]) -> Float[Array | np.ndarray, "M ..."]:
     """A_mᵀ A_m for each m."""
-    return matrices**2 if matrices.ndim == 2 else _numpy_for(matrices).einsum("mri,mrj->mij", matrices, matrices)
+    return matrices**2 if matrices.ndim == 2 else matrices.swapaxes(1, 2) @ matrices
 
 
-def balanced(matrices: Float[np.ndarray, "..."]) -> np.ndarray:
+def balanced(matrices: Float[np.ndarray, "M ..."]) -> Float[np.ndarray, "M ..."]:
     """Q_m over its mean eigenvalue: the same Pareto set, parametrized so that no objective's weight dwarfs the others'."""
     trace = matrices.sum(axis=1) if matrices.ndim == 2 else np.trace(matrices, axis1=1, axis2=2)
     return matrices * matrices.shape[-1] / trace.reshape(-1, *[1] * (matrices.ndim - 1))
 
 
-def weighted_center(matrices: Any, centers: Any, w: Float[Array | np.ndarray, "*batch M"]) -> Any:
+def weighted_center(
+    matrices: Float[Array | np.ndarray, "M ..."],
+    centers: Float[Array | np.ndarray, "M L"],
+    w: Float[Array | np.ndarray, "*batch M"],
+) -> Float[Array | np.ndarray, "*batch L"]:
     """x(w) = (Σ w_m Q_m)⁻¹ Σ w_m Q_m c_m, the minimizer of Σ w_m (x−c_m)ᵀ Q_m (x−c_m).
 
     For positive definite Q_m it carries the simplex onto the Pareto set of these quadratics, faces onto faces, and hence of
     every problem whose objectives are increasing functions of them. NumPy in, NumPy out; JAX in, JAX out.
     """
-    xp = _numpy_for(matrices, centers, w)
-    matrices, centers = xp.asarray(matrices, w.dtype), xp.asarray(centers, w.dtype)
-    if matrices.ndim == 2:
-        return (w @ (matrices * centers)) / (w @ matrices)
-    pull = w @ xp.einsum("mij,mj->mi", matrices, centers)
-    return xp.linalg.solve(xp.tensordot(w, matrices, axes=1), pull[..., None])[..., 0]
-
-
-def _numpy_for(*arrays: Any) -> Any:
-    return jnp if any(isinstance(array, jax.Array) for array in arrays) else np
+    xp: ModuleType = jnp if any(isinstance(array, jax.Array) for array in (matrices, centers, w)) else np
+    Q, c = xp.asarray(matrices, w.dtype), xp.asarray(centers, w.dtype)
+    if Q.ndim == 2:
+        return (w @ (Q * c)) / (w @ Q)
+    pull = w @ xp.einsum("mij,mj->mi", Q, c)
+    return xp.linalg.solve(xp.tensordot(w, Q, axes=1), pull[..., None])[..., 0]
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,17 @@ class CenterMap:
     With S = Σ w_m Q_m: ∂_m x = S⁻¹ Q_m (c_m − x) and ∂_m ∂_k x = −S⁻¹ (Q_m ∂_k x + Q_k ∂_m x).
     """
 
-    matrices: np.ndarray
-    centers: np.ndarray
+    matrices: Float[np.ndarray, "M ..."]
+    centers: Float[np.ndarray, "M L"]
 
     def __call__(self, w: Float[np.ndarray, "n M"]) -> Float[np.ndarray, "n L"]:
         """x(w)."""
-        return weighted_center(self.matrices, self.centers, w)
+        return np.asarray(weighted_center(self.matrices, self.centers, w))
 
-    def derivatives(self, w: Float[np.ndarray, "n M"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x(w), ∂_m x as (n, M, L) and ∂_m ∂_k x as (n, M, M, L)."""
+    def derivatives(
+        self, w: Float[np.ndarray, "n M"]
+    ) -> tuple[Float[np.ndarray, "n L"], Float[np.ndarray, "n M L"], Float[np.ndarray, "n M M L"]]:
+        """x(w), ∂_m x and ∂_m ∂_k x."""
         point = self(w)
         away = self.centers - point[:, None, :]
         if self.matrices.ndim == 2:

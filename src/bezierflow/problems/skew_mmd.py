@@ -1,12 +1,12 @@
 """Skew-M-MMD: powers of Mahalanobis distances to M points, for any matrices, points and exponents."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from ..precision import in_double_precision
 from .names import Names
@@ -41,9 +41,9 @@ class SkewMMD(AbstractSolvedProblem):
     def __init__(
         self,
         n_objectives: int,
-        matrices: Sequence[Any] | np.ndarray | None = None,
-        centers: Any = None,
-        exponents: Any = None,
+        matrices: Sequence[ArrayLike] | np.ndarray | None = None,
+        centers: ArrayLike | None = None,
+        exponents: ArrayLike | None = None,
     ):
         n_objectives = check_count(n_objectives, "n_objectives", 2)
         if matrices is None:
@@ -82,7 +82,7 @@ class SkewMMD(AbstractSolvedProblem):
     def set_map(self) -> CenterMap:
         """The minimizers of weighted sums of |A_m (x−c_m)|², with all of them brought to the same scale."""
         self._check_rank()
-        return CenterMap(balanced(gram(self.matrices)), self.centers)
+        return CenterMap(balanced(np.asarray(gram(self.matrices))), self.centers)
 
     def _check_rank(self) -> None:
         if not self.full_rank:

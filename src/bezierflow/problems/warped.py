@@ -47,7 +47,9 @@ class Warped(AbstractSolvedProblem):
     @property
     def pareto_map(self) -> Callable:
         """The map from t to the minimizer of Σ t_m F_m, that of f bent back. A property: it is absent where f has none."""
-        of_problem = self.problem.pareto_map  # type: ignore[attr-defined]
+        of_problem = getattr(self.problem, "pareto_map", None)
+        if of_problem is None:
+            raise AttributeError(f"{type(self.problem).__name__} has no pareto_map, so it has none seen through a bend either")
         return lambda t: _bent(of_problem(t), -self.bend)
 
     def pareto_point(
@@ -72,8 +74,10 @@ class BentMap:
         """The bent x(w)."""
         return np.asarray(_bent(self.straight(w), self.bend))
 
-    def derivatives(self, w: Float[np.ndarray, "n M"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The bent x(w), its ∂_m as (n, M, L) and its ∂_m ∂_k as (n, M, M, L)."""
+    def derivatives(
+        self, w: Float[np.ndarray, "n M"]
+    ) -> tuple[Float[np.ndarray, "n L"], Float[np.ndarray, "n M L"], Float[np.ndarray, "n M M L"]]:
+        """The bent x(w), its ∂_m and its ∂_m ∂_k."""
         point, first, second = self.straight.derivatives(w)
         x1, d1 = point[:, :1], first[..., 0]
         bent_first, bent_second = first.copy(), second.copy()

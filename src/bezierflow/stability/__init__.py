@@ -5,13 +5,15 @@ from .empirical import TwinRuns, empirical_stability
 from .error_parts import ErrorParts, error_parts
 from .gap import GeneralizationGap, generalization_gap
 from .gram import basis_norm_bound, coherence, expected_gram, expected_smallest_eigenvalue
+from .intervals import Interval, mean_interval, slope
 from .losses import AbstractLoss, Distance, Stationarity, loss_for
-from .region import curvature, lipschitz
 from .report import Report, report
-from .run_bounds import Trace, curvature_bounds, sharper_bounds, trace
+from .run_bounds import RunBounds, run_bounds
 from .scaling import Scaling, against_samples
-from .smallest_eigenvalue import Interval, SmallestEigenvalueLaw, draws_for, eta_chernoff, smallest_eigenvalue_law
-from .twins import Exchange, run_many
+from .setting import Setting
+from .smallest_eigenvalue import SmallestEigenvalueLaw, draws_for, eta_chernoff, smallest_eigenvalue_law
+from .trace import Trace, trace
+from .twins import Exchange, run_many, samples_of_run
 
 __all__ = [
     "AbstractLoss",
@@ -24,7 +26,9 @@ __all__ = [
     "Interval",
     "PaperBounds",
     "Report",
+    "RunBounds",
     "Scaling",
+    "Setting",
     "SharperBounds",
     "SmallestEigenvalueLaw",
     "Stationarity",
@@ -33,8 +37,6 @@ __all__ = [
     "against_samples",
     "basis_norm_bound",
     "coherence",
-    "curvature",
-    "curvature_bounds",
     "draws_for",
     "empirical_stability",
     "error_parts",
@@ -42,11 +44,13 @@ __all__ = [
     "expected_gram",
     "expected_smallest_eigenvalue",
     "generalization_gap",
-    "lipschitz",
     "loss_for",
+    "mean_interval",
     "report",
+    "run_bounds",
     "run_many",
-    "sharper_bounds",
+    "samples_of_run",
+    "slope",
     "smallest_eigenvalue_law",
     "trace",
 ]

@@ -5,7 +5,6 @@ Derivations, and where they differ from the paper's text, are in `docs/stability
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -16,16 +15,24 @@ from .gram import coherence, expected_smallest_eigenvalue
 
 @dataclass(frozen=True)
 class Bound:
-    """A number that something stays below, and what that assumes. float() gives the number."""
+    """A number that something stays below, and what that assumes. float() gives the number.
+
+    Attributes:
+        value: the number.
+        assumes: under which conditions it holds.
+        proved: True where the constants in it hold for every t and every twin; False where they were measured on a grid, so that
+            the number is an estimate of the bound and may lie below what a twin does.
+    """
 
     value: float
     assumes: str
+    proved: bool
 
     def __float__(self) -> float:
         return float(self.value)
 
     def __str__(self) -> str:
-        return f"{self.value:.4g} if {self.assumes}"
+        return f"{self.value:.4g}{'' if self.proved else ' (an estimate)'} if {self.assumes}"
 
 
 @dataclass(frozen=True)
@@ -33,40 +40,41 @@ class PaperBounds:
     """The paper's bounds, with its letters sorted out and lost factors restored. They take every step size for 1.
 
     Attributes:
-        mu: μ, a Lipschitz constant of the objectives where the run goes (or, for another method without state, the largest
-            |A_t(x) − x| over the step size).
+        mu: μ, a Lipschitz constant of the objectives where the run and its twins go (or, for another method without state,
+            the largest |A_t(x) − x| over the step size).
         n_samples: N.
         eta: η, below which no λ_min(ZᵀZ) of the run and its twin lies.
         zeta: ζ = √|N^M_D| / η.
+        proved: whether μ holds for every t and every twin.
     """
 
     mu: float
     n_samples: int
     eta: float
     zeta: float
-
-    @property
-    def assumes(self) -> str:
-        """What the bounds need: with η = η(ε), something that holds with probability 1 − ε."""
-        return f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, objectives {self.mu:.4g}-Lipschitz where the run goes, step sizes ≤ 1"
+    proved: bool = False
 
     def one_step(self) -> Bound:
         """|φ_T(P) − P|_F ≤ ζ N U μ (Lemma "sigma-bounded", whose η is this ζ)."""
-        return Bound(self.zeta * self.n_samples * self.mu, self.assumes)
+        return self._bound(self.zeta * self.n_samples * self.mu)
 
     def growth(self) -> Bound:
         """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example (Lemma "growth": half, with N)."""
-        return Bound(2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta), self.assumes)
+        return self._bound(2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta))
 
     def divergence(self, n_iterations: int, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N } for one example exchanged at iteration k ("P-gap")."""
         check_iteration(k, n_iterations)
         later = 2 * (n_iterations - k) * float(self.one_step())
-        return Bound(float(self.growth()) + later, self.assumes)
+        return self._bound(float(self.growth()) + later)
 
     def stability(self, n_iterations: int) -> Bound:
         """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ wherever the example was exchanged, the worst place being k = 1."""
         return self.divergence(n_iterations, 1)
+
+    def _bound(self, value: float) -> Bound:
+        objectives = f"objectives {self.mu:.4g}-Lipschitz where the runs go"
+        return Bound(value, f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, {objectives}, step sizes ≤ 1", self.proved)
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ class SharperBounds:
         step_sizes: α^(1), …, α^(K).
         smallest: λ_min(ZᵀZ) of T_1, …, T_K.
         smallest_twin: λ_min of T'_k for an exchange at k = 1, …, K: of that twin, or a lower bound over all twins.
+        proved: whether μ holds for every t and every twin.
     """
 
     mu: float
@@ -90,33 +99,33 @@ class SharperBounds:
     step_sizes: Float[np.ndarray, " K"]
     smallest: Float[np.ndarray, " K"]
     smallest_twin: Float[np.ndarray, " K"]
-
-    @property
-    def assumes(self) -> str:
-        """What the bounds need."""
-        return f"objectives {self.mu:.4g}-Lipschitz where the run goes; λ_min and step sizes are the run's own"
+    proved: bool = False
 
     def one_step(self, k: int) -> Bound:
         """|φ_T(P) − P|_F ≤ α^(k) μ √(N/λ_k)."""
         check_iteration(k, len(self.step_sizes))
-        return Bound(float(self._steps()[k - 1]), self.assumes)
+        return self._bound(self._steps()[k - 1])
 
     def growth(self, k: int) -> Bound:
         """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)), ψ(λ) = (1 + √(N/λ)) s/(1 + λs²), s = min(1/λ, 1/√λ)."""
         check_iteration(k, len(self.step_sizes))
         both = _moved_by_one(self.smallest[k - 1], self.n_samples) + _moved_by_one(self.smallest_twin[k - 1], self.n_samples)
-        return Bound(float(self.step_sizes[k - 1] * self.mu * both), self.assumes)
+        return self._bound(self.step_sizes[k - 1] * self.mu * both)
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ growth(k) + 2 Σ_{i>k} α^(i) μ √(N/λ_i)."""
-        return Bound(float(self.growth(k)) + 2 * float(np.sum(self._steps()[k:])), self.assumes)
+        return self._bound(float(self.growth(k)) + 2 * np.sum(self._steps()[k:]))
 
     def stability(self) -> Bound:
         """sup_t |ℓ(P; t) − ℓ(P'; t)| for an exchange at any iteration: the largest `divergence`."""
-        return Bound(max(float(self.divergence(k)) for k in range(1, len(self.step_sizes) + 1)), self.assumes)
+        return self._bound(max(float(self.divergence(k)) for k in range(1, len(self.step_sizes) + 1)))
 
     def _steps(self) -> np.ndarray:
         return self.step_sizes * self.mu * np.sqrt(self.n_samples / self.smallest)
+
+    def _bound(self, value: float) -> Bound:
+        assumes = f"objectives {self.mu:.4g}-Lipschitz where the runs go; λ_min and step sizes are the run's own"
+        return Bound(float(value), assumes, self.proved)
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,7 @@ class CurvatureBounds:
         kappa: κ_1, …, κ_K.
         n_objectives: M.
         degree: D.
+        proved: whether `curvature` and `grown` hold for every t and every twin.
     """
 
     step_sizes: Float[np.ndarray, " K"]
@@ -144,12 +154,7 @@ class CurvatureBounds:
     kappa: Float[np.ndarray, " K"]
     n_objectives: int
     degree: int
-
-    @property
-    def assumes(self) -> str:
-        """What the bounds need."""
-        least, most = self.curvature
-        return f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go; all else is the run's own"
+    proved: bool = False
 
     def factors(self) -> Float[np.ndarray, " K"]:
         """What each iteration multiplies a difference |Δ|_Γ by, at most."""
@@ -159,33 +164,48 @@ class CurvatureBounds:
     def rms(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces, one example exchanged at k."""
         check_iteration(k, len(self.step_sizes))
-        return Bound(float(self._all_rms()[k - 1]), self.assumes)
+        return self._bound(self._all_rms()[k - 1])
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ |·|_Γ / √λ_min(Γ)."""
-        return Bound(float(self.rms(k)) / sqrt(expected_smallest_eigenvalue(self.n_objectives, self.degree)), self.assumes)
+        return self._bound(float(self.rms(k)) / sqrt(expected_smallest_eigenvalue(self.n_objectives, self.degree)))
 
     def stability(self) -> Bound:
         """sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ √R |·|_Γ for an exchange at any iteration."""
-        return Bound(sqrt(coherence(self.n_objectives, self.degree)) * float(self._all_rms().max()), self.assumes)
+        return self._bound(sqrt(coherence(self.n_objectives, self.degree)) * self._all_rms().max())
+
+    def farthest(self) -> float:
+        """How far any twin's surface is from the run's at any iteration and t: √R max over k and i of |P^(i) − P'^(i)|_Γ."""
+        farthest = current = 0.0
+        for grown, factor in zip(self.grown, self.factors(), strict=True):
+            current = max(current * factor, grown)
+            farthest = max(farthest, current)
+        return sqrt(coherence(self.n_objectives, self.degree)) * farthest
 
     def _all_rms(self) -> np.ndarray:
         later = np.cumprod(np.append(self.factors(), 1.0)[::-1])[::-1][1:]
         return self.grown * later
 
+    def _bound(self, value: float) -> Bound:
+        least, most = self.curvature
+        hessians = f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go"
+        return Bound(float(value), f"{hessians}; all else is the run's own", self.proved)
 
-def pull_of_one(smallest: Any, norm: float = 1.0) -> Any:
+
+def pull_of_one(smallest: Float[np.ndarray, "*batch"], norm: float = 1.0) -> Float[np.ndarray, "*batch"]:
     """How far one more example, |z| ≤ `norm`, moves a least-squares fit whose Gram matrix is A ⪰ λ, for a residual of size 1.
 
     It moves by y/(1 + yᵀAy) with y = A⁻¹z. With r = |y| ≤ |z|/λ that is at most r/(1 + λr²), which is largest at r = 1/√λ.
+    For λ = 0, a singular A, there is no bound.
     """
-    r = np.minimum(norm / smallest, 1 / np.sqrt(smallest))
-    return r / (1 + smallest * r**2)
+    positive = np.where(smallest > 0, smallest, 1.0)
+    r = np.minimum(norm / positive, 1 / np.sqrt(positive))
+    return np.where(smallest > 0, r / (1 + positive * r**2), np.inf)
 
 
 def _moved_by_one(smallest: float, n_samples: int) -> float:
     """ψ(λ): the same for N values of size 1 each and one more of that size, whose residual is at most 1 + √(N/λ)."""
-    return (1 + sqrt(n_samples / smallest)) * float(pull_of_one(smallest))
+    return (1 + sqrt(n_samples / smallest)) * float(pull_of_one(np.asarray(smallest))) if smallest > 0 else float("inf")
 
 
 def check_iteration(k: int, n_iterations: int) -> None:

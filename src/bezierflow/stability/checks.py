@@ -36,7 +36,7 @@ def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
     return int(n_samples)
 
 
-def check_gradients(objectives: Callable, x: Any) -> None:
+def check_gradients(objectives: Callable, x: np.ndarray) -> None:
     """Raises a TypeError for objectives that JAX cannot differentiate."""
     try:
         jax.eval_shape(jax.jacrev(objectives), x)

@@ -1,20 +1,18 @@
 """Where a surface's error comes from: its degree, the method that made it, or the samples it happened to draw."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
-from ..bezier.design import design_matrix
-from ..compilation import NO_NESTED_THREADS
-from ..flow import Flow
+from ..bezier import design_matrix
+from ..compilation import compiled
 from ..methods import Newton
 from ..scalarizations import Scalarized
-from .losses import Distance, held_out_points, loss_for
+from .losses import Distance, held_out_points
+from .setting import Setting
 
 NEWTON_STEPS = 12
 """From a surface near the Pareto set, Newton's method is at its minimizer to rounding within half as many."""
@@ -55,30 +53,17 @@ class ErrorParts:
         return max(("degree", "method", "samples"), key=lambda name: getattr(self, name))
 
 
-def error_parts(
-    flow: Flow, objectives: Any, control_points: Float[np.ndarray, "n_runs n_controls n_variables"], n_objectives: int
-) -> ErrorParts:
+def error_parts(setting: Setting, control_points: Float[np.ndarray, "n_runs n_controls n_variables"]) -> ErrorParts:
     """Splits the error of runs that differ in their samples alone. Call in double precision.
 
     Args:
-        flow: what made them.
-        objectives: of a flat vector, with `pareto_map` where known.
+        setting: what the runs share.
         control_points: P^(K+1) of two runs or more.
-        n_objectives: M.
     """
-    t = held_out_points(n_objectives)
-    Z, n_runs = design_matrix(t, flow.degree), len(control_points)
+    t = held_out_points(setting.n_objectives)
+    Z, n_runs = design_matrix(t, setting.degree), len(control_points)
     mean = control_points.mean(axis=0)
-    loss = loss_for(objectives, flow)
-    exact = isinstance(loss, Distance)
-    if exact:
-        x, found = np.asarray(objectives.pareto_map(t)), np.ones(len(t), dtype=bool)
-    else:
-        x, last_step = map(np.asarray, _minimizers(flow, objectives, jnp.asarray(t), jnp.asarray(Z @ mean)))
-        size = np.linalg.norm(np.ptp(Z @ mean, axis=0))
-        found = np.isfinite(x).all(axis=1) & (last_step <= ARRIVED * size)
-        # A minimizer farther away than the surface is large is another one than the surface is about.
-        found &= np.linalg.norm(np.where(found[:, None], x, np.inf) - Z @ mean, axis=1) < max(size, ARRIVED)
+    x, found = _targets(setting, t, Z @ mean)
     if found.sum() < 2 * Z.shape[1]:
         raise ValueError(
             f"x*(t) was found at {found.sum()} of {len(t)} held-out t only, too few to tell where the error comes from; "
@@ -95,27 +80,42 @@ def error_parts(
         samples=float(np.sqrt(spread)),
         n_missing=int(len(t) - found.sum()),
         n_held_out=len(t),
-        exact=exact,
+        exact=isinstance(setting.loss, Distance),
     )
+
+
+def _targets(
+    setting: Setting, t: Float[np.ndarray, "n n_objectives"], start: Float[np.ndarray, "n n_variables"]
+) -> tuple[Float[np.ndarray, "n n_variables"], Bool[np.ndarray, " n"]]:
+    """x*(t) and where it was found: the problem's own, or where Newton's method leads from the surface."""
+    loss = setting.loss
+    if isinstance(loss, Distance):
+        return np.asarray(loss.problem.pareto_map(t)), np.ones(len(t), dtype=bool)
+    x, last_step = map(np.asarray, _minimizers(setting, jnp.asarray(t), jnp.asarray(start)))
+    size = np.linalg.norm(np.ptp(start, axis=0))
+    found = np.isfinite(x).all(axis=1) & (last_step <= ARRIVED * size)
+    # A minimizer farther away than the surface is large is another one than the surface is about.
+    found &= np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1) < max(size, ARRIVED)
+    return x, found
 
 
 def _mean_square(displacement: np.ndarray) -> float:
     return float(np.mean(np.sum(displacement**2, axis=-1)))
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
-def _minimizers(flow: Flow, objectives: Any, t: Array, x: Array) -> tuple[Array, Array]:
+@compiled
+def _minimizers(setting: Setting, t: Array, x: Array) -> tuple[Array, Array]:
     """Where Newton's method leads from x on f(·|t), and how long its last step was."""
     method = Newton()
 
-    def follow(t, x):
-        objective = Scalarized(objectives, flow.scalarization, t)
+    def follow(t: Array, x: Array) -> tuple[Array, Array]:
+        objective = Scalarized(setting.objectives, setting.flow.scalarization, t)
 
-        def step(carry, _):
-            x, _ = carry
-            moved, _ = method.step(objective, x, jnp.asarray(1))
-            return (moved, jnp.linalg.norm(moved - x)), None
+        def step(_: Array, x_and_length: tuple[Array, Array]) -> tuple[Array, Array]:
+            x = x_and_length[0]
+            moved = method.step(objective, x, jnp.asarray(1))[0]
+            return moved, jnp.linalg.norm(moved - x)
 
-        return jax.lax.scan(step, (x, jnp.asarray(jnp.inf)), length=NEWTON_STEPS)[0]
+        return jax.lax.fori_loop(0, NEWTON_STEPS, step, (x, jnp.asarray(jnp.inf)))
 
     return jax.vmap(follow)(t, x)

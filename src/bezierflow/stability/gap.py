@@ -2,20 +2,17 @@
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.special import stdtrit
 
-from ..bezier import BezierSimplex
-from ..compilation import NO_NESTED_THREADS
-from ..flow import Flow
-from .checks import check_count, check_probability
+from ..compilation import compiled
+from .checks import check_count
+from .intervals import Interval, mean_interval
 from .losses import AbstractLoss, held_out_points
-from .smallest_eigenvalue import Interval
-from .twins import Exchange, Objectives, run_many
+from .setting import Setting
+from .twins import Exchange, run_many
 
 HELD_OUT = 4000
 """Evenly spread t whose mean loss stands for R: their error is far below that of the examples themselves."""
@@ -40,59 +37,43 @@ class GeneralizationGap:
 
 
 def generalization_gap(
-    flow: Flow,
-    objectives: Objectives,
-    surface: BezierSimplex,
-    n_iterations: int,
-    loss: AbstractLoss,
+    setting: Setting,
     *,
     keys: Array,
     confidence: float = 0.95,
     control_points: Float[np.ndarray, "n_runs n_controls n_variables"] | None = None,
 ) -> GeneralizationGap:
-    """Measures the gap over independent runs. Call in double precision, with a settled flow.
+    """Measures the gap over independent runs. Call in double precision.
 
     Args:
-        flow: any flow that JAX can trace.
-        objectives: of a flat vector.
-        surface: P^(1).
-        n_iterations: K.
-        loss: ℓ, from `loss_for`; with the stationarity residual the gap is that of the surrogate.
+        setting: what all runs share; where its loss is the stationarity residual, the gap is that of the surrogate.
         keys: one key a run, two at least.
         confidence: of the interval (Student's t over the runs).
         control_points: where the runs from these keys have ended, if that is known already.
     """
-    check_probability(confidence, "confidence")
     check_count(len(keys), "the number of keys", 2)
-    M = surface.n_objectives
     if control_points is None:
-        P = run_many(flow, objectives, surface, keys, Exchange.none(len(keys), M), n_iterations)
+        P = run_many(setting, keys, Exchange.none(len(keys), setting.n_objectives))
     else:
         P = jnp.asarray(control_points)
-    others = jnp.roll(P, 1, axis=0)
-    seen, seen_by_others = _mean_losses(flow, loss, P, others, keys, n_iterations, M)
-    risks = np.asarray(_risks(loss, P, jnp.asarray(held_out_points(M, HELD_OUT)), flow.degree))
+    seen, seen_by_others = _mean_losses(setting, P, jnp.roll(P, 1, axis=0), keys)
+    held_out = jnp.asarray(held_out_points(setting.n_objectives, HELD_OUT))
+    risks = np.asarray(_risks(setting.loss, P, held_out, setting.degree))
     gaps, controls = np.asarray(seen) - risks, np.asarray(seen_by_others) - np.roll(risks, 1)
     return GeneralizationGap(mean_interval(gaps - controls, confidence), gaps, risks, np.asarray(P))
 
 
-def mean_interval(values: Float[np.ndarray, " n"], confidence: float = 0.95) -> Interval:
-    """The mean of independent values with Student's interval."""
-    n, mean = len(values), float(np.mean(values))
-    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * float(np.std(values, ddof=1)) / n**0.5
-    return Interval(mean, mean - half, mean + half)
-
-
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
-def _mean_losses(flow: Flow, loss: AbstractLoss, own: Array, other: Array, keys: Array, K: int, M: int) -> tuple[Array, Array]:
+@compiled
+def _mean_losses(setting: Setting, own: Array, other: Array, keys: Array) -> tuple[Array, Array]:
     """R_S of each run's own surface and of another run's, S drawn again from the run's key."""
+    K, degree, loss = setting.n_iterations, setting.degree, setting.loss
 
-    def of_run(of_one):
-        P, Q, key = of_one
+    def of_run(surfaces_and_key: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        P, Q, key = surfaces_and_key
 
-        def add(k, totals):
-            t, _ = flow.draw(key, k, M)
-            return totals + jnp.stack([jnp.mean(loss(P, t, flow.degree)), jnp.mean(loss(Q, t, flow.degree))])
+        def add(k: Array, totals: Array) -> Array:
+            t, _ = setting.flow.draw(key, k, setting.n_objectives)
+            return totals + jnp.stack([jnp.mean(loss(P, t, degree)), jnp.mean(loss(Q, t, degree))])
 
         totals = jax.lax.fori_loop(1, K + 1, add, jnp.zeros(2))
         return totals[0] / K, totals[1] / K
@@ -100,6 +81,6 @@ def _mean_losses(flow: Flow, loss: AbstractLoss, own: Array, other: Array, keys:
     return jax.lax.map(of_run, (own, other, keys), batch_size=16)
 
 
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
+@compiled
 def _risks(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
     return jax.lax.map(lambda P: jnp.mean(loss(P, t, degree)), control_points)

@@ -1,7 +1,6 @@
 """The loss ℓ(P; t) that stability and the generalization gap are about, and where its supremum over t is looked for."""
 
 import abc
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -10,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..bezier.basis import basis
-from ..flow import Flow
+from ..bezier import basis
+from ..evaluation import Objectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
-from ..simplex import grid, low_discrepancy
+from ..simplex import grid, low_discrepancy, n_controls
 
 DENSE = 500
 """About how many t stand for the whole simplex where a supremum or an average over it is taken."""
@@ -30,11 +29,13 @@ class AbstractLoss(eqx.Module):
 
 
 class Distance(AbstractLoss):
-    """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss. For problems whose Pareto map x* is known."""
+    """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss (equation 12). For problems whose Pareto map x* is known."""
 
     problem: Any
 
-    def __call__(self, control_points: Array, t: Array, degree: int) -> Array:
+    def __call__(
+        self, control_points: Float[Array, "n_controls n_variables"], t: Float[Array, "n n_objectives"], degree: int
+    ) -> Float[Array, " n"]:
         """The distances at t."""
         return jnp.linalg.norm(basis(t, degree) @ control_points - self.problem.pareto_map(t), axis=-1)
 
@@ -42,37 +43,39 @@ class Distance(AbstractLoss):
 class Stationarity(AbstractLoss):
     """ℓ(P; t) = |∇_x f(b(t|P) | t)|, the stationarity residual: a surrogate that needs gradients, not x*.
 
-    It estimates how far b(t) is from being stationary for its own weights, in units of f over units of x. Where f(·|t) has
-    Hessian eigenvalues between m > 0 and β along the way from x*(t) to b(t), it encloses the paper's loss:
-    residual/β ≤ |b(t|P) − x*(t)| ≤ residual/m. Its stability is at most β times that of the surface. Where f(·|t) is not
-    convex it vanishes at every stationary point and says nothing about which one b(t) is near.
+    It is 0 where b(t) is stationary for its own weights, and is measured in units of f over units of x. Where f(·|t) has
+    Hessian eigenvalues between m > 0 and β along the segment from x*(t) to b(t), it encloses the paper's loss:
+    residual/β ≤ |b(t|P) − x*(t)| ≤ residual/m. Its one-sample change is at most β times that of the surface. Where f(·|t)
+    is not convex it is 0 at every stationary point, and where gradients are unbounded it is unbounded.
     """
 
-    objectives: Callable[[Array], Array]
+    objectives: Objectives
     scalarization: AbstractScalarization
 
-    def __call__(self, control_points: Array, t: Array, degree: int) -> Array:
+    def __call__(
+        self, control_points: Float[Array, "n_controls n_variables"], t: Float[Array, "n n_objectives"], degree: int
+    ) -> Float[Array, " n"]:
         """The residuals at t."""
         x = basis(t, degree) @ control_points
         gradient = jax.vmap(lambda t, x: Scalarized(self.objectives, self.scalarization, t).gradient(x))(t, x)
         return jnp.linalg.norm(gradient, axis=-1)
 
 
-def loss_for(objectives: Any, flow: Flow) -> AbstractLoss:
-    """The paper's loss where the problem knows its Pareto map and the flow follows it, else the stationarity residual."""
-    if hasattr(objectives, "pareto_map") and isinstance(flow.scalarization, WeightedSum):
+def loss_for(objectives: Objectives, scalarization: AbstractScalarization) -> AbstractLoss:
+    """The paper's loss where the problem knows its Pareto map and weighted sums are minimized, else the residual."""
+    if hasattr(objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
         return Distance(objectives)
-    return Stationarity(objectives, flow.scalarization)
+    return Stationarity(objectives, scalarization)
 
 
-def dense_points(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
-    """A regular grid of the simplex, its vertices and edges included, with evenly spread points: for suprema over t."""
+def dense_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n_points n_objectives"]:
+    """A regular grid of at most n points, its vertices and edges included, and n evenly spread points: for suprema over t."""
     resolution = 1
-    while len(grid(n_objectives, resolution + 1)) <= DENSE:
+    while n_controls(n_objectives, resolution + 1) <= n:
         resolution += 1
-    return np.concatenate([grid(n_objectives, resolution), held_out_points(n_objectives)])
+    return np.concatenate([grid(n_objectives, resolution), held_out_points(n_objectives, n)])
 
 
-def held_out_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n n_objectives"]:
-    """Evenly spread t that no run ever draws: for averages over the simplex. Call in double precision."""
+def held_out_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n_points n_objectives"]:
+    """N evenly spread t that no run draws: for averages over the simplex. Call in double precision."""
     return np.asarray(low_discrepancy(jax.random.key(2**31 - 1), n, n_objectives))

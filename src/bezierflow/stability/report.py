@@ -1,13 +1,14 @@
 """A report a person can read: how much one sample matters to a solution, and what the run needs more of."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
-from ..flow import Flow, Origin, Solution
+from ..flow import Origin, Solution
 from ..methods import GradientDescent
 from ..precision import double_precision
 from ..scalarizations import WeightedSum
@@ -17,10 +18,12 @@ from .checks import check_count, check_gradients, check_probability, check_sampl
 from .empirical import TwinRuns, empirical_stability
 from .error_parts import ErrorParts, error_parts
 from .gap import GeneralizationGap, generalization_gap
-from .losses import Distance, loss_for
-from .run_bounds import curvature_bounds, sharper_bounds, trace
+from .losses import Distance
+from .run_bounds import run_bounds
+from .setting import Setting
 from .smallest_eigenvalue import draws_for, smallest_eigenvalue_law
-from .twins import check_traceable
+from .trace import trace
+from .twins import Exchange
 
 ENOUGH = 1e-6
 """An error this small, relative to the surface's diameter, needs nothing."""
@@ -40,8 +43,8 @@ class Report:
         parts: where the error comes from.
         loss: "distance" to the exact Pareto map, or "stationarity" residual.
         epsilon: ε of the paper's bound.
-        bounds: bounds on sup_t |ℓ(P; t) − ℓ(P'; t)| by name: "paper", "sharper", "curvature". For gradient descent with
-            uniform samples only, as nothing is proved for others.
+        bounds: bounds on sup_t |ℓ(P; t) − ℓ(P'; t)| by name: "paper", "sharper", "curvature", each proved or an estimate. For
+            gradient descent with uniform samples only, as nothing is proved for others.
     """
 
     n_samples: int
@@ -78,36 +81,37 @@ class Report:
             "settles at the best fit, such as bf.Newton().",
         }[self.needs]
 
+    def moves(self) -> dict[str, float]:
+        """How far one exchanged sample moved the surface: in the last iteration and in any, the mean and the largest."""
+        half = len(self.twins.sup_move) // 2
+        last, anywhere = self.twins.sup_move[:half], self.twins.sup_move[half:]
+        return {
+            "last_mean": float(last.mean()),
+            "last_max": float(last.max()),
+            "anywhere_mean": float(anywhere.mean()),
+            "anywhere_max": float(anywhere.max()),
+        }
+
     def figures(self) -> dict[str, Any]:
         """The report as plain numbers, for a JSON file."""
-        half = len(self.twins.k) // 2
-        moved = {
-            "last_mean": float(self.twins.sup_move[:half].mean()),
-            "last_max": float(self.twins.sup_move[:half].max()),
-            "anywhere_mean": float(self.twins.sup_move[half:].mean()),
-            "anywhere_max": float(self.twins.sup_move[half:].max()),
-        }
-        parts = {name: getattr(self.parts, name) for name in ("degree", "method", "samples", "n_missing", "n_held_out", "exact")}
-        gap = self.gap.expected
         return {
             "n_samples": self.n_samples,
             "n_iterations": self.n_iterations,
             "degree": self.degree,
             "diameter": self.diameter,
             "loss": self.loss,
-            "one_sample_moves": moved,
+            "one_sample_moves": self.moves(),
             "largest_change_of_loss": float(self.twins.sup_loss.max()),
-            "gap": {"estimate": gap.estimate, "low": gap.low, "high": gap.high, "risk": float(self.gap.risks.mean())},
-            "error_parts": parts,
+            "gap": {**asdict(self.gap.expected), "risk": float(self.gap.risks.mean())},
+            "error_parts": asdict(self.parts),
             "epsilon": self.epsilon,
-            "bounds": {name: {"value": bound.value, "assumes": bound.assumes} for name, bound in self.bounds.items()},
+            "bounds": {name: asdict(bound) for name, bound in self.bounds.items()},
             "needs": self.needs,
             "advice": self.advice,
         }
 
     def __str__(self) -> str:
-        figures = self.figures()
-        moved, parts, gap = figures["one_sample_moves"], self.parts, self.gap.expected
+        moved, gap = self.moves(), self.gap.expected
         what = "distance to x*" if self.loss == "distance" else "stationarity residual |∇f(b(t)|t)|"
         lines = [
             f"Stability of a surface of degree {self.degree}, made of {self.n_samples} samples in each of "
@@ -117,21 +121,30 @@ class Report:
             f"  {moved['last_mean']:.2e} on average, {moved['last_max']:.2e} in the worst twin: a sample of the last iteration",
             f"  {moved['anywhere_mean']:.2e} on average, {moved['anywhere_max']:.2e} in the worst twin: one of any iteration",
             "",
-            "Where the error comes from (RMS distances"
-            + ("" if parts.exact else ", x* found by Newton's method")
-            + (f", {parts.n_missing} of {parts.n_held_out} held-out t without one" if parts.n_missing else "")
-            + ")",
-            f"  degree   {parts.degree:.3e}   no surface of degree {self.degree} can avoid it",
-            f"  method   {parts.method:.3e}   the mean over runs against the best fit",
-            f"  samples  {parts.samples:.3e}   from run to run",
+            *self._lines_of_parts(),
             "",
             f"Generalization gap R_S - R of the {what}: {gap.estimate:.2e} (95 %: {gap.low:.2e} to {gap.high:.2e}), R = "
             f"{self.gap.risks.mean():.3e}",
         ]
         if self.bounds:
-            lines += ["", f"Proved bounds on how much one sample can change the loss (observed {self.twins.sup_loss.max():.2e})"]
-            lines += [f"  {name:9} {bound.value:.2e}   if {bound.assumes}" for name, bound in self.bounds.items()]
+            lines += ["", f"How much one sample can change the loss (observed {self.twins.sup_loss.max():.2e})"]
+            lines += [
+                f"  {name:9} {'proved bound' if bound.proved else 'estimated bound'} {bound.value:.2e}   if {bound.assumes}"
+                for name, bound in self.bounds.items()
+            ]
         return "\n".join([*lines, "", self.advice])
+
+    def _lines_of_parts(self) -> list[str]:
+        parts = self.parts
+        about = "" if parts.exact else ", x* found by Newton's method"
+        if parts.n_missing:
+            about += f", {parts.n_missing} of {parts.n_held_out} held-out t without one"
+        return [
+            f"Where the error comes from (RMS distances{about})",
+            f"  degree   {parts.degree:.3e}   no surface of degree {self.degree} can avoid it",
+            f"  method   {parts.method:.3e}   the mean over runs against the best fit",
+            f"  samples  {parts.samples:.3e}   from run to run",
+        ]
 
 
 def report(
@@ -141,6 +154,7 @@ def report(
     n_twins: int = 24,
     n_runs: int = 8,
     mu: float | None = None,
+    curvature: tuple[float, float] | None = None,
     seed: int = 0,
 ) -> Report:
     """How much the surface would move had one sample been different, and whether samples or degree are what the run needs.
@@ -153,7 +167,9 @@ def report(
         epsilon: the paper's bound is to hold with probability 1 − ε over the samples.
         n_twins: how many twins, half of them with a sample of the last iteration exchanged.
         n_runs: how many runs with other samples.
-        mu: the objectives' Lipschitz constant where the run goes, for the bounds; measured along the run if not given.
+        mu: a Lipschitz constant of every objective on all of R^L. Without it, and without a built-in problem that has one, μ is
+            measured on a grid, and bounds made of it are estimates.
+        curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L; likewise.
         seed: draws the exchanges and the other runs' samples.
     """
     check_probability(epsilon, "epsilon")
@@ -161,34 +177,29 @@ def report(
     check_count(n_runs, "n_runs", 2)
     if mu is not None and not 0 < mu < np.inf:
         raise ValueError(f"mu must be a finite number above 0, got {mu!r}")
-    origin, objectives = _origin(solution), solution.flat_objectives
-    flow, surface, K = origin.flow, origin.surface, solution.stats.iterations
-    check_traceable(flow)
-    check_samples(flow.sampler.n_samples, surface.n_objectives, flow.degree)  # type: ignore[union-attr]
+    origin = _origin(solution)
+    setting = Setting(origin.flow, solution.flat_objectives, origin.surface, solution.stats.iterations)
+    check_samples(setting.n_samples, setting.n_objectives, setting.degree)
     with double_precision():
-        check_gradients(objectives, jnp.asarray(surface.control_points)[0])
-        loss = loss_for(objectives, flow)
+        check_gradients(setting.objectives, np.asarray(setting.surface.control_points)[0])
         own = jax.random.key(origin.seed)
-        places = np.random.default_rng(seed).integers(1, K + 1, n_twins - n_twins // 2)
-        k = np.concatenate([np.full(n_twins // 2, K), places])
         # The solution's own run, which all twins belong to, and others with keys folded in, so that none has its samples.
         keys = jnp.concatenate([own[None], jax.random.split(jax.random.fold_in(own, 1 + seed), n_runs)])
-        twins = empirical_stability(flow, objectives, surface, K, loss, k, keys=keys, of=np.zeros(n_twins, dtype=int), seed=seed)
-        gap = generalization_gap(flow, objectives, surface, K, loss, keys=keys, control_points=twins.ends)
-        parts = error_parts(flow, objectives, twins.ends, surface.n_objectives)
-        bounds = _bounds(flow, objectives, origin, K, epsilon, mu)
-    return Report(
-        n_samples=flow.sampler.n_samples,  # type: ignore[union-attr]
-        n_iterations=K,
-        degree=flow.degree,
-        diameter=float(np.linalg.norm(np.ptp(np.asarray(solution.flat_surface.control_points), axis=0))),
-        twins=twins,
-        gap=gap,
-        parts=parts,
-        loss="distance" if isinstance(loss, Distance) else "stationarity",
-        epsilon=epsilon,
-        bounds=bounds,
-    )
+        exchange = _exchange(setting, n_twins, seed)
+        twins = empirical_stability(setting, exchange, keys=keys, runs=np.zeros(n_twins, dtype=int))
+        gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
+        return Report(
+            n_samples=setting.n_samples,
+            n_iterations=setting.n_iterations,
+            degree=setting.degree,
+            diameter=float(np.linalg.norm(np.ptp(np.asarray(solution.flat_surface.control_points), axis=0))),
+            twins=twins,
+            gap=gap,
+            parts=error_parts(setting, twins.ends),
+            loss="distance" if isinstance(setting.loss, Distance) else "stationarity",
+            epsilon=epsilon,
+            bounds=_bounds(setting, own, epsilon, mu, curvature),
+        )
 
 
 def _origin(solution: Solution) -> Origin:
@@ -202,15 +213,24 @@ def _origin(solution: Solution) -> Origin:
     return solution.origin
 
 
-def _bounds(flow: Flow, objectives: Any, origin: Origin, K: int, epsilon: float, mu: float | None) -> dict[str, Bound]:
-    """The bounds that are proved for this flow: for the paper's own algorithm three, for others none."""
-    proved = isinstance(flow.method, GradientDescent) and isinstance(flow.scalarization, WeightedSum)
-    if not (proved and isinstance(flow.sampler, Uniform)):
+def _exchange(setting: Setting, n_twins: int, seed: int) -> Exchange:
+    """Half of the twins with a sample of the last iteration exchanged, the others with one of any."""
+    K = setting.n_iterations
+    anywhere = np.random.default_rng(seed).integers(1, K + 1, n_twins - n_twins // 2)
+    k = np.concatenate([np.full(n_twins // 2, K), anywhere])
+    return Exchange.random(k, setting.n_samples, setting.n_objectives, seed)
+
+
+def _bounds(
+    setting: Setting, key: Array, epsilon: float, mu: float | None, curvature: tuple[float, float] | None
+) -> dict[str, Bound]:
+    """The bounds that there are for this flow: for the paper's own algorithm three, for others none."""
+    flow, K = setting.flow, setting.n_iterations
+    theirs = isinstance(flow.method, GradientDescent) and isinstance(flow.scalarization, WeightedSum)
+    if not (theirs and isinstance(setting.sampler, Uniform)):
         return {}
-    M, N = origin.surface.n_objectives, flow.sampler.n_samples
-    run = trace(flow, objectives, origin.surface, jax.random.key(origin.seed), K)
-    sharper = sharper_bounds(run, objectives, mu)
-    law = smallest_eigenvalue_law(M, flow.degree, N, draws_for(epsilon / (K + 1)))
-    paper = PaperBounds(sharper.mu, N, law.eta(epsilon, K), law.zeta(epsilon, K))
-    curved = curvature_bounds(run, flow, objectives)
-    return {"paper": paper.stability(K), "sharper": sharper.stability(), "curvature": curved.stability()}
+    own = run_bounds(trace(setting, key), setting.objectives, mu=mu, curvature=curvature)
+    law = smallest_eigenvalue_law(setting.n_objectives, setting.degree, setting.n_samples, draws_for(epsilon / (K + 1)))
+    eta, zeta = law.eta(epsilon, K), law.zeta(epsilon, K)
+    paper = PaperBounds(own.sharper.mu, setting.n_samples, eta, zeta, own.sharper.proved)
+    return {"paper": paper.stability(K), "sharper": own.sharper.stability(), "curvature": own.curvature.stability()}

@@ -1,160 +1,122 @@
-"""From a run to its bounds: the run's own samples, step sizes, λ_min, Lipschitz constant and curvature."""
+"""From a run to its bounds: the run's own samples, step sizes, λ_min and residuals, with what is known of the objectives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from ..bezier import BezierSimplex
-from ..bezier.basis import basis
-from ..compilation import NO_NESTED_THREADS
-from ..flow import Flow
-from ..methods import GradientDescent, Newton
-from ..methods.step_size import at_iteration
-from ..precision import double_precision
-from ..scalarizations import Scalarized
+from ..evaluation import Objectives
 from .bounds import CurvatureBounds, SharperBounds, pull_of_one
 from .gram import coherence, gram_root
-from .losses import dense_points
-from .region import curvature, lipschitz
+from .region import (
+    Curvature,
+    Slopes,
+    is_quadratic,
+    known_curvature,
+    known_slope,
+    measured_curvature,
+    measured_residuals,
+    measured_slopes,
+    own_residuals,
+    residuals_by_slope,
+    residuals_of_quadratics,
+    slopes_of_quadratics,
+)
 from .smallest_eigenvalue import design_matrices, smallest_eigenvalues
-from .twins import Exchange, Objectives, run_many, samples_of_run
+from .trace import Trace
+
+ROUNDING = 1e-12
+"""Leverages of examples that differ from 1 by less are taken for 1, and Gram matrices relatively this close to singular for
+singular: bounds are then infinite."""
 
 
 @dataclass(frozen=True)
-class Trace:
-    """A run written down: every P^(k) and every t it drew.
+class RunBounds:
+    """Bounds that hold for every twin of one run, whichever example is exchanged for whatever t.
 
     Attributes:
-        control_points: P^(1), …, P^(K+1).
-        t: T_1, …, T_K.
-        step_sizes: α^(1), …, α^(K).
-        degree: D.
+        sharper: from a Lipschitz constant.
+        curvature: from curvature and residuals.
     """
 
-    control_points: Float[np.ndarray, "K+1 n_controls n_variables"]
-    t: Float[np.ndarray, "K n_samples n_objectives"]
-    step_sizes: Float[np.ndarray, " K"]
-    degree: int
-
-    @property
-    def n_iterations(self) -> int:
-        """K."""
-        return len(self.t)
-
-    @property
-    def n_samples(self) -> int:
-        """N."""
-        return self.t.shape[1]
+    sharper: SharperBounds
+    curvature: CurvatureBounds
 
 
-def step_sizes(flow: Flow, n_iterations: int) -> Float[np.ndarray, " K"]:
-    """α^(1), …, α^(K) of a flow with gradient descent, or with Newton (whose α multiplies the Newton step)."""
-    if not isinstance(flow.method, GradientDescent | Newton):
-        raise TypeError(
-            f"flow must lift GradientDescent (or Newton), whose stability is proved, got {type(flow.method).__name__}; "
-            "empirical_stability measures any method"
-        )
-    with double_precision():
-        return np.asarray(_step_sizes(flow.method, n_iterations))
+def run_bounds(
+    run: Trace, objectives: Objectives, *, mu: float | None = None, curvature: tuple[float, float] | None = None
+) -> RunBounds:
+    """The bounds of a run, proved where the constants of the objectives are known and estimates where they are measured.
 
+    Known are those of quadratics (`Quadratic`, `ScaledMED`) and of `Fonseca`, and those that are given. Others are measured at
+    the run's own samples and on a grid of t: a steep place between the points of the grid is not seen.
 
-@eqx.filter_jit
-def _step_sizes(method: GradientDescent | Newton, n_iterations: int) -> Array:
-    return jax.vmap(lambda k: jnp.asarray(at_iteration(method.step_size, k), float))(jnp.arange(1, n_iterations + 1))
-
-
-def trace(flow: Flow, objectives: Objectives, surface: BezierSimplex, key: Array, n_iterations: int) -> Trace:
-    """The run of a flow with gradient descent from this key, written down. Call in double precision."""
-    alphas = step_sizes(flow, n_iterations)
-    nothing = Exchange.none(1, surface.n_objectives)
-    P = run_many(flow, objectives, surface, key[None], nothing, n_iterations, whole=True)[0]
-    t = samples_of_run(flow, key, n_iterations, surface.n_objectives)
-    return Trace(np.asarray(P), np.asarray(t), alphas, flow.degree)
-
-
-def exchanged_samples(run: Trace, k: int, position: int, t: np.ndarray) -> Float[np.ndarray, "n_samples n_objectives"]:
-    """T'_k: the sample of iteration k with one example exchanged."""
-    samples = run.t[k - 1].copy()
-    samples[position] = t
-    return samples
-
-
-def sharper_bounds(run: Trace, objectives: Objectives, mu: float | None = None) -> SharperBounds:
-    """Bounds for every twin of a run, whichever example is exchanged for whatever t.
-
-    λ'_k is bounded below over all twins by leaving each example out in turn: an example can only add to ZᵀZ.
+    Args:
+        run: the run.
+        objectives: of a flat vector.
+        mu: a Lipschitz constant of every objective on all of R^L.
+        curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L.
     """
-    mu = lipschitz(objectives, run.control_points[:-1], run.t, run.degree) if mu is None else mu
+    mu = known_slope(objectives) if mu is None else mu
+    known = known_curvature(objectives) if curvature is None else Curvature(*curvature, proved=True)
+    if is_quadratic(objectives):
+        residuals = residuals_of_quadratics(run, objectives)
+    else:
+        residuals = measured_residuals(run, objectives) if mu is None else residuals_by_slope(run, mu)
+    proved = known is not None and (is_quadratic(objectives) or mu is not None)
+    limits = known or measured_curvature(run, objectives)
+    curved = _curvature_bounds(run, own_residuals(run, objectives), residuals, replace(limits, proved=proved))
+    if mu is not None:
+        slopes = Slopes(mu, proved=True)
+    elif is_quadratic(objectives):
+        slopes = slopes_of_quadratics(run, objectives, limits.most, curved.farthest())
+    else:
+        slopes = measured_slopes(run, objectives)
+    return RunBounds(_sharper_bounds(run, slopes), curved)
+
+
+def _sharper_bounds(run: Trace, slopes: Slopes) -> SharperBounds:
+    """λ'_k is bounded below over all twins by leaving each example out in turn: an example can only add to ZᵀZ."""
     smallest = smallest_eigenvalues(run.t, run.degree)
     without = np.array([_smallest_without_one(Z) for Z in design_matrices(run.t, run.degree)])
-    return SharperBounds(mu, run.n_samples, run.step_sizes, smallest, np.minimum(without, smallest))
+    return SharperBounds(slopes.mu, run.n_samples, run.step_sizes, smallest, np.minimum(without, smallest), slopes.proved)
 
 
-def curvature_bounds(
-    run: Trace, flow: Flow, objectives: Objectives, within: tuple[float, float] | None = None
+def _curvature_bounds(
+    run: Trace, own: Float[np.ndarray, "K n_samples"], anywhere: Float[np.ndarray, " K"], curvature: Curvature
 ) -> CurvatureBounds:
-    """Bounds for every twin of a run that use its residuals and the curvature: (m, β) as given, or measured along the run."""
-    if within is None:
-        within = curvature(objectives, run.control_points[:-1], run.t, run.degree, flow.scalarization)
     M = run.t.shape[-1]
     white = design_matrices(run.t, run.degree) @ np.linalg.inv(gram_root(M, run.degree))
     values = np.linalg.eigvalsh(white.transpose(0, 2, 1) @ white)
-    grown = _growth_by_residuals(run, flow, objectives, white)
-    return CurvatureBounds(run.step_sizes, within, grown, np.sqrt(values[:, -1] / values[:, 0]), M, run.degree)
+    grown = _growth_by_residuals(run, own, anywhere, white)
+    kappa, limits = np.sqrt(values[:, -1] / values[:, 0]), (curvature.least, curvature.most)
+    return CurvatureBounds(run.step_sizes, limits, grown, kappa, M, run.degree, curvature.proved)
 
 
-def _growth_by_residuals(run: Trace, flow: Flow, objectives: Objectives, white: np.ndarray) -> Float[np.ndarray, " K"]:
+def _growth_by_residuals(
+    run: Trace,
+    own: Float[np.ndarray, "K n_samples"],
+    anywhere: Float[np.ndarray, " K"],
+    white: Float[np.ndarray, "K n_samples n_controls"],
+) -> Float[np.ndarray, " K"]:
     """|φ_T(P^(k)) − φ_T'(P^(k))|_Γ at most, over all exchanges at iteration k.
 
     Taking example i out of a fit moves it by w_i r_i / (1 − h_i) exactly, with w_i = A⁻¹y_i and h_i = y_iᵀ w_i. Adding one then
     moves it by `pull_of_one` times a residual, at most sup_t |residual of the first fit| + √R |what taking out moved|.
     """
-    M = run.t.shape[-1]
-    R = coherence(M, run.degree)
-    with double_precision():
-        own, anywhere = _residuals(flow, objectives, run.control_points, run.t, run.step_sizes, dense_points(M))
+    R = coherence(run.t.shape[-1], run.degree)
     solved = white @ np.linalg.inv(white.transpose(0, 2, 1) @ white)
-    leverage = np.minimum(np.sum(solved * white, axis=-1), 1 - 1e-12)
-    taken = np.max(np.linalg.norm(solved, axis=-1) * np.asarray(own) / (1 - leverage), axis=1)
+    left = 1 - np.sum(solved * white, axis=-1)
+    moved = np.linalg.norm(solved, axis=-1) * own / np.where(left > ROUNDING, left, 1.0)
+    taken = np.max(np.where(left > ROUNDING, moved, np.inf), axis=1)
     without = np.array([_smallest_without_one(Y) for Y in white])
-    return run.step_sizes * (taken + pull_of_one(without, sqrt(R)) * (np.asarray(anywhere) + sqrt(R) * taken))
-
-
-@eqx.filter_jit(compiler_options=NO_NESTED_THREADS)  # type: ignore[reportCallIssue]
-def _residuals(flow: Flow, objectives: Objectives, P: Any, t: Any, alphas: Any, dense: Any) -> tuple[Array, Array]:
-    """Residual sizes of the fitted displacement field in each iteration: at its own samples, and the largest over all t.
-
-    The field that gradient descent fits is the gradient, Newton's is its step; what was fitted is (P^(k) − P^(k+1))/α^(k).
-    """
-
-    def displacement(t, x, alpha):
-        objective = Scalarized(objectives, flow.scalarization, t)
-        moved, _ = flow.method.step(objective, x, jnp.asarray(1))
-        return (x - moved) / alpha
-
-    def in_iteration(of_one):
-        P, P_next, t, alpha, k_alpha = of_one
-        fitted = (P - P_next) / alpha
-        everywhere = jnp.concatenate([t, dense])
-        Z = basis(everywhere, flow.degree)
-        field = jax.vmap(displacement, (0, 0, None))(everywhere, Z @ P, k_alpha)
-        sizes = jnp.linalg.norm(field - Z @ fitted, axis=-1)
-        return sizes[: len(t)], jnp.max(sizes)
-
-    P, t, alphas, dense = (jnp.asarray(array) for array in (P, t, alphas, dense))
-    first = jnp.broadcast_to(alphas[0], alphas.shape)  # `displacement` steps as in iteration 1, so it divides by that α
-    return jax.lax.map(in_iteration, (P[:-1], P[1:], t, alphas, first))
+    return run.step_sizes * (taken + pull_of_one(without, sqrt(R)) * (anywhere + sqrt(R) * taken))
 
 
 def _smallest_without_one(design: Float[np.ndarray, "n_samples n_controls"]) -> float:
-    """min_i λ_min(ZᵀZ − z_i z_iᵀ), at least half a rounding above 0 so that bounds stay finite numbers."""
+    """min_i λ_min(ZᵀZ − z_i z_iᵀ); 0 where it is lost in rounding, which is on the safe side."""
     gram = design.T @ design
-    downdated = gram - design[:, :, None] * design[:, None, :]
-    values = np.linalg.eigvalsh(downdated)
-    return max(float(values[:, 0].min()), np.finfo(float).eps * float(values.max()))
+    values = np.linalg.eigvalsh(gram - design[:, :, None] * design[:, None, :])
+    smallest = float(values[:, 0].min())
+    return smallest if smallest > ROUNDING * float(values.max()) else 0.0

@@ -5,15 +5,13 @@ from math import ceil, log, log1p, sqrt
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import bdtr, betaincinv
+from scipy import stats
 
-from ..bezier.design import design_matrix
+from ..bezier import design_matrix
 from ..simplex import n_controls
 from .checks import check_count, check_probability, check_samples
 from .gram import coherence, expected_smallest_eigenvalue
-
-CONFIDENCE = 0.95
-"""How sure a Monte Carlo statement about the law is to be true, where nothing else is said."""
+from .intervals import CONFIDENCE, Interval, mean_interval
 
 LARGEST_DRAWS = 2_000_000
 """More draws than this are refused; a few minutes' work for ten control points."""
@@ -25,7 +23,7 @@ BLOCK_NUMBERS = 500_000
 def design_matrices(
     t: Float[np.ndarray, "*batch n_samples n_objectives"], degree: int
 ) -> Float[np.ndarray, "*batch n_samples n_controls"]:
-    """Z of each sample of a batch."""
+    """Z of each draw of a batch."""
     columns = design_matrix(t.reshape(-1, t.shape[-1]), degree).T
     return np.moveaxis(columns.reshape(-1, *t.shape[:-1]), 0, -1)
 
@@ -35,18 +33,6 @@ def smallest_eigenvalues(t: Float[np.ndarray, "*batch n_samples n_objectives"], 
     design = design_matrices(np.asarray(t), degree)
     triangle = np.linalg.qr(design, mode="r")
     return np.linalg.svd(triangle, compute_uv=False)[..., -1] ** 2
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with the ends of its confidence interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
 @dataclass(frozen=True)
@@ -67,27 +53,28 @@ class SmallestEigenvalueLaw:
 
     def probability(self, level: float, confidence: float = CONFIDENCE) -> Interval:
         """P(λ_min ≤ level), with its Clopper–Pearson interval."""
+        check_probability(confidence, "confidence")
         n, below = len(self.draws), int(np.searchsorted(self.draws, level, side="right"))
-        tail = (1 - check_probability(confidence, "confidence")) / 2
-        low = float(betaincinv(below, n - below + 1, tail)) if below > 0 else 0.0
-        high = float(betaincinv(below + 1, n - below, 1 - tail)) if below < n else 1.0
-        return Interval(below / n, low, high)
+        interval = stats.binomtest(below, n).proportion_ci(confidence, method="exact")
+        return Interval(below / n, float(interval.low), float(interval.high))
 
     def quantile(self, p: float, confidence: float = CONFIDENCE) -> Interval:
         """The level with P(λ_min ≤ level) = p, with its exact interval from order statistics, whatever the law is.
 
-        The r-th smallest of n draws lies below the quantile as soon as r of them do, which has probability
-        P(Bin(n, p) ≥ r). The low end is 0 where even the smallest draw cannot be trusted that far.
+        The low end is 0 and the high end infinite where not even the outermost draw can be trusted that far.
         """
         check_probability(p, "p")
-        n, tail = len(self.draws), (1 - check_probability(confidence, "confidence")) / 2
-        ranks = np.arange(n + 1)
-        reached = bdtr(ranks, n, p)  # P(Bin ≤ r)
-        low_rank = int(np.searchsorted(reached, tail, side="right"))  # largest r with P(Bin < r) ≤ tail
-        high_rank = int(np.searchsorted(reached, 1 - tail)) + 1
-        low = float(self.draws[low_rank - 1]) if low_rank >= 1 else 0.0
-        high = float(self.draws[high_rank - 1]) if high_rank <= n else np.inf
-        return Interval(float(np.quantile(self.draws, p)), low, high)
+        check_probability(confidence, "confidence")
+        interval = stats.quantile_test(self.draws, p=p).confidence_interval(confidence)
+        low, high = np.nan_to_num(interval.low, nan=0.0), np.nan_to_num(interval.high, nan=np.inf)
+        return Interval(float(np.quantile(self.draws, p)), float(low), float(high))
+
+    def inverse_root_moment(self) -> Interval:
+        """E[λ_min^{−1/2}], the mean over the draws: what the expected length of a step is proportional to.
+
+        It is finite for N > D |N^M_D| (see `docs/stability.md`, the theorem on the expected gap).
+        """
+        return mean_interval(self.draws**-0.5)
 
     def eta(self, epsilon: float, n_iterations: int, confidence: float = CONFIDENCE) -> float:
         """η(ε) with P( min_i λ_min(Z(T_i)ᵀZ(T_i)) > η ) ≥ 1 − ε over K + 1 draws (Lemma "lammin"), a lower confidence bound.

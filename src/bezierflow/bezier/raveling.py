@@ -1,0 +1,106 @@
+"""Between values, any pytrees of arrays, and flat vectors of L numbers: in compiled programs, and at the door of every fit."""
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from math import prod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import PyTreeDef
+from jaxtyping import Array, Float, PyTree, Shaped
+from numpy.typing import ArrayLike
+
+from ..precision import is_traced
+
+
+class Raveling(eqx.Module):
+    """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings, so nothing recompiles."""
+
+    treedef: PyTreeDef = eqx.field(static=True)
+    shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+
+    @classmethod
+    def of(cls, x: PyTree, batch_axes: int = 0) -> "Raveling":
+        """The raveling of pytrees shaped like x without so many leading axes of every leaf."""
+        leaves, treedef = jax.tree.flatten(x)
+        return cls(treedef, tuple(np.shape(leaf)[batch_axes:] for leaf in leaves))
+
+    @property
+    def n_variables(self) -> int:
+        """L."""
+        return sum(prod(shape) for shape in self.shapes)
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether x is a flat vector already."""
+        return self.treedef == jax.tree.structure(0) and len(self.shapes[0]) == 1
+
+    def ravel(self, x: PyTree, batch_axes: int = 0) -> Shaped[Array | np.ndarray, "*batch n_variables"]:
+        """X as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in, NumPy out."""
+        leaves = jax.tree.leaves(x)
+        xp = np if all(isinstance(leaf, np.ndarray) for leaf in leaves) else jnp
+        shaped = [(leaf, np.shape(leaf)) for leaf in leaves]
+        parts = [xp.reshape(leaf, (*shape[:batch_axes], prod(shape[batch_axes:]))) for leaf, shape in shaped]
+        return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
+
+    def unravel(self, vector: Shaped[Array | np.ndarray, "*batch n_variables"]) -> PyTree:
+        """The pytree of a vector; leading axes are kept. NumPy in, NumPy out."""
+        places = pairwise(accumulate((prod(shape) for shape in self.shapes), initial=0))
+        leaves = [
+            vector[..., start:end].reshape((*vector.shape[:-1], *shape))
+            for (start, end), shape in zip(places, self.shapes, strict=True)
+        ]
+        return jax.tree.unflatten(self.treedef, leaves)
+
+    def __str__(self) -> str:
+        return f"{self.treedef} with shapes {list(self.shapes)}"
+
+
+def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Raveling]:
+    """All values side by side in a float64 matrix, one a row, and the raveling that turns a row back into a value.
+
+    Raises:
+        TypeError: For complex numbers, and inside a `jit`, `grad` or `vmap`.
+        ValueError: For leaves without, or with unequal, numbers of rows, and for numbers that are not finite.
+    """
+    if is_traced(x):
+        raise TypeError(
+            f"{name} is being traced by jax (jit, grad or vmap), but fitting runs on the host; "
+            "call it outside, or use bezierflow.bezier.least_squares inside"
+        )
+    values = jax.tree.map(lambda leaf: _as_doubles(leaf, name), _as_tree(x))
+    arrays = jax.tree.leaves(values)
+    if not arrays or any(array.ndim < 1 for array in arrays) or len({len(array) for array in arrays}) > 1:
+        raise ValueError(
+            f"{name} must be an array with one value a row, or a pytree of such arrays with equally many rows, "
+            f"got leaves of shape {[array.shape for array in arrays]}"
+        )
+    raveling = Raveling.of(values, batch_axes=1)
+    rows = np.asarray(raveling.ravel(values, batch_axes=1))
+    if not np.isfinite(rows).all():
+        row = int(np.argmax(~np.isfinite(rows).all(axis=1)))
+        raise ValueError(f"{name} must be finite; row {row} is {rows[row].tolist()}. Leave such samples out")
+    return rows, raveling
+
+
+def pack_one(value: PyTree, raveling: Raveling, name: str) -> Float[np.ndarray, " width"]:
+    """One value as a row, or a ValueError if it is not built like the others."""
+    rows, found = pack(jax.tree.map(lambda leaf: np.asarray(leaf)[None], _as_tree(value)), name)
+    if found != raveling:
+        raise ValueError(f"{name} must be built like one row of x ({raveling}), got {found}")
+    return rows[0]
+
+
+def _as_tree(value: PyTree) -> PyTree:
+    """Plain lists of numbers are arrays, as everywhere in NumPy; lists of arrays are pytrees, as everywhere in JAX."""
+    if isinstance(value, Sequence) and all(isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)):
+        return np.asarray(value, dtype=float)
+    return value
+
+
+def _as_doubles(leaf: ArrayLike, name: str) -> np.ndarray:
+    if np.iscomplexobj(leaf):
+        raise TypeError(f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts as two leaves")
+    return np.asarray(leaf, dtype=np.float64)

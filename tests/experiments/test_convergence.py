@@ -1,0 +1,73 @@
+"""What `docs/convergence.md` states about lifted gradient descent with fixed nodes, and the rates of approximation."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from experiments.convergence import best_fit_errors, exact_map, jumping_map, limits, rate
+from experiments.trial_files import TrialFile
+
+import bezierflow as bf
+from bezierflow.bezier import design_matrix
+from bezierflow.problems import by_name
+
+PROBLEM = bf.problems.Quadratic.random(3, 4, condition=10, seed=3)
+STEEPEST, FLATTEST = 2 * 10**0.5, 2 / 10**0.5
+"""β and m of every weighted sum: Quadratic.random has eigenvalues between 10^(−1/2) and 10^(1/2)."""
+
+
+def node_norm(nodes, values):
+    return np.sqrt(np.sum(nodes.weights[:, None] * values**2))
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_fixed_nodes_converge_linearly_to_a_surface_nearly_as_good_as_the_best(degree):
+    nodes = bf.simplex.quadrature_nodes(3, degree)
+    Z, x = design_matrix(nodes.t, degree), np.asarray(PROBLEM.pareto_map(nodes.t))
+    step = 2 / (STEEPEST + FLATTEST)
+    surfaces = []
+
+    def keep(iteration):
+        surfaces.append(np.asarray(iteration.surface.control_points))
+
+    flow = bf.lift(bf.GradientDescent(step), degree, bf.Fixed(nodes))
+    bf.minimize(PROBLEM, np.zeros(4), flow, n_iterations=120, tol=0.0, callback=keep)
+    limit = surfaces[-1]
+    factor = (STEEPEST - FLATTEST) / (STEEPEST + FLATTEST)
+    gaps = [node_norm(nodes, Z @ (P - limit)) for P in surfaces[:20]]
+    assert all(later <= factor * earlier * (1 + 1e-9) + 1e-12 for earlier, later in pairwise(gaps))
+    root = np.sqrt(nodes.weights)[:, None]
+    best = np.linalg.lstsq(root * Z, root * x)[0]
+    error, least = node_norm(nodes, Z @ limit - x), node_norm(nodes, Z @ best - x)
+    assert least <= error <= STEEPEST / FLATTEST * least
+
+
+def test_a_map_that_is_a_polynomial_is_met_at_its_degree():
+    assert max(best_fit_errors(exact_map(by_name("skew-3med")), 3, 1)) < 1e-12
+    cubic = lambda t: np.column_stack([t[:, 0] ** 3, t[:, 1]])
+    assert min(best_fit_errors(cubic, 3, 2)) > 1e-3
+    assert max(best_fit_errors(cubic, 3, 3)) < 1e-12
+
+
+def test_an_analytic_map_gains_a_factor_with_each_degree_and_a_jumping_one_does_not():
+    """On the edge with weights 1 and 3 a coordinate of x* is 1/(1 + 2s): its pole makes the factor 2 + √3 = 3.73."""
+    problem = by_name("scaled-med")
+    errors = [best_fit_errors(exact_map(problem), 3, degree)[0] for degree in (3, 4, 5, 6)]
+    ratios = np.array(errors[:-1]) / np.array(errors[1:])
+    assert np.all(ratios > 3.5)
+    skew = by_name("skew-3mmd")
+    first, last = (best_fit_errors(jumping_map(skew), 3, degree)[0] for degree in (3, 6))
+    assert first / last < 1.5
+
+
+def test_a_rate_is_that_of_a_geometric_sequence(tmp_path):
+    file = TrialFile(tmp_path / "rates.csv", ["problem", "map", "degree"], ["rms", "largest"], {})
+    file.add([{"problem": "p", "map": "m", "degree": d, "rms": 0.1 * 2.5**-d, "largest": 1.0} for d in range(1, 8)])
+    file.add([{"problem": "q", "map": "m", "degree": d, "rms": 1e-16, "largest": 1e-16} for d in range(1, 8)])
+    assert rate(file, "p", "m") == pytest.approx(2.5)
+    assert rate(file, "q", "m") is None
+
+
+def test_the_limit_of_algorithm_2_is_slightly_above_the_best_fit():
+    found = limits()
+    assert found["best fit"] < found["Galerkin"] < 1.2 * found["best fit"]
