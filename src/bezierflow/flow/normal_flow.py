@@ -31,7 +31,7 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
 
     def explain(self, objectives: Objectives, run: Run[NormalState], error: ErrorEstimate | None, names: Names) -> Result:
         """Why the run ended, what its surface is worth, and how far around it something better was looked for."""
-        return judge(run.stopped, f"done after step {len(run.infos)}; {_scope(run.state)}", len(run.infos), error)
+        return judge(run.stopped, f"done after step {run.iterations}; {_scope(run.state)}", run.iterations, error)
 
 
 def _scope(state: NormalState) -> str:

@@ -12,7 +12,7 @@ from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator
 from ..normal import face_multipliers
 from ..precision import double_precision
-from ..simplex import grid, n_controls, support
+from ..simplex import grid, largest_degree_within, support
 
 STARTS = 300
 """About how many grid points are looked at before the best one is refined."""
@@ -55,10 +55,7 @@ def t_for_weights(front: Callable, slope: Callable, n_objectives: int, w: Float[
     """
     from scipy.optimize import minimize
 
-    resolution = 1
-    while n_controls(n_objectives, resolution + 1) <= STARTS:
-        resolution += 1
-    candidates = grid(n_objectives, resolution)
+    candidates = grid(n_objectives, largest_degree_within(n_objectives, STARTS))
     values = np.asarray(front(candidates)) @ w
     scale = max(float(np.ptp(values)), np.finfo(float).tiny)
     found = minimize(
