@@ -99,14 +99,6 @@ def test_a_cell_that_is_no_number_is_named(tmp_path, text, words):
     assert "bad.csv" in output
 
 
-def test_stability_reports_one_number_of_samples_and_slopes_over_several(tmp_path):
-    common = ("stability", "scaled-med", "--degree", 1, "--iterations", 5, "--runs", 2, "--json", tmp_path / "s.json")
-    assert "samples" in run(*common, "--samples", 8)
-    assert json.loads((tmp_path / "s.json").read_text())["n_samples"] == 8
-    assert "slope of" in run(*common, "--samples", "8,16,32")
-    assert [row["n_samples"] for row in json.loads((tmp_path / "s.json").read_text())["rows"]] == [8, 16, 32]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -116,6 +108,9 @@ def test_stability_reports_one_number_of_samples_and_slopes_over_several(tmp_pat
         (("solve", "scaled-med", "--x0", "zero"), "must be numbers with commas"),
         (("solve", "scaled-med", "--samples", "50"), "--samples goes with a method"),
         (("solve", "scaled-med", "--method", "newton", "--samples", "5"), "n_samples=5"),
+        (("stability", "scaled-med", "--method", "auto"), "'auto' is not one of"),
+        (("stability", "scaled-med", "--samples", "many"), "--samples must be numbers with commas"),
+        (("stability", "scaled-med", "--degree", "2", "--samples", "5"), "n_samples=5"),
     ],
 )
 def test_mistakes_end_in_one_clear_line(arguments, words):
