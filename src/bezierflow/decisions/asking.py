@@ -1,73 +1,92 @@
 """From questions in the user's units to choices: scale them, search, and settle what cannot be met."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .basins import is_strict
 from .choice import Certainty, Choice, Concession
-from .minimax import FEASIBLE, Programs
-from .searching import Found, search
+from .program import Program
+from .search import KEPT, Found, search
 from .view import View
 
 MARGIN = 3e-9
 """Bounds are kept by this much more than asked, in units of each range: what a search and a stand-in may be off by together."""
 
+BROKEN = 1e-8
+"""A bound that is broken by more, in units of the range, had to give."""
+
+SLACK = 1e-10
+"""Bounds that cannot be met are loosened by this much more than they must be, so that the loosened program has a solution."""
+
+UNIQUE = 1e-4
+"""Where no other point breaks the bounds as little, the slack alone lets the goal fall by some √SLACK; a smaller gain is none."""
+
+
+class Reach(NamedTuple):
+    """Bounds as rows B f ≤ d in units of ranges, loosened as far as they must be.
+
+    Attributes:
+        B: the rows.
+        d: the limits.
+        least: the point that breaks the worst of the original bounds least, where no point of the grid obeys them.
+        loosened: whether the bounds had to be.
+    """
+
+    B: np.ndarray
+    d: np.ndarray
+    least: Found | None = None
+    loosened: bool = False
+
+
+def reach(view: View, bounds: np.ndarray) -> Reach:
+    """The bounds, if a point of the front obeys them; else loosened by the least largest violation, in units of ranges."""
+    B, d = _bound_rows(view, bounds)
+    nothing = Program(B, d, B[:0], d[:0])
+    if not len(d) or nothing.goals(view.terrain.values).min() <= 0:
+        return Reach(B, d)
+    least = search(view.terrain, nothing)
+    return Reach(B, d + max(0.0, least.goal) + SLACK, least, least.goal > KEPT)
+
 
 def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> Choice:
     """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units.
 
-    Where no point of the front obeys all bounds, the largest violation, in units of each objective's range, is made as small as
-    it can be, and among the points that break no bound by more than that the question is answered.
+    Where no point of the front obeys all bounds, two programs are solved: the first makes the largest violation, in units of
+    each objective's range, as small as it can be; the second is the question with all bounds loosened by that much.
     """
-    return answers(view, [question], A[None], c[None], bounds)[0]
+    return answer_within(view, question, A, c, bounds, reach(view, bounds))
 
 
-def answers(view: View, questions: list[str], A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> list[Choice]:
-    """Several such questions within the same bounds, with as many goals each: A is (n, n_goals, M) and c is (n, n_goals)."""
-    programs, sizes = scaled_programs(view, A, c, bounds)
-    solution, found = view.solution, _within_bounds(view, programs)
-    t = np.stack([one.end.t for one in found])
-    choices = []
-    for k, (x, f) in enumerate(zip(*view.designs_and_values(t), strict=True)):
-        choice = Choice(
-            question=questions[k],
-            t=t[k],
-            x=view.unravel(x),
-            f=f,
-            value=float((A[k] @ f - c[k]).max()),
-            certainty=Certainty.of(solution, found[k].starts, found[k].agreed, found[k].end.residual),
-            gave=_concessions(view, f, bounds),
-            weights=found[k].weights * sizes[k] / view.scale,
-            names=solution.names,
-        )
-        choices.append(choice)
-    return choices
+def answer_within(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, reached: Reach) -> Choice:
+    """The same where it is known how far the bounds have to be loosened."""
+    size, found = best_within(view, A, c, reached)
+    (x,), (f,) = view.designs_and_values(found.t[None])
+    return Choice(
+        question=question,
+        t=found.t,
+        x=view.unravel(x),
+        f=f,
+        value=float((A @ f - c).max()),
+        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
+        gave=_concessions(view, f, bounds),
+        weights=found.weights * size / view.scale,
+        names=view.solution.names,
+    )
 
 
-def scaled_programs(view: View, A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> tuple[Programs, np.ndarray]:
-    """Questions in units of ranges, each divided by the size of its largest coefficient; and those sizes."""
+def best_within(view: View, A: np.ndarray, c: np.ndarray, reached: Reach) -> tuple[float, Found]:
+    """The best point within bounds for a goal in the user's units: the unit of the goal, and what was found in that unit."""
     rows = A * view.scale
-    sizes = np.abs(rows).max(axis=(1, 2))
-    return Programs(rows / sizes[:, None, None], (c - A @ view.origin) / sizes[:, None], *_bound_rows(view, bounds)), sizes
-
-
-def _within_bounds(view: View, programs: Programs) -> list[Found]:
-    """The best points that obey the bounds; if there are none, the best of those that break the worst bound least."""
-    terrain = view.terrain
-    if programs.violation(terrain.values).min() <= FEASIBLE:  # some point of the grid obeys them
-        found = search(terrain, programs)
-        if all(one.end.violation <= FEASIBLE for one in found):
-            return found
-    B, d = programs.B, programs.d
-    breaking = Programs(B[None], d[None], B[:0], d[:0])
-    least = search(terrain, breaking)[0]
-    if least.end.goal <= FEASIBLE:
-        found = search(terrain, programs, also=least.end.t)  # there is room between the points of the grid
-        if all(one.end.violation <= FEASIBLE for one in found):
-            return found
-    elif is_strict(terrain.true, breaking, 0, least.end):
-        return [least] * len(programs.c)
-    loosened = programs._replace(d=d + max(0.0, least.end.goal) + 2 * FEASIBLE)
-    return [one if one.end.violation <= FEASIBLE else least for one in search(terrain, loosened, also=least.end.t)]
+    size = float(np.abs(rows).max())
+    program = Program(rows / size, (c - A @ view.origin) / size, reached.B, reached.d)
+    least = reached.least
+    if least is None:
+        return size, search(view.terrain, program)
+    if not reached.loosened:
+        return size, search(view.terrain, program, np.concatenate([least.t[None], view.terrain.starts(program)]))
+    found = search(view.terrain, program, least.t[None])
+    goal = float(program.goals(view.terrain.front.values(least.t[None]))[0])
+    return size, found if goal - found.goal > UNIQUE else least._replace(goal=goal)
 
 
 def _bound_rows(view: View, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -83,6 +102,6 @@ def _concessions(view: View, f: np.ndarray, bounds: np.ndarray) -> tuple[Concess
     given = []
     for m, name in enumerate(view.solution.names.objectives):
         for limit, excess in ((bounds[m, 0], bounds[m, 0] - f[m]), (bounds[m, 1], f[m] - bounds[m, 1])):
-            if excess > FEASIBLE * view.scale[m]:
+            if excess > BROKEN * view.scale[m]:
                 given.append(Concession(name, float(limit), float(f[m])))
     return tuple(given)

@@ -1,14 +1,13 @@
-"""The front as a map on the simplex, t ↦ f(b(t)), with its first two derivatives: what every question is asked of.
+"""The front as a map on the simplex, t ↦ f(b(t)), with its derivative: what every question is asked of.
 
-A question takes some twenty evaluations of a handful of points, so what counts is how fast one small evaluation is and that
-none has to wait for a compiler: polynomials are evaluated by NumPy here. Only the problem's own objectives go through JAX.
+A search evaluates single points, so what counts is how fast one small evaluation is and that none has to wait for a compiler:
+polynomials are evaluated by NumPy here. Only the problem's own objectives go through JAX.
 """
 
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import isqrt
 from typing import Any
 
 import equinox as eqx
@@ -18,27 +17,27 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex
+from ..bezier.design import design_matrix
 from ..bezier.projection import pad_rows
 from ..precision import double_precision
-from ..simplex import multi_indices, multinomials, raised_positions, tangent_basis
+from ..simplex import lobatto_nodes, multi_indices, multinomials, raised_positions
 
 
 class AbstractFrontMap(abc.ABC):
-    """A vector of values over the simplex, with derivatives along it in the coordinates of `tangent_basis`."""
+    """A vector of values over the simplex, with its derivatives by t ∈ R^M.
+
+    Along the simplex only differences of the columns of a Jacobian have a meaning.
+    """
 
     @abc.abstractmethod
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """The values at each row of t."""
 
     @abc.abstractmethod
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """At each row of t and for each value side by side: it, its M−1 slopes, and the upper triangle of its Hessian."""
-
-    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values (n, V), Jacobians (n, V, M−1) and Hessians (n, V, M−1, M−1) along the simplex."""
-        k, every = t.shape[1] - 1, self.expansions(t)
-        hessian = every[..., 1 + k :].take(squared(k), axis=2)
-        return every[..., 0], every[..., 1 : 1 + k], hessian.reshape(*every.shape[:2], k, k)
+    def derivatives(
+        self, t: Float[np.ndarray, "n n_objectives"]
+    ) -> tuple[Float[np.ndarray, "n n_values"], Float[np.ndarray, "n n_values n_objectives"]]:
+        """The values and the Jacobians at each row of t."""
 
 
 class PolynomialMap(AbstractFrontMap):
@@ -46,26 +45,24 @@ class PolynomialMap(AbstractFrontMap):
 
     def __init__(self, control_points: Float[np.ndarray, "n_controls n_values"], n_objectives: int, degree: int):
         self.points, self.n_objectives, self.degree = np.asarray(control_points, dtype=float), n_objectives, degree
-        (n_controls, V), k = self.points.shape, n_objectives - 1
-        slopes = _differentiate(self.points, n_objectives, degree)
-        bends = _differentiate(slopes, n_objectives, degree).reshape(n_controls, V, k * k)[..., triangle(k)]
-        every = np.concatenate([self.points[..., None], slopes.reshape(n_controls, V, k), bends], axis=2)
         coefficients = multinomials(n_objectives, degree)[:, None]
-        self._values, self._every = coefficients * self.points, coefficients * every.reshape(n_controls, -1)
+        slopes = _differentiate(self.points, n_objectives, degree)
+        self._values = coefficients * self.points
+        self._every = np.concatenate([self._values, coefficients * slopes.reshape(len(slopes), -1)], axis=1)
 
     def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
         """b(t|P) = Pᵀ z(t)."""
         return _monomials(t, self.degree) @ self._values
 
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """b(t|P) and its derivatives."""
-        return (_monomials(t, self.degree) @ self._every).reshape(len(t), self.points.shape[1], -1)
+    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray]:
+        """b(t|P) and its partial derivatives."""
+        every, n_values = _monomials(t, self.degree) @ self._every, self.points.shape[1]
+        return every[:, :n_values], every[:, n_values:].reshape(len(t), n_values, self.n_objectives)
 
 
 class ExactMap(AbstractFrontMap):
-    """The problem's own objectives on the surface, differentiated by JAX along the simplex: (M−1)² directions, whatever L is.
+    """The problem's own objectives on the surface, differentiated by JAX along the surface: M directions, whatever L is.
 
-    The surface itself is differentiated without JAX: near t it is x + X v + ½ vᵀY v, and only f of that is left to compile.
     The problem's numbers are arguments of the compiled programs, which know nothing of the surface: every other solution of
     the problem, or of one with the same shapes, finds them compiled.
     """
@@ -74,7 +71,7 @@ class ExactMap(AbstractFrontMap):
         arrays, code = eqx.partition(objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray))
         numbers, structure = jax.tree.flatten(arrays)
         self._surface = polynomial_map(surface)
-        self._values, self._expansions = _programs(code, structure)
+        self._values, self._derivatives = _programs(code, structure)
         with double_precision():
             self._numbers = [jnp.asarray(one) for one in numbers]
 
@@ -87,10 +84,12 @@ class ExactMap(AbstractFrontMap):
         with double_precision():
             return np.asarray(self._values(_padded(x), *self._numbers))[: len(x)]
 
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """f(b(t)) and its derivatives, forward over forward."""
+    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray]:
+        """f(b(t)) and ∇f(b(t)) ∂b/∂t, in forward mode."""
+        x, tangents = (_padded(part) for part in self._surface.derivatives(t))
         with double_precision():
-            return np.asarray(self._expansions(_padded(self._surface.expansions(t)), *self._numbers))[: len(t)]
+            values, jacobians = self._derivatives(x, tangents, *self._numbers)
+        return np.asarray(values)[: len(t)], np.nan_to_num(np.asarray(jacobians)[: len(t)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +104,10 @@ class ScaledMap(AbstractFrontMap):
         """The scaled values."""
         return (self.inner.values(t) - self.origin) / self.scale
 
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """The scaled values and derivatives."""
-        every = self.inner.expansions(t) / self.scale[:, None]
-        every[..., 0] -= self.origin / self.scale
-        return every
+    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray]:
+        """The scaled values and Jacobians."""
+        values, jacobians = self.inner.derivatives(t)
+        return (values - self.origin) / self.scale, jacobians / self.scale[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,21 +121,23 @@ class SquaredDistance(AbstractFrontMap):
         """Half the squared distance."""
         return np.sum((self.inner.values(t) - self.target) ** 2, axis=1, keepdims=True) / 2
 
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n 1 width"]:
-        """½ rᵀr, ∇ = Jᵀr and ∇² = JᵀJ + Σ r_i ∇²F_i for r = F(t) − target."""
-        n, k, every = len(t), t.shape[1] - 1, self.inner.expansions(t)
-        r, jacobian = (every[..., 0] - self.target)[:, None], every[..., 1 : 1 + k]
-        squares = (np.swapaxes(jacobian, 1, 2) @ jacobian).reshape(n, 1, k * k)
-        result = r @ every
-        result[..., 0] = (r**2).sum(axis=2) / 2
-        result[..., 1 + k :] += squares[..., triangle(k)]
-        return result
+    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray]:
+        """½ rᵀr and its gradient rᵀJ for r = F(t) − target."""
+        values, jacobians = self.inner.derivatives(t)
+        residual = (values - self.target)[:, None]
+        return (residual**2).sum(axis=2) / 2, residual @ jacobians
 
 
 def polynomial_map(surface: BezierSimplex) -> PolynomialMap:
     """A surface of flat vectors as such a map; a constant one is written with degree 1, where derivatives exist."""
     surface = surface if surface.degree else surface.elevate(1)
     return PolynomialMap(np.asarray(surface.control_points), surface.n_objectives, surface.degree)
+
+
+def interpolate(front: AbstractFrontMap, n_objectives: int, degree: int) -> PolynomialMap:
+    """The polynomial of this degree that has the values of the front at the Lobatto nodes."""
+    nodes = lobatto_nodes(n_objectives, degree).t
+    return PolynomialMap(np.linalg.solve(design_matrix(nodes, degree), front.values(nodes)), n_objectives, degree)
 
 
 def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *width"]:
@@ -149,50 +149,28 @@ def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *w
 def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
     """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 
-    The first gives f(x). The second takes the expansion of the surface, x + X v + ½ vᵀY v, and gives that of f on it.
+    The first gives f(x), the second f(x) and ∇f(x) X for the columns X of a tangent space.
     """
 
     def value(x: Array, *numbers: Array) -> Array:
         objectives = eqx.combine(jax.tree.unflatten(structure, numbers), code)
         return objectives(x)
 
-    def expansion(every: Array, *numbers: Array) -> Array:
-        n_variables, width = every.shape
-        k = (isqrt(8 * width + 1) - 3) // 2  # of width = 1 + k + k(k+1)/2
-        x, X, Y = every[:, 0], every[:, 1 : 1 + k], every[:, 1 + k :][:, squared(k)].reshape(n_variables, k, k)
+    def derivatives(x: Array, X: Array, *numbers: Array) -> tuple[Array, Array]:
+        def along(v: Array) -> tuple[Array, Array]:
+            f = value(x + X @ v, *numbers)
+            return f, f
 
-        def along(v: Array) -> Array:
-            return value(x + X @ v + (Y @ v) @ v / 2, *numbers)
+        slopes, f = jax.jacfwd(along, has_aux=True)(jnp.zeros(X.shape[1]))
+        return f, slopes
 
-        def with_slopes(v: Array) -> tuple[Array, tuple[Array, Array]]:
-            slopes, at = jax.jacfwd(lambda v: (along(v),) * 2, has_aux=True)(v)
-            return slopes, (at, slopes)
+    def batched(points: Array, *numbers: Array) -> Array:
+        return jax.vmap(lambda x: value(x, *numbers))(points)
 
-        bends, (at, slopes) = jax.jacfwd(with_slopes, has_aux=True)(jnp.zeros(k))
-        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)[:, triangle(k)]], axis=1)
+    def batched_derivatives(points: Array, tangents: Array, *numbers: Array) -> tuple[Array, Array]:
+        return jax.vmap(lambda x, X: derivatives(x, X, *numbers))(points, tangents)
 
-    def for_each(function: Callable) -> Callable:
-        def batched(points: Array, *numbers: Array) -> Array:
-            return jax.vmap(lambda point: function(point, *numbers))(points)
-
-        return jax.jit(batched)
-
-    return for_each(value), for_each(expansion)
-
-
-@cache
-def triangle(k: int) -> Int[np.ndarray, " n_bends"]:
-    """Where the upper triangle of a k × k matrix stands in its entries."""
-    rows, columns = np.triu_indices(k)
-    return rows * k + columns
-
-
-@cache
-def squared(k: int) -> Int[np.ndarray, " k*k"]:
-    """Where each entry of a symmetric k × k matrix stands in its upper triangle."""
-    places, (rows, columns) = np.empty((k, k), dtype=int), np.triu_indices(k)
-    places[rows, columns] = places[columns, rows] = np.arange(len(rows))
-    return places.ravel()
+    return jax.jit(batched), jax.jit(batched_derivatives)
 
 
 @cache
@@ -214,12 +192,14 @@ def _monomials(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.
     return z.T
 
 
-def _differentiate(net: Float[np.ndarray, "n_controls width"], n_objectives: int, degree: int) -> np.ndarray:
-    """The nets of the derivatives along the simplex, in the same degree: one column for each value and direction."""
+def _differentiate(
+    net: Float[np.ndarray, "n_controls n_values"], n_objectives: int, degree: int
+) -> Float[np.ndarray, "n_controls n_values n_objectives"]:
+    """The nets of the partial derivatives, elevated to the same degree."""
     raised = raised_positions(n_objectives, degree)
-    below = degree * np.einsum("dmv,mk->dvk", net[raised], tangent_basis(n_objectives)).reshape(len(raised), -1)
+    below = degree * net[raised].swapaxes(1, 2)
     shares = (multi_indices(n_objectives, degree - 1) + 1) / degree
-    same_degree = np.zeros((len(net), below.shape[1]))
+    same_degree = np.zeros((*net.shape, n_objectives))
     for m in range(n_objectives):  # p_d = Σ_m (d_m / D) p_{d − e_m}
-        same_degree[raised[:, m]] += shares[:, m : m + 1] * below
+        same_degree[raised[:, m]] += shares[:, m, None, None] * below
     return same_degree

@@ -10,14 +10,13 @@ from ..flow import Solution
 from ..precision import double_precision
 from .choice import Certainty
 from .front_map import AbstractFrontMap, ScaledMap, SquaredDistance
-from .minimax import Programs
-from .searching import search
-from .terrain import Terrain
+from .program import Program
+from .search import Terrain, search
 from .view import View, view_of
 from .wishes import numbers
 
-FINE = 1e-10
-"""The residual with which a search has arrived here: the goal is the square of what is asked for."""
+FTOL = 1e-22
+"""SLSQP stops when the goal changes by less: it is the square of what is asked for, in units of the surface's size."""
 
 
 @dataclass(frozen=True)
@@ -48,30 +47,26 @@ def locate(solution: Solution, x: Any) -> Location:
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
     size = max(solution.error.diameter, np.finfo(float).tiny)
     surface = ScaledMap(view.surface, np.zeros(len(flat)), np.full(len(flat), size))
-    return _nearest(view, surface, surface, flat / size, view.grid_x / size, size)
+    return _nearest(view, surface, flat / size, size)
 
 
 def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
     target = (numbers(solution, f, "f") - view.origin) / view.scale
-    return _nearest(view, view.terrain.guide, view.terrain.true, target, view.grid_scaled, 1.0)
+    return _nearest(view, view.terrain.front, target, 1.0)
 
 
-def _nearest(
-    view: View, guide: AbstractFrontMap, true: AbstractFrontMap, target: np.ndarray, on_grid: np.ndarray, unit: float
-) -> Location:
-    """The nearest point on the true map, searched for on a guide that is close to it."""
-    squared = ((on_grid - target) ** 2).sum(axis=1, keepdims=True) / 2
-    away = SquaredDistance(true, target)
-    toward = away if guide is true else SquaredDistance(guide, target)
-    question = Programs(np.ones((1, 1, 1)), np.zeros((1, 1)), np.zeros((0, 1)), np.zeros(0))
-    found = search(Terrain(away, toward, view.grid_t, squared, view.grid_neighbors), question, tol=FINE)[0]
-    (x,), (f,) = view.designs_and_values(found.end.t[None])
+def _nearest(view: View, surface: AbstractFrontMap, target: np.ndarray, unit: float) -> Location:
+    """The nearest point on a surface, by the program with the squared distance as its one goal."""
+    distance = SquaredDistance(surface, target)
+    terrain = Terrain(distance, view.domain, distance.values(view.grid_t))
+    found = search(terrain, Program(np.ones((1, 1)), np.zeros(1), np.zeros((0, 1)), np.zeros(0)))
+    (x,), (f,) = view.designs_and_values(found.t[None])
     return Location(
-        t=found.end.t,
+        t=found.t,
         x=view.unravel(x),
         f=f,
-        distance=float(np.sqrt(2 * found.end.goal) * unit),
-        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.end.residual),
+        distance=float(np.sqrt(2 * found.goal) * unit),
+        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..flow import Solution
 from ..problems import Names
-from .asking import answers
+from .asking import answer_within, reach
 from .choice import Certainty, Choice
 from .region import Region
 from .view import View
@@ -88,6 +88,7 @@ def _extremes(view: View, numbers: np.ndarray, bounds: np.ndarray) -> list[Choic
     """Some of the extremes, within bounds."""
     if not len(numbers):
         return []
-    rows = np.concatenate([np.eye(len(bounds)), -np.eye(len(bounds))])[numbers, None]
-    words = ["least" if number < len(bounds) else "largest" for number in numbers]
-    return answers(view, words, rows, np.zeros((len(rows), 1)), bounds)
+    n_objectives, within = len(bounds), reach(view, bounds)
+    rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])
+    words = ["least"] * n_objectives + ["largest"] * n_objectives
+    return [answer_within(view, words[k], rows[k : k + 1], np.zeros(1), bounds, within) for k in numbers]

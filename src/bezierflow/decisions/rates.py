@@ -6,7 +6,7 @@ import numpy as np
 
 from ..flow import Solution
 from ..problems import Names
-from ..simplex import check_on_simplex
+from ..simplex import check_on_simplex, tangent_basis
 from .view import view_of
 from .wishes import objective_number
 
@@ -62,8 +62,8 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     if t.ndim != 1:
         raise ValueError(f"t must be one point of the simplex, got shape {t.shape}")
     check_on_simplex(t, solution.n_objectives)
-    values, jacobian, _ = view.front.derivatives(t[None])
-    along = jacobian[0] / view.scale[:, None]
+    values, jacobian = view.front.derivatives(t[None])
+    along = jacobian[0] @ tangent_basis(solution.n_objectives) / view.scale[:, None]
     directions, sizes, _ = np.linalg.svd(along)
     normal = directions[:, -1] * np.sign(directions[:, -1].sum() or 1.0)
     # A unit vector's rounding is no price: an objective at its very minimum has none.

@@ -6,11 +6,9 @@ from itertools import product
 import numpy as np
 
 from ..flow import Solution
-from .asking import answer, scaled_programs
+from .asking import answer_within, best_within, reach
 from .choice import Choice
 from .region import Region
-from .searching import least_goals
-from .view import View
 from .wishes import Bounds, bounds_array, opened
 
 MOST_VARYING = 8
@@ -42,11 +40,9 @@ def robust(
     corners = np.array(list(product(*(sorted(set(pair)) for pair in box.tolist()))))
     # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the worst.
     corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
-    least = _least_totals(view, corners, bounds)
-    return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, least, bounds)
-
-
-def _least_totals(view: View, prices: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """The least total at each row of prices within the bounds."""
-    programs, sizes = scaled_programs(view, prices[:, None], np.zeros((len(prices), 1)), bounds)
-    return least_goals(view.terrain, programs) * sizes
+    within, zero = reach(view, bounds), np.zeros(1)
+    least = []
+    for prices in corners:
+        size, found = best_within(view, prices[None], zero, within)
+        least.append(size * found.goal)
+    return answer_within(view, f"least regret over {len(corners)} extremes of the weights", corners, np.array(least), bounds, within)
