@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.bezier.basis import basis, combine, monomial_columns
-from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier.numpy_nets import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import n_controls
 from exact_bernstein import exact_basis

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.exceptions import RankWarning
 
 from bezierflow.bezier.basis import basis
-from bezierflow.bezier.design import design_matrix
 from bezierflow.bezier.fitting import fit
 from bezierflow.bezier.model import BezierSimplex
+from bezierflow.bezier.numpy_nets import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import multi_indices, n_controls
 

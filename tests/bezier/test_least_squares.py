@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.bezier.design import design_matrix
 from bezierflow.bezier.least_squares import least_squares
+from bezierflow.bezier.numpy_nets import design_matrix
 from bezierflow.precision import double_precision
 
 

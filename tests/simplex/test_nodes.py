@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.bezier.design import design_matrix
+from bezierflow.bezier.numpy_nets import design_matrix
 from bezierflow.simplex import (
     check_on_simplex,
     controls_on_face,

@@ -6,6 +6,15 @@ from .files import describe_surface, load_surface, restore_surface, save_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
 from .model import BezierSimplex
+from .numpy_nets import (
+    design_matrix,
+    differentiate,
+    elevate,
+    elevation_matrix,
+    partial_derivatives,
+    simplex_derivatives,
+    surface_tangents,
+)
 from .point_fitting import PointsFit, fit_points
 from .projection import project
 from .skeleton_fitting import fit_skeleton
@@ -16,14 +25,21 @@ __all__ = [
     "PointsFit",
     "basis",
     "describe_surface",
+    "design_matrix",
+    "differentiate",
+    "elevate",
+    "elevation_matrix",
     "fit",
     "fit_points",
     "fit_skeleton",
     "least_squares",
     "load_surface",
+    "partial_derivatives",
     "project",
     "read_archive",
     "restore_surface",
     "save_surface",
+    "simplex_derivatives",
+    "surface_tangents",
     "write_archive",
 ]

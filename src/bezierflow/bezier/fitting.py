@@ -11,8 +11,8 @@ from numpy.exceptions import RankWarning
 
 from ..precision import is_traced
 from ..simplex import check_on_simplex, index_positions, n_controls
-from .design import design_matrix
 from .model import BezierSimplex
+from .numpy_nets import design_matrix
 from .values import RowLayout, pack
 
 

@@ -1,6 +1,6 @@
 """The Bézier simplex: a map from the simplex Δ^{M−1} into R^L, or into any pytree of arrays, given by control points."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import index
 from os import PathLike
@@ -16,7 +16,7 @@ from ..precision import in_double_precision, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from . import nets
 from .basis import combine
-from .design import design_matrix
+from .numpy_nets import design_matrix
 
 
 class BezierSimplex(eqx.Module):
@@ -153,11 +153,19 @@ HOST_SIZE = 100_000
 """Coordinates of t times control points up to which NumPy is used: a millisecond, where a new shape of t compiles for 300."""
 
 
+def _on_matrices(function: Callable[[Any], Any], control_points: PyTree) -> PyTree:
+    """`function` of each leaf as a matrix with one control point a row; the last axis of its result is shaped like a value."""
+
+    def on_leaf(leaf: Any) -> Any:
+        result = function(leaf.reshape(len(leaf), -1))
+        return result.reshape((*result.shape[:-1], *leaf.shape[1:]))
+
+    return jax.tree.map(on_leaf, control_points)
+
+
 def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyTree:
-    design = design_matrix(t.reshape(-1, t.shape[-1]).astype(float), degree)
-    return jax.tree.map(
-        lambda leaf: (design @ leaf.reshape(len(leaf), -1)).reshape((*t.shape[:-1], *leaf.shape[1:])), control_points
-    )
+    design = design_matrix(t.reshape(-1, t.shape[-1]), degree)
+    return _on_matrices(lambda matrix: (design @ matrix).reshape((*t.shape[:-1], -1)), control_points)
 
 
 def _repeat(x: PyTree, size: int) -> PyTree:
@@ -170,32 +178,28 @@ def _as_array(leaf: Any) -> Any:
 
 @partial(jax.jit, static_argnums=2)
 def _evaluate(control_points: PyTree, t: Array, degree: int) -> PyTree:
-    def leaf_value(leaf: Array) -> Array:
-        dtype = jnp.result_type(leaf.dtype, t.dtype)
-        flat = combine(t.astype(dtype), leaf.reshape(leaf.shape[0], -1).astype(dtype), degree)
-        return flat.reshape(*t.shape[:-1], *leaf.shape[1:])
+    def value(matrix: Array) -> Array:
+        dtype = jnp.result_type(matrix.dtype, t.dtype)
+        return combine(t.astype(dtype), matrix.astype(dtype), degree)
 
-    return jax.tree.map(leaf_value, control_points)
+    return _on_matrices(value, control_points)
 
 
 @partial(jax.jit, static_argnums=(2, 3))
 def _derivative(control_points: PyTree, t: Array, n_objectives: int, degree: int) -> PyTree:
-    def leaf_derivative(leaf: Array) -> Array:
-        if degree == 0:
-            return jnp.zeros((*t.shape[:-1], *leaf.shape[1:], n_objectives), leaf.dtype)
-        partials = nets.differentiate(leaf, n_objectives, degree)
-        return jnp.stack([_evaluate(net, t, degree - 1) for net in partials], axis=-1)
+    partials = _on_matrices(lambda matrix: nets.differentiate(matrix, n_objectives, degree), control_points)
 
-    return jax.tree.map(leaf_derivative, control_points)
+    def leaf_derivative(leaf: Array) -> Array:
+        return jnp.stack([_evaluate(net, t, max(degree - 1, 0)) for net in leaf], axis=-1)
+
+    return jax.tree.map(leaf_derivative, partials)
 
 
 @partial(jax.jit, static_argnums=(1, 2, 3))
 def _elevate(control_points: PyTree, n_objectives: int, degree: int, target: int) -> PyTree:
-    for current in range(degree, target):
-        control_points = jax.tree.map(lambda leaf: nets.elevate(leaf, n_objectives, current), control_points)  # noqa: B023
-    return control_points
+    return _on_matrices(lambda matrix: nets.elevate(matrix, n_objectives, degree, target), control_points)
 
 
 @partial(jax.jit, static_argnums=(2, 3))
 def _subdivide(control_points: PyTree, vertices: Array, n_objectives: int, degree: int) -> PyTree:
-    return jax.tree.map(lambda leaf: nets.subdivide(leaf, vertices, n_objectives, degree), control_points)
+    return _on_matrices(lambda matrix: nets.subdivide(matrix, vertices, n_objectives, degree), control_points)

@@ -1,4 +1,7 @@
-"""Operations on a net of control points: arrays whose rows follow the canonical order of N^M_D."""
+"""Operations on nets of control points, traceable by JAX; `numpy_nets` is their twin on the host.
+
+A net has its control points along the last axis but one, in the canonical order of N^M_D; axes before that are batch axes.
+"""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -6,40 +9,49 @@ from jaxtyping import Array, Float
 from ..simplex import multi_indices, n_controls, raised_positions
 
 
-def differentiate(net: Float[Array, "n_controls *value"], n_objectives: int, degree: int) -> Float[Array, "M below *value"]:
-    """The nets of the partial derivatives: ∂b/∂t_m = D Σ_{d ∈ N^M_{D−1}} B_d(t) p_{d+e_m}, one a leading index m.
+def differentiate(
+    control_points: Float[Array, "*batch n_controls width"], n_objectives: int, degree: int
+) -> Float[Array, "*batch n_objectives n_below width"]:
+    """The nets of the partial derivatives: ∂b/∂t_m = D Σ_{d ∈ N^M_{D−1}} B_d(t) p_{d+e_m}, one an index m.
 
-    They belong to b as a polynomial in all of t ∈ R^M; along the simplex only differences of them have a meaning.
+    They belong to b as a polynomial in all of t ∈ R^M; along the simplex only differences of them have a meaning. Of a
+    constant, D = 0, they are zeros in degree 0.
     """
-    positions = raised_positions(n_objectives, degree)
-    return degree * net[positions.T]
+    if degree == 0:
+        shape = (*control_points.shape[:-2], n_objectives, *control_points.shape[-2:])
+        return jnp.zeros(shape, control_points.dtype)
+    return degree * control_points[..., raised_positions(n_objectives, degree).T, :]
 
 
-def elevate(net: Float[Array, "n_controls *value"], n_objectives: int, degree: int) -> Float[Array, "n_above *value"]:
-    """The net of the same map one degree higher: p'_d = Σ_m d_m/(D+1) p_{d−e_m}."""
-    positions = raised_positions(n_objectives, degree + 1)
-    share = (multi_indices(n_objectives, degree) + 1) / (degree + 1)
-    share = share.reshape(*share.shape, *[1] * (net.ndim - 1))
-    above = jnp.zeros((n_controls(n_objectives, degree + 1), *net.shape[1:]), net.dtype)
-    for m in range(n_objectives):
-        above = above.at[positions[:, m]].add(share[:, m] * net)
-    return above
+def elevate(
+    control_points: Float[Array, "*batch n_controls width"], n_objectives: int, degree: int, target: int
+) -> Float[Array, "*batch n_above width"]:
+    """The nets of the same maps in a higher degree, one degree after the other: p'_d = Σ_m d_m/(D+1) p_{d−e_m}."""
+    *batch, _, width = control_points.shape
+    for current in range(degree, target):
+        positions = raised_positions(n_objectives, current + 1)
+        shares = jnp.asarray((multi_indices(n_objectives, current) + 1) / (current + 1), control_points.dtype)
+        above = jnp.zeros((*batch, n_controls(n_objectives, current + 1), width), control_points.dtype)
+        for m in range(n_objectives):
+            above = above.at[..., positions[:, m], :].add(shares[:, m : m + 1] * control_points)
+        control_points = above
+    return control_points
 
 
 def contract(
-    net: Float[Array, "n_controls *value"], t: Float[Array, " n_objectives"], n_objectives: int, degree: int
-) -> Float[Array, "n_below *value"]:
+    net: Float[Array, "n_controls width"], t: Float[Array, " n_objectives"], n_objectives: int, degree: int
+) -> Float[Array, "n_below width"]:
     """One de Casteljau step at t: p'_d = Σ_m t_m p_{d+e_m}, a net one degree lower. D of them end in b(t)."""
     raised = net[raised_positions(n_objectives, degree)]
-    return jnp.einsum("im...,m->i...", raised, t)
+    return jnp.einsum("iml,m->il", raised, t)
 
 
 def subdivide(
-    net: Float[Array, "n_controls *value"],
+    net: Float[Array, "n_controls width"],
     vertices: Float[Array, "n_corners n_objectives"],
     n_objectives: int,
     degree: int,
-) -> Float[Array, "n_controls_new *value"]:
+) -> Float[Array, "n_controls_new width"]:
     """The net over the sub-simplex with these corners v_j: q_d is the blossom of b at each v_j taken d_j times.
 
     A blossom is D de Casteljau steps, each with the point of its own; those that share their first steps share the work.

@@ -148,18 +148,12 @@ def tangent_frames(points: Array, x: Array, t: Array, degree: int) -> tuple[Floa
 
 def _derivatives(points: Array, x: Array, t: Array, degree: int) -> tuple[Array, Array, Array]:
     """Of ½‖b(t) − x‖² in R^M: the gradient, the Jacobian J of b (n, M, L), and what the Hessian has beside JJᵀ."""
-    n_objectives, width = t.shape[1], x.shape[1]
     residual = basis(t, degree) @ points - x
-    bending = jnp.zeros((len(t), n_objectives, n_objectives), t.dtype)
-    if degree == 0:
-        return jnp.zeros_like(t), jnp.zeros((len(t), n_objectives, width), t.dtype), bending
-    slopes = nets.differentiate(points, n_objectives, degree)
-    jacobian = jnp.einsum("ni,mil->nml", basis(t, degree - 1), slopes)
-    if degree > 1:
-        bends = jnp.stack([nets.differentiate(slope, n_objectives, degree - 1) for slope in slopes])
-        bent = jnp.einsum("ni,mkil->nmkl", basis(t, degree - 2), bends)
-        bending = jnp.einsum("nmkl,nl->nmk", bent, residual)
-    return jnp.einsum("nml,nl->nm", jacobian, residual), jacobian, bending
+    slopes = nets.differentiate(points, t.shape[1], degree)
+    bends = nets.differentiate(slopes, t.shape[1], max(degree - 1, 0))
+    jacobian = jnp.einsum("ni,mil->nml", basis(t, max(degree - 1, 0)), slopes)
+    bent = jnp.einsum("ni,mkil->nmkl", basis(t, max(degree - 2, 0)), bends)
+    return jnp.einsum("nml,nl->nm", jacobian, residual), jacobian, jnp.einsum("nmkl,nl->nmk", bent, residual)
 
 
 def _within_face(t: Array, gradient: Array, jacobian: Array) -> tuple[Float[Array, "n M M"], Float[Array, "n M L"]]:
