@@ -6,7 +6,7 @@ import numpy as np
 
 from .choice import Certainty, Choice, Concession
 from .program import Program
-from .search import KEPT, Found, search
+from .search import KEPT, Found, good_starts, search
 from .view import View
 
 MARGIN = 3e-9
@@ -15,87 +15,70 @@ MARGIN = 3e-9
 BROKEN = 1e-8
 """A bound that is broken by more, in units of the range, had to give."""
 
-SLACK = 1e-10
-"""Bounds that cannot be met are loosened by this much more than they must be, so that the loosened program has a solution."""
-
-UNIQUE = 1e-4
-"""Where no other point breaks the bounds as little, the slack alone lets the goal fall by some √SLACK; a smaller gain is none."""
+SLACK, GAIN = 1e-10, 1e-4
+"""Bounds that cannot be met are loosened by so much more than they must be. Where one point alone breaks them least, that lets
+goals fall by some √SLACK; a question is worth leaving that point for if it gains more than GAIN."""
 
 
 class Reach(NamedTuple):
-    """Bounds as rows B f ≤ d in units of ranges, loosened as far as they must be.
+    """Bounds B f ≤ d in units of ranges, which some point of the front obeys.
 
     Attributes:
-        B: the rows.
-        d: the limits.
-        least: the point that breaks the worst of the original bounds least, where no point of the grid obeys them.
-        loosened: whether the bounds had to be.
+        B: a row for each bound.
+        d: the limits, loosened where no point obeys those that were asked for.
+        least: the point that breaks the worst bound least, where no point of the grid obeys all.
     """
 
     B: np.ndarray
     d: np.ndarray
     least: Found | None = None
-    loosened: bool = False
 
 
 def reach(view: View, bounds: np.ndarray) -> Reach:
-    """The bounds, if a point of the front obeys them; else loosened by the least largest violation, in units of ranges."""
-    B, d = _bound_rows(view, bounds)
-    nothing = Program(B, d, B[:0], d[:0])
-    if not len(d) or nothing.goals(view.terrain.values).min() <= 0:
+    """Bounds on f in the user's units, (M, 2), loosened by their least largest violation if no point of the front obeys them."""
+    sides = np.concatenate([-np.eye(len(bounds)), np.eye(len(bounds))]) / view.scale
+    limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(view.scale, 2) - MARGIN
+    given = np.isfinite(limits)
+    B, d = sides[given], limits[given]
+    violation = Program(B, d, B[:0], d[:0])
+    if not len(d) or violation.goals(view.terrain.values).min() <= 0:
         return Reach(B, d)
-    least = search(view.terrain, nothing)
-    return Reach(B, d + max(0.0, least.goal) + SLACK, least, least.goal > KEPT)
+    least = search(view.terrain, violation)
+    return Reach(B, d + max(0.0, least.goal) + SLACK, least)
 
 
-def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> Choice:
+def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
     """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units.
 
     Where no point of the front obeys all bounds, two programs are solved: the first makes the largest violation, in units of
-    each objective's range, as small as it can be; the second is the question with all bounds loosened by that much.
+    each objective's range, as small as it can be; the second is the question with all bounds loosened by that much. `within`
+    saves the first where its solution is known.
     """
-    return answer_within(view, question, A, c, bounds, reach(view, bounds))
-
-
-def answer_within(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, reached: Reach) -> Choice:
-    """The same where it is known how far the bounds have to be loosened."""
-    size, found = best_within(view, A, c, reached)
-    (x,), (f,) = view.designs_and_values(found.t[None])
+    unit, found = best_within(view, A, c, within or reach(view, bounds))
+    x, f = view.point(found.t)
     return Choice(
         question=question,
         t=found.t,
-        x=view.unravel(x),
+        x=x,
         f=f,
         value=float((A @ f - c).max()),
         certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
         gave=_concessions(view, f, bounds),
-        weights=found.weights * size / view.scale,
+        weights=found.weights * unit,
         names=view.solution.names,
     )
 
 
-def best_within(view: View, A: np.ndarray, c: np.ndarray, reached: Reach) -> tuple[float, Found]:
-    """The best point within bounds for a goal in the user's units: the unit of the goal, and what was found in that unit."""
-    rows = A * view.scale
-    size = float(np.abs(rows).max())
-    program = Program(rows / size, (c - A @ view.origin) / size, reached.B, reached.d)
-    least = reached.least
+def best_within(view: View, A: np.ndarray, c: np.ndarray, within: Reach) -> tuple[float, Found]:
+    """The best point within bounds: the unit of the goal, its largest coefficient times a range, and the point in that unit."""
+    unit, terrain, least = float(np.abs(A * view.scale).max()), view.terrain, within.least
+    program = Program(A / unit, c / unit, within.B, within.d)
     if least is None:
-        return size, search(view.terrain, program)
-    if not reached.loosened:
-        return size, search(view.terrain, program, np.concatenate([least.t[None], view.terrain.starts(program)]))
-    found = search(view.terrain, program, least.t[None])
-    goal = float(program.goals(view.terrain.front.values(least.t[None]))[0])
-    return size, found if goal - found.goal > UNIQUE else least._replace(goal=goal)
-
-
-def _bound_rows(view: View, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds as rows B f ≤ d in units of ranges, lowest values first."""
-    low, high = ((bounds - view.origin[:, None]) / view.scale[:, None]).T
-    d = np.concatenate([-low, high]) - MARGIN
-    identity = np.eye(len(bounds))
-    given = np.isfinite(d)
-    return np.concatenate([-identity, identity])[given], d[given]
+        return unit, search(terrain, program)
+    if least.goal <= KEPT:
+        return unit, search(terrain, program, np.stack([least.t, *good_starts(terrain, program)]))
+    found, goal = search(terrain, program, least.t[None]), float(program.goals(terrain.front.values(least.t[None]))[0])
+    return unit, found if goal - found.goal > GAIN else least._replace(goal=goal)
 
 
 def _concessions(view: View, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:

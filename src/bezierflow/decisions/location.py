@@ -8,15 +8,11 @@ import numpy as np
 
 from ..flow import Solution
 from ..precision import double_precision
+from ..simplex import nearest
 from .choice import Certainty
-from .front_map import AbstractFrontMap, ScaledMap, SquaredDistance
-from .program import Program
-from .search import Terrain, search
+from .front_map import FrontMap
 from .view import View, view_of
 from .wishes import numbers
-
-FTOL = 1e-22
-"""SLSQP stops when the goal changes by less: it is the square of what is asked for, in units of the surface's size."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +41,29 @@ def locate(solution: Solution, x: Any) -> Location:
         flat = np.asarray(solution.raveling.ravel(x), dtype=float)
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
-    size = max(solution.error.diameter, np.finfo(float).tiny)
-    surface = ScaledMap(view.surface, np.zeros(len(flat)), np.full(len(flat), size))
-    return _nearest(view, surface, flat / size, size)
+    size = np.array(max(solution.error.diameter, np.finfo(float).tiny))
+    return _nearest(view, view.surface, flat, size)
 
 
 def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
-    target = (numbers(solution, f, "f") - view.origin) / view.scale
-    return _nearest(view, view.terrain.front, target, 1.0)
+    return _nearest(view, view.terrain.front, numbers(solution, f, "f"), view.scale)
 
 
-def _nearest(view: View, surface: AbstractFrontMap, target: np.ndarray, unit: float) -> Location:
-    """The nearest point on a surface, by the program with the squared distance as its one goal."""
-    distance = SquaredDistance(surface, target)
-    terrain = Terrain(distance, view.domain, distance.values(view.grid_t))
-    found = search(terrain, Program(np.ones((1, 1)), np.zeros(1), np.zeros((0, 1)), np.zeros(0)))
-    (x,), (f,) = view.designs_and_values(found.t[None])
+def _nearest(view: View, surface: FrontMap, target: np.ndarray, units: np.ndarray) -> Location:
+    """The nearest point of a surface to a target, with values measured in given units, and distances too if they are one."""
+    surface, target = surface.in_units(units), target / units
+    found = nearest(surface, target[None], view.solution.n_objectives)
+    (t,), (image,), (slopes,) = found.t, *surface.slopes(found.t)
+    gradient = slopes @ (image - target)
+    # With the multipliers ∇ − min ∇ ≥ 0 of t ≥ 0 this is all that is left of the first-order conditions.
+    residual = float((t * (gradient - gradient.min())).max())
+    x, f = view.point(t)
     return Location(
-        t=found.t,
-        x=view.unravel(x),
+        t=t,
+        x=x,
         f=f,
-        distance=float(np.sqrt(2 * found.goal) * unit),
-        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
+        distance=float(found.distances[0]) * (1.0 if units.ndim else float(units)),
+        certainty=Certainty.of(view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual),
     )

@@ -1,11 +1,11 @@
-"""The one program behind every question, min_t max_k (A f(t) − c)_k subject to B f(t) ≤ d over a domain, solved by SciPy.
+"""The one program behind every question, min_t max_k (A f(t) − c)_k subject to B f(t) ≤ d and t ∈ Δ^{M−1}, solved by SciPy.
 
 "The cheapest with quality at least 8.3" has one row in A and one in B; an aspiration point or a choice robust to a range of
 weights has several rows in A. SLSQP solves it in the epigraph form
 
     min τ   subject to   A f(t) − c ≤ τ,   B f(t) ≤ d,   G t ≤ 0,
 
-where G t ≤ 0 are the faces of the domain. The front is in units of its ranges, so that all constraints count alike.
+where G t ≤ 0 are the faces of the domain. Rows are scaled so that goals and bounds are in units of the objectives' ranges.
 """
 
 from typing import NamedTuple
@@ -13,21 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .domain import SimplexDomain
-from .front_map import AbstractFrontMap
+from .terrain import Terrain
 
 FTOL = 1e-16
-"""SLSQP stops when τ changes by less: as accurate as it can be, since a start from a grid takes some ten steps in any case."""
+"""SLSQP stops when τ changes by less: when rounding lets it go no farther."""
 
 MOST_STEPS = 20
-"""Steps of one call of SLSQP at most; most take 4 to 8. Where it needs more, it starts afresh: what it has learned of the
-curvature is then of little use."""
+"""Steps of a call of SLSQP at most. Most starts need 4 to 8; where 20 are not enough, a new call does better than more steps."""
 
 MOST_CALLS = 3
 """Calls of SLSQP from one start at most."""
 
 BINDING = 1e-5
-"""Constraints with more room than this, in units of ranges, have the multiplier 0."""
+"""Constraints with more room than this have the multiplier 0."""
 
 
 class Program(NamedTuple):
@@ -48,99 +46,80 @@ class Program(NamedTuple):
 
 
 class Epigraph:
-    """A program near a point of the domain as SciPy takes it: z = (y, τ) with t = start + directions y.
+    """A program around a point of the domain as SciPy takes it: in z = (y, τ), where t = start + directions y."""
 
-    SciPy asks for values and slopes one after the other; the front is evaluated once for both.
-    """
-
-    def __init__(self, front: AbstractFrontMap, domain: SimplexDomain, program: Program, start: Float[np.ndarray, " n_objectives"]):
-        self.front, self.start, self.directions = front, start, domain.directions(start)
+    def __init__(self, terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"]):
+        self.front, self.start = terrain.front, start
+        self.directions, self.faces = terrain.directions(start), terrain.faces
         self.rows, self.limits = np.concatenate([program.A, program.B]), np.concatenate([program.c, program.d])
-        self.faces, self.n_goals = domain.faces, len(program.c)
-        self._goals = np.where(np.arange(len(self.rows) + len(self.faces)) < self.n_goals, 1.0, 0.0)
-        self._key = b""
+        self.by_tau = np.where(np.arange(len(self.rows) + len(self.faces)) < len(program.c), -1.0, 0.0)
+        self.origin = np.append(np.zeros(self.directions.shape[1]), program.goals(terrain.front.values(start[None])))
+        self._last: tuple[bytes, np.ndarray, np.ndarray] | None = None
 
-    def t(self, y: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
-        """The point of the domain with these coordinates."""
-        return self.start + self.directions @ y
-
-    def lowest(self, y: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " dimension_and_1"]:
-        """The lowest z above y: τ is the largest goal."""
-        return np.append(y, self.excess(np.append(y, 0.0))[: self.n_goals].max())
+    def t(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_objectives"]:
+        """The point of the domain below z."""
+        return self.start + self.directions @ z[:-1]
 
     def excess(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_constraints"]:
         """Of goals over τ, of bounds, and of faces: at most 0 where the constraint holds."""
-        values, _ = self._look(z[:-1])
-        excess = np.concatenate([self.rows @ values - self.limits, self.faces @ self.t(z[:-1])])
-        return excess - z[-1] * self._goals
+        return self._look(z)[1]
 
     def slopes(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, "n_constraints dimension_and_1"]:
         """The derivatives of the excess."""
-        _, jacobian = self._look(z[:-1])
-        along = np.concatenate([self.rows @ jacobian, self.faces]) @ self.directions
-        return np.column_stack([along, -self._goals])
+        return self._look(z)[2]
 
-    def _look(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        key = y.tobytes()
-        if key != self._key:
-            values, jacobians = self.front.derivatives(self.t(y)[None])
-            self._key, self._known = key, (values[0], jacobians[0])
-        return self._known
+    def _look(self, z: np.ndarray) -> tuple[bytes, np.ndarray, np.ndarray]:
+        """Both at once, as SciPy asks for them one after the other."""
+        if self._last is None or self._last[0] != z.tobytes():
+            t = self.t(z)
+            (values,), (slopes,) = self.front.slopes(t[None])
+            excess = np.concatenate([self.rows @ values - self.limits, self.faces @ t]) + z[-1] * self.by_tau
+            along = np.concatenate([self.rows @ slopes.T, self.faces]) @ self.directions
+            self._last = z.tobytes(), excess, np.column_stack([along, self.by_tau])
+        return self._last
 
 
 def solve(
-    front: AbstractFrontMap, domain: SimplexDomain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
+    terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
 ) -> Float[np.ndarray, " n_objectives"]:
     """The local solution that SLSQP reaches from a start; the start itself where it breaks down."""
     from scipy.optimize import minimize  # a third of a second that only questions need
 
-    epigraph, dimension = Epigraph(front, domain, program, start), domain.n_objectives - 1
-    z, slope = epigraph.lowest(np.zeros(dimension)), np.append(np.zeros(dimension), 1.0)
+    epigraph = Epigraph(terrain, program, start)
+    room = {"type": "ineq", "fun": lambda z: -epigraph.excess(z), "jac": lambda z: -epigraph.slopes(z)}
+    z, up = epigraph.origin, np.eye(len(epigraph.origin))[-1]
     for _ in range(MOST_CALLS):
-        end = minimize(
-            lambda z: z[-1],
-            z,
-            jac=lambda z: slope,
-            method="SLSQP",
-            constraints={"type": "ineq", "fun": lambda z: -epigraph.excess(z), "jac": lambda z: -epigraph.slopes(z)},
-            options={"ftol": ftol, "maxiter": MOST_STEPS},
-        )
+        options = {"ftol": ftol, "maxiter": MOST_STEPS}
+        end = minimize(lambda z: z[-1], z, jac=lambda _: up, method="SLSQP", constraints=room, options=options)
         if not np.isfinite(end.x).all():
             return start
         z = end.x
         if end.nit < MOST_STEPS:
             break
-    return domain.rounded(epigraph.t(z[:-1]))
-
-
-class FirstOrder(NamedTuple):
-    """How well the first-order conditions hold at a point.
-
-    Attributes:
-        weights: Aᵀλ + Bᵀν, what each value counts for with the multipliers λ of goals and ν of bounds.
-        residual: the largest entry of ∇L along the domain, of Σλ − 1, of a multiplier times the room of its constraint, and of
-            the violations.
-    """
-
-    weights: Float[np.ndarray, " n_values"]
-    residual: float
+    return terrain.rounded(epigraph.t(z))
 
 
 def first_order(
-    front: AbstractFrontMap, domain: SimplexDomain, program: Program, t: Float[np.ndarray, " n_objectives"]
-) -> FirstOrder:
-    """The multipliers with which the first-order conditions hold best at t, by least squares with nonnegative unknowns."""
+    terrain: Terrain, program: Program, t: Float[np.ndarray, " n_objectives"]
+) -> tuple[Float[np.ndarray, " n_values"], float]:
+    """How well the first-order conditions hold at t, with the multipliers for which they hold best.
+
+    These are found by least squares with nonnegative unknowns: λ of goals, ν of bounds, and those of faces.
+
+    Returns:
+        Aᵀλ + Bᵀν, what each value counts for; and the residual, the largest of the entries of ∇L along the domain, Σλ − 1, the
+        products of multipliers and the room of their constraints, and violations.
+    """
     from scipy.optimize import lsq_linear
 
-    epigraph = Epigraph(front, domain, program, t)
-    z = epigraph.lowest(np.zeros(domain.n_objectives - 1))
+    epigraph = Epigraph(terrain, program, t)
+    z = epigraph.origin
     excess, slopes = epigraph.excess(z), epigraph.slopes(z)
     binding = np.flatnonzero(excess >= -BINDING)
     conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
     target = np.zeros(len(conditions))
-    target[domain.n_objectives - 1] = -1.0  # of τ: 1 − Σλ = 0
-    duals = lsq_linear(conditions, target, (0, np.inf), method="bvls").x
-    counts = np.zeros(len(excess))
-    counts[binding] = duals
-    residual = max(np.abs(conditions @ duals - target).max(), excess.max())
-    return FirstOrder(counts[: len(epigraph.rows)] @ epigraph.rows, float(residual))
+    target[len(z) - 1] = -1.0  # the entry of τ: 1 − Σλ
+    multipliers = np.zeros(len(excess))
+    multipliers[binding] = lsq_linear(conditions, target, (0, np.inf), method="bvls").x
+    residual = max(np.abs(conditions @ multipliers[binding] - target).max(), excess.max())
+    return multipliers[: len(epigraph.rows)] @ epigraph.rows, float(residual)
