@@ -16,9 +16,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from bezierflow.bezier import project
 from bezierflow.normal import Flag, NormalFlow, estimate_error
 from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
-from bezierflow.problems.projection import project_onto
 
 
 def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
@@ -26,35 +26,6 @@ def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
     bases = [np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)]
     matrices = [basis @ np.diag(condition ** rng.random(n_variables)) @ basis.T for basis in bases]
     return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
-
-
-class SurfaceMap:
-    """A surface as a smooth map of the simplex, for projections onto it."""
-
-    def __init__(self, surface):
-        self.surface = surface
-        self.first = [_partial(surface, m) for m in range(surface.n_objectives)]
-        self.second = [[_partial(part, k) for k in range(surface.n_objectives)] for part in self.first]
-
-    def __call__(self, w):
-        """b(w)."""
-        return np.asarray(self.surface(w))
-
-    def derivatives(self, w):
-        """b(w) with its first and second partial derivatives."""
-        first = np.stack([np.asarray(part(w)) for part in self.first], axis=1)
-        second = np.stack([np.stack([np.asarray(part(w)) for part in row], axis=1) for row in self.second], axis=1)
-        return self(w), first, second
-
-
-def _partial(surface, m):
-    from bezierflow.bezier import BezierSimplex
-    from bezierflow.simplex import raised_positions
-
-    if surface.degree == 0:
-        return BezierSimplex(0 * np.asarray(surface.control_points), surface.n_objectives, 0)
-    rows = raised_positions(surface.n_objectives, surface.degree)[:, m]
-    return BezierSimplex(surface.degree * np.asarray(surface.control_points)[rows], surface.n_objectives, surface.degree - 1)
 
 
 def two_sided(problem, surface, n=200):
@@ -68,7 +39,7 @@ def two_sided(problem, surface, n=200):
     t = np.concatenate([t, edges])
     there = problem.distance(np.asarray(surface(t))).max()
     exact = np.asarray(problem.pareto_point(t))
-    back = np.linalg.norm(exact - project_onto(SurfaceMap(surface), exact, problem.n_objectives), axis=1).max()
+    back = project(surface, exact)[1].max()
     return max(there, back)
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bezierflow.bezier import BezierSimplex, PointsFit, fit_points, project
+from bezierflow.bezier import BezierSimplex, FitOptions, PointsFit, fit_points, project
+from bezierflow.bezier.cloud_fitting import stiffness
 from bezierflow.bezier.extremes import extreme_points
-from bezierflow.bezier.point_fitting import stiffness
 from bezierflow.simplex import grid
 
 
@@ -57,7 +57,7 @@ def test_noise_is_averaged_out_and_the_surface_keeps_to_the_cloud():
 def test_tautness_keeps_a_surface_from_reaching_beyond_its_points():
     _, x = dome()
     noisy = x + 0.05 * np.random.default_rng(3).normal(size=x.shape)
-    taut, (loose, report) = fit_points(noisy, 3, 2), fit_points(noisy, 3, 2, tautness=0.0, diagnostics=True)
+    taut, (loose, report) = fit_points(noisy, 3, 2), fit_points(noisy, 3, 2, options=FitOptions(tautness=0.0), diagnostics=True)
     assert report.residual_rms < fit_points(noisy, 3, 2, diagnostics=True)[1].residual_rms
     assert np.ptp(taut.control_points, axis=0).prod() < np.ptp(loose.control_points, axis=0).prod()
 
@@ -102,7 +102,7 @@ def test_curves_and_pytrees():
 def test_running_out_of_iterations_is_said():
     _, x = dome()
     with pytest.warns(RuntimeWarning, match="fit_points stopped at max_iterations=2 while still improving"):
-        _, report = fit_points(x, 3, 2, max_iterations=2, diagnostics=True)
+        _, report = fit_points(x, 3, 2, options=FitOptions(max_iterations=2), diagnostics=True)
     assert not report.converged
     assert report.n_iterations == 2
 
@@ -114,9 +114,6 @@ def test_running_out_of_iterations_is_said():
         ({"x": np.zeros((2, 3))}, "at least 3 points to find 3 extreme ones"),
         ({"x": np.full((9, 3), np.nan)}, "row 0 is"),
         ({"vertices": np.zeros((2, 3))}, "vertices must be 3 rows .* got 2 rows of 3 numbers"),
-        ({"tol": 0.0}, "tol must be above 0"),
-        ({"tautness": -1.0}, "tautness must be"),
-        ({"max_iterations": 0}, "max_iterations must be at least 1"),
         ({"frozen": {(1, 0, 0): np.zeros(3)}}, "sum 2"),
     ],
 )
@@ -124,6 +121,19 @@ def test_misuse_is_named(change, message):
     arguments = {"x": np.random.default_rng(0).normal(size=(20, 3)), "n_objectives": 3, "degree": 2}
     with pytest.raises(ValueError, match=message):
         fit_points(**(arguments | change))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tol": 0.0}, "tol must be above 0"),
+        ({"tautness": -1.0}, "tautness must be"),
+        ({"max_iterations": 0}, "max_iterations must be at least 1"),
+    ],
+)
+def test_options_that_cannot_be_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        FitOptions(**options)
 
 
 def test_extreme_points_are_the_corners_of_a_polytope_and_degenerate_clouds_do_not_fail():

@@ -1,15 +1,9 @@
 """Foot points: nearest where that can be checked, first-order optimal everywhere, for any surface."""
 
-import jax
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from bezierflow.bezier import BezierSimplex, project
-from bezierflow.bezier.projection import onto_simplex
-from bezierflow.precision import double_precision
 from bezierflow.simplex import check_on_simplex, grid
 
 
@@ -90,16 +84,3 @@ def test_pytrees_are_measured_over_all_leaves():
     np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
     with pytest.raises(ValueError, match="x must be built like the surface's values"):
         project(tree, x)
-
-
-jitted = jax.jit(onto_simplex)
-
-
-@settings(deadline=None, max_examples=60)
-@given(arrays(np.float64, (4, 5), elements=st.floats(-3, 3)))
-def test_onto_simplex_is_the_nearest_point(v):
-    """Its variational inequality: (v − p)·(s − p) ≤ 0 for all s of the simplex, so for its corners."""
-    with double_precision():
-        p = np.asarray(jitted(v))
-    check_on_simplex(p, 5)
-    assert np.max(np.einsum("ni,nki->nk", v - p, np.eye(5)[None] - p[:, None])) < 1e-12

@@ -2,6 +2,7 @@
 
 from .archives import read_archive, write_archive
 from .basis import basis
+from .cloud_fitting import FitOptions, PointsFit
 from .files import describe_surface, load_surface, restore_surface, save_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
@@ -15,14 +16,16 @@ from .numpy_nets import (
     simplex_derivatives,
     surface_tangents,
 )
-from .point_fitting import PointsFit, fit_points
-from .projection import project
+from .point_fitting import fit_points
+from .projection import SurfaceMap, project
 from .skeleton_fitting import fit_skeleton
 
 __all__ = [
     "BezierSimplex",
     "FitDiagnostics",
+    "FitOptions",
     "PointsFit",
+    "SurfaceMap",
     "basis",
     "describe_surface",
     "design_matrix",

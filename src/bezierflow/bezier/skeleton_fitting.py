@@ -7,9 +7,10 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ..simplex import check_face, controls_on_face, faces, multi_indices, n_controls
+from .cloud_fitting import FitOptions, PointsFit, fit_cloud, stiffness
 from .fitting import FitDiagnostics, fit
 from .model import BezierSimplex
-from .point_fitting import PointsFit, fit_cloud, stiffness
+from .point_fitting import DEFAULT
 from .values import RowLayout, pack
 
 SkeletonReport = dict[tuple[int, ...], PointsFit | FitDiagnostics]
@@ -22,9 +23,7 @@ def fit_skeleton(
     n_objectives: int,
     degree: int,
     *,
-    tautness: float = 0.3,
-    tol: float = 1e-4,
-    max_iterations: int = 500,
+    options: FitOptions = DEFAULT,
     diagnostics: Literal[False] = False,
 ) -> BezierSimplex: ...
 
@@ -35,9 +34,7 @@ def fit_skeleton(
     n_objectives: int,
     degree: int,
     *,
-    tautness: float = 0.3,
-    tol: float = 1e-4,
-    max_iterations: int = 500,
+    options: FitOptions = DEFAULT,
     diagnostics: Literal[True],
 ) -> tuple[BezierSimplex, SkeletonReport]: ...
 
@@ -47,9 +44,7 @@ def fit_skeleton(
     n_objectives: int,
     degree: int,
     *,
-    tautness: float = 0.3,
-    tol: float = 1e-4,
-    max_iterations: int = 500,
+    options: FitOptions = DEFAULT,
     diagnostics: bool = False,
 ) -> BezierSimplex | tuple[BezierSimplex, SkeletonReport]:
     """The surface whose faces fit points known to lie on them: each face is fitted with its boundary held.
@@ -66,9 +61,7 @@ def fit_skeleton(
             `{(0,): x0, (1,): x1, (0, 1): (t, x01)}`.
         n_objectives: M.
         degree: Degree of the surface, at least 1.
-        tautness: As in `fit_points`.
-        tol: As in `fit_points`.
-        max_iterations: As in `fit_points`, for each face.
+        options: As in `fit_points`, for each face whose t are unknown.
         diagnostics: Whether to return `(surface, reports)`, with a report for each face, instead of the surface alone.
     """
     if degree < 1:
@@ -81,7 +74,7 @@ def fit_skeleton(
         places = controls_on_face(face, n_objectives, degree)
         try:
             if t is None:
-                found = _fit_face(rows, points[places], len(face), degree, tautness, tol, max_iterations)
+                found = _fit_face(rows, points[places], len(face), degree, options)
             else:
                 found = _fit_known(t, rows, points[places], len(face), degree)
         except ValueError as error:
@@ -132,7 +125,7 @@ def _inside(n_members: int, degree: int) -> np.ndarray:
 
 
 def _fit_face(
-    rows: np.ndarray, net: np.ndarray, n_members: int, degree: int, tautness: float, tol: float, max_iterations: int
+    rows: np.ndarray, net: np.ndarray, n_members: int, degree: int, options: FitOptions
 ) -> tuple[np.ndarray, PointsFit]:
     """The face's net with its own control points fitted, from the tautest net that its boundary allows."""
     inside = _inside(n_members, degree)
@@ -143,8 +136,7 @@ def _fit_face(
         return start, PointsFit(np.ones((len(rows), 1)), np.array([distance]), True, "converged: the mean of the points")
     springs = stiffness(n_members, degree)
     start[inside] = np.linalg.solve(springs[np.ix_(inside, inside)], -springs[np.ix_(inside, ~inside)] @ net[~inside])
-    held = np.flatnonzero(~inside)
-    return fit_cloud(rows, start, held, n_members, degree, tautness=tautness, tol=tol, max_iterations=max_iterations)
+    return fit_cloud(rows, start, np.flatnonzero(~inside), n_members, degree, options)
 
 
 def _fit_known(

@@ -46,13 +46,6 @@ class Fonseca(AbstractSolvedProblem):
         along = (w[..., 0] - w[..., 1]) * self.n_variables**-0.5
         return along[..., None] * np.ones(self.n_variables, dtype=w.dtype)
 
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The nearest point of the segment, exact to rounding."""
-        x = np.asarray(as_batch(x, self.n_variables, "x"), dtype=float)
-        end = self.n_variables**-0.5
-        along = np.clip(x.mean(axis=-1, keepdims=True), -end, end)
-        return np.broadcast_to(along, x.shape).copy()
-
     def set_map(self) -> CenterMap:
         """`pareto_point`, with derivatives: the weighted mean of c and −c."""
         ends = np.array([[1.0], [-1.0]]) * np.full(self.n_variables, self.n_variables**-0.5)

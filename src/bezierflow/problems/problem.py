@@ -10,8 +10,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..simplex import SmoothMap, nearest
 from .names import Names
-from .projection import SmoothMap
 
 
 class AbstractProblem(eqx.Module):
@@ -69,12 +69,15 @@ class AbstractSolvedProblem(AbstractProblem):
         """
 
     @abc.abstractmethod
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The point of the Pareto set nearest to each x, in NumPy float64. Not for use while tracing."""
-
-    @abc.abstractmethod
     def set_map(self) -> SmoothMap:
-        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto what is made of it."""
+        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto it and what is made of it."""
+
+    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """The point of the Pareto set nearest to each x (see `simplex.nearest`), in NumPy float64. Not for use while tracing."""
+        points = np.asarray(as_batch(x, self.n_variables, "x"), dtype=float)
+        set_map = self.set_map()
+        t = nearest(set_map, points.reshape(-1, self.n_variables), self.n_objectives).t
+        return set_map(t).reshape(points.shape)
 
     def distance(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch"]:
         """The Euclidean distance of each x from the Pareto set, in NumPy float64. Not for use while tracing."""

@@ -11,7 +11,6 @@ from jaxtyping import Array, Float
 from ..precision import in_double_precision
 from .names import Names
 from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
-from .projection import project_onto
 from .quadratic_forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 
 
@@ -84,10 +83,6 @@ class Quadratic(AbstractSolvedProblem):
     ) -> Float[Array | np.ndarray, "*batch n_variables"]:
         """`pareto_map`, which is onto the Pareto set by strict convexity."""
         return self.pareto_map(w)
-
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The nearest point of the Pareto set, as exact as `project_onto` is."""
-        return project_onto(self.set_map(), as_batch(x, self.n_variables, "x"), self.n_objectives)
 
     def set_map(self) -> CenterMap:
         """The minimizers of weighted sums, with all objectives brought to the same scale."""

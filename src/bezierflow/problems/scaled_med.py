@@ -8,7 +8,6 @@ from jaxtyping import Array, Float
 from ..precision import in_double_precision
 from .names import Names
 from .problem import AbstractSolvedProblem, as_batch, as_point
-from .projection import project_onto
 from .quadratic_forms import CenterMap, weighted_center
 
 SCALES = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
@@ -43,10 +42,6 @@ class ScaledMED(AbstractSolvedProblem):
     def pareto_point(self, w: Float[Array | np.ndarray, "*batch 3"]) -> Float[Array | np.ndarray, "*batch 3"]:
         """`pareto_map`, which is onto the Pareto set by strict convexity."""
         return self.pareto_map(w)
-
-    def project(self, x: Float[Array | np.ndarray, "*batch 3"]) -> Float[np.ndarray, "*batch 3"]:
-        """The nearest point of the Pareto set, as exact as `project_onto` is."""
-        return project_onto(self.set_map(), as_batch(x, 3, "x"), 3)
 
     def set_map(self) -> CenterMap:
         """`pareto_map`, with derivatives."""

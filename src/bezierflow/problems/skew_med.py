@@ -48,17 +48,6 @@ class SkewMED(AbstractSolvedProblem):
         """Σ w_m e_m, which is w itself."""
         return as_batch(w, self.n_objectives, "w")
 
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The nearest point of Δ^{M−1}, exact to rounding.
-
-        It is max(x − τ, 0) with the τ that makes it sum to 1, found from the coordinates in descending order.
-        """
-        x = np.asarray(as_batch(x, self.n_variables, "x"), dtype=float)
-        descending = -np.sort(-x, axis=-1)
-        excess = (np.cumsum(descending, axis=-1) - 1) / np.arange(1, self.n_variables + 1)
-        n_positive = np.sum(descending > excess, axis=-1, keepdims=True)
-        return np.maximum(x - np.take_along_axis(excess, n_positive - 1, axis=-1), 0.0)
-
     def set_map(self) -> CenterMap:
         """The identity, with derivatives: the weighted mean of the e_m."""
         return CenterMap(np.ones((self.n_objectives, self.n_variables)), np.eye(self.n_objectives))

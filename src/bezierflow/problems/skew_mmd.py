@@ -12,7 +12,6 @@ from ..precision import in_double_precision
 from .names import Names
 from .powers import power, skew_exponents
 from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
-from .projection import project_onto
 from .quadratic_forms import CenterMap, apply, balanced, gram, stack_matrices, weighted_center
 
 
@@ -79,10 +78,6 @@ class SkewMMD(AbstractSolvedProblem):
         """x(w) = (Σ w_m A_mᵀA_m)⁻¹ Σ w_m A_mᵀA_m c_m."""
         self._check_rank()
         return weighted_center(gram(self.matrices), self.centers, as_batch(w, self.n_objectives, "w"))
-
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The nearest point of the Pareto set, as exact as `project_onto` is."""
-        return project_onto(self.set_map(), as_batch(x, self.n_variables, "x"), self.n_objectives)
 
     def set_map(self) -> CenterMap:
         """The minimizers of weighted sums of |A_m (x−c_m)|², with all of them brought to the same scale."""

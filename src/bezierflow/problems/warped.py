@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..precision import in_double_precision
+from ..simplex import SmoothMap
 from .names import Names
-from .problem import AbstractSolvedProblem, as_batch, as_point
-from .projection import SmoothMap, project_onto
+from .problem import AbstractSolvedProblem, as_point
 
 
 class Warped(AbstractSolvedProblem):
@@ -55,10 +55,6 @@ class Warped(AbstractSolvedProblem):
     ) -> Float[Array | np.ndarray, "*batch n_variables"]:
         """The problem's own point for w, bent back."""
         return _bent(self.problem.pareto_point(w), -self.bend)
-
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The nearest point of the Pareto set, as exact as `project_onto` is."""
-        return project_onto(self.set_map(), as_batch(x, self.n_variables, "x"), self.n_objectives)
 
     def set_map(self) -> "BentMap":
         """The problem's own map, bent back."""

@@ -1,7 +1,17 @@
 """The domain: multi-indices, points and nodes of the simplex Δ^{M−1}, its faces, and samplers for flows."""
 
 from .faces import check_face, controls_on_face, faces, include, support
-from .indices import index_positions, multi_indices, multinomial, multinomials, n_controls, raised_positions
+from .indices import (
+    index_positions,
+    largest_degree_within,
+    multi_indices,
+    multinomial,
+    multinomials,
+    n_controls,
+    neighbor_positions,
+    raised_positions,
+)
+from .nearest import Nearest, SmoothMap, nearest
 from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
 from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, tangent_basis, uniform
 from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Uniform
@@ -10,7 +20,9 @@ __all__ = [
     "AbstractSampler",
     "Fixed",
     "LowDiscrepancy",
+    "Nearest",
     "Nodes",
+    "SmoothMap",
     "Uniform",
     "check_face",
     "check_on_simplex",
@@ -22,6 +34,7 @@ __all__ = [
     "include",
     "index_positions",
     "kronecker",
+    "largest_degree_within",
     "lobatto_nodes",
     "lobatto_points",
     "low_discrepancy",
@@ -29,6 +42,8 @@ __all__ = [
     "multinomial",
     "multinomials",
     "n_controls",
+    "nearest",
+    "neighbor_positions",
     "quadrature_nodes",
     "raised_positions",
     "spread_nodes",

@@ -5,6 +5,7 @@ and nowhere else; every array with one row a control point follows it.
 """
 
 from functools import lru_cache
+from itertools import permutations
 from math import comb, factorial, prod
 
 import numpy as np
@@ -18,6 +19,14 @@ def n_controls(n_objectives: int, degree: int) -> int:
     if degree < 0:
         raise ValueError(f"degree must be at least 0, got {degree}")
     return comb(degree + n_objectives - 1, n_objectives - 1)
+
+
+def largest_degree_within(n_objectives: int, limit: int) -> int:
+    """The largest D ≥ 1 with |N^M_D| ≤ limit; 1 if N^M_1 has more already, and for M = 1, where every D has one multi-index."""
+    degree = 1
+    while n_objectives > 1 and n_controls(n_objectives, degree + 1) <= limit:
+        degree += 1
+    return degree
 
 
 LARGEST_INDEX_SET = 20_000_000
@@ -73,6 +82,18 @@ def raised_positions(n_objectives: int, degree: int) -> Int[np.ndarray, "n_contr
     """Where d + e_m stands in N^M_degree, for each d ∈ N^M_{degree−1} (rows) and each objective m (columns)."""
     below = multi_indices(n_objectives, degree - 1)
     positions = index_positions(below[:, None, :] + np.eye(n_objectives, dtype=np.int64))
+    positions.setflags(write=False)
+    return positions
+
+
+@lru_cache(maxsize=64)
+def neighbor_positions(n_objectives: int, degree: int) -> Int[np.ndarray, "n_controls n_neighbors"]:
+    """Where d + e_i − e_j stands in N^M_degree, for each d (rows) and each pair i ≠ j (columns); where it is none, d itself."""
+    indices = multi_indices(n_objectives, degree)[:, None, :]
+    pairs = np.array(list(permutations(range(n_objectives), 2)), dtype=np.int64).reshape(-1, 2)
+    unit = np.eye(n_objectives, dtype=np.int64)
+    beside = indices + unit[pairs[:, 0]] - unit[pairs[:, 1]]
+    positions = index_positions(np.where(beside.min(axis=2, keepdims=True) >= 0, beside, indices))
     positions.setflags(write=False)
     return positions
 
