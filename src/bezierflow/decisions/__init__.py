@@ -1,17 +1,12 @@
 """Questions to a finished surface: which one do I pick, and what does it cost me?"""
 
-from .aspiration import nearest
-from .best import best
 from .choice import Certainty, Choice, Concession
-from .compromise import compromise
-from .keeping import keep, zoom
-from .knee import knee
 from .location import Location, locate, locate_front
 from .polishing import polish
+from .questions import best, compromise, knee, nearest, robust
 from .ranges import Ranges, ranges
 from .rates import Rates, rate, rates
-from .region import Region
-from .robust import robust
+from .region import Region, keep, zoom
 
 __all__ = [
     "Certainty",

@@ -1,88 +1,90 @@
 """From questions in the user's units to choices: scale them, search, and settle what cannot be met."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .basins import is_strict
 from .choice import Certainty, Choice, Concession
-from .minimax import FEASIBLE, Programs
-from .searching import Found, search
+from .program import Program
+from .search import KEPT, Found, good_starts, search
 from .view import View
 
 MARGIN = 3e-9
 """Bounds are kept by this much more than asked, in units of each range: what a search and a stand-in may be off by together."""
 
+BROKEN = 1e-8
+"""A bound that is broken by more, in units of the range, had to give."""
 
-def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> Choice:
+SLACK, GAIN = 1e-10, 1e-4
+"""Bounds that cannot be met are loosened by so much more than they must be. Where one point alone breaks them least, that lets
+goals fall by some √SLACK; a question is worth leaving that point for if it gains more than GAIN."""
+
+
+class Reach(NamedTuple):
+    """Bounds B f ≤ d in units of ranges, which some point of the front obeys.
+
+    Attributes:
+        B: a row for each bound.
+        d: the limits, loosened where no point obeys those that were asked for.
+        least: the point that breaks the worst bound least, where no point of the grid obeys all.
+    """
+
+    B: np.ndarray
+    d: np.ndarray
+    least: Found | None = None
+
+
+def reach(view: View, bounds: np.ndarray) -> Reach:
+    """Bounds on f in the user's units, (M, 2), loosened by their least largest violation if no point of the front obeys them."""
+    sides = np.concatenate([-np.eye(len(bounds)), np.eye(len(bounds))]) / view.scale
+    limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(view.scale, 2) - MARGIN
+    given = np.isfinite(limits)
+    B, d = sides[given], limits[given]
+    violation = Program(B, d, B[:0], d[:0])
+    if not len(d) or violation.goals(view.terrain.values).min() <= 0:
+        return Reach(B, d)
+    least = search(view.terrain, violation)
+    return Reach(B, d + max(0.0, least.goal) + SLACK, least)
+
+
+def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
     """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units.
 
-    Where no point of the front obeys all bounds, the largest violation, in units of each objective's range, is made as small as
-    it can be, and among the points that break no bound by more than that the question is answered.
+    Where no point of the front obeys all bounds, two programs are solved: the first makes the largest violation, in units of
+    each objective's range, as small as it can be; the second is the question with all bounds loosened by that much. `within`
+    saves the first where its solution is known.
     """
-    return answers(view, [question], A[None], c[None], bounds)[0]
+    unit, found = best_within(view, A, c, within or reach(view, bounds))
+    x, f = view.point(found.t)
+    return Choice(
+        question=question,
+        t=found.t,
+        x=x,
+        f=f,
+        value=float((A @ f - c).max()),
+        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
+        gave=_concessions(view, f, bounds),
+        weights=found.weights * unit,
+        names=view.solution.names,
+    )
 
 
-def answers(view: View, questions: list[str], A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> list[Choice]:
-    """Several such questions within the same bounds, with as many goals each: A is (n, n_goals, M) and c is (n, n_goals)."""
-    programs, sizes = scaled_programs(view, A, c, bounds)
-    solution, found = view.solution, _within_bounds(view, programs)
-    t = np.stack([one.end.t for one in found])
-    choices = []
-    for k, (x, f) in enumerate(zip(*view.designs_and_values(t), strict=True)):
-        choice = Choice(
-            question=questions[k],
-            t=t[k],
-            x=view.unravel(x),
-            f=f,
-            value=float((A[k] @ f - c[k]).max()),
-            certainty=Certainty.of(solution, found[k].starts, found[k].agreed, found[k].end.residual),
-            gave=_concessions(view, f, bounds),
-            weights=found[k].weights * sizes[k] / view.scale,
-            names=solution.names,
-        )
-        choices.append(choice)
-    return choices
-
-
-def scaled_programs(view: View, A: np.ndarray, c: np.ndarray, bounds: np.ndarray) -> tuple[Programs, np.ndarray]:
-    """Questions in units of ranges, each divided by the size of its largest coefficient; and those sizes."""
-    rows = A * view.scale
-    sizes = np.abs(rows).max(axis=(1, 2))
-    return Programs(rows / sizes[:, None, None], (c - A @ view.origin) / sizes[:, None], *_bound_rows(view, bounds)), sizes
-
-
-def _within_bounds(view: View, programs: Programs) -> list[Found]:
-    """The best points that obey the bounds; if there are none, the best of those that break the worst bound least."""
-    terrain = view.terrain
-    if programs.violation(terrain.values).min() <= FEASIBLE:  # some point of the grid obeys them
-        found = search(terrain, programs)
-        if all(one.end.violation <= FEASIBLE for one in found):
-            return found
-    B, d = programs.B, programs.d
-    breaking = Programs(B[None], d[None], B[:0], d[:0])
-    least = search(terrain, breaking)[0]
-    if least.end.goal <= FEASIBLE:
-        found = search(terrain, programs, also=least.end.t)  # there is room between the points of the grid
-        if all(one.end.violation <= FEASIBLE for one in found):
-            return found
-    elif is_strict(terrain.true, breaking, 0, least.end):
-        return [least] * len(programs.c)
-    loosened = programs._replace(d=d + max(0.0, least.end.goal) + 2 * FEASIBLE)
-    return [one if one.end.violation <= FEASIBLE else least for one in search(terrain, loosened, also=least.end.t)]
-
-
-def _bound_rows(view: View, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds as rows B f ≤ d in units of ranges, lowest values first."""
-    low, high = ((bounds - view.origin[:, None]) / view.scale[:, None]).T
-    d = np.concatenate([-low, high]) - MARGIN
-    identity = np.eye(len(bounds))
-    given = np.isfinite(d)
-    return np.concatenate([-identity, identity])[given], d[given]
+def best_within(view: View, A: np.ndarray, c: np.ndarray, within: Reach) -> tuple[float, Found]:
+    """The best point within bounds: the unit of the goal, its largest coefficient times a range, and the point in that unit."""
+    unit, terrain, least = float(np.abs(A * view.scale).max()), view.terrain, within.least
+    program = Program(A / unit, c / unit, within.B, within.d)
+    if least is None:
+        return unit, search(terrain, program)
+    if least.goal <= KEPT:
+        return unit, search(terrain, program, np.stack([least.t, *good_starts(terrain, program)]))
+    found, goal = search(terrain, program, least.t[None]), float(program.goals(terrain.front.values(least.t[None]))[0])
+    return unit, found if goal - found.goal > GAIN else least._replace(goal=goal)
 
 
 def _concessions(view: View, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:
     given = []
     for m, name in enumerate(view.solution.names.objectives):
         for limit, excess in ((bounds[m, 0], bounds[m, 0] - f[m]), (bounds[m, 1], f[m] - bounds[m, 1])):
-            if excess > FEASIBLE * view.scale[m]:
+            if excess > BROKEN * view.scale[m]:
                 given.append(Concession(name, float(limit), float(f[m])))
     return tuple(given)

@@ -19,7 +19,7 @@ class Certainty:
             that was fitted to them, where a file came without their code.
         front_error: largest error of that fitted front seen at held-out t, for each objective; 0 for the objectives themselves.
         set_error: estimated RMS distance of the surface to the true Pareto set, in units of x.
-        set_bound: what the largest distance stays below in 95 of 100 cases.
+        set_bound: three times the largest distance seen: what the true largest one is expected to stay below.
         flags: what is wrong with the surface, if anything.
         starts: from how many places the search started.
         agreed: how many of them ended at this answer, or at one as good.
@@ -55,7 +55,7 @@ class Certainty:
         if self.source == "fitted front":
             values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
         text = (
-            f"{values}; x within about {self.set_error:.2g} (RMS) of the true Pareto set, at most {self.set_bound:.2g}; "
+            f"{values}; x within about {self.set_error:.2g} (RMS) of the true Pareto set, expected below {self.set_bound:.2g} everywhere; "
             f"{self.agreed} of {self.starts} searches agree"
         )
         return text + "".join(f"\n    caution: {flag.value}" for flag in self.flags)
@@ -91,8 +91,8 @@ class Choice:
         value: the quantity that the question minimizes, at the answer.
         certainty: how sure the answer is.
         gave: bounds that could not be met, with the nearest that could; empty if all were.
-        weights: what each objective counts for at the answer, the multipliers of the question: f cannot be improved in total
-            when priced so. In units of value for each unit of the objective.
+        weights: what each objective counts for at the answer, by the multipliers of the question: at these prices no small move
+            along the front lowers the total. In units of value for each unit of the objective.
         names: of objectives and variables.
     """
 

@@ -1,225 +1,129 @@
-"""The front as a map on the simplex, t ↦ f(b(t)), with its first two derivatives: what every question is asked of.
+"""The front as a map on the simplex, t ↦ f(b(t)), with its derivatives by t: what every question is asked of.
 
-A question takes some twenty evaluations of a handful of points, so what counts is how fast one small evaluation is and that
-none has to wait for a compiler: polynomials are evaluated by NumPy here. Only the problem's own objectives go through JAX.
+A search evaluates single points, so what counts is how fast one small evaluation is and that none has to wait for a compiler:
+polynomials are evaluated by NumPy. Only the problem's own objectives go through JAX. Derivatives are laid out as in `SmoothMap`.
 """
 
-import abc
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from math import isqrt
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
-from ..bezier import BezierSimplex
-from ..bezier.projection import pad_rows
+from ..bezier.numpy_nets import design_matrix, differentiate, elevate
+from ..bezier.projection import SurfaceMap, pad_rows
 from ..precision import double_precision
-from ..simplex import multi_indices, multinomials, raised_positions, tangent_basis
+from ..simplex import lobatto_nodes
+
+Points = Float[np.ndarray, "n n_objectives"]
+Values = Float[np.ndarray, "n n_values"]
+Slopes = Float[np.ndarray, "n n_objectives n_values"]
+Bends = Float[np.ndarray, "n n_objectives n_objectives n_values"]
 
 
-class AbstractFrontMap(abc.ABC):
-    """A vector of values over the simplex, with derivatives along it in the coordinates of `tangent_basis`."""
-
-    @abc.abstractmethod
-    def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
-        """The values at each row of t."""
-
-    @abc.abstractmethod
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """At each row of t and for each value side by side: it, its M−1 slopes, and the upper triangle of its Hessian."""
-
-    def derivatives(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values (n, V), Jacobians (n, V, M−1) and Hessians (n, V, M−1, M−1) along the simplex."""
-        k, every = t.shape[1] - 1, self.expansions(t)
-        hessian = every[..., 1 + k :].take(squared(k), axis=2)
-        return every[..., 0], every[..., 1 : 1 + k], hessian.reshape(*every.shape[:2], k, k)
-
-
-class PolynomialMap(AbstractFrontMap):
-    """A Bézier simplex, with its derivatives written in its own degree: one product with the monomials gives all of them."""
+class PolynomialMap:
+    """A Bézier simplex. Its slopes are elevated to its own degree: one product with the basis gives them and the values."""
 
     def __init__(self, control_points: Float[np.ndarray, "n_controls n_values"], n_objectives: int, degree: int):
         self.points, self.n_objectives, self.degree = np.asarray(control_points, dtype=float), n_objectives, degree
-        (n_controls, V), k = self.points.shape, n_objectives - 1
-        slopes = _differentiate(self.points, n_objectives, degree)
-        bends = _differentiate(slopes, n_objectives, degree).reshape(n_controls, V, k * k)[..., triangle(k)]
-        every = np.concatenate([self.points[..., None], slopes.reshape(n_controls, V, k), bends], axis=2)
-        coefficients = multinomials(n_objectives, degree)[:, None]
-        self._values, self._every = coefficients * self.points, coefficients * every.reshape(n_controls, -1)
+        self._smooth = SurfaceMap(self.points, n_objectives, degree)
+        slopes = elevate(differentiate(self.points, n_objectives, degree), n_objectives, max(degree - 1, 0), degree)
+        self._every = np.concatenate([self.points, *slopes], axis=1)
 
-    def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
-        """b(t|P) = Pᵀ z(t)."""
-        return _monomials(t, self.degree) @ self._values
+    def values(self, t: Points) -> Values:
+        """b(t)."""
+        return self._smooth(t)
 
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """b(t|P) and its derivatives."""
-        return (_monomials(t, self.degree) @ self._every).reshape(len(t), self.points.shape[1], -1)
+    __call__ = values
+
+    def slopes(self, t: Points) -> tuple[Values, Slopes]:
+        """b(t) and ∂_m b."""
+        every = (design_matrix(t, self.degree) @ self._every).reshape(len(t), 1 + self.n_objectives, -1)
+        return every[:, 0], every[:, 1:]
+
+    def derivatives(self, t: Points) -> tuple[Values, Slopes, Bends]:
+        """b(t), ∂_m b and ∂_m ∂_k b."""
+        return self._smooth.derivatives(t)
+
+    def in_units(self, units: Float[np.ndarray, "..."]) -> "PolynomialMap":
+        """The same map with its values measured in given units."""
+        return PolynomialMap(self.points / units, self.n_objectives, self.degree)
 
 
-class ExactMap(AbstractFrontMap):
-    """The problem's own objectives on the surface, differentiated by JAX along the simplex: (M−1)² directions, whatever L is.
+class ExactMap:
+    """The problem's own objectives on the surface, differentiated by JAX along the surface: M directions, whatever L is.
 
-    The surface itself is differentiated without JAX: near t it is x + X v + ½ vᵀY v, and only f of that is left to compile.
     The problem's numbers are arguments of the compiled programs, which know nothing of the surface: every other solution of
-    the problem, or of one with the same shapes, finds them compiled.
+    the problem, or of one with the same shapes, finds them compiled. A derivative that is no number is given as 0.
     """
 
-    def __init__(self, objectives: Callable[[Array], Array], surface: BezierSimplex):
+    def __init__(self, objectives: Callable[[Array], Array], surface: PolynomialMap, units: float | np.ndarray = 1.0):
+        self._objectives, self._surface, self._units = objectives, surface, units
         arrays, code = eqx.partition(objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray))
         numbers, structure = jax.tree.flatten(arrays)
-        self._surface = polynomial_map(surface)
-        self._values, self._expansions = _programs(code, structure)
+        self._programs = _programs(code, structure)
         with double_precision():
             self._numbers = [jnp.asarray(one) for one in numbers]
 
-    def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
+    def values(self, t: Points) -> Values:
         """f(b(t))."""
-        return self.of(self._surface.values(t))
+        return self._run(self._surface.values(t))[0]
 
-    def of(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_values"]:
-        """f(x)."""
+    __call__ = values
+
+    def slopes(self, t: Points) -> tuple[Values, Slopes]:
+        """f(b(t)) and its first derivatives."""
+        return self._run(*self._surface.slopes(t))
+
+    def derivatives(self, t: Points) -> tuple[Values, Slopes, Bends]:
+        """f(b(t)) and its first two derivatives."""
+        return self._run(*self._surface.derivatives(t))
+
+    def in_units(self, units: Float[np.ndarray, "..."]) -> "ExactMap":
+        """The same map with its values measured in given units."""
+        return ExactMap(self._objectives, self._surface, units)
+
+    def _run(self, *expansion: np.ndarray) -> Any:
+        """The expansion of f along that of a surface, of one point or padded to few sizes, since each is compiled."""
+        n = len(expansion[0])
         with double_precision():
-            return np.asarray(self._values(_padded(x), *self._numbers))[: len(x)]
-
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """f(b(t)) and its derivatives, forward over forward."""
-        with double_precision():
-            return np.asarray(self._expansions(_padded(self._surface.expansions(t)), *self._numbers))[: len(t)]
+            points = expansion if n == 1 else [pad_rows(part, least=8) for part in expansion]
+            values, *derivatives = self._programs[len(expansion) - 1](*points, *self._numbers)
+        return np.asarray(values)[:n] / self._units, *(np.nan_to_num(np.asarray(d)[:n]) / self._units for d in derivatives)
 
 
-@dataclass(frozen=True, eq=False)
-class ScaledMap(AbstractFrontMap):
-    """Another map in units of its own range: (F − origin) / scale, so that all values count alike in a solver."""
-
-    inner: AbstractFrontMap
-    origin: Float[np.ndarray, " n_values"]
-    scale: Float[np.ndarray, " n_values"]
-
-    def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
-        """The scaled values."""
-        return (self.inner.values(t) - self.origin) / self.scale
-
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values width"]:
-        """The scaled values and derivatives."""
-        every = self.inner.expansions(t) / self.scale[:, None]
-        every[..., 0] -= self.origin / self.scale
-        return every
+FrontMap = PolynomialMap | ExactMap
 
 
-@dataclass(frozen=True, eq=False)
-class SquaredDistance(AbstractFrontMap):
-    """½‖F(t) − target‖² for a map F, as a map with a single value: the question of the nearest point."""
-
-    inner: AbstractFrontMap
-    target: Float[np.ndarray, " n_values"]
-
-    def values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n 1"]:
-        """Half the squared distance."""
-        return np.sum((self.inner.values(t) - self.target) ** 2, axis=1, keepdims=True) / 2
-
-    def expansions(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n 1 width"]:
-        """½ rᵀr, ∇ = Jᵀr and ∇² = JᵀJ + Σ r_i ∇²F_i for r = F(t) − target."""
-        n, k, every = len(t), t.shape[1] - 1, self.inner.expansions(t)
-        r, jacobian = (every[..., 0] - self.target)[:, None], every[..., 1 : 1 + k]
-        squares = (np.swapaxes(jacobian, 1, 2) @ jacobian).reshape(n, 1, k * k)
-        result = r @ every
-        result[..., 0] = (r**2).sum(axis=2) / 2
-        result[..., 1 + k :] += squares[..., triangle(k)]
-        return result
-
-
-def polynomial_map(surface: BezierSimplex) -> PolynomialMap:
-    """A surface of flat vectors as such a map; a constant one is written with degree 1, where derivatives exist."""
-    surface = surface if surface.degree else surface.elevate(1)
-    return PolynomialMap(np.asarray(surface.control_points), surface.n_objectives, surface.degree)
-
-
-def _padded(rows: Float[np.ndarray, "n *width"]) -> Float[np.ndarray, "padded *width"]:
-    """The rows and copies of the last one: one, eight, or a larger power of two, so that few sizes are ever compiled."""
-    return rows if len(rows) == 1 else pad_rows(rows, least=8)
+def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMap:
+    """The polynomial of this degree that has the values of the front at the Lobatto nodes."""
+    nodes = lobatto_nodes(n_objectives, degree).t
+    return PolynomialMap(np.linalg.solve(design_matrix(nodes, degree), front.values(nodes)), n_objectives, degree)
 
 
 @lru_cache(maxsize=64)
-def _programs(code: Any, structure: Any) -> tuple[Callable, Callable]:
+def _programs(code: Any, structure: Any) -> list[Callable]:
     """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 
-    The first gives f(x). The second takes the expansion of the surface, x + X v + ½ vᵀY v, and gives that of f on it.
+    They give f(x); f on x + vX near v = 0 with its slopes; and f on x + vX + ½ vYv with its slopes and bends. All for many x.
     """
 
-    def value(x: Array, *numbers: Array) -> Array:
-        objectives = eqx.combine(jax.tree.unflatten(structure, numbers), code)
-        return objectives(x)
+    def value(numbers: tuple[Array, ...], x: Array) -> tuple[Array]:
+        return (eqx.combine(jax.tree.unflatten(structure, numbers), code)(x),)
 
-    def expansion(every: Array, *numbers: Array) -> Array:
-        n_variables, width = every.shape
-        k = (isqrt(8 * width + 1) - 3) // 2  # of width = 1 + k + k(k+1)/2
-        x, X, Y = every[:, 0], every[:, 1 : 1 + k], every[:, 1 + k :][:, squared(k)].reshape(n_variables, k, k)
+    def slopes(numbers: tuple[Array, ...], x: Array, X: Array) -> tuple[Array, Array]:
+        (f,), along = jax.linearize(lambda x: value(numbers, x), x)
+        return f, jax.vmap(along)(X)[0]
 
-        def along(v: Array) -> Array:
-            return value(x + X @ v + (Y @ v) @ v / 2, *numbers)
+    def bends(numbers: tuple[Array, ...], x: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:
+        first, v = jax.jacfwd(lambda v: value(numbers, x + v @ X + v @ (v @ Y) / 2)[0]), jnp.zeros(len(X))
+        return *value(numbers, x), first(v).T, jax.jacfwd(first)(v).transpose(1, 2, 0)
 
-        def with_slopes(v: Array) -> tuple[Array, tuple[Array, Array]]:
-            slopes, at = jax.jacfwd(lambda v: (along(v),) * 2, has_aux=True)(v)
-            return slopes, (at, slopes)
+    def for_many(n_parts: int, function: Callable) -> Callable:
+        return jax.jit(lambda *given: jax.vmap(lambda *parts: function(given[n_parts:], *parts))(*given[:n_parts]))
 
-        bends, (at, slopes) = jax.jacfwd(with_slopes, has_aux=True)(jnp.zeros(k))
-        return jnp.concatenate([at[:, None], slopes, bends.reshape(len(at), -1)[:, triangle(k)]], axis=1)
-
-    def for_each(function: Callable) -> Callable:
-        def batched(points: Array, *numbers: Array) -> Array:
-            return jax.vmap(lambda point: function(point, *numbers))(points)
-
-        return jax.jit(batched)
-
-    return for_each(value), for_each(expansion)
-
-
-@cache
-def triangle(k: int) -> Int[np.ndarray, " n_bends"]:
-    """Where the upper triangle of a k × k matrix stands in its entries."""
-    rows, columns = np.triu_indices(k)
-    return rows * k + columns
-
-
-@cache
-def squared(k: int) -> Int[np.ndarray, " k*k"]:
-    """Where each entry of a symmetric k × k matrix stands in its upper triangle."""
-    places, (rows, columns) = np.empty((k, k), dtype=int), np.triu_indices(k)
-    places[rows, columns] = places[columns, rows] = np.arange(len(rows))
-    return places.ravel()
-
-
-@cache
-def _layout(n_objectives: int, degree: int) -> Int[np.ndarray, "n_objectives n_controls"]:
-    """Where each factor t_m^{d_m} stands in a flattened table of powers."""
-    return np.ascontiguousarray((multi_indices(n_objectives, degree) * n_objectives + np.arange(n_objectives)).T)
-
-
-def _monomials(t: Float[np.ndarray, "n n_objectives"], degree: int) -> Float[np.ndarray, "n n_controls"]:
-    """t^d for all |d| = D in the canonical order, as products of powers 1, t, …, t^D taken from a table."""
-    table = np.empty((degree + 1, t.shape[1], len(t)))  # rows of all points together: those are fast to gather
-    table[0], table[1:] = 1.0, t.T
-    np.multiply.accumulate(table, axis=0, out=table)
-    powers = table.reshape(-1, len(t))
-    first, *others = _layout(t.shape[1], degree)
-    z = powers.take(first, axis=0)
-    for places in others:
-        z *= powers.take(places, axis=0)
-    return z.T
-
-
-def _differentiate(net: Float[np.ndarray, "n_controls width"], n_objectives: int, degree: int) -> np.ndarray:
-    """The nets of the derivatives along the simplex, in the same degree: one column for each value and direction."""
-    raised = raised_positions(n_objectives, degree)
-    below = degree * np.einsum("dmv,mk->dvk", net[raised], tangent_basis(n_objectives)).reshape(len(raised), -1)
-    shares = (multi_indices(n_objectives, degree - 1) + 1) / degree
-    same_degree = np.zeros((len(net), below.shape[1]))
-    for m in range(n_objectives):  # p_d = Σ_m (d_m / D) p_{d − e_m}
-        same_degree[raised[:, m]] += shares[:, m : m + 1] * below
-    return same_degree
+    return [for_many(1 + order, function) for order, function in enumerate([value, slopes, bends])]

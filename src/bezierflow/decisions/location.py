@@ -8,16 +8,11 @@ import numpy as np
 
 from ..flow import Solution
 from ..precision import double_precision
+from ..simplex import nearest
 from .choice import Certainty
-from .front_map import AbstractFrontMap, ScaledMap, SquaredDistance
-from .minimax import Programs
-from .searching import search
-from .terrain import Terrain
+from .front_map import FrontMap
 from .view import View, view_of
 from .wishes import numbers
-
-FINE = 1e-10
-"""The residual with which a search has arrived here: the goal is the square of what is asked for."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +41,29 @@ def locate(solution: Solution, x: Any) -> Location:
         flat = np.asarray(solution.raveling.ravel(x), dtype=float)
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
-    size = max(solution.error.diameter, np.finfo(float).tiny)
-    surface = ScaledMap(view.surface, np.zeros(len(flat)), np.full(len(flat), size))
-    return _nearest(view, surface, surface, flat / size, view.grid_x / size, size)
+    size = np.array(max(solution.error.diameter, np.finfo(float).tiny))
+    return _nearest(view, view.surface, flat, size)
 
 
 def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
-    target = (numbers(solution, f, "f") - view.origin) / view.scale
-    return _nearest(view, view.terrain.guide, view.terrain.true, target, view.grid_scaled, 1.0)
+    return _nearest(view, view.terrain.front, numbers(solution, f, "f"), view.scale)
 
 
-def _nearest(
-    view: View, guide: AbstractFrontMap, true: AbstractFrontMap, target: np.ndarray, on_grid: np.ndarray, unit: float
-) -> Location:
-    """The nearest point on the true map, searched for on a guide that is close to it."""
-    squared = ((on_grid - target) ** 2).sum(axis=1, keepdims=True) / 2
-    away = SquaredDistance(true, target)
-    toward = away if guide is true else SquaredDistance(guide, target)
-    question = Programs(np.ones((1, 1, 1)), np.zeros((1, 1)), np.zeros((0, 1)), np.zeros(0))
-    found = search(Terrain(away, toward, view.grid_t, squared, view.grid_neighbors), question, tol=FINE)[0]
-    (x,), (f,) = view.designs_and_values(found.end.t[None])
+def _nearest(view: View, surface: FrontMap, target: np.ndarray, units: np.ndarray) -> Location:
+    """The nearest point of a surface to a target, with values measured in given units, and distances too if they are one."""
+    surface, target = surface.in_units(units), target / units
+    found = nearest(surface, target[None], view.solution.n_objectives)
+    (t,), (image,), (slopes,) = found.t, *surface.slopes(found.t)
+    gradient = slopes @ (image - target)
+    # With the multipliers ∇ − min ∇ ≥ 0 of t ≥ 0 this is all that is left of the first-order conditions.
+    residual = float((t * (gradient - gradient.min())).max())
+    x, f = view.point(t)
     return Location(
-        t=found.end.t,
-        x=view.unravel(x),
+        t=t,
+        x=x,
         f=f,
-        distance=float(np.sqrt(2 * found.end.goal) * unit),
-        certainty=Certainty.of(view.solution, found.starts, found.agreed, found.end.residual),
+        distance=float(found.distances[0]) * (1.0 if units.ndim else float(units)),
+        certainty=Certainty.of(view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual),
     )

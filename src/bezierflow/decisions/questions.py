@@ -1,109 +1,135 @@
-"""The front as questions see it: goals, bounds and their derivatives at several places at once."""
+"""The questions that the one program answers: the best under bounds, nearest to a hope, knee, least total, least regret."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
-from jaxtyping import Float, Int
 
-from ..simplex import tangent_basis
-from .front_map import AbstractFrontMap, squared
-from .minimax import End, Programs
+from ..flow import Solution
+from .asking import answer, best_within, reach
+from .choice import Choice
+from .ranges import ranges
+from .region import Region, opened
+from .wishes import Bounds, bounds_array, bounds_in_words, in_words, nonnegative, numbers, objective_number
+
+AUGMENTATION = 1e-4
+"""The share of the sum beside the maximum in `nearest`: among points equally near the one that no other dominates is chosen."""
+
+MOST_VARYING = 8
+"""So many weights may vary at once in `robust`: every combination of their extremes counts, 256 for 8."""
 
 
-class Place(NamedTuple):
-    """The front at each t, seen from the question asked there. Constraints are goals, bounds and −t ≤ 0, in this order.
+def best(solution: Solution | Region, minimize: str | int, subject_to: Bounds | None = None) -> Choice:
+    """The point of the front where one objective is smallest while others obey bounds.
 
-    Attributes:
-        t: where.
-        duals: of the constraints, as far as they are known.
-        goal: the largest goal, τ.
-        violation: of the worst bound.
-        excess: of the constraints; of goals over the largest one.
-        slopes: of the constraints along the simplex, and along τ.
-        bends: of goals and bounds, the upper triangles of their Hessians.
-        bend: the Hessian of the Lagrangian.
-        unmet: the first-order conditions, which are all 0 at a solution: of t, of τ, and of the constraints that count.
-        residual: the largest of those.
+    Args:
+        solution: a solution, or a region of one.
+        minimize: the objective, by name or number (from 0).
+        subject_to: bounds on objectives, `{"weight": (None, 3.0)}`: (lowest, highest), None for no bound.
+
+    Returns:
+        The choice. If no point obeys all bounds: the one that breaks them least, in units of each objective's range, and
+        `choice.gave` says by how much.
     """
-
-    t: Float[np.ndarray, "n n_objectives"]
-    duals: Float[np.ndarray, "n n_constraints"]
-    goal: Float[np.ndarray, " n"]
-    violation: Float[np.ndarray, " n"]
-    excess: Float[np.ndarray, "n n_constraints"]
-    slopes: Float[np.ndarray, "n n_constraints n_objectives"]
-    bends: Float[np.ndarray, "n n_rows n_bends"]
-    bend: Float[np.ndarray, "n k k"]
-    unmet: Float[np.ndarray, "n n_conditions"]
-    residual: Float[np.ndarray, " n"]
-
-    def end(self, k: int) -> End:
-        """One of the places as the end of a search."""
-        goal, violation, residual = float(self.goal[k]), float(self.violation[k]), float(self.residual[k])
-        return End(self.t[k], goal, violation, self.duals[k], goal + float(self.duals[k] @ self.excess[k]), residual)
+    view, bounds = opened(solution, subject_to)
+    m, names = objective_number(view.solution, minimize, "minimize"), view.solution.names.objectives
+    goal = np.eye(len(bounds))[m : m + 1]
+    return answer(view, f"least {names[m]}{bounds_in_words(names, bounds)}", goal, np.zeros(1), bounds)
 
 
-class Questions:
-    """Questions about a front, one for each place."""
+def nearest(
+    solution: Solution | Region,
+    aspiration: Mapping[str | int, float] | Sequence[float],
+    importance: Mapping[str | int, float] | Sequence[float] | None = None,
+    subject_to: Bounds | None = None,
+) -> Choice:
+    """The point of the front nearest to an aspiration point, by the augmented achievement scalarization.
 
-    def __init__(self, front: AbstractFrontMap, programs: Programs, which: Int[np.ndarray, " n"], n_objectives: int):
-        self.front, self.programs, self.which, self.n_objectives = front, programs, which, n_objectives
-        self.rows, self.limits = programs.rows(which)
-        self.n_goals, self.n_rows = programs.c.shape[1], self.rows.shape[1]
-        self._slopes = np.zeros((len(which), self.n_rows + n_objectives, n_objectives))  # with those that are always the same
-        self._slopes[:, self.n_rows :, :-1] = -tangent_basis(n_objectives)
-        self._slopes[:, : self.n_goals, -1] = -1.0
+    Minimizes max_m i_m (f_m − a_m)/r_m + ρ Σ_m i_m (f_m − a_m)/r_m, where r_m is the range of objective m over the front, so
+    that no objective counts more for being measured in small units (Wierzbicki, "The use of reference objectives in
+    multiobjective optimization", 1980). If the aspiration can be reached, the answer is better than it in every objective.
 
-    def only(self, kept: list[int]) -> "Questions":
-        """Some of them."""
-        return Questions(self.front, self.programs, self.which[kept], self.n_objectives)
-
-    def equal_duals(self) -> Float[np.ndarray, "n n_constraints"]:
-        """Duals to begin with: all goals count alike, and nothing else counts."""
-        duals = np.zeros(self._slopes.shape[:2])
-        duals[:, : self.n_goals] = 1 / self.n_goals
-        return duals
-
-    def look(
-        self,
-        t: Float[np.ndarray, "n n_objectives"],
-        duals: Float[np.ndarray, "n n_constraints"],
-        expansions: Float[np.ndarray, "n n_values width"] | None = None,
-    ) -> Place:
-        """The front at each t, and how well the first-order conditions hold with these duals; expansions if they are known."""
-        k, n_goals, n_rows = self.n_objectives - 1, self.n_goals, self.n_rows
-        seen = self.rows @ (self.front.expansions(t) if expansions is None else expansions)
-        slopes = self._slopes.copy()
-        slopes[:, :n_rows, :k] = seen[..., 1 : 1 + k]
-        excess = np.empty(slopes.shape[:2])
-        np.subtract(seen[..., 0], self.limits, out=excess[:, :n_rows])
-        np.negative(t, out=excess[:, n_rows:])
-        goal = excess[:, :n_goals].max(axis=1)
-        excess[:, :n_goals] -= goal[:, None]
-        unmet = conditions(slopes, excess, duals)
-        violation, residual = np.zeros(len(t)), np.abs(unmet).max(axis=1)
-        if n_rows > n_goals:
-            violation = excess[:, n_goals:n_rows].max(axis=1, initial=0.0)
-            residual = np.maximum(residual, violation)
-        bends = seen[..., 1 + k :]
-        return Place(t, duals, goal, violation, excess, slopes, bends, self.bend(duals, bends), unmet, residual)
-
-    def bend(self, duals: np.ndarray, bends: np.ndarray) -> Float[np.ndarray, "n k k"]:
-        """The Hessian of the Lagrangian along the simplex."""
-        k = self.n_objectives - 1
-        return (duals[:, None, : self.n_rows] @ bends).take(squared(k), axis=2).reshape(-1, k, k)
+    Args:
+        solution: as in `best`.
+        aspiration: a value for each objective, as a sequence or by name; an objective left out of a mapping aims at its ideal.
+        importance: i_m, how much each objective counts; all 1 if not given.
+        subject_to: as in `best`.
+    """
+    view, bounds = opened(solution, subject_to)
+    span = ranges(view.solution)
+    aim = numbers(view.solution, aspiration, "aspiration", default=span.ideal)
+    counts = np.ones(len(bounds)) if importance is None else nonnegative(view.solution, importance, "importance", default=1.0)
+    rates = counts / span.width
+    goals = np.diag(rates) + AUGMENTATION * rates
+    return answer(view, f"nearest to {in_words(aim)}", goals, goals @ aim, bounds)
 
 
-def conditions(slopes: np.ndarray, excess: np.ndarray, duals: np.ndarray) -> Float[np.ndarray, "n n_conditions"]:
-    """The first-order conditions: ∇L and Σ λ_goals − 1, up to sign, and the excess of every constraint that counts."""
-    n, n_constraints, k = slopes.shape
-    unmet = np.empty((n, k + n_constraints))
-    np.matmul(duals[:, None], slopes, out=unmet[:, None, :k])
-    unmet[:, k - 1] += 1.0
-    np.multiply(excess, duals > 0, out=unmet[:, k:])
-    return unmet
+def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choice:
+    """The point farthest below the plane through the front's corners, in units of each objective's range.
+
+    (Das, "On characterizing the 'knee' of the Pareto curve based on normal-boundary intersection", Structural Optimization 18,
+    1999.) `choice.value` is minus that distance: near 0 or above, the front has no knee and every point is as good a bargain.
+    Arguments are as in `best`.
+    """
+    view, bounds = opened(solution, subject_to)
+    span = ranges(view.solution)
+    corners = (view.corners - span.ideal) / span.width
+    normal = _plane_normal(corners)
+    goal = (normal / span.width)[None]
+    return answer(view, "the knee of the front", goal, goal @ span.ideal + normal @ corners.mean(axis=0), bounds)
 
 
-def only(parts: Any, kept: np.ndarray | list[int]) -> Any:
-    """Some rows of each part."""
-    return type(parts)(*(part[kept] for part in parts))
+def _plane_normal(corners: np.ndarray) -> np.ndarray:
+    """The unit normal of the plane through the corners that points away from the ideal; the diagonal where corners span none."""
+    n_objectives = len(corners)
+    diagonal = np.full(n_objectives, n_objectives**-0.5)
+    _, sizes, directions = np.linalg.svd(corners[1:] - corners[0])
+    normal = directions[-1] * np.sign(directions[-1].sum() or 1.0)
+    # A normal with a negative entry would praise a worse value of that objective.
+    return normal if sizes[-1] > 1e-9 and (normal >= 0).all() else diagonal
+
+
+def compromise(
+    solution: Solution | Region, weights: Mapping[str | int, float] | Sequence[float], subject_to: Bounds | None = None
+) -> Choice:
+    """The point where Σ_m w_m f_m is least, with weights in objective units: what one unit of each objective is worth.
+
+    Unlike t, which only says where on the surface a point lies, these weights are prices: `{"cost": 1, "emission": 40}` means
+    that one unit of emission may cost 40 units of cost. There is a number of at least 0 for each objective, in a sequence or by
+    name; objectives left out of a mapping are free. Other arguments are as in `best`.
+    """
+    view, bounds = opened(solution, subject_to)
+    prices = nonnegative(view.solution, weights, "weights", default=0.0)
+    return answer(view, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds)
+
+
+def robust(
+    solution: Solution | Region, weights: Mapping[str | int, tuple[float, float]], subject_to: Bounds | None = None
+) -> Choice:
+    """The point with the least regret while prices vary: min_t max_w [w·f(t) − min_s w·f(s)].
+
+    For a fixed point the regret is a linear function of w minus a concave one, hence convex: its maximum over a box of weights
+    is at a corner of the box. So the answer is exact for the whole range, not for a sample of it. `choice.value` is the
+    largest regret: whatever the weights turn out to be, the best choice for them is better by no more than that.
+
+    Args:
+        solution: as in `best`.
+        weights: (lowest, highest) price of each objective in objective units, by name or number; those left out are free.
+        subject_to: as in `best`.
+    """
+    view, bounds = opened(solution, subject_to)
+    box = bounds_array(view.solution, weights, "weights")
+    given = np.asarray(np.isfinite(box).all(axis=1))
+    if not isinstance(weights, Mapping) or given.sum() != len(weights) or (box[given] < 0).any() or not (box[given] > 0).any():
+        raise ValueError(f"weights must give (lowest, highest) prices of at least 0, not all of them 0, got {weights!r}")
+    box = np.where(given[:, None], box, 0.0)
+    if (box[:, 0] < box[:, 1]).sum() > MOST_VARYING:
+        raise ValueError(f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}")
+    corners = np.array(list(product(*(sorted(set(pair)) for pair in box.tolist()))))
+    # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the worst.
+    corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
+    within, least = reach(view, bounds), []
+    for prices in corners:
+        unit, found = best_within(view, prices[None], np.zeros(1), within)
+        least.append(unit * found.goal)
+    return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, np.array(least), bounds, within)

@@ -1,16 +1,17 @@
 """How far each objective ranges over the front: the ideal point and the nadir point, with where they are attained."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..flow import Solution
 from ..problems import Names
-from .asking import answers
+from .asking import answer, reach
 from .choice import Certainty, Choice
-from .region import Region
+from .region import Region, opened
 from .view import View
-from .wishes import Bounds, opened
+from .wishes import Bounds
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,13 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
     for three objectives and more.
     """
     view, bounds = opened(solution, subject_to)
-    n_objectives, choices = len(bounds), _whole(view)
-    if np.isfinite(bounds).any():
-        f = np.stack([choice.f for choice in choices])
-        outside = np.flatnonzero(((f < bounds[:, 0]) | (f > bounds[:, 1])).any(axis=1))
-        choices = list(choices)  # what is extreme of the whole front is so of every part that it is in
-        for k, choice in zip(outside, _extremes(view, outside, bounds), strict=True):
-            choices[k] = choice
+    n_objectives = len(bounds)
+    if not view.extremes:
+        view.extremes.extend(_extremes(view, range(2 * n_objectives), np.tile([-np.inf, np.inf], (n_objectives, 1))))
+    choices = list(view.extremes)  # an extreme of the whole front is one of every part that it is in
+    outside = [k for k, one in enumerate(choices) if ((one.f < bounds[:, 0]) | (one.f > bounds[:, 1])).any()]
+    for k, choice in zip(outside, _extremes(view, outside, bounds), strict=True):
+        choices[k] = choice
     low, high = choices[:n_objectives], choices[n_objectives:]
     return Ranges(
         ideal=np.array([choice.f[m] for m, choice in enumerate(low)]),
@@ -72,22 +73,9 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
     )
 
 
-_WHOLE = "_bezierflow_extremes"
-
-
-def _whole(view: View) -> list[Choice]:
-    """The extremes of the whole front: the least of each objective, then the largest of each; found once and kept."""
-    known = view.__dict__.get(_WHOLE)
-    if known is None:
-        every = np.arange(2 * view.solution.n_objectives)
-        known = view.__dict__[_WHOLE] = _extremes(view, every, np.tile([-np.inf, np.inf], (len(every) // 2, 1)))
-    return known
-
-
-def _extremes(view: View, numbers: np.ndarray, bounds: np.ndarray) -> list[Choice]:
-    """Some of the extremes, within bounds."""
-    if not len(numbers):
-        return []
-    rows = np.concatenate([np.eye(len(bounds)), -np.eye(len(bounds))])[numbers, None]
-    words = ["least" if number < len(bounds) else "largest" for number in numbers]
-    return answers(view, words, rows, np.zeros((len(rows), 1)), bounds)
+def _extremes(view: View, numbers: Sequence[int], bounds: np.ndarray) -> list[Choice]:
+    """Extremes within bounds, by number: 0 to M − 1 are the least of each objective, M to 2M − 1 the largest."""
+    n_objectives, within = len(bounds), reach(view, bounds)
+    rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])
+    words = ["least"] * n_objectives + ["largest"] * n_objectives
+    return [answer(view, words[k], rows[k : k + 1], np.zeros(1), bounds, within) for k in numbers]

@@ -1,12 +1,13 @@
 """Trade-off rates: what one unit of an objective costs in another, at a point of the front."""
 
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import numpy as np
 
 from ..flow import Solution
 from ..problems import Names
-from ..simplex import check_on_simplex
+from ..simplex import check_on_simplex, tangent_basis
 from .view import view_of
 from .wishes import objective_number
 
@@ -41,14 +42,8 @@ class Rates:
         return float(self.matrix[i, j])
 
     def __str__(self) -> str:
-        labels = self.names.objective_labels
-        lines = [
-            f"one more of {labels[j]} changes {labels[i]} by {self.matrix[i, j]:.6g}"
-            for j in range(len(labels))
-            for i in range(len(labels))
-            if i != j
-        ]
-        return "\n".join(lines)
+        pairs = permutations(enumerate(self.names.objective_labels), 2)
+        return "\n".join(f"one more of {per} changes {of} by {self.matrix[i, j]:.6g}" for (j, per), (i, of) in pairs)
 
 
 def rates(solution: Solution, t: np.ndarray) -> Rates:
@@ -62,8 +57,8 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     if t.ndim != 1:
         raise ValueError(f"t must be one point of the simplex, got shape {t.shape}")
     check_on_simplex(t, solution.n_objectives)
-    values, jacobian, _ = view.front.derivatives(t[None])
-    along = jacobian[0] / view.scale[:, None]
+    (f,), (slopes,) = view.front.slopes(t[None])
+    along = (slopes.T @ tangent_basis(solution.n_objectives)) / view.scale[:, None]
     directions, sizes, _ = np.linalg.svd(along)
     normal = directions[:, -1] * np.sign(directions[:, -1].sum() or 1.0)
     # A unit vector's rounding is no price: an objective at its very minimum has none.
@@ -73,7 +68,7 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
         matrix = -weights[None, :] / weights[:, None]
     np.fill_diagonal(matrix, 1.0)
     definite = bool(sizes[-1] > FLAT * sizes[0])
-    return Rates(t, values[0], matrix, weights, definite, solution.names)
+    return Rates(t, f, matrix, weights, definite, solution.names)
 
 
 def rate(solution: Solution, t: np.ndarray, of: str | int, per: str | int) -> float:

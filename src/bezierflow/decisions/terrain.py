@@ -1,87 +1,67 @@
-"""What is searched: a map over the simplex, a stand-in for it that is fast, and its values on a grid to start from."""
+"""What is searched: a front over the simplex, its values on a grid, and how one moves on the simplex.
+
+That the domain of a front is one simplex is known here and nowhere else in the search.
+"""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from .front_map import AbstractFrontMap, PolynomialMap
+from ..simplex import grid, largest_degree_within, neighbor_positions
+from .front_map import FrontMap
 
-MOST_STARTS = 6
-"""Searches start at the lowest few local minima of the grid. It is fine, so that a lower basin than theirs cannot hide."""
+LARGEST_GRID, FINEST = 1500, 400
+"""Points of the grid at most, 53 along an edge for M = 3 and 12 for M = 5; and its steps along an edge, for M = 2."""
 
-PENALTY = 10.0
-"""What one range of violation counts against one unit of the goal when starting points are ranked."""
-
-FEW = 100
-"""So few points are compared with all their neighbors at once."""
+ZERO = 1e-10
+"""Coordinates of t below this are set to 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """A map, a guide through it, and its values on a grid.
+    """A front over Δ^{M−1} with its values on `search_grid(M)`."""
 
-    Attributes:
-        true: the map; its values are what is answered.
-        guide: a map close to it that is faster, or the same. It decides where a search looks and never what is answered.
-        t: the grid.
-        values: those of the true map on the grid.
-        neighbors: for each point of the grid the positions of its neighbors, of which the first two are on opposite sides.
-    """
-
-    true: AbstractFrontMap
-    guide: AbstractFrontMap
-    t: Float[np.ndarray, "n n_objectives"]
+    front: FrontMap
     values: Float[np.ndarray, "n n_values"]
-    neighbors: Int[np.ndarray, "n n_neighbors"]
+    n_objectives: int
 
-    @cached_property
-    def _expansions(self) -> Float[np.ndarray, "n n_values width"] | None:
-        return self.guide.expansions(self.t) if isinstance(self.guide, PolynomialMap) else None
+    @property
+    def t(self) -> Float[np.ndarray, "n n_objectives"]:
+        """The grid."""
+        return search_grid(self.n_objectives)
 
-    def expansions(self, where: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n_values width"] | None:
-        """Those of the guide at points of the grid, if they are known: some are asked for by every question."""
-        return None if self._expansions is None else self._expansions[where]
+    def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
+        """The local minima of a rank on the grid, lowest first, that may lie in the lowest basin.
 
-    def guide_values(self, where: Int[np.ndarray, "*n"]) -> Float[np.ndarray, "*n n_values"]:
-        """Those of the guide at points of the grid."""
-        if self.guide is self.true or not where.size:
-            return self.values[where]
-        if self._expansions is not None:
-            return self._expansions[where, :, 0]
-        return self.guide.values(self.t[where.ravel()]).reshape(*where.shape, -1)
-
-    @cached_property
-    def spacing(self) -> float:
-        """How far apart neighbors are."""
-        return float(np.abs(self.t[self.neighbors[0]] - self.t[0]).max())
-
-    @cached_property
-    def shifts(self) -> list[Int[np.ndarray, " n"]]:
-        """How far away in the grid's order the first neighbor of every point is, the second, and so on."""
-        return list(np.ascontiguousarray((self.neighbors - np.arange(len(self.neighbors))[:, None]).T))
-
-    def starts(self, rank: Float[np.ndarray, "n_programs n"]) -> tuple[np.ndarray, np.ndarray]:
-        """For each row of ranks its lowest few local minima on the grid: numbers of rows, and positions.
-
-        Without those whose basins cannot hold the lowest point: the bottom of a basin is not deeper below its lowest grid point
-        than the highest neighbor is above it.
+        The bottom of a basin is taken to be no deeper below its lowest grid point than the highest neighbor is above it.
         """
-        n, flat = rank.shape[1], rank.ravel()
-        one, other = self.neighbors[:, 0], self.neighbors[:, 1]
-        places = np.flatnonzero((rank <= rank.take(one, axis=1)) & (rank <= rank.take(other, axis=1)))
-        where = places % n
-        for shift in self.shifts[2:]:  # most points are gone after a few neighbors
-            if len(places) <= FEW:
-                break
-            kept = flat.take(places) <= flat.take(places + shift.take(where))
-            places, where = places[kept], where[kept]
-        which, own = places // n, flat.take(places)
-        beside = rank[which[:, None], self.neighbors[where]]
-        kept = (own <= beside.min(axis=1)) & (2 * own - beside.max(axis=1) <= rank.min(axis=1)[which])
-        which, where, own = which[kept], where[kept], own[kept]
-        order = np.lexsort([own, which])
-        which, where = which[order], where[order]
-        place = np.arange(len(which)) - np.searchsorted(which, which)  # first, second, … of its program
-        return which[place < MOST_STARTS], where[place < MOST_STARTS]
+        beside = rank[neighbor_positions(self.n_objectives, _resolution(self.n_objectives))]
+        minima = np.flatnonzero((rank <= beside.min(axis=1)) & (2 * rank - beside.max(axis=1) <= rank.min()))
+        return minima[np.argsort(rank[minima])]
+
+    @property
+    def faces(self) -> Float[np.ndarray, "n_faces n_objectives"]:
+        """G: the domain is where G t ≤ 0, among all points that `directions` lead to from one of its points."""
+        return -np.eye(self.n_objectives)
+
+    def directions(self, t: Float[np.ndarray, " n_objectives"]) -> Float[np.ndarray, "n_objectives dimension"]:
+        """Directions that span the domain: from the largest coordinate of t to each of the others."""
+        largest = int(np.argmax(t))
+        result = np.delete(np.eye(self.n_objectives), largest, axis=1)
+        result[largest] = -1.0
+        return result
+
+    def rounded(self, t: Float[np.ndarray, " n_objectives"]) -> Float[np.ndarray, " n_objectives"]:
+        """The point of the domain that t is but for rounding."""
+        t = np.where(t < ZERO, 0.0, t)
+        return t / t.sum()
+
+
+def search_grid(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
+    """The regular grid from which searches start."""
+    return grid(n_objectives, _resolution(n_objectives))
+
+
+def _resolution(n_objectives: int) -> int:
+    return min(largest_degree_within(n_objectives, LARGEST_GRID), FINEST)

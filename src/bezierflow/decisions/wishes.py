@@ -6,21 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..flow import Solution
-from .region import Region
-from .view import View, view_of
 
 Bounds = Mapping[str | int, tuple[float | None, float | None]]
 """Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest, highest) or None."""
-
-
-def opened(asked: Solution | Region, subject_to: Bounds | None = None) -> tuple[View, np.ndarray]:
-    """The view of what is asked, and all bounds that hold: those of a region and those of this question. (M, 2)."""
-    solution = asked.solution if isinstance(asked, Region) else asked
-    view = view_of(solution)
-    bounds = bounds_array(solution, subject_to or {})
-    if isinstance(asked, Region):
-        bounds = meet(asked.bounds, bounds)
-    return view, bounds
 
 
 def objective_number(solution: Solution, objective: str | int, argument: str = "objective") -> int:
@@ -51,14 +39,7 @@ def bounds_array(solution: Solution, subject_to: Bounds, argument: str = "subjec
     return bounds
 
 
-def meet(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Both bounds at once; where they exclude each other, the later wish stands and the solver says what has to give."""
-    low, high = np.maximum(first[:, 0], second[:, 0]), np.minimum(first[:, 1], second[:, 1])
-    clash = low > high
-    return np.where(clash[:, None], second, np.stack([low, high], axis=1))
-
-
-def numbers(solution: Solution, given: Any, argument: str, default: float | None = None) -> np.ndarray:
+def numbers(solution: Solution, given: Any, argument: str, default: float | np.ndarray | None = None) -> np.ndarray:
     """One number for each objective, from a sequence, or from a mapping by name or number if there is a default."""
     if isinstance(given, Mapping):
         if default is None and len(given) != solution.n_objectives:
@@ -84,3 +65,12 @@ def nonnegative(solution: Solution, given: Any, argument: str, default: float | 
 def in_words(values: np.ndarray) -> str:
     """A few numbers as a person writes them: (1, 0.5, 2.25)."""
     return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
+
+
+def bounds_in_words(names: Sequence[str], bounds: np.ndarray) -> str:
+    """What bounds ask for: " with cost at most 3, noise at least 1", or nothing."""
+    sides = [
+        (name, word, limits[k]) for name, limits in zip(names, bounds, strict=True) for k, word in enumerate(("least", "most"))
+    ]
+    parts = [f"{name} at {word} {limit:.6g}" for name, word, limit in sides if np.isfinite(limit)]
+    return " with " + ", ".join(parts) if parts else ""

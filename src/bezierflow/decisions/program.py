@@ -1,0 +1,125 @@
+"""The one program behind every question, min_t max_k (A f(t) − c)_k subject to B f(t) ≤ d and t ∈ Δ^{M−1}, solved by SciPy.
+
+"The cheapest with quality at least 8.3" has one row in A and one in B; an aspiration point or a choice robust to a range of
+weights has several rows in A. SLSQP solves it in the epigraph form
+
+    min τ   subject to   A f(t) − c ≤ τ,   B f(t) ≤ d,   G t ≤ 0,
+
+where G t ≤ 0 are the faces of the domain. Rows are scaled so that goals and bounds are in units of the objectives' ranges.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from .terrain import Terrain
+
+FTOL = 1e-16
+"""SLSQP stops when τ changes by less: when rounding lets it go no farther."""
+
+MOST_STEPS = 20
+"""Steps of a call of SLSQP at most. Most starts need 4 to 8; where 20 are not enough, a new call does better than more steps."""
+
+MOST_CALLS = 3
+"""Calls of SLSQP from one start at most."""
+
+BINDING = 1e-5
+"""Constraints with more room than this have the multiplier 0."""
+
+
+class Program(NamedTuple):
+    """Minimize max_k (A f − c)_k subject to B f ≤ d."""
+
+    A: Float[np.ndarray, "n_goals n_values"]
+    c: Float[np.ndarray, " n_goals"]
+    B: Float[np.ndarray, "n_bounds n_values"]
+    d: Float[np.ndarray, " n_bounds"]
+
+    def goals(self, values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, " n"]:
+        """max_k (A f − c)_k for each row f of values."""
+        return (values @ self.A.T - self.c).max(axis=1)
+
+    def violations(self, values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, " n"]:
+        """max_j (B f − d)_j for each row f of values; 0 where all bounds hold."""
+        return (values @ self.B.T - self.d).max(axis=1, initial=0.0)
+
+
+class Epigraph:
+    """A program around a point of the domain as SciPy takes it: in z = (y, τ), where t = start + directions y."""
+
+    def __init__(self, terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"]):
+        self.front, self.start = terrain.front, start
+        self.directions, self.faces = terrain.directions(start), terrain.faces
+        self.rows, self.limits = np.concatenate([program.A, program.B]), np.concatenate([program.c, program.d])
+        self.by_tau = np.where(np.arange(len(self.rows) + len(self.faces)) < len(program.c), -1.0, 0.0)
+        self.origin = np.append(np.zeros(self.directions.shape[1]), program.goals(terrain.front.values(start[None])))
+        self._last: tuple[bytes, np.ndarray, np.ndarray] | None = None
+
+    def t(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_objectives"]:
+        """The point of the domain below z."""
+        return self.start + self.directions @ z[:-1]
+
+    def excess(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_constraints"]:
+        """Of goals over τ, of bounds, and of faces: at most 0 where the constraint holds."""
+        return self._look(z)[1]
+
+    def slopes(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, "n_constraints dimension_and_1"]:
+        """The derivatives of the excess."""
+        return self._look(z)[2]
+
+    def _look(self, z: np.ndarray) -> tuple[bytes, np.ndarray, np.ndarray]:
+        """Both at once, as SciPy asks for them one after the other."""
+        if self._last is None or self._last[0] != z.tobytes():
+            t = self.t(z)
+            (values,), (slopes,) = self.front.slopes(t[None])
+            excess = np.concatenate([self.rows @ values - self.limits, self.faces @ t]) + z[-1] * self.by_tau
+            along = np.concatenate([self.rows @ slopes.T, self.faces]) @ self.directions
+            self._last = z.tobytes(), excess, np.column_stack([along, self.by_tau])
+        return self._last
+
+
+def solve(
+    terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
+) -> Float[np.ndarray, " n_objectives"]:
+    """The local solution that SLSQP reaches from a start; the start itself where it breaks down."""
+    from scipy.optimize import minimize  # a third of a second that only questions need
+
+    epigraph = Epigraph(terrain, program, start)
+    room = {"type": "ineq", "fun": lambda z: -epigraph.excess(z), "jac": lambda z: -epigraph.slopes(z)}
+    z, up = epigraph.origin, np.eye(len(epigraph.origin))[-1]
+    for _ in range(MOST_CALLS):
+        options = {"ftol": ftol, "maxiter": MOST_STEPS}
+        end = minimize(lambda z: z[-1], z, jac=lambda _: up, method="SLSQP", constraints=room, options=options)
+        if not np.isfinite(end.x).all():
+            return start
+        z = end.x
+        if end.nit < MOST_STEPS:
+            break
+    return terrain.rounded(epigraph.t(z))
+
+
+def first_order(
+    terrain: Terrain, program: Program, t: Float[np.ndarray, " n_objectives"]
+) -> tuple[Float[np.ndarray, " n_values"], float]:
+    """How well the first-order conditions hold at t, with the multipliers for which they hold best.
+
+    These are found by least squares with nonnegative unknowns: λ of goals, ν of bounds, and those of faces.
+
+    Returns:
+        Aᵀλ + Bᵀν, what each value counts for; and the residual, the largest of the entries of ∇L along the domain, Σλ − 1, the
+        products of multipliers and the room of their constraints, and violations.
+    """
+    from scipy.optimize import lsq_linear
+
+    epigraph = Epigraph(terrain, program, t)
+    z = epigraph.origin
+    excess, slopes = epigraph.excess(z), epigraph.slopes(z)
+    binding = np.flatnonzero(excess >= -BINDING)
+    conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
+    target = np.zeros(len(conditions))
+    target[len(z) - 1] = -1.0  # the entry of τ: 1 − Σλ
+    multipliers = np.zeros(len(excess))
+    multipliers[binding] = lsq_linear(conditions, target, (0, np.inf), method="bvls").x
+    residual = max(np.abs(conditions @ multipliers[binding] - target).max(), excess.max())
+    return multipliers[: len(epigraph.rows)] @ epigraph.rows, float(residual)

@@ -1,0 +1,83 @@
+"""The search behind every question: from the best places of a grid to the lowest point."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from .program import Program, first_order, solve
+from .terrain import Terrain
+
+MOST_MINIMA = 6
+"""A search starts at so many of the lowest local minima of the grid, at most."""
+
+LOWEST = 4
+"""With several goals or bounds also at so many of the lowest points: where constraints meet, basins may be narrower than steps
+of the grid."""
+
+PENALTY = 10.0
+"""What one unit of violation counts against one unit of the goal when points of the grid are ranked."""
+
+SCREENING = 1e-10
+"""SLSQP's tolerance before it is known which start leads to the best end."""
+
+NEARLY_KEPT, KEPT = 1e-6, 1e-9
+"""Violations up to this count as none before an end is refined, and afterwards."""
+
+TIE, AGREES = 1e-9, 1e-6
+"""Of points whose goals differ by less the one refined last is taken; ends whose goals differ by less agree."""
+
+ARRIVED, MOST_REFINEMENTS = 1e-9, 2
+"""While the best end has a larger residual of the first-order conditions it is refined, so often at most."""
+
+
+class Found(NamedTuple):
+    """The best end of a search.
+
+    Attributes:
+        t: where.
+        goal: the largest goal there.
+        weights: what each value counts for, by the multipliers.
+        residual: of the first-order conditions.
+        starts: from how many places the search began.
+        agreed: how many of them ended at a point as good.
+    """
+
+    t: Float[np.ndarray, " n_objectives"]
+    goal: float
+    weights: Float[np.ndarray, " n_values"]
+    residual: float
+    starts: int
+    agreed: int
+
+
+def search(terrain: Terrain, program: Program, starts: Float[np.ndarray, "n n_objectives"] | None = None) -> Found:
+    """The best of the local solutions from several starts, which are `good_starts` if not given; never worse than a start."""
+    starts = good_starts(terrain, program) if starts is None else starts
+    n, ends = len(starts), [solve(terrain, program, start, SCREENING) for start in starts]
+    t = np.stack([*ends, *starts])
+    for _ in range(MOST_REFINEMENTS):
+        best = t[_lowest(program, terrain.front.values(t), NEARLY_KEPT)]
+        if first_order(terrain, program, best)[1] <= ARRIVED:
+            break
+        t = np.stack([solve(terrain, program, best), *t])
+    values = terrain.front.values(t)
+    k, goals, violations = _lowest(program, values, KEPT), program.goals(values), program.violations(values)
+    agrees = (goals <= goals[k] + AGREES) & (violations <= violations[k] + AGREES)
+    return Found(t[k], float(goals[k]), *first_order(terrain, program, t[k]), n, int(agrees[-2 * n : -n].sum()))
+
+
+def good_starts(terrain: Terrain, program: Program) -> Float[np.ndarray, "n n_objectives"]:
+    """The best point of the grid, and the local minima and the lowest points of goal and violation together."""
+    rank = program.goals(terrain.values) + PENALTY * program.violations(terrain.values)
+    lowest = np.argsort(rank)[:LOWEST] if len(program.c) + len(program.d) > 1 else []
+    positions = [_lowest(program, terrain.values, KEPT), *terrain.local_minima(rank)[:MOST_MINIMA], *lowest]
+    return terrain.t[list(dict.fromkeys(positions))]
+
+
+def _lowest(program: Program, values: Float[np.ndarray, "n n_values"], allowed: float) -> int:
+    """The first row with the lowest goal among those that violate bounds least, where what is allowed counts as no violation."""
+    violations = program.violations(values)
+    broken = np.where(violations > allowed, violations, 0.0)
+    goals = np.where(broken == broken.min(), program.goals(values), np.inf)
+    return int(np.argmax(goals <= goals.min() + TIE))
