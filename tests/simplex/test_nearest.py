@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bezierflow.bezier import SurfaceMap
 from bezierflow.problems import Quadratic, ScaledMED, Warped
 from bezierflow.simplex import SmoothMap, check_on_simplex, grid, n_controls, nearest
-from bezierflow.simplex.nearest import GRID_SIZE, descend, nearest_of_grid, search_grid
+from bezierflow.simplex.nearest import GRID_SIZE, nearest_from, nearest_of_grid, search_grid
 
 MAPS = {
     "diagonal": ScaledMED().set_map(),
@@ -84,10 +84,10 @@ def test_few_steps_lead_nearer_and_more_lead_to_the_minimum():
     smooth_map, rng = MAPS["dense"], np.random.default_rng(3)
     x, t = rng.normal(size=(20, 4)), rng.dirichlet(np.ones(3), 20)
     start = np.sum((smooth_map(t) - x) ** 2, axis=1)
-    after_two, squares = descend(smooth_map, x, t, n_steps=2)
+    after_two, squares = nearest_from(smooth_map, x, t, n_steps=2)
     np.testing.assert_allclose(squares, np.sum((smooth_map(after_two) - x) ** 2, axis=1), rtol=1e-12)
     assert (squares <= start).all()
-    assert (descend(smooth_map, x, t)[1] <= squares).all()
+    assert (nearest_from(smooth_map, x, t)[1] <= squares).all()
 
 
 @pytest.mark.parametrize("n_objectives", [1, 2, 3, 5, 10])

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..simplex import n_controls, raised_positions
-from ..simplex.nearest import descend, nearest_of_grid
+from ..simplex import n_controls, nearest_from, nearest_of_grid, raised_positions
 from .numpy_nets import design_matrix, partial_derivatives
 from .projection import SurfaceMap
 
@@ -142,7 +141,7 @@ def _reason(state: _State, options: FitOptions) -> tuple[bool, str]:
 def _advance(state: _State, cloud: _Cloud, options: FitOptions, *, search: bool) -> _State:
     """One iteration: foot points on the trial surface, which is kept if it is better, and the next trial."""
     surface = SurfaceMap(state.trial, cloud.n_objectives, cloud.degree)
-    t, squares = descend(surface, cloud.x, _nearer_starts(surface, cloud, state.t) if search else state.t, INNER_STEPS)
+    t, squares = nearest_from(surface, cloud.x, _nearer_starts(surface, cloud, state.t) if search else state.t, INNER_STEPS)
     squared = float(squares.mean())
     merit = squared * _stretch(state.trial, cloud) ** options.tautness
     better = merit < state.merit

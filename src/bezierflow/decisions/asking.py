@@ -1,50 +1,35 @@
 """From questions in the user's units to choices: scale them, search, and settle what cannot be met."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .choice import Certainty, Choice, Concession
 from .program import Program
-from .search import KEPT, Found, good_starts, search
+from .search import ROUNDING, Found, good_starts, search
 from .view import View
 
-MARGIN = 3e-9
-"""Bounds are kept by this much more than asked, in units of each range: what a search and a stand-in may be off by together."""
-
-BROKEN = 1e-8
-"""A bound that is broken by more, in units of the range, had to give."""
+MARGIN, BROKEN = 3e-9, 1e-8
+"""Bounds are kept by so much more than asked, in units of each range: what a search and a stand-in may be off by together. One
+that is broken by more than the second had to give."""
 
 SLACK, GAIN = 1e-10, 1e-4
 """Bounds that cannot be met are loosened by so much more than they must be. Where one point alone breaks them least, that lets
 goals fall by some √SLACK; a question is worth leaving that point for if it gains more than GAIN."""
 
-
-class Reach(NamedTuple):
-    """Bounds B f ≤ d in units of ranges, which some point of the front obeys.
-
-    Attributes:
-        B: a row for each bound.
-        d: the limits, loosened where no point obeys those that were asked for.
-        least: the point that breaks the worst bound least, where no point of the grid obeys all.
-    """
-
-    B: np.ndarray
-    d: np.ndarray
-    least: Found | None = None
+Reach = tuple[np.ndarray, np.ndarray, Found | None]
+"""Bounds B f ≤ d in units of ranges that some point of the front obeys; and the point that breaks the worst of the bounds asked
+for least, where no point of the grid obeys all."""
 
 
 def reach(view: View, bounds: np.ndarray) -> Reach:
     """Bounds on f in the user's units, (M, 2), loosened by their least largest violation if no point of the front obeys them."""
     sides = np.concatenate([-np.eye(len(bounds)), np.eye(len(bounds))]) / view.scale
     limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(view.scale, 2) - MARGIN
-    given = np.isfinite(limits)
-    B, d = sides[given], limits[given]
+    B, d = sides[np.isfinite(limits)], limits[np.isfinite(limits)]
     violation = Program(B, d, B[:0], d[:0])
     if not len(d) or violation.goals(view.terrain.values).min() <= 0:
-        return Reach(B, d)
+        return B, d, None
     least = search(view.terrain, violation)
-    return Reach(B, d + max(0.0, least.goal) + SLACK, least)
+    return B, d + max(0.0, least.goal) + SLACK, least
 
 
 def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
@@ -71,11 +56,11 @@ def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.n
 
 def best_within(view: View, A: np.ndarray, c: np.ndarray, within: Reach) -> tuple[float, Found]:
     """The best point within bounds: the unit of the goal, its largest coefficient times a range, and the point in that unit."""
-    unit, terrain, least = float(np.abs(A * view.scale).max()), view.terrain, within.least
-    program = Program(A / unit, c / unit, within.B, within.d)
+    (B, d, least), terrain, unit = within, view.terrain, float(np.abs(A * view.scale).max())
+    program = Program(A / unit, c / unit, B, d)
     if least is None:
         return unit, search(terrain, program)
-    if least.goal <= KEPT:
+    if least.goal <= ROUNDING:
         return unit, search(terrain, program, np.stack([least.t, *good_starts(terrain, program)]))
     found, goal = search(terrain, program, least.t[None]), float(program.goals(terrain.front.values(least.t[None]))[0])
     return unit, found if goal - found.goal > GAIN else least._replace(goal=goal)
@@ -83,8 +68,7 @@ def best_within(view: View, A: np.ndarray, c: np.ndarray, within: Reach) -> tupl
 
 def _concessions(view: View, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:
     given = []
-    for m, name in enumerate(view.solution.names.objectives):
-        for limit, excess in ((bounds[m, 0], bounds[m, 0] - f[m]), (bounds[m, 1], f[m] - bounds[m, 1])):
-            if excess > BROKEN * view.scale[m]:
-                given.append(Concession(name, float(limit), float(f[m])))
+    for name, value, limits, scale in zip(view.solution.names.objectives, f, bounds, view.scale, strict=True):
+        broken = (limits[0] - value > BROKEN * scale, value - limits[1] > BROKEN * scale)
+        given += [Concession(name, float(limits[k]), float(value)) for k in (0, 1) if broken[k]]
     return tuple(given)

@@ -1,9 +1,9 @@
 """An answer: which t, which design x, which objective values f, and how sure that is."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ..flow import Solution
 from ..normal import Flag
@@ -54,10 +54,8 @@ class Certainty:
         values = "f by the problem's own objectives"
         if self.source == "fitted front":
             values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
-        text = (
-            f"{values}; x within about {self.set_error:.2g} (RMS) of the true Pareto set, expected below {self.set_bound:.2g} everywhere; "
-            f"{self.agreed} of {self.starts} searches agree"
-        )
+        distance = f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
+        text = f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts} searches agree"
         return text + "".join(f"\n    caution: {flag.value}" for flag in self.flags)
 
 
@@ -98,7 +96,7 @@ class Choice:
 
     question: str
     t: np.ndarray
-    x: Any
+    x: PyTree
     f: np.ndarray
     value: float
     certainty: Certainty

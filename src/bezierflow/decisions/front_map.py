@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..bezier.numpy_nets import design_matrix, differentiate, elevate
-from ..bezier.projection import SurfaceMap, pad_rows
+from ..bezier import SurfaceMap, design_matrix, differentiate, elevate, pad_rows
 from ..precision import double_precision
 from ..simplex import lobatto_nodes
 
@@ -58,7 +57,7 @@ class ExactMap:
     """The problem's own objectives on the surface, differentiated by JAX along the surface: M directions, whatever L is.
 
     The problem's numbers are arguments of the compiled programs, which know nothing of the surface: every other solution of
-    the problem, or of one with the same shapes, finds them compiled. A derivative that is no number is given as 0.
+    the problem, or of one with the same shapes, finds them compiled. A derivative that is not finite is given as 0.
     """
 
     def __init__(self, objectives: Callable[[Array], Array], surface: PolynomialMap, units: float | np.ndarray = 1.0):
@@ -93,7 +92,8 @@ class ExactMap:
         with double_precision():
             points = expansion if n == 1 else [pad_rows(part, least=8) for part in expansion]
             values, *derivatives = self._programs[len(expansion) - 1](*points, *self._numbers)
-        return np.asarray(values)[:n] / self._units, *(np.nan_to_num(np.asarray(d)[:n]) / self._units for d in derivatives)
+        parts = [np.asarray(part)[:n] for part in derivatives]
+        return np.asarray(values)[:n] / self._units, *(np.where(np.isfinite(d), d, 0.0) / self._units for d in parts)
 
 
 FrontMap = PolynomialMap | ExactMap

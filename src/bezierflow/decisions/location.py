@@ -1,10 +1,9 @@
 """Inverse maps: where on the simplex a given design, or a given vector of objective values, lies."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ..flow import Solution
 from ..precision import double_precision
@@ -12,7 +11,7 @@ from ..simplex import nearest
 from .choice import Certainty
 from .front_map import FrontMap
 from .view import View, view_of
-from .wishes import numbers
+from .wishes import Numbers, numbers
 
 
 @dataclass(frozen=True)
@@ -28,42 +27,34 @@ class Location:
     """
 
     t: np.ndarray
-    x: Any
+    x: PyTree
     f: np.ndarray
     distance: float
     certainty: Certainty = field(repr=False)
 
 
-def locate(solution: Solution, x: Any) -> Location:
+def locate(solution: Solution, x: PyTree) -> Location:
     """The nearest point of the surface to a design x: t = argmin ‖b(t) − x‖, over all leaves of x."""
     view = view_of(solution)
     with double_precision():
         flat = np.asarray(solution.raveling.ravel(x), dtype=float)
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
-    size = np.array(max(solution.error.diameter, np.finfo(float).tiny))
-    return _nearest(view, view.surface, flat, size)
+    return _nearest(view, view.surface, flat, max(solution.error.diameter, np.finfo(float).tiny))
 
 
-def locate_front(solution: Solution, f: Mapping[str | int, float] | Sequence[float]) -> Location:
+def locate_front(solution: Solution, f: Numbers) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
-    return _nearest(view, view.terrain.front, numbers(solution, f, "f"), view.scale)
+    return _nearest(view, view.terrain.front.in_units(view.scale), numbers(solution, f, "f") / view.scale, 1.0)
 
 
-def _nearest(view: View, surface: FrontMap, target: np.ndarray, units: np.ndarray) -> Location:
-    """The nearest point of a surface to a target, with values measured in given units, and distances too if they are one."""
-    surface, target = surface.in_units(units), target / units
+def _nearest(view: View, surface: FrontMap, target: np.ndarray, size: float) -> Location:
+    """The nearest point to a target on a surface of a given size."""
     found = nearest(surface, target[None], view.solution.n_objectives)
     (t,), (image,), (slopes,) = found.t, *surface.slopes(found.t)
-    gradient = slopes @ (image - target)
+    gradient = slopes @ (image - target) / size**2
     # With the multipliers ∇ − min ∇ ≥ 0 of t ≥ 0 this is all that is left of the first-order conditions.
     residual = float((t * (gradient - gradient.min())).max())
-    x, f = view.point(t)
-    return Location(
-        t=t,
-        x=x,
-        f=f,
-        distance=float(found.distances[0]) * (1.0 if units.ndim else float(units)),
-        certainty=Certainty.of(view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual),
-    )
+    certainty = Certainty.of(view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual)
+    return Location(t, *view.point(t), float(found.distances[0]), certainty)

@@ -1,9 +1,11 @@
 """Polish: run a single-objective method from a choice on the true problem, to shed the surface's own error."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -26,14 +28,14 @@ class NearChoice(eqx.Module):
     w + ρP(f̂ − f̂₀); without the second term the method would slide to another point, or off a concave front altogether.
     """
 
-    objectives: object
+    objectives: Callable[[Array], Array]
     scale: Float[Array, " n_objectives"]
     f0: Float[Array, " n_objectives"]
     w: Float[Array, " n_objectives"]
 
     def __call__(self, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
         """The value at x."""
-        moved = (self.objectives(x) - self.f0) / self.scale  # type: ignore[operator]
+        moved = (self.objectives(x) - self.f0) / self.scale
         sideways = moved - (moved @ self.w) / (self.w @ self.w) * self.w
         return moved @ self.w + STIFFNESS * (sideways @ sideways) / 2
 
@@ -58,26 +60,16 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
     with double_precision():
         start = jnp.asarray(solution.raveling.ravel(choice.x), float)
         target = NearChoice(objectives, jnp.asarray(view.scale), jnp.asarray(choice.f), jnp.asarray(normal))
-        end = np.asarray((_run_on_host if method.runs_on_host else _run)(method, target, start, n_iterations))
-        before, after = float(target(start)), float(target(jnp.asarray(end)))
-        if not after <= before + 1e-12:
+        end, state = start, method.init(start)
+        for _ in range(n_iterations):
+            end, state = (method.step if method.runs_on_host else partial(_step, method))(target, end, state)
+        if not float(target(end)) <= float(target(start)) + 1e-12:
             return choice  # a method that made things worse has polished nothing
-        f = np.asarray(objectives(jnp.asarray(end)))
-    moved = float(np.linalg.norm(end - np.asarray(start)))
+        f, moved = np.asarray(objectives(end)), float(jnp.linalg.norm(end - start))
     question = f"{choice.question}, polished by {type(method).__name__} (x moved by {moved:.2g})"
-    return replace(choice, question=question, x=solution.raveling.unravel(end), f=f)
+    return replace(choice, question=question, x=solution.raveling.unravel(np.asarray(end)), f=f)
 
 
 @eqx.filter_jit
-def _run(method: AbstractMethod, target: NearChoice, x: Array, n_iterations: int) -> Array:
-    def step(_: Array, carry: tuple) -> tuple:
-        return method.step(target, *carry)
-
-    return jax.lax.fori_loop(0, n_iterations, step, (x, method.init(x)))[0]
-
-
-def _run_on_host(method: AbstractMethod, target: NearChoice, x: Array, n_iterations: int) -> Array:
-    state = method.init(x)
-    for _ in range(n_iterations):
-        x, state = method.step(target, x, state)
-    return x
+def _step(method: AbstractMethod, target: NearChoice, x: Array, state: Any) -> tuple[Array, Any]:
+    return method.step(target, x, state)

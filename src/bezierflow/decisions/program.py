@@ -18,11 +18,9 @@ from .terrain import Terrain
 FTOL = 1e-16
 """SLSQP stops when τ changes by less: when rounding lets it go no farther."""
 
-MOST_STEPS = 20
-"""Steps of a call of SLSQP at most. Most starts need 4 to 8; where 20 are not enough, a new call does better than more steps."""
-
-MOST_CALLS = 3
-"""Calls of SLSQP from one start at most."""
+MOST_STEPS, MOST_CALLS = 20, 3
+"""Steps of a call of SLSQP at most, and calls from one start. Most starts need 4 to 8 steps; where 20 are not enough, a new call
+does better than more steps."""
 
 BINDING = 1e-5
 """Constraints with more room than this have the multiplier 0."""
@@ -54,45 +52,37 @@ class Epigraph:
         self.rows, self.limits = np.concatenate([program.A, program.B]), np.concatenate([program.c, program.d])
         self.by_tau = np.where(np.arange(len(self.rows) + len(self.faces)) < len(program.c), -1.0, 0.0)
         self.origin = np.append(np.zeros(self.directions.shape[1]), program.goals(terrain.front.values(start[None])))
-        self._last: tuple[bytes, np.ndarray, np.ndarray] | None = None
+        self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
 
     def t(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_objectives"]:
         """The point of the domain below z."""
         return self.start + self.directions @ z[:-1]
 
-    def excess(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_constraints"]:
-        """Of goals over τ, of bounds, and of faces: at most 0 where the constraint holds."""
-        return self._look(z)[1]
+    def __call__(self, z: Float[np.ndarray, " dimension_and_1"]) -> tuple[np.ndarray, np.ndarray]:
+        """The excess of goals over τ, of bounds and of faces, at most 0 where a constraint holds; and its derivatives by z.
 
-    def slopes(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, "n_constraints dimension_and_1"]:
-        """The derivatives of the excess."""
-        return self._look(z)[2]
-
-    def _look(self, z: np.ndarray) -> tuple[bytes, np.ndarray, np.ndarray]:
-        """Both at once, as SciPy asks for them one after the other."""
+        SciPy asks for them one after the other, so the last ones are kept.
+        """
         if self._last is None or self._last[0] != z.tobytes():
             t = self.t(z)
             (values,), (slopes,) = self.front.slopes(t[None])
             excess = np.concatenate([self.rows @ values - self.limits, self.faces @ t]) + z[-1] * self.by_tau
             along = np.concatenate([self.rows @ slopes.T, self.faces]) @ self.directions
-            self._last = z.tobytes(), excess, np.column_stack([along, self.by_tau])
-        return self._last
+            self._last = z.tobytes(), (excess, np.column_stack([along, self.by_tau]))
+        return self._last[1]
 
 
 def solve(
     terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
 ) -> Float[np.ndarray, " n_objectives"]:
-    """The local solution that SLSQP reaches from a start; the start itself where it breaks down."""
+    """The local solution that SLSQP reaches from a start, or where it gives up."""
     from scipy.optimize import minimize  # a third of a second that only questions need
 
     epigraph = Epigraph(terrain, program, start)
-    room = {"type": "ineq", "fun": lambda z: -epigraph.excess(z), "jac": lambda z: -epigraph.slopes(z)}
-    z, up = epigraph.origin, np.eye(len(epigraph.origin))[-1]
+    room = {"type": "ineq", "fun": lambda z: -epigraph(z)[0], "jac": lambda z: -epigraph(z)[1]}
+    z, up, options = epigraph.origin, np.eye(len(epigraph.origin))[-1], {"ftol": ftol, "maxiter": MOST_STEPS}
     for _ in range(MOST_CALLS):
-        options = {"ftol": ftol, "maxiter": MOST_STEPS}
         end = minimize(lambda z: z[-1], z, jac=lambda _: up, method="SLSQP", constraints=room, options=options)
-        if not np.isfinite(end.x).all():
-            return start
         z = end.x
         if end.nit < MOST_STEPS:
             break
@@ -113,12 +103,11 @@ def first_order(
     from scipy.optimize import lsq_linear
 
     epigraph = Epigraph(terrain, program, t)
-    z = epigraph.origin
-    excess, slopes = epigraph.excess(z), epigraph.slopes(z)
+    excess, slopes = epigraph(epigraph.origin)
     binding = np.flatnonzero(excess >= -BINDING)
     conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
     target = np.zeros(len(conditions))
-    target[len(z) - 1] = -1.0  # the entry of τ: 1 − Σλ
+    target[slopes.shape[1] - 1] = -1.0  # the entry of τ: 1 − Σλ
     multipliers = np.zeros(len(excess))
     multipliers[binding] = lsq_linear(conditions, target, (0, np.inf), method="bvls").x
     residual = max(np.abs(conditions @ multipliers[binding] - target).max(), excess.max())

@@ -1,6 +1,6 @@
 """The questions that the one program answers: the best under bounds, nearest to a hope, knee, least total, least regret."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -10,7 +10,7 @@ from .asking import answer, best_within, reach
 from .choice import Choice
 from .ranges import ranges
 from .region import Region, opened
-from .wishes import Bounds, bounds_array, bounds_in_words, in_words, nonnegative, numbers, objective_number
+from .wishes import Bounds, Numbers, bounds_array, bounds_in_words, in_words, nonnegative, numbers, objective_number
 
 AUGMENTATION = 1e-4
 """The share of the sum beside the maximum in `nearest`: among points equally near the one that no other dominates is chosen."""
@@ -38,10 +38,7 @@ def best(solution: Solution | Region, minimize: str | int, subject_to: Bounds | 
 
 
 def nearest(
-    solution: Solution | Region,
-    aspiration: Mapping[str | int, float] | Sequence[float],
-    importance: Mapping[str | int, float] | Sequence[float] | None = None,
-    subject_to: Bounds | None = None,
+    solution: Solution | Region, aspiration: Numbers, importance: Numbers | None = None, subject_to: Bounds | None = None
 ) -> Choice:
     """The point of the front nearest to an aspiration point, by the augmented achievement scalarization.
 
@@ -73,7 +70,7 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     """
     view, bounds = opened(solution, subject_to)
     span = ranges(view.solution)
-    corners = (view.corners - span.ideal) / span.width
+    corners = (view.front.values(np.eye(len(bounds))) - span.ideal) / span.width
     normal = _plane_normal(corners)
     goal = (normal / span.width)[None]
     return answer(view, "the knee of the front", goal, goal @ span.ideal + normal @ corners.mean(axis=0), bounds)
@@ -89,9 +86,7 @@ def _plane_normal(corners: np.ndarray) -> np.ndarray:
     return normal if sizes[-1] > 1e-9 and (normal >= 0).all() else diagonal
 
 
-def compromise(
-    solution: Solution | Region, weights: Mapping[str | int, float] | Sequence[float], subject_to: Bounds | None = None
-) -> Choice:
+def compromise(solution: Solution | Region, weights: Numbers, subject_to: Bounds | None = None) -> Choice:
     """The point where Σ_m w_m f_m is least, with weights in objective units: what one unit of each objective is worth.
 
     Unlike t, which only says where on the surface a point lies, these weights are prices: `{"cost": 1, "emission": 40}` means

@@ -67,8 +67,7 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     with np.errstate(divide="ignore", invalid="ignore"):
         matrix = -weights[None, :] / weights[:, None]
     np.fill_diagonal(matrix, 1.0)
-    definite = bool(sizes[-1] > FLAT * sizes[0])
-    return Rates(t, f, matrix, weights, definite, solution.names)
+    return Rates(t, f, matrix, weights, bool(sizes[-1] > FLAT * sizes[0]), solution.names)
 
 
 def rate(solution: Solution, t: np.ndarray, of: str | int, per: str | int) -> float:

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..flow import Solution
-from ..flow.front import FittedFront
+from ..flow import FittedFront, Solution
 from ..simplex import check_on_simplex
 from .view import View, view_of
 from .wishes import Bounds, bounds_array

@@ -8,12 +8,9 @@ from jaxtyping import Float
 from .program import Program, first_order, solve
 from .terrain import Terrain
 
-MOST_MINIMA = 6
-"""A search starts at so many of the lowest local minima of the grid, at most."""
-
-LOWEST = 4
-"""With several goals or bounds also at so many of the lowest points: where constraints meet, basins may be narrower than steps
-of the grid."""
+MOST_MINIMA, LOWEST = 6, 4
+"""A search starts at so many of the lowest local minima of the grid; and at so many of its lowest points, if there are several
+goals or bounds: where constraints meet, basins may be narrower than steps of the grid."""
 
 PENALTY = 10.0
 """What one unit of violation counts against one unit of the goal when points of the grid are ranked."""
@@ -21,26 +18,17 @@ PENALTY = 10.0
 SCREENING = 1e-10
 """SLSQP's tolerance before it is known which start leads to the best end."""
 
-NEARLY_KEPT, KEPT = 1e-6, 1e-9
-"""Violations up to this count as none before an end is refined, and afterwards."""
+CLOSE = 1e-6
+"""Violations below this do not keep an end from being refined, and ends whose goals differ by less agree."""
 
-TIE, AGREES = 1e-9, 1e-6
-"""Of points whose goals differ by less the one refined last is taken; ends whose goals differ by less agree."""
-
-ARRIVED, MOST_REFINEMENTS = 1e-9, 2
-"""While the best end has a larger residual of the first-order conditions it is refined, so often at most."""
+ROUNDING = 1e-9
+"""Violations, differences of goals and residuals of the first-order conditions below this are none."""
 
 
 class Found(NamedTuple):
-    """The best end of a search.
+    """The best end of a search: where and how low it is, what each value counts for there, and the residual (`first_order`).
 
-    Attributes:
-        t: where.
-        goal: the largest goal there.
-        weights: what each value counts for, by the multipliers.
-        residual: of the first-order conditions.
-        starts: from how many places the search began.
-        agreed: how many of them ended at a point as good.
+    Also from how many places the search started, and how many of these led to a point as good.
     """
 
     t: Float[np.ndarray, " n_objectives"]
@@ -56,14 +44,12 @@ def search(terrain: Terrain, program: Program, starts: Float[np.ndarray, "n n_ob
     starts = good_starts(terrain, program) if starts is None else starts
     n, ends = len(starts), [solve(terrain, program, start, SCREENING) for start in starts]
     t = np.stack([*ends, *starts])
-    for _ in range(MOST_REFINEMENTS):
-        best = t[_lowest(program, terrain.front.values(t), NEARLY_KEPT)]
-        if first_order(terrain, program, best)[1] <= ARRIVED:
-            break
+    best = t[_lowest(program, terrain.front.values(t), CLOSE)]
+    if first_order(terrain, program, best)[1] > ROUNDING:
         t = np.stack([solve(terrain, program, best), *t])
     values = terrain.front.values(t)
-    k, goals, violations = _lowest(program, values, KEPT), program.goals(values), program.violations(values)
-    agrees = (goals <= goals[k] + AGREES) & (violations <= violations[k] + AGREES)
+    k, goals, violations = _lowest(program, values, ROUNDING), program.goals(values), program.violations(values)
+    agrees = (goals <= goals[k] + CLOSE) & (violations <= violations[k] + CLOSE)
     return Found(t[k], float(goals[k]), *first_order(terrain, program, t[k]), n, int(agrees[-2 * n : -n].sum()))
 
 
@@ -71,7 +57,7 @@ def good_starts(terrain: Terrain, program: Program) -> Float[np.ndarray, "n n_ob
     """The best point of the grid, and the local minima and the lowest points of goal and violation together."""
     rank = program.goals(terrain.values) + PENALTY * program.violations(terrain.values)
     lowest = np.argsort(rank)[:LOWEST] if len(program.c) + len(program.d) > 1 else []
-    positions = [_lowest(program, terrain.values, KEPT), *terrain.local_minima(rank)[:MOST_MINIMA], *lowest]
+    positions = [_lowest(program, terrain.values, ROUNDING), *terrain.local_minima(rank)[:MOST_MINIMA], *lowest]
     return terrain.t[list(dict.fromkeys(positions))]
 
 
@@ -79,5 +65,5 @@ def _lowest(program: Program, values: Float[np.ndarray, "n n_values"], allowed: 
     """The first row with the lowest goal among those that violate bounds least, where what is allowed counts as no violation."""
     violations = program.violations(values)
     broken = np.where(violations > allowed, violations, 0.0)
-    goals = np.where(broken == broken.min(), program.goals(values), np.inf)
-    return int(np.argmax(goals <= goals.min() + TIE))
+    goals = np.where(broken == broken.min(), np.nan_to_num(program.goals(values), nan=np.inf), np.inf)
+    return int(np.argmax(goals <= goals.min() + ROUNDING))

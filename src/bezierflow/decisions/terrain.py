@@ -4,6 +4,7 @@ That the domain of a front is one simplex is known here and nowhere else in the 
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -20,35 +21,31 @@ ZERO = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """A front over Δ^{M−1} with its values on `search_grid(M)`."""
+    """A front over Δ^{M−1} with its values on the grid t = `search_grid(M)`."""
 
     front: FrontMap
+    t: Float[np.ndarray, "n n_objectives"]
     values: Float[np.ndarray, "n n_values"]
-    n_objectives: int
-
-    @property
-    def t(self) -> Float[np.ndarray, "n n_objectives"]:
-        """The grid."""
-        return search_grid(self.n_objectives)
 
     def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
         """The local minima of a rank on the grid, lowest first, that may lie in the lowest basin.
 
         The bottom of a basin is taken to be no deeper below its lowest grid point than the highest neighbor is above it.
         """
-        beside = rank[neighbor_positions(self.n_objectives, _resolution(self.n_objectives))]
+        n_objectives = self.t.shape[1]
+        beside = rank[neighbor_positions(n_objectives, _resolution(n_objectives))]
         minima = np.flatnonzero((rank <= beside.min(axis=1)) & (2 * rank - beside.max(axis=1) <= rank.min()))
         return minima[np.argsort(rank[minima])]
 
     @property
     def faces(self) -> Float[np.ndarray, "n_faces n_objectives"]:
         """G: the domain is where G t ≤ 0, among all points that `directions` lead to from one of its points."""
-        return -np.eye(self.n_objectives)
+        return -np.eye(self.t.shape[1])
 
     def directions(self, t: Float[np.ndarray, " n_objectives"]) -> Float[np.ndarray, "n_objectives dimension"]:
         """Directions that span the domain: from the largest coordinate of t to each of the others."""
         largest = int(np.argmax(t))
-        result = np.delete(np.eye(self.n_objectives), largest, axis=1)
+        result = np.delete(np.eye(len(t)), largest, axis=1)
         result[largest] = -1.0
         return result
 
@@ -63,5 +60,6 @@ def search_grid(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
     return grid(n_objectives, _resolution(n_objectives))
 
 
+@cache
 def _resolution(n_objectives: int) -> int:
     return min(largest_degree_within(n_objectives, LARGEST_GRID), FINEST)

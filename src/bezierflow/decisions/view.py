@@ -3,9 +3,9 @@
 import weakref
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
 from ..flow import Solution
@@ -23,9 +23,10 @@ SMOOTH_DEGREE, LARGEST_NET = 20, 2000
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A solution, ready to be asked: the front as a map, its values on a grid, and the extremes that `ranges` has found."""
+    """A solution, ready to be asked: surface (of flat vectors) and front as maps, and the extremes that `ranges` has found."""
 
     reference: weakref.ref[Solution]
+    surface: PolynomialMap
     front: FrontMap
     extremes: list[Choice] = field(default_factory=list)
 
@@ -73,19 +74,9 @@ class View:
     @cached_property
     def terrain(self) -> Terrain:
         """The front, ready to be searched."""
-        return Terrain(self.stand_in or self.front, self.grid_f, self.solution.n_objectives)
+        return Terrain(self.stand_in or self.front, self.grid_t, self.grid_f)
 
-    @cached_property
-    def corners(self) -> np.ndarray:
-        """Objective values where one weight is all of t, one row a corner."""
-        return self.front.values(np.eye(self.solution.n_objectives))
-
-    @cached_property
-    def surface(self) -> PolynomialMap:
-        """The surface itself as a map, of flat vectors."""
-        return _polynomial(self.solution.flat_surface)
-
-    def point(self, t: np.ndarray) -> tuple[Any, np.ndarray]:
+    def point(self, t: np.ndarray) -> tuple[PyTree, np.ndarray]:
         """The design at t as the user knows it, and its objective values."""
         (x,), raveling = self.surface.values(t[None]), self.solution.raveling
         return x if raveling.is_vector else raveling.unravel(x), self.front.values(t[None])[0]
@@ -111,14 +102,10 @@ def view_of(solution: Solution) -> View:
     key = id(solution)
     view = _VIEWS.get(key)
     if view is None or view.reference() is not solution:
-        view = _VIEWS[key] = View(weakref.ref(solution, lambda _: _VIEWS.pop(key, None)), _front(solution))
+        surface, exact = _polynomial(solution.flat_surface), solution.objectives is not None
+        front = ExactMap(solution.flat_objectives, surface) if exact else _polynomial(solution.fitted_front.surface)
+        view = _VIEWS[key] = View(weakref.ref(solution, lambda _: _VIEWS.pop(key, None)), surface, front)
     return view
-
-
-def _front(solution: Solution) -> FrontMap:
-    if solution.objectives is None:
-        return _polynomial(solution.fitted_front.surface)
-    return ExactMap(solution.flat_objectives, _polynomial(solution.flat_surface))
 
 
 def _polynomial(surface: BezierSimplex) -> PolynomialMap:

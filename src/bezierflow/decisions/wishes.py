@@ -1,7 +1,6 @@
 """What a person asks for, checked at the door: objectives by name or number, bounds, points and weights."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,9 @@ from ..flow import Solution
 
 Bounds = Mapping[str | int, tuple[float | None, float | None]]
 """Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest, highest) or None."""
+
+Numbers = Mapping[str | int, float] | Sequence[float] | np.ndarray
+"""A number for each objective: by name or number, or all of them in order."""
 
 
 def objective_number(solution: Solution, objective: str | int, argument: str = "objective") -> int:
@@ -39,7 +41,7 @@ def bounds_array(solution: Solution, subject_to: Bounds, argument: str = "subjec
     return bounds
 
 
-def numbers(solution: Solution, given: Any, argument: str, default: float | np.ndarray | None = None) -> np.ndarray:
+def numbers(solution: Solution, given: Numbers, argument: str, default: float | np.ndarray | None = None) -> np.ndarray:
     """One number for each objective, from a sequence, or from a mapping by name or number if there is a default."""
     if isinstance(given, Mapping):
         if default is None and len(given) != solution.n_objectives:
@@ -54,7 +56,7 @@ def numbers(solution: Solution, given: Any, argument: str, default: float | np.n
     return values
 
 
-def nonnegative(solution: Solution, given: Any, argument: str, default: float | None = None) -> np.ndarray:
+def nonnegative(solution: Solution, given: Numbers, argument: str, default: float | None = None) -> np.ndarray:
     """Weights: none below 0, not all 0."""
     values = numbers(solution, given, argument, default)
     if (values < 0).any() or not (values > 0).any():

@@ -11,7 +11,7 @@ from .indices import (
     neighbor_positions,
     raised_positions,
 )
-from .nearest import Nearest, SmoothMap, nearest
+from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
 from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
 from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, tangent_basis, uniform
 from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Uniform
@@ -43,6 +43,8 @@ __all__ = [
     "multinomials",
     "n_controls",
     "nearest",
+    "nearest_from",
+    "nearest_of_grid",
     "neighbor_positions",
     "quadrature_nodes",
     "raised_positions",

@@ -86,7 +86,7 @@ def nearest(smooth_map: SmoothMap, x: Float[np.ndarray, "n width"], n_objectives
 
 def _nearest(smooth_map: SmoothMap, x: np.ndarray, on_grid: np.ndarray, n_objectives: int) -> Nearest:
     targets, places = _starts(x, on_grid, n_objectives)
-    t, squares = descend(smooth_map, x[targets], search_grid(n_objectives)[places])
+    t, squares = nearest_from(smooth_map, x[targets], search_grid(n_objectives)[places])
     first = np.searchsorted(targets, np.arange(len(x)))
     least = np.minimum.reduceat(squares, first) if len(x) else squares
     best = np.lexsort((squares, targets))[first]
@@ -139,7 +139,7 @@ def nearest_of_grid(
     return t[np.argmin(_grid_squares(x, smooth_map(t)), axis=0)]
 
 
-def descend(
+def nearest_from(
     smooth_map: SmoothMap, x: Float[np.ndarray, "n width"], t: Float[np.ndarray, "n n_objectives"], n_steps: int = MOST_STEPS
 ) -> tuple[Float[np.ndarray, "n n_objectives"], Float[np.ndarray, " n"]]:
     """Local minimizers of ‖F(t) − x‖² over the simplex, from each t by at most `n_steps` Newton steps, and the squares there."""
