@@ -154,6 +154,6 @@ def _fit_known(
 ) -> tuple[np.ndarray, FitDiagnostics]:
     indices = multi_indices(n_members, degree)
     boundary = np.flatnonzero(~_inside(n_members, degree))
-    frozen = {tuple(indices[row].tolist()): net[row] for row in boundary}
+    frozen: dict[int | tuple[int, ...], np.ndarray] = {tuple(indices[row].tolist()): net[row] for row in boundary}
     surface, report = fit(t, rows, degree, frozen=frozen, diagnostics=True)
     return surface.control_points, report

@@ -14,7 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..bezier import SurfaceMap, design_matrix, differentiate, elevate, pad_rows
+from ..bezier import SurfaceMap, design_matrix, differentiate, elevate
+from ..compilation import pad_rows
 from ..precision import double_precision
 from ..simplex import lobatto_nodes
 

@@ -289,6 +289,7 @@ def _begin(flow: Flow, surface: BezierSimplex, seed: Array | np.ndarray) -> Flow
 
 def _settle_type(leaf: Array | np.ndarray) -> Array:
     """The leaf with its type settled: a counter that started as a bare 1 would make the loop compile a second time."""
+    leaf = jnp.asarray(leaf)
     return leaf if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else jax.lax.convert_element_type(leaf, leaf.dtype)
 
 

@@ -25,9 +25,8 @@ def face_multipliers(
     gives |ρ|²/(1 + |ρ|²), which grows with |ρ|): no equality constraint, and on a support S the linear system
     (ĝĝᵀ + 11ᵀ)_S u = 1, positive definite as long as the directions in S are affinely independent.
     """
-    if directions.shape[0] <= LARGEST_ENUMERATION:
-        return _by_enumeration(directions, face)
-    return _by_active_set(directions, face)
+    method = _by_enumeration if directions.shape[0] <= LARGEST_ENUMERATION else _by_active_set
+    return method(jnp.asarray(directions), jnp.asarray(face))
 
 
 def _on_support(gram: Array, members: Array) -> Array:
