@@ -26,9 +26,6 @@ FLOORS = [
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""
 
 
-UNDER_REWRITE = ()
-"""Rooms that are not yet held to the rules below; empty when all are."""
-
 MOST_LINES, MOST_BRANCHES = 50, 12
 """Of one function, the docstring not counted; branches as radon counts them, inner functions included."""
 
@@ -83,14 +80,10 @@ def lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 FILES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-every_finished_file = pytest.mark.parametrize(
-    "path", [path for path in FILES if room(path) not in UNDER_REWRITE], ids=lambda path: str(path.relative_to(SOURCE))
-)
 
 
 def test_every_room_has_its_floor():
     assert {room(path) for path in FILES} <= set().union(*FLOORS)
-    assert set(UNDER_REWRITE) <= {room(path) for path in FILES}
 
 
 @every_file
@@ -102,14 +95,14 @@ def test_imports_run_one_way(path):
         assert floor(other) < floor(own), f"{path.relative_to(SOURCE)} imports {other}"
 
 
-@every_finished_file
+@every_file
 def test_rooms_import_public_names_of_other_rooms(path):
     """`from ..bezier import fit`, never `from ..bezier.fitting import fit`: what a room offers is in its `__init__`."""
     for module in imported_modules(parsed(path), path):
         assert module[0] == room(path) or len(module) == 1, f"imports {'.'.join(module)}"
 
 
-@every_finished_file
+@every_file
 def test_no_import_is_hidden_in_a_function(path):
     """An import of this package inside a function hides a cycle. The command line waits with JAX, which is another reason."""
     if room(path) == "cli":
@@ -118,7 +111,7 @@ def test_no_import_is_hidden_in_a_function(path):
         assert not list(imported_modules(function, path)), f"{function.name} imports this package"
 
 
-@every_finished_file
+@every_file
 def test_functions_are_short_and_simple(path):
     for function in (node for node in ast.walk(parsed(path)) if isinstance(node, FUNCTION)):
         assert lines(function) <= MOST_LINES, f"{function.name} has {lines(function)} lines"
