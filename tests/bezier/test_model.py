@@ -119,7 +119,6 @@ def test_subdivision_and_splitting_are_the_same_map(case):
         np.testing.assert_allclose(part.vertex(place), surface(corners[0]), atol=1e-12)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("n_objectives", "degree"), [(2, 20), (3, 20), (20, 3)])
 def test_high_degrees_and_many_objectives_lose_no_digits(n_objectives, degree):
     """Against exact arithmetic: all terms of one sign or not, the error stays some roundings of the largest control point."""
@@ -255,6 +254,7 @@ def test_faces_of_faces_and_included_points():
         (lambda s: s.vertex(-1), "m must be an objective's number from 0 to 2, got -1"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_misuse_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call(BezierSimplex(np.zeros((6, 2)), 3, 2))

@@ -100,6 +100,7 @@ def test_pytrees_callbacks_and_budgets():
         ({"budget": -1}, "budget must be at least 0"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
         bf.minimize(SCALED_MED, np.zeros(3), **options)

@@ -144,8 +144,8 @@ def test_an_interruption_keeps_what_there_is(name):
     np.testing.assert_array_equal(interrupted.pareto_set.control_points, stopped.pareto_set.control_points)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("n_iterations", [0, -3, 1.5, float("nan")])
+@pytest.mark.usefixtures("unchecked")
 def test_a_count_of_iterations_below_one_or_not_whole_is_refused(name, n_iterations):
     with pytest.raises(ValueError, match="n_iterations must be a whole number of at least 1, got"):
         bf.minimize(PROBLEM, np.zeros(3), FLOWS[name], n_iterations=n_iterations)

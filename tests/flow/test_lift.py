@@ -28,7 +28,6 @@ def sample_t(n=2000, n_objectives=3):
     return np.random.default_rng(7).dirichlet(np.ones(n_objectives), n)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("n_objectives", "degree", "n_variables"), [(2, 4, 1), (3, 3, 3), (4, 2, 5)])
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000))
@@ -176,6 +175,7 @@ def test_fixed_nodes_make_the_run_independent_of_the_seed():
         (lambda: bf.Uniform(0), ValueError, "n must be a whole number of at least 1, got 0"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_mistakes_are_named(make, error, words):
     with pytest.raises(error, match=words):
         make()

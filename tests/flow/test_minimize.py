@@ -225,8 +225,8 @@ MISTAKES = {
 }
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.usefixtures("unchecked")
 def test_a_mistake_is_one_readable_line(name):
     arguments, options, error, words = MISTAKES[name]
     with pytest.raises(error, match=words) as caught:

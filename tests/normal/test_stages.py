@@ -131,8 +131,8 @@ def test_an_unbounded_objective_is_flagged():
     assert Flag.NOT_CONVERGED in state.flags
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("settings", [{"degree": 0}, {"degree": "high"}, {"tol": 0.0}, {"max_degree": 0}])
+@pytest.mark.usefixtures("unchecked")
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         Settings(**settings)

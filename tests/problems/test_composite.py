@@ -26,8 +26,8 @@ def test_names_tell_the_sizes_and_can_be_changed():
     assert lasso().with_names(variables=("a", "b")).n_variables == 2
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("part", ["smooth", "nonsmooth", "prox"])
+@pytest.mark.usefixtures("unchecked")
 def test_parts_must_be_functions(part):
     parts = {"smooth": len, "nonsmooth": len, "prox": len} | {part: 3}
     with pytest.raises(TypeError, match=f"^{part} must be a function, got 3"):

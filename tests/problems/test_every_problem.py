@@ -173,8 +173,8 @@ def test_projecting_twice_is_projecting_once(problem):
     np.testing.assert_allclose(problem.project(once), once, atol=1e-11)
 
 
-@pytest.mark.usefixtures("unchecked")
 @every_problem
+@pytest.mark.usefixtures("unchecked")
 def test_wrong_shapes_are_named(problem):
     wrong = np.zeros((2, problem.n_variables + 1))
     with pytest.raises(ValueError, match="x must have"):

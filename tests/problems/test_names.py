@@ -49,8 +49,8 @@ def test_names_are_distinct():
         Names(variables=("a", "b", "a"))
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("wrong", ["cost", ("cost", 1), 3])
+@pytest.mark.usefixtures("unchecked")
 def test_names_are_sequences_of_texts(wrong):
     with pytest.raises(TypeError, match="objectives must"):
         Names(objectives=wrong)

@@ -33,7 +33,6 @@ def test_pytrees_pass_through():
     np.testing.assert_allclose(problem({"a": jnp.ones(2), "b": jnp.array(5.0)}), [2, 5])
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -42,6 +41,7 @@ def test_pytrees_pass_through():
         ({"function": two_objectives, "n_objectives": 3, "objective_names": ("a",)}, ValueError, "objectives must hold 3 texts"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_misuse_is_named(arguments, error, message):
     with pytest.raises(error, match=message):
         Problem(**arguments)
@@ -89,8 +89,8 @@ def test_precision_follows_the_point():
     assert problem([1, 2, 3]).dtype == np.float64
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("x", [np.zeros(4), np.zeros((5, 3)), np.zeros(())])
+@pytest.mark.usefixtures("unchecked")
 def test_points_of_the_wrong_shape(x):
     with pytest.raises(ValueError, match="x must"):
         ScaledMED()(x)

@@ -23,8 +23,8 @@ def test_every_sampler_gives_points_and_weights_traceably_and_by_key_alone(sampl
     np.testing.assert_allclose(t, again, rtol=1e-12)
 
 
-@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("kind", [Uniform, LowDiscrepancy])
+@pytest.mark.usefixtures("unchecked")
 def test_random_samplers_follow_the_ambient_precision_and_refuse_bad_counts(kind):
     assert kind(4)(jax.random.key(0), 3)[0].dtype == jnp.float32
     with double_precision():
