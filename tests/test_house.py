@@ -26,9 +26,6 @@ FLOORS = [
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""
 
 
-UNDER_REWRITE = ()
-"""Rooms that are not yet held to the rules below; empty when all are."""
-
 MOST_LINES, MOST_BRANCHES = 50, 12
 """Of one function, the docstring not counted; branches as radon counts them, inner functions included."""
 
@@ -82,53 +79,41 @@ def lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 FILES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-every_finished_file = pytest.mark.parametrize(
-    "path", [path for path in FILES if room(path) not in UNDER_REWRITE], ids=lambda path: str(path.relative_to(SOURCE))
-)
+FUNCTIONS = [(path, node) for path in FILES for node in ast.walk(parsed(path)) if isinstance(node, FUNCTION)]
 
 
 def test_every_room_has_its_floor():
     assert {room(path) for path in FILES} <= set().union(*FLOORS)
-    assert set(UNDER_REWRITE) <= {room(path) for path in FILES}
 
 
-@every_file
-def test_imports_run_one_way(path):
-    own = room(path)
-    if own == "cli":  # the command line imports the package itself
-        return
-    for other in {module[0] for module in imported_modules(parsed(path), path)} - {own}:
-        assert floor(other) < floor(own), f"{path.relative_to(SOURCE)} imports {other}"
+def test_imports_run_one_way():
+    """The command line is free to import the package itself."""
+    imports = {(path, module[0]) for path in FILES for module in imported_modules(parsed(path), path)}
+    wrong = [(path, other) for path, other in imports if other != room(path) and floor(other) >= floor(room(path))]
+    assert [(str(path), other) for path, other in wrong if room(path) != "cli"] == []
 
 
-@every_finished_file
-def test_rooms_import_public_names_of_other_rooms(path):
+def test_rooms_import_public_names_of_other_rooms():
     """`from ..bezier import fit`, never `from ..bezier.fitting import fit`: what a room offers is in its `__init__`."""
-    for module in imported_modules(parsed(path), path):
-        assert module[0] == room(path) or len(module) == 1, f"imports {'.'.join(module)}"
+    imports = [(path, module) for path in FILES for module in imported_modules(parsed(path), path)]
+    assert [(str(path), module) for path, module in imports if module[0] != room(path) and len(module) > 1] == []
 
 
-@every_finished_file
-def test_no_import_is_hidden_in_a_function(path):
+def test_no_import_is_hidden_in_a_function():
     """An import of this package inside a function hides a cycle. The command line waits with JAX, which is another reason."""
-    if room(path) == "cli":
-        return
-    for function in (node for node in ast.walk(parsed(path)) if isinstance(node, FUNCTION)):
-        assert not list(imported_modules(function, path)), f"{function.name} imports this package"
+    hidden = [(path, node.name) for path, node in FUNCTIONS if any(imported_modules(node, path))]
+    assert [(str(path), name) for path, name in hidden if room(path) != "cli"] == []
 
 
-@every_finished_file
-def test_functions_are_short_and_simple(path):
-    for function in (node for node in ast.walk(parsed(path)) if isinstance(node, FUNCTION)):
-        assert lines(function) <= MOST_LINES, f"{function.name} has {lines(function)} lines"
-        assert branches(function) <= MOST_BRANCHES, f"{function.name} has complexity {branches(function)}"
+def test_functions_are_short_and_simple():
+    measured = [(str(path), node.name, lines(node), branches(node)) for path, node in FUNCTIONS]
+    assert [found for found in measured if found[2] > MOST_LINES or found[3] > MOST_BRANCHES] == []
 
 
 def imported_neighbors(path: Path) -> set[str]:
     """The files of the same room that a file imports, wherever in the file it does so."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             found |= {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
     return found

@@ -32,7 +32,7 @@ LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
 
 
-def minimize(
+def minimize(  # noqa: PLR0913
     objectives: Callable[[PyTree], Any],
     x0: PyTree,
     method: Literal["auto"] | AbstractMethod | AbstractFlow = "auto",
