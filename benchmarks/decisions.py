@@ -71,6 +71,7 @@ def questions(solution: bf.Solution, rng: np.random.Generator) -> dict[str, Call
         "robust, 2 weights": lambda: decisions.robust(solution, box),
         "robust, all weights": lambda: decisions.robust(solution, wide),
         "robust, in a region": lambda: decisions.robust(region, box),
+        "robust, 2 wishes that exclude each other": lambda: decisions.robust(solution, box, excluded),
         "ranges": lambda: decisions.ranges(solution),
         "ranges, of a region": lambda: decisions.ranges(region),
         "rates": lambda: decisions.rates(solution, t),

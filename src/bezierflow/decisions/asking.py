@@ -12,8 +12,8 @@ MARGIN, BROKEN = 3e-9, 1e-8
 that is broken by more than the second had to give."""
 
 SLACK, GAIN = 1e-10, 1e-4
-"""Bounds that cannot be met are loosened by so much more than they must be. Where one point alone breaks them least, that lets
-goals fall by some √SLACK; a question is worth leaving that point for if it gains more than GAIN."""
+"""Bounds that cannot be met are loosened by their least violation and SLACK. The answer within those is taken if it lowers the
+goal by more than GAIN: where one point alone breaks the bounds least, the slack itself lowers goals by some √SLACK."""
 
 Reach = tuple[np.ndarray, np.ndarray, Found | None]
 """Bounds B f ≤ d in units of ranges that some point of the front obeys; and the point that breaks the worst of the bounds asked
