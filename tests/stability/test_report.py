@@ -92,6 +92,7 @@ def without_gradients(x):
     return jax.pure_callback(lambda x: np.asarray(x), jax.ShapeDtypeStruct((2,), x.dtype), x)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_mistakes_are_named(by_gradient_descent, tmp_path):
     solution, _ = by_gradient_descent
     for epsilon in (0, 1, -0.1, 1.5, float("nan")):
