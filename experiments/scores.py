@@ -22,7 +22,7 @@ Surface = Callable[[np.ndarray], Any]
 
 
 def points_of_trial(n: int, n_objectives: int, seed: int) -> np.ndarray:
-    """N points i.i.d. uniform on the simplex, those of this trial."""
+    """Points i.i.d. uniform on the simplex, n of them: those of this trial."""
     return np.random.default_rng(TEST_SEED_OFFSET + seed).dirichlet(np.ones(n_objectives), n)
 
 
@@ -61,6 +61,6 @@ def mean_l1_distance(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def exact_points(problem: AbstractSolvedProblem, n: int) -> np.ndarray:
-    """N points of the exact Pareto set, drawn uniformly over its closed-form parametrization; the same ones always."""
+    """Points of the exact Pareto set, n of them, drawn uniformly over its closed-form parametrization; the same ones always."""
     w = np.random.default_rng(TEST_SEED_OFFSET - 1).dirichlet(np.ones(problem.n_objectives), n)
     return np.asarray(problem.pareto_point(w))

@@ -197,10 +197,27 @@ def figures() -> None:
 
 def tables() -> None:
     """The tables of `docs/stability.md`, as Markdown."""
-    show(read("stability_iterations.csv"), "{:.1e}", whole=("k",))
-    show(read("stability_settings.csv"), "{:.1e}", whole=("K", "D"))
-    show([row for name in studied() for row in slope_rows(name)], "{}")
-    show([row for name in studied() for row in spread_rows(name)], "{}")
+    print("\n\n".join(table() for table in (iterations_table, settings_table, slopes_table, spread_table)))
+
+
+def iterations_table() -> str:
+    """Twins and bounds against the iteration of the exchange."""
+    return as_table(read("stability_iterations.csv"), "{:.1e}", whole=("k",))
+
+
+def settings_table() -> str:
+    """Twins against K, D and the step-size rule."""
+    return as_table(read("stability_settings.csv"), "{:.1e}", whole=("K", "D"))
+
+
+def slopes_table() -> str:
+    """Slopes against N."""
+    return as_table([row for name in studied() for row in slope_rows(name)])
+
+
+def spread_table() -> str:
+    """The spread of surfaces beside its estimate by twins."""
+    return as_table([row for name in studied() for row in spread_rows(name)])
 
 
 def slope_rows(name: str) -> list[dict]:
@@ -233,13 +250,12 @@ def _slope_text(slope: dict) -> str:
     return f"{slope['slope']:.2f} ({slope['low']:.2f} to {slope['high']:.2f})"
 
 
-def show(rows: list[dict], form: str, whole: tuple[str, ...] = ()) -> None:
+def as_table(rows: list[dict], form: str = "{}", whole: tuple[str, ...] = ()) -> str:
     """Rows as a Markdown table."""
-    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    lines = [list(rows[0]), ["---"] * len(rows[0])]
     for row in rows:
-        cells = [f"{v:.0f}" if key in whole else form.format(v) if isinstance(v, float) else v for key, v in row.items()]
-        print("| " + " | ".join(cells) + " |")
-    print()
+        lines.append([f"{v:.0f}" if key in whole else form.format(v) if isinstance(v, float) else v for key, v in row.items()])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def studied() -> list[str]:

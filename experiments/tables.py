@@ -1,6 +1,5 @@
 """Tables 1 and 2: every method on every problem, trial by trial, then means, deviations and the paper's test."""
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -15,7 +14,7 @@ from .nsga2 import BOUNDS, MAX_EVALUATIONS
 from .populations import VALIDATION_SEED, VALIDATION_SIZE, validation_set
 from .scores import N_SURFACE, N_TEST, table1_scores, table2_scores
 from .significance import Verdict, rank_sum
-from .trial_files import TrialFile
+from .trial_files import TrialFile, read_rows
 
 PAPER = Path(__file__).parent / "paper"
 
@@ -154,8 +153,7 @@ def _cell(file: TrialFile, key: tuple[str, str, int], seeds: set[str], score: st
 
 def paper_values(table: Table) -> dict[tuple[str, str, str, int], tuple[float, float]]:
     """The paper's own means and deviations, by problem, score, method and size."""
-    text = (PAPER / f"{table.name}.csv").read_text(encoding="utf-8").splitlines()
-    rows = csv.DictReader(line for line in text if not line.startswith("#"))
+    rows = read_rows(PAPER / f"{table.name}.csv")
     return {(r["problem"], r["score"], r["method"], int(r["size"])): (float(r["mean"]), float(r["sd"])) for r in rows}
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 PACKAGES = ("jax", "numpy", "scipy", "jmetalpy")
 CHECKOUT = Path(__file__).resolve().parents[1]
+SETTINGS = "# settings: "
+"""What the line with a file's settings begins with."""
 
 
 class TrialFile:
@@ -37,6 +39,14 @@ class TrialFile:
         if self.path.exists():
             self._read()
 
+    @classmethod
+    def on_file(cls, path: Path) -> "TrialFile":
+        """The file at a path as it is, to read from."""
+        lines = path.read_text(encoding="utf-8").splitlines()
+        settings = next(line for line in lines if line.startswith(SETTINGS))[len(SETTINGS) :]
+        columns = next(line for line in lines if not line.startswith("#")).split(",")
+        return cls(path, columns, (), json.loads(settings))
+
     def trial(self, **key: Any) -> list[dict[str, str]]:
         """The rows of the trial with this key; an empty list if it was not made yet."""
         wanted = tuple(str(key[name]) for name in self.key)
@@ -56,7 +66,7 @@ class TrialFile:
 
     def _read(self) -> None:
         lines = self.path.read_text(encoding="utf-8").splitlines()
-        found = next((line[len("# settings: ") :] for line in lines if line.startswith("# settings: ")), None)
+        found = next((line[len(SETTINGS) :] for line in lines if line.startswith(SETTINGS)), None)
         if found != self.settings:
             raise ValueError(
                 f"{self.path} was made with settings {found}, not {self.settings}; "
@@ -73,11 +83,17 @@ class TrialFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(".unfinished")
         with unfinished.open("w", encoding="utf-8", newline="") as file:
-            file.write(f"# command: {self.command}\n# versions: {versions()}\n# settings: {self.settings}\n")
+            file.write(f"# command: {self.command}\n# versions: {versions()}\n{SETTINGS}{self.settings}\n")
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
         os.replace(unfinished, self.path)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV, comment lines skipped."""
+    text = path.read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(line for line in text if not line.startswith("#")))
 
 
 def versions() -> str:

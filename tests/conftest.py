@@ -19,6 +19,7 @@ CHECKED = (
     "bezierflow.plots",
     "bezierflow.precision",
     "bezierflow.scalarizations",
+    "bezierflow.stability",
 )
 """Rooms whose annotations are true. When all of them are, this is `("bezierflow",)`."""
 

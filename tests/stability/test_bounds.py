@@ -83,6 +83,7 @@ def test_curvature_makes_later_iterations_forget():
     assert float(bounds.stability()) == pytest.approx(10)  # √R = 10 control points
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("k", [0, 4, 1.5])
 def test_an_iteration_out_of_range_is_refused(k):
     bounds = SharperBounds(1.0, 9, np.ones(3), np.ones(3), np.ones(3))

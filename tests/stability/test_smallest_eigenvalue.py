@@ -74,6 +74,23 @@ def test_confidence_intervals_cover():
     assert np.all(np.mean(covered, axis=0) > 0.9 - 3 * np.sqrt(0.09 / 300))
 
 
+@pytest.mark.parametrize(("n_samples", "least"), [(2, 0.4), (4, 1.0), (8, 2.5)])
+def test_small_eigenvalues_are_as_rare_as_the_theorem_says(n_samples, least):
+    """P(λ_min ≤ s) falls at least like s^((N/D − n_c + 1)/2): exponents 1/2, 3/2 and 7/2 for two objectives in degree 1."""
+    law = smallest_eigenvalue_law(2, 1, n_samples, n_draws=400_000)
+    levels = np.quantile(law.draws, [1e-4, 1e-2])
+    exponent = np.log(1e-2 / 1e-4) / np.log(levels[1] / levels[0])
+    assert exponent > least
+
+
+def test_the_moment_of_a_single_pair_has_no_limit_and_that_of_more_samples_has():
+    """With N = n_c = 2 the mean of λ_min^(−1/2) is infinite: it grows with the number of draws. With N = 8 it does not."""
+    few, many = (smallest_eigenvalue_law(2, 1, 8, n_draws=n).inverse_root_moment() for n in (2000, 200_000))
+    assert few.low < many.estimate < few.high
+    draws = [smallest_eigenvalue_law(2, 1, 2, n_draws=n).inverse_root_moment().estimate for n in (200, 200_000)]
+    assert draws[1] > 1.3 * draws[0]
+
+
 def test_the_closed_form_eta_is_below_the_simulated_one_and_grows_with_n():
     law = smallest_eigenvalue_law(2, 1, 400, n_draws=3000)
     eta = eta_chernoff(2, 1, 400, 9, 0.05)
@@ -82,6 +99,7 @@ def test_the_closed_form_eta_is_below_the_simulated_one_and_grows_with_n():
     assert eta_chernoff(3, 3, 100, 1000, 0.05) == 0
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -77,5 +77,5 @@ def dense_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n_poin
 
 
 def held_out_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n_points n_objectives"]:
-    """N evenly spread t that no run draws: for averages over the simplex. Call in double precision."""
+    """Evenly spread t, n of them, that no run draws: for averages over the simplex. Call in double precision."""
     return np.asarray(low_discrepancy(jax.random.key(2**31 - 1), n, n_objectives))
