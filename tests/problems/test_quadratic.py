@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.problems import Quadratic
-from bezierflow.simplex.nearest import descend
+from bezierflow.simplex.nearest import nearest_from
 
 quadratics = st.builds(
     Quadratic.random,
@@ -44,7 +44,7 @@ def test_projection_is_no_farther_than_from_random_starts(problem, seed):
     x, n_starts = rng.normal(size=(6, problem.n_variables)) * 2, 10
     w = rng.dirichlet(np.full(problem.n_objectives, 0.5), 6 * n_starts)
     targets = np.repeat(x, n_starts, axis=0)
-    found = problem.set_map()(descend(problem.set_map(), targets, w)[0])
+    found = problem.set_map()(nearest_from(problem.set_map(), targets, w)[0])
     others = np.linalg.norm(found - targets, axis=1).reshape(6, n_starts).min(axis=1)
     assert (problem.distance(x) <= others + 1e-6).all()
 

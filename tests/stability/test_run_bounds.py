@@ -141,7 +141,7 @@ def test_what_was_measured_is_not_called_proved():
             seen = max(float(jnp.abs(jax.jacobian(steep_at_one_vertex)(x)).max()) for x in _visited(run))
             from_own_samples = float(run_bounds(run, steep_at_one_vertex, mu=seen).sharper.divergence(3))
             n_surprised += moved > from_own_samples
-    assert n_surprised >= 2
+    assert n_surprised >= 4
 
 
 def _visited(run):

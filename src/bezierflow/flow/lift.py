@@ -44,7 +44,7 @@ class FlowState(NamedTuple):
     surface: BezierSimplex
     method_state: Any
     key: Array
-    """Of the whole run; `iteration_key` gives that of an iteration."""
+    """Of the whole run; the key of iteration k is `fold_in(key, k)`."""
     k: Int[Array, ""]
     evaluations: Evaluations
     status: Int[Array, ""]
@@ -244,7 +244,7 @@ class Flow(AbstractFlow[FlowState]):
     ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
         """Line 3 of iteration k: t and the weights of the refit, the same whenever it is asked."""
         assert self.sampler is not None
-        return self.sampler(iteration_key(key, k), n_objectives)
+        return self.sampler(jax.random.fold_in(key, k), n_objectives)
 
     def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:
         return Scalarized(objectives, self.scalarization, t)
@@ -307,16 +307,6 @@ def _loop(flow: Flow, objectives: Objectives, state: FlowState, most: Array) -> 
 
 
 _advance: Callable[..., tuple[FlowState, Info]] = eqx.filter_jit(_loop, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
-
-
-def iteration_key(key: Array, k: Int[Array, ""]) -> Array:
-    """The key of iteration k of a run: the run's own, with k added to its first word.
-
-    The generator (Threefry) is made for keys that are counted up: those that differ in a bit give unrelated numbers (Salmon et
-    al., "Parallel random numbers: as easy as 1, 2, 3", 2011). All committed figures of lifted runs were drawn with these keys.
-    """
-    words = jax.random.key_data(key)
-    return jax.random.wrap_key_data(words.at[0].add(jnp.asarray(k, words.dtype)), impl=jax.random.key_impl(key))
 
 
 def lift(

@@ -23,7 +23,7 @@ def slide_refit(
     displacements: Float[Array | np.ndarray, "*batch n n_variables"],
     tangents: Float[Array | np.ndarray, "*batch n n_variables n_tangents"],
     weights: Float[Array | np.ndarray, " n"],
-    damping: Float[Array | np.ndarray, "#n"] | float,
+    damping: Float[Array | np.ndarray, "#n"] | Float[Array, ""] | float,
     xp: ModuleType = jnp,
 ) -> Float[Array | np.ndarray, "*batch n_free n_variables"]:
     """The change of the free control points; pinned ones are columns left out of the design.
@@ -55,7 +55,7 @@ def dense_refit(
     displacements: Float[Array | np.ndarray, "n n_variables"],
     tangents: Float[Array | np.ndarray, "n n_variables n_tangents"],
     weights: Float[Array | np.ndarray, " n"],
-    damping: Float[Array | np.ndarray, "#n"] | float,
+    damping: Float[Array | np.ndarray, "#n"] | Float[Array, ""] | float,
     xp: ModuleType = jnp,
 ) -> Float[Array | np.ndarray, "n_free n_variables"]:
     """The same by the normal equations in all n_free·L unknowns: cheaper where variables are few and nodes many."""
