@@ -156,7 +156,12 @@ def test_batch_axes_come_first():
     assert surface(t[0, 0]).shape == (4, 5)
     assert surface.jacobian(t).shape == (2, 7, 4, 5, 3)
     np.testing.assert_allclose(surface(t)[1, 3], surface(t[1, 3]), atol=1e-14)
-    assert surface([0.2, 0.3, 0.5]).shape == (4, 5)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_list_serves_as_a_point():
+    surface = BezierSimplex(np.eye(3), 3, 1)
+    np.testing.assert_allclose(surface([0.2, 0.3, 0.5]), [0.2, 0.3, 0.5], atol=1e-15)
 
 
 def test_pytree_values():
@@ -220,6 +225,7 @@ def test_surfaces_cannot_be_changed():
     assert isinstance(BezierSimplex(jnp.zeros((3, 1)), 3, 1).on_host().control_points, np.ndarray)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_integers_of_numpy_serve_as_numbers():
     surface = BezierSimplex(np.zeros((6, 1)), np.int64(3), np.int32(2))
     assert (type(surface.n_objectives), type(surface.degree)) == (int, int)

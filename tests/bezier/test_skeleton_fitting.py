@@ -81,6 +81,7 @@ def replaced(face, value):
     return lambda points: points | {face: value}
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("change", "message"),
     [

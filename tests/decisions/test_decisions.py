@@ -186,6 +186,7 @@ def test_designs_may_be_pytrees():
     np.testing.assert_allclose(decisions.locate(nested, choice.x).t, choice.t, atol=1e-6)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -208,6 +209,7 @@ def test_misuse_is_named_at_the_door(solution, ask, message):
         ask(solution)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_surface_alone_cannot_be_asked(solution):
     with pytest.raises(TypeError, match="a surface alone has no objectives"):
         decisions.knee(solution.pareto_set)

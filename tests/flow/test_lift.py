@@ -138,7 +138,7 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
         for _ in range(4):
             t = np.asarray(flow.draw(state.key, state.k, 3)[0])
             state, _ = ITERATE(flow, PROBLEM, state)
-            Z = np.asarray(basis(t, 2))
+            Z = np.asarray(basis(jnp.asarray(t), 2))
             G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(PROBLEM, Z @ P)), t)
             V = decay * V + np.linalg.lstsq(Z, G)[0]
             P = P - rate * V

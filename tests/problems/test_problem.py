@@ -82,6 +82,7 @@ def test_equal_problems_are_equal_and_hash_alike():
     np.testing.assert_allclose(jax.jit(one)(x), one(x), rtol=1e-6)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_precision_follows_the_point():
     problem = ScaledMED()
     assert problem(np.ones(3)).dtype == np.float64

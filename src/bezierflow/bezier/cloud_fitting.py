@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 
 from ..simplex import n_controls, nearest_from, nearest_of_grid, raised_positions
 from .numpy_nets import design_matrix, partial_derivatives
@@ -224,7 +224,7 @@ class _SlidingHessian(NamedTuple):
         size = self.rows.shape[1] * self.slopes.shape[2]
         return size, size
 
-    def matvec(self, flat: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
+    def matvec(self, flat: Num[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
         """H Q."""
         change = flat.reshape(self.rows.shape[1], -1)
         along = np.einsum("nml,nm->nl", self.slopes, np.einsum("nml,nl->nm", self.coordinates, self.rows @ change))

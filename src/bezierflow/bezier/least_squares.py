@@ -5,13 +5,14 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 
 def least_squares(
     design: Float[Array, "n_samples n_controls"],
     values: Float[Array, "n_samples width"],
-    weights: Float[Array, " n_samples"] | None = None,
+    weights: Float[Array | np.ndarray, " n_samples"] | None = None,
 ) -> Float[Array, "n_controls width"]:
     """P that minimizes Σ_i w_i ‖z_iᵀ P − x_i‖², by Householder QR of √w Z: (ZᵀZ)⁻¹ZᵀX without ever forming ZᵀZ.
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from operator import index
 from os import PathLike
-from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -160,13 +159,10 @@ HOST_SIZE = 100_000
 """Coordinates of t times control points up to which NumPy is used: a millisecond, where a new shape of t compiles for 300."""
 
 
-_Matrix = TypeVar("_Matrix", Array, np.ndarray)
-
-
-def _on_matrices(function: Callable[[_Matrix], _Matrix], control_points: PyTree) -> PyTree:
+def _on_matrices(function: Callable[..., Array | np.ndarray], control_points: PyTree) -> PyTree:
     """`function` of each leaf as a matrix with one control point a row; the last axis of its result is shaped like a value."""
 
-    def on_leaf(leaf: _Matrix) -> _Matrix:
+    def on_leaf(leaf: Array | np.ndarray) -> Array | np.ndarray:
         result = function(leaf.reshape(len(leaf), -1))
         return result.reshape((*result.shape[:-1], *leaf.shape[1:]))
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import prod
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import PyTreeDef
 from jaxtyping import Array, Float, PyTree, Shaped
 from numpy.typing import ArrayLike
 
@@ -18,7 +18,8 @@ from ..precision import is_traced
 class Raveling(eqx.Module):
     """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings, so nothing recompiles."""
 
-    treedef: PyTreeDef = eqx.field(static=True)
+    treedef: Any = eqx.field(static=True)
+    """JAX's own description of the tree, which has no type to annotate with."""
     shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
 
     @classmethod

@@ -28,12 +28,12 @@ def multipliers(
     evaluator = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables)
     gradients = evaluator.jacobians(np.asarray(surface(t))).gradients
     with double_precision():
-        return np.asarray(_multipliers(gradients, support(jnp.asarray(t))))
+        return np.asarray(_multipliers(gradients, support(t)))
 
 
 @eqx.filter_jit
-def _multipliers(gradients: Array | np.ndarray, faces: Bool[Array, "n n_objectives"]) -> Array:
-    def of_point(gradients: Array, face: Array) -> Array:
+def _multipliers(gradients: Array | np.ndarray, faces: Bool[Array | np.ndarray, "n n_objectives"]) -> Array:
+    def of_point(gradients: Array, face: Array | np.ndarray) -> Array:
         size = jnp.linalg.norm(gradients, axis=1)
         size = jnp.where(size > 0, size, 1.0)
         w = face_multipliers(gradients / size[:, None], face)

@@ -66,7 +66,7 @@ class Names:
             "objective_units": objective_units,
             "variable_units": variable_units,
         }
-        return replace(self, **{name: texts for name, texts in given.items() if texts is not None})
+        return replace(self, **{name: _as_texts(texts, name) for name, texts in given.items() if texts is not None})
 
     @property
     def n_objectives(self) -> int | None:

@@ -85,7 +85,7 @@ class AbstractSolvedProblem(AbstractProblem):
 
     def distance(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch"]:
         """The Euclidean distance of each x from the Pareto set, in NumPy float64. Not for use while tracing."""
-        return np.linalg.norm(np.asarray(x, dtype=float) - self.project(x), axis=-1)
+        return np.asarray(np.linalg.norm(np.asarray(x, dtype=float) - self.project(x), axis=-1))
 
 
 class Problem(AbstractProblem):

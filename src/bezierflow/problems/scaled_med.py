@@ -48,7 +48,7 @@ class ScaledMED(AbstractSolvedProblem):
         return CenterMap(SCALES, CENTERS)
 
 
-def _objectives(x: Array) -> Array:
+def _objectives(x: Array | np.ndarray) -> Array:
     x = jnp.asarray(x)
     away = x - jnp.asarray(CENTERS, x.dtype)
     return jnp.sum(jnp.asarray(SCALES, x.dtype) * away**2, axis=1)

@@ -28,7 +28,7 @@ def check_face(face: Sequence[int], n_objectives: int) -> tuple[int, ...]:
 
 def include(
     t: Float[Array | np.ndarray, "*batch members"], face: Sequence[int], n_objectives: int
-) -> Float[Array, "*batch n_objectives"]:
+) -> Float[Array | np.ndarray, "*batch n_objectives"]:
     """The inclusion Δ^{|J|−1} → Δ_J ⊆ Δ^{M−1}: coordinates go to their places in J, the others are 0."""
     members = check_face(face, n_objectives)
     if t.shape[-1] != len(members):
@@ -36,12 +36,12 @@ def include(
     return in_double_precision(_include, t, members, n_objectives)
 
 
-def _include(t: Array, members: tuple[int, ...], n_objectives: int) -> Array:
+def _include(t: Array | np.ndarray, members: tuple[int, ...], n_objectives: int) -> Array:
     t = jnp.asarray(t)
     return jnp.zeros((*t.shape[:-1], n_objectives), t.dtype).at[..., jnp.array(members)].set(t)
 
 
-def support(t: Float[Array, "*batch n_objectives"]) -> Bool[Array, "*batch n_objectives"]:
+def support(t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Bool[Array | np.ndarray, "*batch n_objectives"]:
     """Which objectives span the smallest face that holds t: J(t) = {m : t_m > 0}."""
     return t > 0
 
