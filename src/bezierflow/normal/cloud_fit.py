@@ -82,12 +82,13 @@ def fit_cloud(
     for _ in range(numbers.steps if len(free) and len(cloud) else 0):
         change = _change(current, cloud, task, weights, damping, free)
         moved = _iterate(current.control_points + lifted @ change, cloud, current.t, task, weights)
+        settled = damping <= least and moved.merit > numbers.settled * current.merit
         if moved.merit < current.merit:
             current, damping = moved, max(damping / 10, least)
-        elif damping > 1:
-            break
         else:
-            damping *= 30
+            settled, damping = damping > 1, 30 * damping
+        if settled:
+            break
     n_known = len(known)
     distances = np.linalg.norm(current.y[:n_known], axis=1)
     return CloudFit(current.control_points, replace(known, t=current.t[:n_known]), distances)
@@ -101,7 +102,7 @@ def _change(
     n_unknowns, n_slides = len(free) * current.y.shape[1], current.y.shape[0] * cloud.tangents.shape[2]
     refit = dense_refit if n_unknowns < n_slides else slide_refit
     restraint = _restraint(current, cloud.t.shape[1], task)
-    return np.asarray(refit(Z[:, free], current.y, cloud.tangents, weights, damping * restraint, xp=np))
+    return refit(Z[:, free], current.y, cloud.tangents, weights, damping * restraint)
 
 
 def _iterate(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, task: FitTask, weights: np.ndarray) -> _Iterate:

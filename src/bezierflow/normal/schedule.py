@@ -134,6 +134,9 @@ class FitSchedule:
     steps: int = 16
     """Steps of a fit at most."""
 
+    settled: float = 0.99
+    """A fit ends when a step at the smallest μ leaves more than this share of the squared distances."""
+
 
 @dataclass(frozen=True)
 class ExploreSchedule:
