@@ -60,7 +60,7 @@ def hypervolume_curve(problem: AbstractSolvedProblem, seed: int) -> Curve:
     t = bf.simplex.grid(2, N_CURVE - 1)
     ends = np.asarray(problem.pareto_point(np.eye(2)))
     with double_precision():
-        design = np.asarray(bf.bezier.basis(t, DEGREE))
+        design = bf.bezier.design_matrix(t, DEGREE)
         worst = np.asarray(jax.vmap(problem)(ends)).max(axis=0)
     reference = worst * 1.1 + 1e-3
     rule = optax.adam(optax.cosine_decay_schedule(0.05, BUDGET // N_CURVE))
