@@ -2,7 +2,8 @@
 
 `python benchmarks/normal_flow.py` for named problems, `python benchmarks/normal_flow.py families 20` for 20 random problems of
 each family: the share that comes within 1e-5, and how many went wrong without a word. `pairs 40` solves strongly convex
-objectives of one shape, whose sets lie close to their chords; `sensitivity 3` varies every number of the schedule.
+objectives of one shape, whose sets lie close to their chords; `basins 40` counts how often objectives with many local minima are
+taken for solved; `sensitivity 3` varies every number of the schedule.
 
 Distances are the largest ones found, from the surface to the set and back, over the diameter. H counts points at which values,
 gradients and Hessians of all objectives were computed, J those with values and gradients alone; the error estimate has its own.
@@ -195,6 +196,48 @@ def pairs(n, first_seed=9000):
         print(f"{label}: {good.sum()} of {n} at tolerance, largest estimate {error.max():.1e}, {np.median(points):.0f} points")
 
 
+class Rippled(eqx.Module):
+    """Squared distances to points c_m with ripples of random height and width: many local minima, the global ones at c_m."""
+
+    centers: np.ndarray
+    height: np.ndarray
+    width: np.ndarray
+
+    def __init__(self, seed, n_objectives, n_variables):
+        rng = np.random.default_rng(seed)
+        self.centers = rng.normal(size=(n_objectives, n_variables)) + 3 * rng.normal(size=n_variables)
+        self.height, self.width = 10 ** rng.uniform(-0.5, 1, n_objectives), rng.uniform(2, 8, n_objectives)
+
+    def __call__(self, x):
+        """The objectives, 0 at their global minima."""
+        away = x - jnp.asarray(self.centers)
+        ripples = self.height * jnp.sum(1 - jnp.cos(2 * jnp.pi * away / jnp.asarray(self.width)[:, None]), axis=1)
+        return jnp.sum(away**2, axis=1) + ripples
+
+
+def basins(n, first_seed=9000):
+    """How many runs end at corners that are not the global minima, and how many of those say that something is wrong.
+
+    A corner is local if its objective is more than 1e-3 of the range over all corners above its minimum, which is 0.
+    """
+    print("| exploration | problems | all corners global: no flag / flagged | some corner local: flagged / no flag |")
+    print("|---|---|---|---|")
+    explore = Schedule().explore
+    for label, numbers in (("ignored", replace(explore, clear=np.inf)), ("as it is", explore)):
+        counts = {(local, loud): 0 for local in (False, True) for loud in (False, True)}
+        for seed in range(first_seed, first_seed + n):
+            n_objectives, n_variables = 2 + seed % 2, 2 + seed % 3
+            problem = Rippled(seed, n_objectives, n_variables)
+            schedule = replace(Schedule(), explore=numbers)
+            state, _ = run(problem, n_variables, schedule)
+            estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known, schedule=schedule)
+            corners = np.asarray(state.surface(np.eye(n_objectives)))
+            values = np.array([problem(x) for x in corners])
+            local = bool((np.diagonal(values) > 1e-3 * np.ptp(values, axis=0)).any())
+            counts[local, bool(estimate.flags or state.flags)] += 1
+        print(f"| {label} | {n} | {counts[0, 0]} / {counts[0, 1]} | {counts[1, 1]} / {counts[1, 0]} |", flush=True)
+
+
 def gradient_equivalents(evaluations, n_objectives, n_variables):
     """What evaluations cost in gradients of one objective."""
     return n_objectives * (evaluations.jacobian + n_variables * evaluations.hessian)
@@ -258,5 +301,5 @@ def main():
 
 
 if __name__ == "__main__":
-    tables = {"families": families, "pairs": pairs, "sensitivity": sensitivity}
+    tables = {"families": families, "pairs": pairs, "basins": basins, "sensitivity": sensitivity}
     tables[sys.argv[1]](int(sys.argv[2])) if sys.argv[1:2] else main()

@@ -177,10 +177,10 @@ def read(name: str) -> list[dict]:
 COLORS = {"gradient-descent": "#2a78d6", "newton": "#d9603b", "adam": "#1b1b19"}
 MARKERS = {"gradient-descent": "o", "newton": "s", "adam": "^"}
 SHOWN = {
-    "anywhere": "one exchanged example: sup |ℓ − ℓ′|",
-    "anywhere_move": "one exchanged example: sup |b − b′|",
+    "anywhere": "one exchanged example:\nsup |ℓ − ℓ′|",
+    "anywhere_move": "one exchanged example:\nsup |b − b′|",
     "gap": "gap |E[R_S − R]|",
-    "spread": "spread of surfaces (RMS)",
+    "spread": "spread of surfaces\n(RMS)",
 }
 
 
