@@ -264,6 +264,13 @@ def judge(problems, schedule):
     return np.array(rows, dtype=float).T
 
 
+def scaled(value, factor):
+    """A number of the schedule, or each of several, times a factor; whole numbers stay whole and above 0."""
+    if isinstance(value, tuple):
+        return tuple(scaled(one, factor) for one in value)
+    return max(round(value * factor), 1) if isinstance(value, int) else value * factor
+
+
 def sensitivity(n):
     """A row for each number of the schedule: what halving and doubling it changes."""
     problems = list(sensitivity_problems(n))
@@ -276,12 +283,13 @@ def sensitivity(n):
         for number in fields(section):
             value, cells = getattr(section, number.name), []
             for factor in (0.5, 2.0):
-                changed = type(value)(max(round(value * factor), 1)) if isinstance(value, int) else value * factor
+                changed = scaled(value, factor)
                 schedule = replace(Schedule(), **{part.name: replace(section, **{number.name: changed})})
                 error, cost, good = judge(problems, schedule)
                 worse = np.exp(np.mean(np.log(np.maximum(error, 1e-9) / np.maximum(usual[0], 1e-9))))
                 cells.append(f"{worse:.2f}, {cost.sum() / usual[1].sum():.2f}, {good.sum():.0f}")
-            print(f"| {part.name}.{number.name} | {value:.3g} | {' | '.join(cells)} |", flush=True)
+            shown = ", ".join(f"{one:.3g}" for one in (value if isinstance(value, tuple) else (value,)))
+            print(f"| {part.name}.{number.name} | {shown} | {' | '.join(cells)} |", flush=True)
 
 
 def main():
