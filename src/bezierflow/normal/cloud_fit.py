@@ -76,13 +76,13 @@ def fit_cloud(
     numbers, known = task.schedule.fit, cloud
     cloud = cloud if recall is None else cloud.join(recall)
     free, lifted = free_directions(cloud.t.shape[1], task.degree, task.freedom, task.n_fixed)
-    weights = _weights(cloud, task)
+    weights, costly = _weights(cloud, task), cloud.t.shape[1] > 3
     current = _iterate(control_points, cloud, cloud.t, task, weights)
     damping, least = max(task.error, numbers.first_damping), max(numbers.damping_fall * task.error, LEAST_DAMPING)
     for _ in range(numbers.steps if len(free) and len(cloud) else 0):
         change = _change(current, cloud, task, weights, damping, free)
         moved = _iterate(current.control_points + lifted @ change, cloud, current.t, task, weights)
-        settled = damping <= least and moved.merit > numbers.settled * current.merit
+        settled = costly and damping <= least and moved.merit > numbers.settled * current.merit
         if moved.merit < current.merit:
             current, damping = moved, max(damping / 10, least)
         else:

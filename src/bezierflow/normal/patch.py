@@ -191,8 +191,8 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     if patch.done:
         return patch
     schedule, rounds, error = survey.schedule, survey.schedule.rounds, patch.errors[-1]
-    # Near the set a round that failed is undone. Far from it distances are too rough to judge a round by.
-    undone = patch.n_failed > 0 and patch.error < rounds.near
+    # Near the set a round that failed is undone. Far from it distances are rough, and only one that failed clearly is.
+    undone = patch.n_failed > 0 and (patch.error < rounds.near or patch.error < rounds.gain * error)
     points, degree = (patch.best, patch.best_degree) if undone else (patch.control_points, patch.degree)
     precision = rounds.precise * error * survey.diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision

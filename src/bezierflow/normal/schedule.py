@@ -135,7 +135,8 @@ class FitSchedule:
     """Steps of a fit at most."""
 
     settled: float = 0.99
-    """A fit ends when a step at the smallest μ leaves more than this share of the squared distances."""
+    """With four objectives and more, whose steps cost most, a fit ends when one at the smallest μ leaves more than this share of
+    the squared distances. With fewer, the last few steps decide rare cases."""
 
 
 @dataclass(frozen=True)
