@@ -143,6 +143,6 @@ def _patches(triangles: np.ndarray, color: str) -> Any:
 
 
 def front_values(problem: AbstractSolvedProblem, x: np.ndarray) -> np.ndarray:
-    """F at each row of x."""
+    """The objectives at each row of x."""
     with double_precision():
         return np.asarray(jax.vmap(problem)(x))

@@ -34,7 +34,7 @@ class Entry(NamedTuple):
         return self.x0 + (0.1 * np.random.default_rng(seed).standard_normal(self.x0.shape) if seed else 0.0)
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """F at each row of x."""
+        """The objectives at each row of x."""
         with double_precision():
             return np.asarray(jax.vmap(self.objectives)(x))
 

@@ -145,7 +145,7 @@ def mgda(entry: Entry, seed: int) -> Found:
 
 
 def _aggregated(entry: Entry, seed: int, aggregate: Callable[[Any], Any]) -> Found:
-    """X ← x − α A(J_f(x)) from random points of the box that evolutionary methods get, all starts side by side."""
+    """Steps x ← x − α A(J_f(x)) from random points of the box that evolutionary methods get, all starts side by side."""
     import torch
 
     low, high = box(entry)

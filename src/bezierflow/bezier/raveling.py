@@ -39,7 +39,7 @@ class Raveling(eqx.Module):
         return self.treedef == jax.tree.structure(0) and len(self.shapes[0]) == 1
 
     def ravel(self, x: PyTree, batch_axes: int = 0) -> Shaped[Array | np.ndarray, "*batch n_variables"]:
-        """X as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in, NumPy out."""
+        """The value x as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in, NumPy out."""
         leaves = jax.tree.leaves(x)
         xp = np if all(isinstance(leaf, np.ndarray) for leaf in leaves) else jnp
         shaped = [(leaf, np.shape(leaf)) for leaf in leaves]

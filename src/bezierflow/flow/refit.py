@@ -23,7 +23,7 @@ class AbstractRefit(eqx.Module):
 
 
 class LeastSquares(AbstractRefit):
-    """P = argmin Σ_n ω_n |x_n − b(t_n|P)|² = (ZᵀΩZ)⁻¹ ZᵀΩX (equation 4), the paper's refit.
+    """P = argmin Σ_n ω_n |x_n − b(t_n|P)|² = (ZᵀΩZ)⁻¹ ZᵀΩX (equations 4 and 5), the paper's refit.
 
     Solved for the change from the previous control points: the same P, but rounding is relative to how far points moved.
     """

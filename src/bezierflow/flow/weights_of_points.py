@@ -45,7 +45,7 @@ def _multipliers(gradients: Array | np.ndarray, faces: Bool[Array | np.ndarray, 
 
 
 def t_for_weights(front: Callable, slope: Callable, n_objectives: int, w: Float[np.ndarray, " n_objectives"]) -> np.ndarray:
-    """T that minimizes Σ w_m f_m(b(t)) over the simplex: the best of a grid, refined with exact derivatives.
+    """The t that minimizes Σ w_m f_m(b(t)) over the simplex: the best of a grid, refined with exact derivatives.
 
     Args:
         front: t (n, M) -> f(b(t)) (n, M).

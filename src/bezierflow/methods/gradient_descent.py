@@ -9,7 +9,7 @@ from .step_size import StepSize, at_iteration, check_step_size
 
 
 class GradientDescent(AbstractMethod):
-    """x ← x − α^(k) ∇f(x): one gradient a step (equation 6). Lifted, it is the surface-wise gradient descent, Algorithm 2.
+    """x ← x − α^(k) ∇f(x): one gradient a step (equation 10). Lifted, it is the surface-wise gradient descent, Algorithm 2.
 
     Choose it to follow the paper, whose stability theory is about it. It wants a step size that fits the objectives' scale.
 

@@ -118,7 +118,7 @@ def _iterate(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, task: FitT
 def _weights(cloud: Cloud, task: FitTask) -> Float[np.ndarray, " n"]:
     """ω: less where a point may miss the set by more than the precision."""
     precision = max(task.precision, 1e-300)
-    return precision / np.sqrt(precision**2 + cloud.miss**2)
+    return precision / np.hypot(precision, cloud.miss)
 
 
 def _restraint(current: _Iterate, n_objectives: int, task: FitTask) -> Float[np.ndarray, " n"]:

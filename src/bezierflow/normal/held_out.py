@@ -64,7 +64,7 @@ def _some_faces(n_objectives: int, size: int, rng: np.random.Generator) -> list[
 
 
 def spread(n: int, n_objectives: int, rng: np.random.Generator) -> np.ndarray:
-    """N evenly spread points of the simplex under a random shift: `low_discrepancy` without compiling."""
+    """Evenly spread points, n of them, of the simplex under a random shift: `low_discrepancy` without compiling."""
     cube = (kronecker(n, n_objectives - 1) + rng.random(n_objectives - 1)) % 1.0
     left_over = (1 - cube) ** (1 / np.arange(n_objectives - 1, 0, -1))
     remaining = np.column_stack([np.ones(n), np.cumprod(left_over, axis=1)])

@@ -19,7 +19,7 @@ LARGEST_ENUMERATION = 5
 def face_multipliers(
     directions: Float[Array | np.ndarray, "n_objectives n_variables"], face: Bool[Array | np.ndarray, " n_objectives"]
 ) -> Float[Array, " n_objectives"]:
-    """W = argmin |Σ w_m ĝ_m| over w ≥ 0, Σ w_m = 1, w_m = 0 outside the face. Traceable; vmap it over points.
+    """The w that minimizes |Σ w_m ĝ_m| over w ≥ 0, Σ w_m = 1, w_m = 0 outside the face. Traceable; vmap it over points.
 
     With w = u/Σu it is the same as min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0 (for a fixed direction of u the best length
     gives |ρ|²/(1 + |ρ|²), which grows with |ρ|): no equality constraint, and on a support S the linear system
@@ -30,7 +30,7 @@ def face_multipliers(
 
 
 def _on_support(gram: Array, members: Array) -> Array:
-    """U with (gram u)_S = 1 and u = 0 outside S; not a number where the directions in S are affinely dependent."""
+    """The u with (gram u)_S = 1 and u = 0 outside S; not a number where the directions in S are affinely dependent."""
     inside = members.astype(gram.dtype)
     system = gram * inside[:, None] * inside[None, :] + jnp.diag(1 - inside)
     return jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(system), True), inside) * inside

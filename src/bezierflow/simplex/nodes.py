@@ -128,7 +128,7 @@ def _recursive_node(index: tuple[int, ...]) -> np.ndarray:
 
 
 def _interpolatory_weights(t: np.ndarray, degree: int) -> np.ndarray:
-    """W with Σ_i w_i p(t_i) = ∫ p over the uniform distribution, for all p of this degree.
+    """The weights w with Σ_i w_i p(t_i) = ∫ p over the uniform distribution, for all p of this degree.
 
     Each Bernstein polynomial of degree D has the mean 1/|N^M_D|, so w solves Zᵀ w = 1/|N^M_D|.
     """
