@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..flow import Solution, local_error
-from ..simplex import grid, n_controls
+from ..simplex import grid, largest_degree_within
 from .page import render
 
 LARGEST_ERROR_GRID = 120
@@ -89,10 +89,7 @@ def _local_errors(solution: Solution) -> dict[str, object] | None:
     """The surface's error at a grid of t, where the objectives are at hand to measure it."""
     if solution.objectives is None:
         return None
-    resolution = 1
-    while n_controls(solution.n_objectives, resolution + 1) <= LARGEST_ERROR_GRID:
-        resolution += 1
-    t = grid(solution.n_objectives, min(resolution, 40))
+    t = grid(solution.n_objectives, min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40))
     distance = local_error(solution, t)
     known = np.isfinite(distance)
     if not known.any():

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 
 from ..bezier import surface_tangents
-from ..simplex import grid, index_positions, multi_indices, n_controls
+from ..simplex import grid, index_positions, largest_degree_within, multi_indices
 
 GRID_SIZE = 1300
 """About how many t a surface is looked at: 50 on an edge for M = 3."""
@@ -15,9 +15,7 @@ GRID_SIZE = 1300
 @lru_cache(maxsize=16)
 def _fine_grid(n_objectives: int) -> tuple[np.ndarray, np.ndarray]:
     """Points of the simplex that crowd towards its sides (a surface mostly folds there), and pairs of neighbors among them."""
-    resolution = 2
-    while resolution < 200 and n_controls(n_objectives, resolution + 1) <= GRID_SIZE:
-        resolution += 1
+    resolution = int(np.clip(largest_degree_within(n_objectives, GRID_SIZE), 2, 200))
     squares = grid(n_objectives, resolution) ** 2
     indices = multi_indices(n_objectives, resolution)
     pairs = []

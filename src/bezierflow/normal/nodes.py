@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..simplex import lobatto_nodes, n_controls
+from ..simplex import largest_degree_within, lobatto_nodes
 
 MOST_CONTROLS = 300
 """Control points that the default degree may need for many objectives."""
@@ -20,10 +20,7 @@ def largest_degree(n_objectives: int) -> int:
     """The default of max_degree: as high as pays for few objectives, and as the number of control points allows for many."""
     if n_objectives <= 5:
         return {1: 1, 2: 14, 3: 12, 4: 8, 5: 6}[n_objectives]
-    degree = 2
-    while n_controls(n_objectives, degree + 1) <= MOST_CONTROLS:
-        degree += 1
-    return degree
+    return max(2, largest_degree_within(n_objectives, MOST_CONTROLS))
 
 
 @lru_cache(maxsize=64)
@@ -33,10 +30,7 @@ def inner_nodes(n_objectives: int, order: int) -> np.ndarray:
     For many objectives the order is lowered until they can be laid out, and then a choice of them is taken, another for
     each order asked for.
     """
-    lowered = order
-    while n_controls(n_objectives, lowered) > LARGEST_NODE_SET and lowered > 3:
-        lowered -= 1
-    t = lobatto_nodes(n_objectives, lowered).t
+    t = lobatto_nodes(n_objectives, min(order, max(3, largest_degree_within(n_objectives, LARGEST_NODE_SET)))).t
     t = t[(t > 0).sum(axis=1) > 2]
     if len(t) <= MOST_NODES:
         return t

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from ..bezier import basis
 from ..evaluation import Objectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
-from ..simplex import grid, low_discrepancy, n_controls
+from ..simplex import grid, largest_degree_within, low_discrepancy
 
 DENSE = 500
 """About how many t stand for the whole simplex where a supremum or an average over it is taken."""
@@ -70,10 +70,7 @@ def loss_for(objectives: Objectives, scalarization: AbstractScalarization) -> Ab
 
 def dense_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n_points n_objectives"]:
     """A regular grid of at most n points, its vertices and edges included, and n evenly spread points: for suprema over t."""
-    resolution = 1
-    while n_controls(n_objectives, resolution + 1) <= n:
-        resolution += 1
-    return np.concatenate([grid(n_objectives, resolution), held_out_points(n_objectives, n)])
+    return np.concatenate([grid(n_objectives, largest_degree_within(n_objectives, n)), held_out_points(n_objectives, n)])
 
 
 def held_out_points(n_objectives: int, n: int = DENSE) -> Float[np.ndarray, "n_points n_objectives"]:
