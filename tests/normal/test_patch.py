@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -87,3 +89,16 @@ def test_the_largest_degree_is_kept(max_degree):
     survey = survey_of()
     edges = finished(survey, edge_patches(survey), Goal(5e-8, max_degree))
     assert all(edge.best_degree <= max_degree for edge in edges)
+
+
+def test_a_surface_that_went_astray_far_from_the_set_is_taken_back():
+    survey = survey_of()
+    edge = improve(survey, edge_patches(survey), Goal(5e-8, 14))[0]
+    assert edge.error > survey.schedule.rounds.near
+    wild = edge.control_points.copy()
+    wild[1:-1] += 20 * survey.diameter
+    (after,) = improve(survey, (replace(edge, control_points=wild),), Goal(5e-8, 14))
+    assert after.errors[-1] > 1
+    s = np.linspace(0, 1, 40)
+    x = np.asarray(BezierSimplex(after.control_points, 2, after.degree)(np.column_stack([1 - s, s])))
+    assert PROBLEM.distance(x).max() < 0.1 * survey.diameter

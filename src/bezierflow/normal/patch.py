@@ -190,10 +190,12 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
     if patch.done:
         return patch
-    schedule, rounds, error = survey.schedule, survey.schedule.rounds, patch.errors[-1]
+    schedule, rounds = survey.schedule, survey.schedule.rounds
     # Near the set a round that failed is undone. Far from it distances are rough, and only one that failed clearly is.
-    undone = patch.n_failed > 0 and (patch.error < rounds.near or patch.error < rounds.gain * error)
+    astray = rounds.near <= patch.error < rounds.gain * patch.errors[-1]
+    undone = patch.n_failed > 0 and (patch.error < rounds.near or astray)
     points, degree = (patch.best, patch.best_degree) if undone else (patch.control_points, patch.degree)
+    error = patch.error if astray else patch.errors[-1]
     precision = rounds.precise * error * survey.diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, goal.max_degree, schedule)
