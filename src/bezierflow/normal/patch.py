@@ -186,14 +186,18 @@ def _stalled(patch: Patch, goal: Goal, rounds: RoundSchedule) -> bool:
     return len(patch.errors) >= rounds.most_rounds
 
 
+def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
+    """Whether the last round made things clearly worse. Far from the set distances are rough: less is no reason to go back."""
+    return rounds.near <= patch.error < rounds.gain * patch.errors[-1]
+
+
 def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
     if patch.done:
         return patch
     schedule, rounds = survey.schedule, survey.schedule.rounds
-    # Near the set a round that failed is undone. Far from it distances are rough, and only one that failed clearly is.
-    astray = rounds.near <= patch.error < rounds.gain * patch.errors[-1]
-    undone = patch.n_failed > 0 and (patch.error < rounds.near or astray)
+    astray = _astray(patch, rounds)
+    undone = astray or (patch.n_failed > 0 and patch.error < rounds.near)
     points, degree = (patch.best, patch.best_degree) if undone else (patch.control_points, patch.degree)
     error = patch.error if astray else patch.errors[-1]
     precision = rounds.precise * error * survey.diameter
