@@ -111,7 +111,8 @@ def improve(survey: Survey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Pat
     looks = look_at(survey, unfinished) if unfinished else []
     improved = {}
     for patch, seen in zip(unfinished, looks, strict=True):
-        improved[patch.members] = _refit(_learn(patch, seen, goal, survey.schedule.rounds), seen, goal, survey)
+        learned = _learn(patch, seen, goal, survey.schedule.rounds)
+        improved[patch.members] = learned if learned.done else _refit(learned, seen, goal, survey)
     return tuple(improved.get(patch.members, patch) for patch in patches)
 
 
@@ -193,8 +194,6 @@ def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
 
 def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
-    if patch.done:
-        return patch
     schedule, rounds = survey.schedule, survey.schedule.rounds
     astray = _astray(patch, rounds)
     undone = astray or (patch.n_failed > 0 and patch.error < rounds.near)
