@@ -11,6 +11,7 @@ from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats
 from .solution import Origin, Solution, load
+from .spread import Points
 from .weights_flow import WeightsFlow
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LeastSquares",
     "NormalFlow",
     "Origin",
+    "Points",
     "Raveled",
     "Raveling",
     "Reason",

@@ -23,6 +23,7 @@ from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
 from .solution_file import from_archive, to_archive
+from .spread import LARGEST_SPREAD, Points, spread_t
 from .weights_of_points import multipliers, t_for_weights
 
 
@@ -134,6 +135,17 @@ class Solution:
                 f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
             )
         return self.pareto_set(t_for_weights(self.front, self._front_slope, self.n_objectives, w / w.sum()))
+
+    def spread(self, n: int) -> Points:
+        """Pareto points spread evenly over the front, n of them, corners among them; objectives count in units of their range.
+
+        They are chosen on the fitted front, so that no objective is evaluated but at the points themselves.
+        """
+        least, most = self.n_objectives, LARGEST_SPREAD
+        if not isinstance(n, int | np.integer) or not least <= n <= most:
+            raise ValueError(f"n must be a whole number from {least} (the corners) to {most}, got {n!r}")
+        t = spread_t(lambda t: np.asarray(self.fitted_front.surface(t)), self.n_objectives, int(n))
+        return Points(t, self.pareto_set(t), np.asarray(self.front(t)))
 
     def _front_slope(self, t: np.ndarray) -> np.ndarray:
         """∂f(b(t))/∂t_m, one column an m."""
