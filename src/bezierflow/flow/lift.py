@@ -144,11 +144,12 @@ class Flow(AbstractFlow[FlowState]):
         nothing, infinite = Evaluations(zero, zero, zero), jnp.asarray(jnp.inf, float)
         return FlowState(surface, method_state, key, zero + 1, nothing, zero + RUNNING, zero, size, infinite, P)
 
-    def iterate(self, objectives: Objectives, state: FlowState) -> tuple[FlowState, Moved]:
+    def iterate(self, objectives: Objectives, state: FlowState, key: Array | None = None) -> tuple[FlowState, Moved]:
         """Lines 3 to 7: draw t, take the points b(t|P), move each with A on the t-weighted objective, refit P."""
         surface, P = state.surface, state.surface.control_points
 
-        t, weights = self.draw(state.key, state.k, surface.n_objectives)
+        key = jax.random.fold_in(state.key, state.k) if key is None else key
+        t, weights = self._draw(key, surface.n_objectives)
         Z = basis(t, self.degree)
         x = Z @ P
         if isinstance(self.method, AbstractGradientMethod):
@@ -165,9 +166,12 @@ class Flow(AbstractFlow[FlowState]):
         surface = BezierSimplex(P_next, surface.n_objectives, self.degree)
         return state._replace(surface=surface, method_state=method_state, k=state.k + 1), done
 
-    def step(self, objectives: Objectives, state: FlowState) -> tuple[FlowState, Info]:
-        """An iteration, and whether another one follows. One that meets a value that is not finite changes nothing."""
-        after, moved = self.iterate(objectives, state)
+    def step(self, objectives: Objectives, state: FlowState, key: Array | None = None) -> tuple[FlowState, Info]:
+        """An iteration, and whether another one follows. One that meets a value that is not finite changes nothing.
+
+        `key` is that of the iteration, for a loop that makes the keys of many at once.
+        """
+        after, moved = self.iterate(objectives, state, key)
         P, P_next = state.surface.control_points, after.surface.control_points
         change = jnp.sqrt(jnp.mean(jnp.sum((P_next - P) ** 2, axis=-1)))
         diameter = jnp.linalg.norm(jnp.max(P_next, axis=0) - jnp.min(P_next, axis=0))
@@ -243,8 +247,11 @@ class Flow(AbstractFlow[FlowState]):
         self, key: Array, k: Int[Array, ""], n_objectives: int
     ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
         """Line 3 of iteration k: t and the weights of the refit, the same whenever it is asked."""
+        return self._draw(jax.random.fold_in(key, k), n_objectives)
+
+    def _draw(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
         assert self.sampler is not None
-        return self.sampler(jax.random.fold_in(key, k), n_objectives)
+        return self.sampler(key, n_objectives)
 
     def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:
         return Scalarized(objectives, self.scalarization, t)
@@ -296,10 +303,12 @@ def _settle_type(leaf: Array | np.ndarray) -> Array:
 def _loop(flow: Flow, objectives: Objectives, state: FlowState, most: Array) -> tuple[FlowState, Info]:
     """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with room to spare."""
     first = state.k
+    # All at once: one by one, keys would take a fifth of the loop.
+    keys = jax.vmap(lambda k: jax.random.fold_in(state.key, k))(first + jnp.arange(MOST_AT_ONCE))
 
     def iterate(running: tuple[FlowState, Info]) -> tuple[FlowState, Info]:
         state, infos = running
-        after, info = flow.step(objectives, state)
+        after, info = flow.step(objectives, state, keys[state.k - first])
         return after, {name: infos[name].at[state.k - first].set(info[name]) for name in infos}
 
     blank = {name: jnp.full(MOST_AT_ONCE, jnp.nan) for name in flow.recorded}
