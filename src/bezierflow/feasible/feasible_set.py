@@ -90,6 +90,10 @@ class FeasibleSet(eqx.Module):
         upper = (f"{name} <= {high:g}" for name, high in zip(self.variables, self.upper, strict=True))
         return (*lower, *upper, *self.inequality_texts, *self.equality_texts)
 
+    def __str__(self) -> str:
+        sides = np.concatenate([self.lower, self.upper, np.zeros(self.n_inequalities + self.n_equalities)])
+        return ", ".join(text for text, side in zip(self.texts, sides, strict=True) if np.isfinite(side))
+
     def clip(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[Array | np.ndarray, "*batch n_variables"]:
         """The nearest point of the box, exactly; constraints are not looked at. NumPy in, NumPy out; traceable by JAX."""
         xp = np if isinstance(x, np.ndarray) else jnp
