@@ -16,6 +16,7 @@ FLOORS = [
     {"precision"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
+    {"feasible"},
     {"evaluation"},
     {"normal"},
     {"flow"},

@@ -19,6 +19,7 @@ _ROOMS = (
     "bezier",
     "decisions",
     "explorer",
+    "feasible",
     "flow",
     "methods",
     "metrics",

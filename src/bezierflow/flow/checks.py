@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
+from ..feasible import feasible_set, raveling_of_bounds
 
 
 def check_n_iterations(n_iterations: int | None) -> int | None:
@@ -48,6 +49,20 @@ def check_x0(x0: PyTree) -> PyTree:
         return array
 
     return jax.tree.map(as_float, x0)
+
+
+def center_of_bounds(bounds: Any, n_variables: int | None) -> PyTree:
+    """Where a run starts without x0: the center of the box, shaped like the bounds, or an error in one line."""
+    raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
+    if bounds is None:
+        raise ValueError("x0 must be given where there are no bounds: an array, a pytree of arrays, or a surface")
+    if raveling is None:
+        raise ValueError(f"x0 must be given, since bounds={bounds!r} do not tell how many variables there are")
+    box = feasible_set(bounds, None, raveling)
+    if not box.has_finite_box:
+        name = next(v for v, low, high in zip(box.variables, box.lower, box.upper, strict=True) if not np.isfinite(high - low))
+        raise ValueError(f"x0 must be given where a bound is infinite, here one of {name}")
+    return raveling.unravel(box.center())
 
 
 def check_objectives(objectives: Callable, x: PyTree) -> int:

@@ -12,12 +12,14 @@ from jaxtyping import Array, Bool, Float, Int
 from ..bezier import BezierSimplex, basis
 from ..compilation import NO_NESTED_THREADS
 from ..evaluation import Objectives
-from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations
+from ..feasible import FeasibleSet
+from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations, GradientDescent, ProximalGradient
 from ..normal import ErrorEstimate
 from ..precision import on_host
 from ..problems import Names
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
+from .bounded import describe_bounds, touches
 from .contract import AbstractFlow, History, Info, Run, total
 from .reference import find_reference
 from .refit import AbstractRefit, LeastSquares
@@ -36,6 +38,10 @@ MOST_AT_ONCE = 4096
 
 
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
+
+STOPS_AT_MINIMIZERS = (AbstractGradientMethod, GradientDescent, ProximalGradient)
+"""Methods that rest, once their points are clipped to a box, at minimizers within the box: their steps scale each variable apart.
+A clipped step of any other, such as Newton's, may rest elsewhere, unless the objectives are separable."""
 
 
 class FlowState(NamedTuple):
@@ -81,6 +87,9 @@ class Flow(AbstractFlow[FlowState]):
     Its four parts are replaceable: where t is drawn (`sampler`), what A minimizes at t (`scalarization`), how a point moves
     (`method`), and how the surface is refitted (`refit`). A run ends when an iteration changes the surface by less than `tol`
     of its diameter.
+
+    With `bounds` it is M(A) of the projected method x ← clip(A_t(x)): A sees points of the box, and what it moves is clipped to
+    it. The surface keeps the bounds at the nodes up to the residual of the refit; between them a polynomial may leave the box.
     """
 
     method: AbstractMethod
@@ -89,6 +98,7 @@ class Flow(AbstractFlow[FlowState]):
     scalarization: AbstractScalarization
     refit: AbstractRefit
     tol: np.ndarray = eqx.field(converter=np.asarray, default=0.0)
+    bounds: FeasibleSet | None = None
 
     most_iterations: ClassVar[int | None] = 1000
     """K where the user does not say: the paper's."""
@@ -151,12 +161,14 @@ class Flow(AbstractFlow[FlowState]):
         key = jax.random.fold_in(state.key, state.k) if key is None else key
         t, weights = self._draw(key, surface.n_objectives)
         Z = basis(t, self.degree)
-        x = Z @ P
-        if isinstance(self.method, AbstractGradientMethod):
+        x = self._clipped(Z @ P)
+        if self._moves_control_points:
             P_next, method_state, evaluations = self._move_control_points(objectives, t, weights, Z, x, state)
             moved = Z @ P_next
         else:
-            moved, method_state, evaluations = self._move_points(objectives, t, weights, Z, x, state)
+            move = self._follow_rule if isinstance(self.method, AbstractGradientMethod) else self._move_points
+            moved, method_state, evaluations = move(objectives, t, weights, Z, x, state)
+            moved = self._clipped(moved)
             P_next = self.refit(Z, weights, moved, P)
 
         # A gradient can be finite where its objective is not. The values cost nothing: gradients compute them on the way.
@@ -194,7 +206,7 @@ class Flow(AbstractFlow[FlowState]):
     @property
     def recorded(self) -> tuple[str, ...]:
         """The names of the infos. A rule on gradients moves the control points themselves: no refit, no residual."""
-        return ("movement",) if isinstance(self.method, AbstractGradientMethod) else ("movement", "residual")
+        return ("movement",) if self._moves_control_points else ("movement", "residual")
 
     def surface(self, state: FlowState) -> BezierSimplex:
         """b(t|P) with the current P; after trouble the P whose points moved least."""
@@ -218,11 +230,23 @@ class Flow(AbstractFlow[FlowState]):
     def measure(self, objectives: Objectives, run: Run[FlowState], seed: int) -> ErrorEstimate | None:
         """Only the claim that the surface is at rest is verified: an estimate costs Hessians at some hundred points."""
         claims = run.stopped is None and int(run.state.status) == CONVERGED
-        verify = claims and not why_not_verified(objectives, self.surface(run.state))
+        verify = claims and not self._why_not_verified(objectives, self.surface(run.state))
         return super().measure(objectives, run, seed) if verify else None
 
     def explain(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
-        """Which end the run came to; where it went wrong, if it did."""
+        """Which end the run came to; where it went wrong, if it did; how it keeps its bounds, if it has any."""
+        result, surface = self._end(objectives, run, error, names), self.surface(run.state)
+        if self.bounds is None:
+            return result
+        message = f"{result.message}; {describe_bounds(self.bounds, surface)}"
+        if touches(self.bounds, surface) and not isinstance(self.method, STOPS_AT_MINIMIZERS):
+            message += (
+                f". Clipped steps of {type(self.method).__name__} reach minimizers within bounds only where the variables do not "
+                "interact; compare with GradientDescent"
+            )
+        return Result(result.reason, message)
+
+    def _end(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
         state, k = run.state, run.iterations
         status = RUNNING if run.stopped else int(state.status)
         kept = "the calmest surface before that is returned"
@@ -236,12 +260,18 @@ class Flow(AbstractFlow[FlowState]):
             return Result(Reason.DIVERGED, f"{grown}; {kept}. {advice}")
         claim = f"after {k} iterations the surface changes by less than {float(self.tol):g} of its diameter an iteration"
         if status == CONVERGED and error is None:
-            claim += f" (not verified: {why_not_verified(objectives, state.surface)})"
+            claim += f" (not verified: {self._why_not_verified(objectives, self.surface(state))})"
         return judge(run.stopped, claim, k, error)
 
+    def _why_not_verified(self, objectives: Objectives, surface: BezierSimplex) -> str:
+        if self.bounds is not None and touches(self.bounds, surface):
+            return "the error estimate does not know bounds, and the surface reaches them"
+        return why_not_verified(objectives, surface)
+
     def parts(self) -> dict[str, Any]:
-        """The four parts, the degree and the tolerance."""
-        return {**super().parts(), "tol": float(self.tol)}
+        """The four parts, the degree, the tolerance and the bounds, if any."""
+        parts = {**super().parts(), "tol": float(self.tol)}
+        return {name: part for name, part in parts.items() if name != "bounds" or part is not None}
 
     def draw(
         self, key: Array, k: Int[Array, ""], n_objectives: int
@@ -252,6 +282,14 @@ class Flow(AbstractFlow[FlowState]):
     def _draw(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
         assert self.sampler is not None
         return self.sampler(key, n_objectives)
+
+    @property
+    def _moves_control_points(self) -> bool:
+        """Whether lines 5 and 6 are a rule on the control points, which no bounds hold."""
+        return isinstance(self.method, AbstractGradientMethod) and self.bounds is None
+
+    def _clipped(self, x: Array) -> Array:
+        return x if self.bounds is None else jnp.asarray(self.bounds.clip(x))
 
     def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:
         return Scalarized(objectives, self.scalarization, t)
@@ -287,6 +325,19 @@ class Flow(AbstractFlow[FlowState]):
         G_P = self.refit(Z, weights, G, jnp.zeros_like(P))
         P_next, method_state = self.method.update(G_P, P, state.method_state)
         return P_next, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
+
+    def _follow_rule(self, objectives, t, weights, Z, x, state):
+        """Line 5 for a rule on gradients within bounds: each point follows the rule, with the state of the rule at its t.
+
+        The state stays with the control points and is never refitted: it follows the rule with the fitted gradient field.
+        """
+        assert isinstance(self.method, AbstractGradientMethod)
+        P = state.surface.control_points
+        G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
+        at_t = jax.tree.map(lambda leaf: Z @ leaf if jnp.shape(leaf) == P.shape else leaf, state.method_state)
+        moved, _ = self.method.update(G, x, at_t)
+        _, method_state = self.method.update(self.refit(Z, weights, G, jnp.zeros_like(P)), P, state.method_state)
+        return moved, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
 
 
 @eqx.filter_jit

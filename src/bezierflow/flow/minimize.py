@@ -11,11 +11,12 @@ from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
+from ..feasible import FeasibleSet, feasible_set
 from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
 from .auto_flow import AUTO_TOL
-from .checks import check_n_iterations, check_objectives, check_tol, check_x0
+from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
 from .contract import AbstractFlow, total
 from .drive import Callback, drive, shaped
 from .lift import Flow, lift
@@ -34,9 +35,11 @@ LIFTED_DEGREE = 3
 
 def minimize(  # noqa: PLR0913
     objectives: Callable[[PyTree], Any],
-    x0: PyTree,
+    x0: PyTree = None,
     method: Literal["auto"] | AbstractMethod | AbstractFlow = "auto",
     *,
+    bounds: Any = None,
+    constraints: Any = None,
     degree: Literal["auto"] | int = "auto",
     max_degree: int | None = None,
     parametrization: Literal["free", "weights"] | None = None,
@@ -51,8 +54,14 @@ def minimize(  # noqa: PLR0913
 
     Args:
         objectives: a JAX function x -> (M,), or a problem from `bezierflow.problems`.
-        x0: where to start: an array, a pytree of arrays, or a surface (warm start).
+        x0: where to start: an array, a pytree of arrays, or a surface (warm start). A point outside of the bounds is clipped
+            to them. None stands for the center of the box, where every bound is finite.
         method: "auto"; a single-objective method, which is lifted; or a flow, made by `lift` or a `NormalFlow`.
+        bounds: lower and upper bounds of x, for lifted methods: `(lower, upper)`, each a number, an array or a pytree like x;
+            `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no bound (`feasible.feasible_set` has
+            the details). Each point that the method moves is clipped to them. By default the problem's own `bounds`, if it
+            has any; `(None, None)` for none.
+        constraints: further constraints, by default the problem's own; `[]` for none. No method takes them yet.
         degree: the degree of the surface; "auto" leaves it to the method. A flow brings its own.
         max_degree: the largest degree "auto" may choose.
         parametrization: what t means, for method="auto": "free", the default, asks only that t on a face lies on the Pareto
@@ -70,12 +79,13 @@ def minimize(  # noqa: PLR0913
     n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
     with double_precision():
-        problem = _read(objectives, x0)
+        problem = _read(objectives, x0, bounds, constraints)
         if isinstance(method, str):
             flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
         else:
             _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
+        flow = _within(flow, problem.feasible)
         return _solve(problem, flow, n_iterations, seed, callback, progress, began)
 
 
@@ -87,6 +97,8 @@ class _Problem(NamedTuple):
     start: BezierSimplex
     raveling: Raveling
     names: Names
+    feasible: FeasibleSet | None
+    """None where x may lie anywhere."""
 
 
 def _solve(
@@ -116,24 +128,60 @@ def _solve(
         raveling=problem.raveling,
         known_error=error,
         origin=Origin(flow, start.on_host(), seed) if isinstance(flow, Flow) else None,
+        feasible=problem.feasible,
     )
 
 
-def _read(objectives: Callable[[PyTree], Any], x0: PyTree) -> _Problem:
+def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> _Problem:
     """The problem, or an error in one line. The start has degree 0 where x0 is a point."""
-    x0 = check_x0(x0)
+    bounds, constraints = _own_or_given(objectives, bounds, constraints)
+    x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if x0 is None else check_x0(x0)
     x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
     n_objectives = check_objectives(objectives, x)
     raveling = Raveling.of(x)
     flat = objectives if raveling.is_vector else Raveled(objectives, raveling)
     names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
+    feasible = _feasible(bounds, constraints, raveling, names)
     if not isinstance(x0, BezierSimplex):
-        start = BezierSimplex(np.asarray(raveling.ravel(x0))[None], n_objectives, 0)
+        point = np.asarray(raveling.ravel(x0))
+        point = point if feasible is None else np.asarray(feasible.clip(point))
+        start = BezierSimplex(point[None], n_objectives, 0)
     elif x0.n_objectives == n_objectives:
         start = BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
     else:
         raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
-    return _Problem(objectives, flat, start, raveling, names)
+    return _Problem(objectives, flat, start, raveling, names, feasible)
+
+
+def _own_or_given(objectives: Callable[[PyTree], Any], bounds: Any, constraints: Any) -> tuple[Any, Any]:
+    """The bounds and constraints given, else those of the problem. A surface has a method `bounds`, which is something else."""
+    own = getattr(objectives, "bounds", None)
+    bounds = (None if callable(own) else own) if bounds is None else bounds
+    return bounds, getattr(objectives, "constraints", None) if constraints is None else constraints
+
+
+def _feasible(bounds: Any, constraints: Any, raveling: Raveling, names: Names) -> FeasibleSet | None:
+    if bounds is None and constraints is None:
+        return None
+    feasible = feasible_set(bounds, constraints, raveling, names.variables)
+    return None if feasible.unbounded and not feasible.has_constraints else feasible
+
+
+def _within(flow: AbstractFlow, feasible: FeasibleSet | None) -> AbstractFlow:
+    """The flow within bounds and constraints, or why it cannot be."""
+    if feasible is None:
+        return flow
+    if not isinstance(flow, Flow):
+        raise NotImplementedError(
+            f"bounds and constraints need a lifted method so far, got {type(flow).__name__}; give bounds with "
+            "method=bf.lift(bf.GradientDescent(0.1)), for example"
+        )
+    if feasible.has_constraints:
+        raise ValueError(
+            "constraints do not go with a lifted method, since a projection onto them is not defined for every method; "
+            "give bounds alone, or add a penalty for the constraints to the objectives"
+        )
+    return replace(flow, bounds=feasible)
 
 
 def _automatic(

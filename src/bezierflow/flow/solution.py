@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -14,10 +14,12 @@ from jaxtyping import Array, Float, PyTree
 
 from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
-from ..normal import ErrorEstimate, estimate_error
+from ..feasible import FeasibleSet
+from ..normal import ErrorEstimate, Flag, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from ..simplex import check_on_simplex
+from .bounded import touches
 from .front import FittedFront, fit_front
 from .lift import Flow
 from .raveling import Raveled, Raveling
@@ -61,6 +63,7 @@ class Solution:
         known_error: the error estimate, where a run or a file brings it along; read `error`.
         known_front: the fitted front, likewise; read `fitted_front`.
         origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
+        feasible: the bounds of the run, on flat vectors; None where there were none, and for a solution from a file.
     """
 
     pareto_set: BezierSimplex
@@ -74,6 +77,7 @@ class Solution:
     known_error: ErrorEstimate | None = field(default=None, repr=False)
     known_front: FittedFront | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
+    feasible: FeasibleSet | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -104,8 +108,14 @@ class Solution:
         """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS. Made when first asked for.
 
         It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count.
+        It does not know bounds: where the surface reaches one, the estimate has the flag BOUNDS_IGNORED.
         """
-        return self.known_error or estimate_error(self.flat_objectives, self.flat_surface)
+        if self.known_error is not None:
+            return self.known_error
+        error = estimate_error(self.flat_objectives, self.flat_surface)
+        if self.feasible is None or not touches(self.feasible, self.flat_surface):
+            return error
+        return replace(error, flags=(*error.flags, Flag.BOUNDS_IGNORED))
 
     @property
     def flat_objectives(self) -> Callable[[Array], Array]:

@@ -39,4 +39,7 @@ class Flag(Enum):
         "start from the point named here, or give bounds if that point makes no sense"
     )
     ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
+    BOUNDS_IGNORED = (
+        "the estimate does not know the bounds, and the surface reaches them: it is the distance to the Pareto set without bounds"
+    )
     BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"

@@ -3,7 +3,7 @@
 import abc
 import copy
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -99,14 +99,18 @@ class Problem(AbstractProblem):
         variable_names: one text for each variable; x1, x2, … if not given.
         objective_units: one text for each objective, '' for none.
         variable_units: one text for each variable, '' for none.
+        bounds: lower and upper bounds of x, in any form that `bezierflow.minimize` takes; it takes them from here by default.
+        constraints: constraints on x, likewise.
     """
 
     function: Callable
+    bounds: Any
+    constraints: Any
     names: Names = eqx.field(static=True)
     n_objectives: int | None = eqx.field(static=True)
     n_variables: int | None = eqx.field(static=True)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         function: Callable[[PyTree], Array],
         n_objectives: int | None = None,
@@ -116,6 +120,8 @@ class Problem(AbstractProblem):
         variable_names: Sequence[str] = (),
         objective_units: Sequence[str] = (),
         variable_units: Sequence[str] = (),
+        bounds: Any = None,
+        constraints: Any = None,
     ):
         if not callable(function):
             raise TypeError(f"function must be callable as function(x) -> (M,), got {function!r}")
@@ -124,7 +130,7 @@ class Problem(AbstractProblem):
             if size is not None:
                 check_count(size, argument, 1)
         names.check(n_objectives, n_variables)
-        self.function, self.names = function, names
+        self.function, self.names, self.bounds, self.constraints = function, names, bounds, constraints
         self.n_objectives = n_objectives or names.n_objectives
         self.n_variables = n_variables or names.n_variables
 

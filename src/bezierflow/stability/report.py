@@ -226,7 +226,7 @@ def _bounds(
 ) -> dict[str, Bound]:
     """The bounds that there are for this flow: for the paper's own algorithm three, for others none."""
     flow, K = setting.flow, setting.n_iterations
-    theirs = isinstance(flow.method, GradientDescent) and isinstance(flow.scalarization, WeightedSum)
+    theirs = isinstance(flow.method, GradientDescent) and isinstance(flow.scalarization, WeightedSum) and flow.bounds is None
     if not (theirs and isinstance(setting.sampler, Uniform)):
         return {}
     own = run_bounds(trace(setting, key), setting.objectives, mu=mu, curvature=curvature)

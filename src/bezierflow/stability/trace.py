@@ -46,10 +46,11 @@ class Trace:
 def trace(setting: Setting, key: Array) -> Trace:
     """The run from this key, written down. Call in double precision."""
     method, scalarization = setting.flow.method, setting.flow.scalarization
-    if not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum)):
+    if not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum)) or setting.flow.bounds is not None:
         raise TypeError(
-            "flow must lift GradientDescent on weighted sums, whose stability is proved, got "
-            f"{type(method).__name__} on {type(scalarization).__name__}; empirical_stability measures any method"
+            "flow must lift GradientDescent on weighted sums without bounds, whose stability is proved, got "
+            f"{type(method).__name__} on {type(scalarization).__name__}{'' if setting.flow.bounds is None else ' with bounds'}; "
+            "empirical_stability measures any method"
         )
     k = np.arange(1, setting.n_iterations + 1)
     rule = method.step_size

@@ -1,0 +1,46 @@
+"""Where a surface lies against its bounds, which a polynomial keeps at its nodes only."""
+
+import numpy as np
+from jaxtyping import Float
+
+from ..bezier import BezierSimplex
+from ..feasible import FeasibleSet
+from ..precision import double_precision
+from ..simplex import from_cube, grid, kronecker, largest_degree_within
+
+MOST_GRID_POINTS = 5000
+"""Of the regular grid that a surface is looked at on: steps of 1/98 for three objectives."""
+
+N_INSIDE = 1000
+"""Evenly spread points on top, because a grid for many objectives has none inside."""
+
+ROUNDING = 1e-12
+"""Less than this, relative to the size of the bounds, is neither outside nor away from a bound."""
+
+
+def dense_points(surface: BezierSimplex) -> Float[np.ndarray, "n n_variables"]:
+    """Points b(t) of a flat surface for t on a fine grid and spread evenly inside."""
+    M = surface.n_objectives
+    t = grid(M, largest_degree_within(M, MOST_GRID_POINTS))
+    with double_precision():
+        if M > 1:
+            t = np.vstack([t, np.asarray(from_cube(kronecker(N_INSIDE, M - 1)))])
+        return np.asarray(surface(t))
+
+
+def touches(bounds: FeasibleSet, surface: BezierSimplex) -> bool:
+    """Whether the surface reaches a bound anywhere, so that it is not the Pareto set without bounds."""
+    x, slack = dense_points(surface), ROUNDING * _size(bounds)
+    return bool(np.any(x <= bounds.lower + slack) or np.any(x >= bounds.upper - slack))
+
+
+def describe_bounds(bounds: FeasibleSet, surface: BezierSimplex) -> str:
+    """How far the surface leaves the bounds between its nodes, and which one."""
+    violation, text = bounds.worst(dense_points(surface))
+    keeps = violation <= ROUNDING * _size(bounds)
+    return "it keeps the bounds" if keeps else f"it leaves the bounds by at most {violation:.2g} ({text})"
+
+
+def _size(bounds: FeasibleSet) -> float:
+    sides = np.concatenate([bounds.lower, bounds.upper])
+    return 1 + float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0))
