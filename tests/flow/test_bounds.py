@@ -82,7 +82,7 @@ def test_gradient_descent_finds_minimizers_within_bounds_where_variables_interac
     best = np.array([0.0, 0.25])  # x1 at its bound; 1.5 (0 − 1) + 2 (x2 + 0.5) = 0
     np.testing.assert_allclose(solutions[0].pareto_set(t), best, atol=1e-3)
     assert np.abs(solutions[1].pareto_set(t) - best).max() > 0.1
-    assert "Clipped steps of Newton" in solutions[1].result.message
+    assert "clipped steps of Newton" in solutions[1].result.message
     assert "Clipped steps" not in solutions[0].result.message
 
 
@@ -158,8 +158,8 @@ def first_points(objectives, x0, **options):
 
 
 def test_a_start_outside_is_clipped_and_none_is_the_center():
-    np.testing.assert_allclose(first_points(pair, np.array([9.0, 0.5, -9.0]), bounds=(LOWER, UPPER)), [0.5, 0.5, 0.0])
-    np.testing.assert_allclose(first_points(pair, None, bounds=(LOWER, UPPER)), [0.0, 0.5, 0.5])
+    np.testing.assert_allclose(first_points(pair, np.array([9.0, 0.5, -9.0]), bounds=(LOWER, UPPER)), [0.5, 0.5, 0.0], atol=1e-12)
+    np.testing.assert_allclose(first_points(pair, None, bounds=(LOWER, UPPER)), [0.0, 0.5, 0.5], atol=1e-12)
     np.testing.assert_allclose(first_points(bf.problems.ScaledMED(), None, bounds=(0, 1)), [0.5] * 3)
     tree = lambda x: pair(jnp.concatenate([x["a"][None], x["b"]]))
     start = first_points(tree, None, bounds=({"a": 0.0, "b": np.zeros(2)}, 1))
@@ -199,8 +199,19 @@ MISTAKES = {
         ValueError,
         "constraints do not go with a lifted method",
     ),
-    "auto": ((pair, np.zeros(3)), {"bounds": (0, 1)}, NotImplementedError, "need a lifted method so far, got NormalFlow"),
-    "auto, constraints": ((pair, np.zeros(3)), {"constraints": [DISC]}, NotImplementedError, "need a lifted method so far"),
+    "cut off": (
+        (pair, np.zeros(3)),
+        {"bounds": (LOWER, UPPER)},
+        NotImplementedError,
+        "cut off a part of the Pareto set",
+    ),
+    "cut off by a disc": (
+        (pair, np.zeros(3)),
+        {"constraints": [lambda x: jnp.sum(x**2) - 0.1]},
+        NotImplementedError,
+        r"it violates constraint 1 <= 0 by",
+    ),
+    "nothing is feasible": ((pair, np.zeros(3)), {"constraints": [lambda x: jnp.sum(x**2) + 1]}, ValueError, "no feasible point"),
     "no x0": ((pair, None, LIFTED), {}, ValueError, "x0 must be given where there are no bounds"),
     "no size": ((pair, None, LIFTED), {"bounds": (0, 1)}, ValueError, "do not tell how many variables"),
     "no end": ((pair, None, LIFTED), {"bounds": ([0, 0, 0], [1, None, 1])}, ValueError, "infinite, here one of x2"),
@@ -216,3 +227,12 @@ def test_a_mistake_is_one_readable_line(name):
     with pytest.raises(error, match=words) as caught:
         bf.minimize(*arguments, **options)
     assert "\n" not in str(caught.value)
+
+
+def test_a_set_within_its_bounds_and_constraints_is_the_answer():
+    problem = bf.problems.ScaledMED()
+    constraints = [LinearConstraint([1, 1, 1], -10, 10), lambda x: jnp.sum(x**2) - 9]
+    free, kept = bf.minimize(problem, np.zeros(3)), bf.minimize(problem, np.zeros(3), bounds=(-2, 2), constraints=constraints)
+    np.testing.assert_allclose(kept.pareto_set.control_points, free.pareto_set.control_points, atol=1e-12)
+    assert kept.result.reason is bf.Reason.CONVERGED
+    assert kept.result.message.endswith("it keeps the bounds and constraints, so it is the Pareto set with them too")

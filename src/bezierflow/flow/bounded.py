@@ -7,6 +7,7 @@ from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet
 from ..precision import double_precision
 from ..simplex import from_cube, grid, kronecker, largest_degree_within
+from .result import Result
 
 MOST_GRID_POINTS = 5000
 """Of the regular grid that a surface is looked at on: steps of 1/98 for three objectives."""
@@ -39,6 +40,22 @@ def describe_bounds(bounds: FeasibleSet, surface: BezierSimplex) -> str:
     violation, text = bounds.worst(dense_points(surface))
     keeps = violation <= ROUNDING * _size(bounds)
     return "it keeps the bounds" if keeps else f"it leaves the bounds by at most {violation:.2g} ({text})"
+
+
+def confirm_feasible(feasible: FeasibleSet, surface: BezierSimplex, result: Result) -> Result:
+    """The result of a run that knew of no bounds: where its surface keeps them it is the Pareto set with them too.
+
+    A Pareto point of the whole space that is feasible is one among feasible points, and whatever else is feasible is dominated by
+    one of them.
+    """
+    violation, text = feasible.worst(dense_points(surface))
+    if violation > ROUNDING * _size(feasible):
+        raise NotImplementedError(
+            f"bounds and constraints cut off a part of the Pareto set: without them it violates {text} by {violation:.3g}. "
+            "A set that follows them has kinks, which one surface cannot; give bounds with a lifted method, such as "
+            "method=bf.lift(bf.GradientDescent(0.1), degree=6), or leave them out"
+        )
+    return Result(result.reason, f"{result.message}; it keeps the bounds and constraints, so it is the Pareto set with them too")
 
 
 def _size(bounds: FeasibleSet) -> float:

@@ -239,12 +239,16 @@ class Flow(AbstractFlow[FlowState]):
         if self.bounds is None:
             return result
         message = f"{result.message}; {describe_bounds(self.bounds, surface)}"
-        if touches(self.bounds, surface) and not isinstance(self.method, STOPS_AT_MINIMIZERS):
-            message += (
-                f". Clipped steps of {type(self.method).__name__} reach minimizers within bounds only where the variables do not "
-                "interact; compare with GradientDescent"
-            )
-        return Result(result.reason, message)
+        if not touches(self.bounds, surface):
+            return Result(result.reason, message)
+        message += "; solution.error does not know the bounds that it reaches"
+        if isinstance(self.method, STOPS_AT_MINIMIZERS):
+            return Result(result.reason, message)
+        doubt = (
+            f"clipped steps of {type(self.method).__name__} reach minimizers within bounds only where variables do not interact"
+        )
+        reason = Reason.SUSPECT if result.reason is Reason.CONVERGED else result.reason
+        return Result(reason, f"{message}; {doubt}: compare with GradientDescent")
 
     def _end(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
         state, k = run.state, run.iterations

@@ -16,6 +16,7 @@ from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
 from .auto_flow import AUTO_TOL
+from .bounded import confirm_feasible
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
 from .contract import AbstractFlow, total
 from .drive import Callback, drive, shaped
@@ -55,13 +56,15 @@ def minimize(  # noqa: PLR0913
     Args:
         objectives: a JAX function x -> (M,), or a problem from `bezierflow.problems`.
         x0: where to start: an array, a pytree of arrays, or a surface (warm start). A point outside of the bounds is clipped
-            to them. None stands for the center of the box, where every bound is finite.
+            to them, one that violates constraints is moved to where they hold. None stands for the center of the box, where
+            every bound is finite.
         method: "auto"; a single-objective method, which is lifted; or a flow, made by `lift` or a `NormalFlow`.
-        bounds: lower and upper bounds of x, for lifted methods: `(lower, upper)`, each a number, an array or a pytree like x;
+        bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree like x;
             `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no bound (`feasible.feasible_set` has
-            the details). Each point that the method moves is clipped to them. By default the problem's own `bounds`, if it
-            has any; `(None, None)` for none.
-        constraints: further constraints, by default the problem's own; `[]` for none. No method takes them yet.
+            the details). Each point that a lifted method moves is clipped to them. With method="auto" the set must lie within
+            them: one that they cut off is refused. By default the problem's own `bounds`, if it has any; `(None, None)` for none.
+        constraints: SciPy's `LinearConstraint` and `NonlinearConstraint` or functions g with g(x) ≤ 0, one or a list of them,
+            for method="auto" and likewise. By default the problem's own; `[]` for none.
         degree: the degree of the surface; "auto" leaves it to the method. A flow brings its own.
         max_degree: the largest degree "auto" may choose.
         parametrization: what t means, for method="auto": "free", the default, asks only that t on a face lies on the Pareto
@@ -117,6 +120,8 @@ def _solve(
     run = drive(flow, problem.flat, state, n_iterations, callback, progress, problem.raveling)
     error = flow.measure(problem.flat, run, seed)
     result = flow.explain(problem.flat, run, error, problem.names)
+    if problem.feasible is not None and not isinstance(flow, Flow):
+        result = confirm_feasible(problem.feasible, flow.surface(run.state), result)
     return Solution(
         pareto_set=shaped(flow.surface(run.state), problem.raveling),
         objectives=problem.objectives,
@@ -144,7 +149,7 @@ def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constrai
     feasible = _feasible(bounds, constraints, raveling, names)
     if not isinstance(x0, BezierSimplex):
         point = np.asarray(raveling.ravel(x0))
-        point = point if feasible is None else np.asarray(feasible.clip(point))
+        point = point if feasible is None else feasible.repair(point)
         start = BezierSimplex(point[None], n_objectives, 0)
     elif x0.n_objectives == n_objectives:
         start = BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
@@ -168,14 +173,9 @@ def _feasible(bounds: Any, constraints: Any, raveling: Raveling, names: Names) -
 
 
 def _within(flow: AbstractFlow, feasible: FeasibleSet | None) -> AbstractFlow:
-    """The flow within bounds and constraints, or why it cannot be."""
-    if feasible is None:
+    """A lifted flow that keeps to the bounds, or why it cannot; any other is checked at its end."""
+    if feasible is None or not isinstance(flow, Flow):
         return flow
-    if not isinstance(flow, Flow):
-        raise NotImplementedError(
-            f"bounds and constraints need a lifted method so far, got {type(flow).__name__}; give bounds with "
-            "method=bf.lift(bf.GradientDescent(0.1)), for example"
-        )
     if feasible.has_constraints:
         raise ValueError(
             "constraints do not go with a lifted method, since a projection onto them is not defined for every method; "
