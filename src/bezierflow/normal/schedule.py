@@ -169,7 +169,7 @@ class ReportSchedule:
 
     safety: float = 3.0
     """The bound is this many times the largest distance seen. Over 360 random problems (`python benchmarks/normal_flow.py
-    families 40`) the true two-sided maximum was at most 2.4 times it, where it was above 1e-8 of the diameter."""
+    families 40`) the true two-sided maximum was at most 2.3 times it, where it was above 1e-8 of the diameter."""
 
     far: float = 1e-4
     """Beyond this one linearization is not trusted: the point is followed to the set and the length of its path counts."""
