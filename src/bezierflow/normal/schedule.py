@@ -1,7 +1,7 @@
 """Every tuned number of the normal flow and of its error estimate, with what it does.
 
-`python benchmarks/normal_flow.py sensitivity` halves and doubles each of them on random problems and prints what that changes in
-error and cost (`docs/normal_flow.md` has the table). Lengths are shares of the set's diameter unless said otherwise. Constants
+`python benchmarks/normal_flow.py sensitivity 1` halves and doubles each of them on random problems and prints what that changes
+in error and cost (`docs/normal_flow.md` has the table). Lengths are shares of the set's diameter unless said otherwise. Constants
 that follow from double precision (rounding, underflow) are named where they are used.
 """
 
