@@ -104,3 +104,14 @@ def test_pytrees_callbacks_and_budgets():
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
         bf.minimize(SCALED_MED, np.zeros(3), **options)
+
+
+def test_a_problem_that_is_no_simplex_ends_with_a_flag_and_not_with_an_error():
+    """DTLZ5, whose front is a curve: refits there are singular up to rounding."""
+
+    def objectives(x):
+        g = jnp.sum((x[2:] - 0.5) ** 2)
+        a, b = x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])
+        return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
+
+    assert bf.minimize(objectives, np.full(7, 0.45)).result.reason is bf.Reason.SUSPECT

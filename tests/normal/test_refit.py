@@ -38,3 +38,12 @@ def test_slides_alone_cost_nothing():
     design, y, tangents, weights, damping = problem()
     y = np.einsum("nlk,nk->nl", tangents, np.ones(tangents.shape[::2]))
     np.testing.assert_allclose(slide_refit(design, y, tangents, weights, damping), 0, atol=1e-9)
+
+
+def test_a_singular_system_gets_the_shortest_answer_and_one_that_is_not_finite_none():
+    design, y, tangents, weights, damping = problem()
+    idle = np.column_stack([design, np.zeros(len(design))])  # a control point that moves nothing
+    change = dense_refit(idle, y, tangents, weights, damping)
+    np.testing.assert_allclose(change[:-1], dense_refit(design, y, tangents, weights, damping), atol=1e-8)
+    np.testing.assert_allclose(change[-1], 0, atol=1e-8)
+    assert np.isnan(dense_refit(np.full_like(design, np.nan), y, tangents, weights, damping)).all()

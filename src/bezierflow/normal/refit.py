@@ -63,8 +63,17 @@ def dense_refit(
         for b in range(a + 1):
             system[a, :, b] = (weighted * costs[:, a, b, None]).T @ weighted
     target = weighted.T @ (weights[:, None] * np.einsum("nab,nb->na", across, displacements))
-    triangle = cho_factor(system.reshape(n_variables * n_free, -1), lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(triangle, target.T.ravel(), check_finite=False).reshape(n_variables, n_free).T
+    return _solve_lower(system.reshape(n_variables * n_free, -1), target.T.ravel()).reshape(n_variables, n_free).T
+
+
+def _solve_lower(triangle: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution for the symmetric matrix with this lower triangle; the shortest one where rounding makes it singular."""
+    try:
+        return cho_solve(cho_factor(triangle, lower=True, check_finite=False), right, check_finite=False)
+    except np.linalg.LinAlgError:
+        if not np.isfinite(triangle).all():
+            return np.full_like(right, np.nan)
+        return np.linalg.lstsq(np.tril(triangle) + np.tril(triangle, -1).T, right)[0]
 
 
 def _projections(weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
