@@ -211,6 +211,12 @@ MISTAKES = {
         NotImplementedError,
         r"it violates constraint 1 <= 0 by",
     ),
+    "cut off, in tiny units": (
+        (pair, np.zeros(3)),
+        {"constraints": [lambda x: 1e-15 * (jnp.sum(x**2) - 0.1)]},
+        NotImplementedError,
+        "cut off a part of the Pareto set",
+    ),
     "nothing is feasible": ((pair, np.zeros(3)), {"constraints": [lambda x: jnp.sum(x**2) + 1]}, ValueError, "no feasible point"),
     "no x0": ((pair, None, LIFTED), {}, ValueError, "x0 must be given where there are no bounds"),
     "no size": ((pair, None, LIFTED), {"bounds": (0, 1)}, ValueError, "do not tell how many variables"),
