@@ -5,9 +5,10 @@ from jaxtyping import Float
 
 from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet
+from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent, ProximalGradient
 from ..precision import double_precision
 from ..simplex import from_cube, grid, kronecker, largest_degree_within
-from .result import Result
+from .result import Reason, Result
 
 MOST_GRID_POINTS = 5000
 """Of the regular grid that a surface is looked at on: steps of 1/98 for three objectives."""
@@ -17,6 +18,11 @@ N_INSIDE = 1000
 
 ROUNDING = 1e-12
 """Less than this, relative to the size of the bounds, is neither outside nor away from a bound."""
+
+
+STOPS_AT_MINIMIZERS = (AbstractGradientMethod, GradientDescent, ProximalGradient)
+"""Methods that rest, once their points are clipped to a box, at minimizers within the box: their steps scale each variable apart.
+A clipped step of any other, such as Newton's, may rest elsewhere, unless the objectives are separable."""
 
 
 def dense_points(surface: BezierSimplex) -> Float[np.ndarray, "n n_variables"]:
@@ -31,15 +37,30 @@ def dense_points(surface: BezierSimplex) -> Float[np.ndarray, "n n_variables"]:
 
 def touches(bounds: FeasibleSet, surface: BezierSimplex) -> bool:
     """Whether the surface reaches a bound anywhere, so that it is not the Pareto set without bounds."""
-    x, slack = dense_points(surface), ROUNDING * _size(bounds)
+    return _reached(bounds, dense_points(surface))
+
+
+def _reached(bounds: FeasibleSet, x: np.ndarray) -> bool:
+    slack = ROUNDING * _size(bounds)
     return bool(np.any(x <= bounds.lower + slack) or np.any(x >= bounds.upper - slack))
 
 
-def describe_bounds(bounds: FeasibleSet, surface: BezierSimplex) -> str:
-    """How far the surface leaves the bounds between its nodes, and which one."""
-    violation, text = bounds.worst(dense_points(surface))
+def explain_bounds(result: Result, bounds: FeasibleSet, surface: BezierSimplex, method: AbstractMethod) -> Result:
+    """The result of a lifted run with how far the surface leaves the bounds between its nodes, and what that leaves in doubt."""
+    x = dense_points(surface)
+    violation, text = bounds.worst(x)
     keeps = violation <= ROUNDING * _size(bounds)
-    return "it keeps the bounds" if keeps else f"it leaves the bounds by at most {violation:.2g} ({text})"
+    message = f"{result.message}; " + (
+        "it keeps the bounds" if keeps else f"it leaves the bounds by at most {violation:.2g} ({text})"
+    )
+    if not _reached(bounds, x):
+        return Result(result.reason, message)
+    message += "; solution.error does not know the bounds that it reaches"
+    if isinstance(method, STOPS_AT_MINIMIZERS):
+        return Result(result.reason, message)
+    doubt = f"clipped steps of {type(method).__name__} reach minimizers within bounds only where variables do not interact"
+    reason = Reason.SUSPECT if result.reason is Reason.CONVERGED else result.reason
+    return Result(reason, f"{message}; {doubt}: compare with GradientDescent")
 
 
 def confirm_feasible(feasible: FeasibleSet, surface: BezierSimplex, result: Result) -> Result:

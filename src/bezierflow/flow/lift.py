@@ -13,13 +13,13 @@ from ..bezier import BezierSimplex, basis
 from ..compilation import NO_NESTED_THREADS
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
-from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations, GradientDescent, ProximalGradient
+from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations
 from ..normal import ErrorEstimate
 from ..precision import on_host
 from ..problems import Names
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
-from .bounded import describe_bounds, touches
+from .bounded import explain_bounds, touches
 from .contract import AbstractFlow, History, Info, Run, total
 from .reference import find_reference
 from .refit import AbstractRefit, LeastSquares
@@ -38,10 +38,6 @@ MOST_AT_ONCE = 4096
 
 
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
-
-STOPS_AT_MINIMIZERS = (AbstractGradientMethod, GradientDescent, ProximalGradient)
-"""Methods that rest, once their points are clipped to a box, at minimizers within the box: their steps scale each variable apart.
-A clipped step of any other, such as Newton's, may rest elsewhere, unless the objectives are separable."""
 
 
 class FlowState(NamedTuple):
@@ -235,20 +231,10 @@ class Flow(AbstractFlow[FlowState]):
 
     def explain(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
         """Which end the run came to; where it went wrong, if it did; how it keeps its bounds, if it has any."""
-        result, surface = self._end(objectives, run, error, names), self.surface(run.state)
+        result = self._end(objectives, run, error, names)
         if self.bounds is None:
             return result
-        message = f"{result.message}; {describe_bounds(self.bounds, surface)}"
-        if not touches(self.bounds, surface):
-            return Result(result.reason, message)
-        message += "; solution.error does not know the bounds that it reaches"
-        if isinstance(self.method, STOPS_AT_MINIMIZERS):
-            return Result(result.reason, message)
-        doubt = (
-            f"clipped steps of {type(self.method).__name__} reach minimizers within bounds only where variables do not interact"
-        )
-        reason = Reason.SUSPECT if result.reason is Reason.CONVERGED else result.reason
-        return Result(reason, f"{message}; {doubt}: compare with GradientDescent")
+        return explain_bounds(result, self.bounds, self.surface(run.state), self.method)
 
     def _end(self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names) -> Result:
         state, k = run.state, run.iterations
