@@ -18,7 +18,7 @@ FLOORS = [
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
     {"feasible"},
     {"evaluation"},
-    {"normal"},
+    {"normal", "atlas"},
     {"flow"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo"},

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import decisions, metrics, plots, problems, simplex, stability
+    from .atlas import BezierAtlas
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
+    from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
 _ROOMS = (
+    "atlas",
     "bezier",
     "decisions",
     "explorer",
@@ -32,15 +34,18 @@ _ROOMS = (
 )
 
 _HOMES = {
+    "atlas": ("BezierAtlas",),
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
-    "flow": ("Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
+    "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
 }
 
 __all__ = [
+    "AtlasFlow",
+    "BezierAtlas",
     "BezierSimplex",
     "Fixed",
     "Flow",

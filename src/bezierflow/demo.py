@@ -57,9 +57,9 @@ def _row(name: str, solution: Solution, problem: ScaledMED) -> Row:
     return Row(
         method=name,
         degree=solution.degree,
-        mse=_exact_mse(solution.pareto_set, problem) if by_weights else None,
+        mse=_exact_mse(solution.flat_surface, problem) if by_weights else None,
         floor=_degree_floor(problem, solution.degree) if by_weights else None,
-        distance=_largest_distance(solution.pareto_set, problem),
+        distance=_largest_distance(solution.flat_surface, problem),
         gradients=int(solution.stats.evaluations.jacobian),
         hessians=int(solution.stats.evaluations.hessian),
         seconds=solution.stats.seconds,

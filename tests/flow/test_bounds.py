@@ -199,23 +199,17 @@ MISTAKES = {
         ValueError,
         "constraints do not go with a lifted method",
     ),
-    "cut off": (
+    "cut off, one degree": (
         (pair, np.zeros(3)),
-        {"bounds": (LOWER, UPPER)},
-        NotImplementedError,
+        {"bounds": (LOWER, UPPER), "degree": 4},
+        ValueError,
         "cut off a part of the Pareto set",
     ),
-    "cut off by a disc": (
+    "cut off, by weights": (
         (pair, np.zeros(3)),
-        {"constraints": [lambda x: jnp.sum(x**2) - 0.1]},
-        NotImplementedError,
-        r"it violates constraint 1 <= 0 by",
-    ),
-    "cut off, in tiny units": (
-        (pair, np.zeros(3)),
-        {"constraints": [lambda x: 1e-15 * (jnp.sum(x**2) - 0.1)]},
-        NotImplementedError,
-        "cut off a part of the Pareto set",
+        {"constraints": [lambda x: jnp.sum(x**2) - 0.1], "parametrization": "weights"},
+        ValueError,
+        "violates constraint 1 <= 0 by",
     ),
     "nothing is feasible": ((pair, np.zeros(3)), {"constraints": [lambda x: jnp.sum(x**2) + 1]}, ValueError, "no feasible point"),
     "no x0": ((pair, None, LIFTED), {}, ValueError, "x0 must be given where there are no bounds"),

@@ -7,11 +7,14 @@ import optax
 import pytest
 
 import bezierflow as bf
-from bezierflow.flow import AbstractFlow, NormalFlow, WeightsFlow, drive
+from bezierflow.feasible import feasible_set
+from bezierflow.flow import AbstractFlow, AtlasFlow, NormalFlow, WeightsFlow, drive
 from bezierflow.methods import Evaluations
 from bezierflow.precision import double_precision
 
 PROBLEM = bf.problems.ScaledMED()
+
+BOX = feasible_set((-1.0, 0.5), None, 3)
 
 FLOWS = {
     "lifted": bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=2, sampler=bf.Uniform(20)),
@@ -20,6 +23,7 @@ FLOWS = {
     "lifted, on the host": bf.lift(bf.SciPy("L-BFGS-B", n_steps=2), degree=1),
     "normal": NormalFlow(),
     "weights": WeightsFlow(max_degree=5),
+    "atlas": AtlasFlow(BOX, (BOX.lower, BOX.upper), tol=1e-3),
 }
 
 KEYS = {
@@ -29,6 +33,7 @@ KEYS = {
     "lifted, on the host": {"movement", "residual"},
     "normal": {"error", "degree"},
     "weights": {"miss", "degree"},
+    "atlas": {"covered", "verified", "regions"},
 }
 
 
@@ -51,7 +56,13 @@ def step(flow, state):
 
 
 def control_points(flow, state):
-    return np.asarray(flow.surface(state).control_points)
+    return net(flow.surface(state))
+
+
+def net(surface):
+    if isinstance(surface, bf.BezierAtlas):
+        return np.concatenate([np.ravel(patch.control_points) for patch in surface.patches])
+    return np.asarray(surface.control_points)
 
 
 def test_every_flow_of_the_room_is_tested_here():
@@ -111,7 +122,7 @@ def solve(name, **options):
 
 def test_watching_changes_nothing(name):
     alone, watched = solve(name), solve(name, callback=lambda iteration: None, progress=True)
-    np.testing.assert_array_equal(alone.pareto_set.control_points, watched.pareto_set.control_points)
+    np.testing.assert_array_equal(net(alone.pareto_set), net(watched.pareto_set))
     assert alone.stats.evaluations == watched.stats.evaluations
     assert alone.result == watched.result
     assert set(alone.history) == KEYS[name]
@@ -128,7 +139,7 @@ def test_a_callback_sees_every_iteration_and_can_stop(name):
     assert not solution.result.success
     assert solution.stats.iterations == 2
     assert seen[-1].evaluations == solution.stats.evaluations
-    np.testing.assert_array_equal(seen[-1].surface.control_points, solution.pareto_set.control_points)
+    np.testing.assert_array_equal(net(seen[-1].surface), net(solution.pareto_set))
     for key, values in solution.history.items():
         np.testing.assert_array_equal([iteration.info[key] for iteration in seen], values)
 
@@ -141,7 +152,7 @@ def test_an_interruption_keeps_what_there_is(name):
     interrupted, stopped = solve(name, callback=interrupt), solve(name, callback=lambda iteration: iteration.number == 2)
     assert interrupted.result.reason is bf.Reason.INTERRUPTED
     assert interrupted.stats.iterations == 2
-    np.testing.assert_array_equal(interrupted.pareto_set.control_points, stopped.pareto_set.control_points)
+    np.testing.assert_array_equal(net(interrupted.pareto_set), net(stopped.pareto_set))
 
 
 @pytest.mark.parametrize("n_iterations", [0, -3, 1.5, float("nan")])
@@ -160,7 +171,7 @@ def test_a_budget_is_never_exceeded(kind, budget):
     )
     assert max(evaluations.objective for evaluations in [*seen, solution.stats.evaluations]) <= budget
     assert not solution.result.success
-    assert np.isfinite(solution.pareto_set.control_points).all()
+    assert np.isfinite(net(solution.pareto_set)).all()
 
 
 def test_a_limit_of_iterations_claims_nothing_more(name):
@@ -177,7 +188,7 @@ def test_how_it_was_made_can_be_written_down(name, tmp_path):
     assert bf.load(tmp_path / "made.bez").made_by == solution.made_by
     assert solution.made_by["seed"] == 0
     assert solution.made_by["n_iterations"] == 6
-    assert solution.made_by["parametrization"] == ("free" if name == "normal" else "weights")
+    assert solution.made_by["parametrization"] == {"normal": "free", "atlas": "chart"}.get(name, "weights")
 
 
 class Halving(AbstractFlow):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..bezier import BezierSimplex
 from ..flow import FittedFront, Solution
 from ..simplex import check_on_simplex
 from .view import View, view_of
@@ -60,8 +61,12 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
     estimate and the fitted front's error are those of the whole surface. A corner of the part is no minimizer of an objective
     any more.
     """
-    vertices = np.asarray(vertices, dtype=float)
+    vertices, surface = np.asarray(vertices, dtype=float), solution.pareto_set
     n_objectives = solution.n_objectives
+    if not isinstance(surface, BezierSimplex):
+        raise TypeError(
+            "zoom takes a part of one simplex, and this Pareto set is an atlas; keep(solution, subject_to) takes a part of it"
+        )
     if vertices.shape != (n_objectives, n_objectives):
         raise ValueError(f"vertices must be {n_objectives} points of the simplex, one a row, got shape {vertices.shape}")
     check_on_simplex(vertices, n_objectives, "vertices")
@@ -70,7 +75,7 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
     front = solution.fitted_front
     return replace(
         solution,
-        pareto_set=solution.pareto_set.subdivide(vertices),
+        pareto_set=surface.subdivide(vertices),
         known_error=solution.error,
         known_front=FittedFront(front.surface.subdivide(vertices), front.rms, front.max),
         history={},

@@ -1,5 +1,6 @@
 """The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
 
+from .atlas_flow import AtlasFlow
 from .contract import AbstractFlow, Run
 from .drive import Iteration, drive
 from .front import FittedFront
@@ -17,6 +18,7 @@ from .weights_flow import WeightsFlow
 __all__ = [
     "AbstractFlow",
     "AbstractRefit",
+    "AtlasFlow",
     "FittedFront",
     "Flow",
     "FlowState",

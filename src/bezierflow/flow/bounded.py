@@ -1,5 +1,6 @@
 """Where a surface lies against its bounds, which a polynomial keeps at its nodes only."""
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
@@ -15,6 +16,9 @@ MOST_GRID_POINTS = 5000
 
 N_INSIDE = 1000
 """Evenly spread points on top, because a grid for many objectives has none inside."""
+
+WIDE = 10.0
+"""Where a variable has no bound, designs are looked for so far from the start, in units of its size or 1."""
 
 ROUNDING = 1e-12
 """Less than this, relative to the size of the bounds, is neither outside nor away from a bound."""
@@ -63,22 +67,53 @@ def explain_bounds(result: Result, bounds: FeasibleSet, surface: BezierSimplex, 
     return Result(reason, f"{message}; {doubt}: compare with GradientDescent")
 
 
-def confirm_feasible(feasible: FeasibleSet, surface: BezierSimplex, result: Result) -> Result:
-    """The result of a run that knew of no bounds: where its surface keeps them it is the Pareto set with them too.
+def keeps_everything(result: Result) -> Result:
+    """The result of a run that knew of no bounds and whose surface keeps them: it is the Pareto set with them too.
 
     A Pareto point of the whole space that is feasible is one among feasible points, and whatever else is feasible is dominated by
-    one of them. Rounding is allowed for bounds alone: how much of it a constraint may have depends on its units.
+    one of them.
     """
-    x = dense_points(surface)
+    return Result(result.reason, f"{result.message}; it keeps the bounds and constraints, so it is the Pareto set with them too")
+
+
+def leaves(feasible: FeasibleSet, surface: BezierSimplex) -> str:
+    """Which bound or constraint a surface violates, in words; empty if none.
+
+    Rounding is allowed for bounds alone: how much of it a constraint may have depends on its units.
+    """
+    return _violation(feasible, dense_points(surface))
+
+
+def corners_leave(feasible: FeasibleSet, surface: BezierSimplex) -> str:
+    """The same for the corners of a surface whose values may be pytrees."""
+    points = [jax.tree.leaves(surface.vertex(m)) for m in range(surface.n_objectives)]
+    return _violation(feasible, np.array([np.concatenate([np.ravel(leaf) for leaf in point]) for point in points], dtype=float))
+
+
+def _violation(feasible: FeasibleSet, x: np.ndarray) -> str:
     violation, text = feasible.worst(x)
     rounding = np.where(np.arange(len(feasible.texts)) < 2 * feasible.n_variables, ROUNDING * _size(feasible), 0.0)
-    if np.any(feasible.violations(x) > rounding):
-        raise NotImplementedError(
-            f"bounds and constraints cut off a part of the Pareto set: without them it violates {text} by {violation:.3g}. "
-            "A set that follows them has kinks, which one surface cannot; give bounds with a lifted method, such as "
-            "method=bf.lift(bf.GradientDescent(0.1), degree=6), or leave them out"
-        )
-    return Result(result.reason, f"{result.message}; it keeps the bounds and constraints, so it is the Pareto set with them too")
+    if not np.any(feasible.violations(x) > rounding):
+        return ""
+    return f"without bounds and constraints the Pareto set violates {text} by {violation:.3g}"
+
+
+def cut_off(why: str) -> ValueError:
+    """What to say where one surface was asked for, which cannot follow bounds."""
+    return ValueError(
+        f"bounds and constraints cut off a part of the Pareto set: {why}. A set that follows them has kinks, which one surface "
+        "cannot: leave degree and parametrization open for an atlas, or give bounds with a lifted method"
+    )
+
+
+def search_box(feasible: FeasibleSet, start: BezierSimplex) -> tuple[np.ndarray, np.ndarray]:
+    """A finite box to look in: the bounds, and where there are none a wide interval around the start."""
+    x = np.asarray(start.control_points, dtype=float)
+    low, high = x.min(axis=0), x.max(axis=0)
+    wide = WIDE * np.maximum(1.0, np.maximum(np.abs(x).max(axis=0), high - low))
+    lower = np.where(np.isfinite(feasible.lower), feasible.lower, np.minimum(low, feasible.upper) - wide)
+    upper = np.where(np.isfinite(feasible.upper), feasible.upper, np.maximum(high, feasible.lower) + wide)
+    return lower, upper
 
 
 def _size(bounds: FeasibleSet) -> float:

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..methods import Evaluations
@@ -27,13 +29,13 @@ class Iteration:
 
     Attributes:
         number: counts from 1.
-        surface: the best surface so far, with values shaped like x0.
+        surface: the best surface so far, with values shaped like x0; an atlas where the set follows bounds.
         evaluations: what the run has evaluated so far.
         info: what `solution.history` will hold of this iteration, by the same names.
     """
 
     number: int
-    surface: BezierSimplex
+    surface: Any
     evaluations: Evaluations
     info: Info
 
@@ -96,8 +98,10 @@ def _next_group(made: int, seconds: float) -> int:
     return max(1, min(int(made * PULSE_SECONDS / max(seconds, 1e-6)), LARGEST_GROWTH * made))
 
 
-def shaped(surface: BezierSimplex, raveling: Raveling | None) -> BezierSimplex:
+def shaped(surface: BezierSimplex | BezierAtlas, raveling: Raveling | None) -> Any:
     """A surface with flat values as one with values of the user's shape."""
     if raveling is None:
         return surface
+    if isinstance(surface, BezierAtlas):
+        return replace(surface, raveling=raveling)
     return BezierSimplex(raveling.unravel(surface.control_points), surface.n_objectives, surface.degree)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -12,18 +13,20 @@ from jaxtyping import PyTree
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet, feasible_set
-from ..methods import AbstractMethod
+from ..methods import AbstractMethod, Evaluations
+from ..normal import ErrorEstimate
 from ..precision import double_precision
 from ..problems import Names
+from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
-from .bounded import confirm_feasible
+from .bounded import corners_leave, cut_off, keeps_everything, leaves, search_box
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
-from .contract import AbstractFlow, total
-from .drive import Callback, drive, shaped
+from .contract import AbstractFlow, Run, total
+from .drive import Callback, Iteration, drive, shaped
 from .lift import Flow, lift
 from .normal_flow import NormalFlow
 from .raveling import Raveled, Raveling
-from .result import Stats
+from .result import Reason, Result, Stats
 from .solution import Origin, Solution
 from .weights_flow import WeightsFlow
 
@@ -51,7 +54,7 @@ def minimize(  # noqa: PLR0913
     callback: Callback | None = None,
     progress: bool = False,
 ) -> Solution:
-    """Minimizes several objectives at once; the answer is a surface, a Bézier simplex on the Pareto set.
+    """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto set, or an atlas of them.
 
     Args:
         objectives: a JAX function x -> (M,), or a problem from `bezierflow.problems`.
@@ -61,8 +64,9 @@ def minimize(  # noqa: PLR0913
         method: "auto"; a single-objective method, which is lifted; or a flow, made by `lift` or a `NormalFlow`.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree like x;
             `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no bound (`feasible.feasible_set` has
-            the details). Each point that a lifted method moves is clipped to them. With method="auto" the set must lie within
-            them: one that they cut off is refused. By default the problem's own `bounds`, if it has any; `(None, None)` for none.
+            the details). Each point that a lifted method moves is clipped to them. With method="auto" the answer is a
+            `BezierAtlas` where the set follows them. By default the problem's own `bounds`, if it has any; `(None, None)` for
+            none.
         constraints: SciPy's `LinearConstraint` and `NonlinearConstraint` or functions g with g(x) ≤ 0, one or a list of them,
             for method="auto" and likewise. By default the problem's own; `[]` for none.
         degree: the degree of the surface; "auto" leaves it to the method. A flow brings its own.
@@ -113,28 +117,96 @@ def _solve(
     progress: bool,
     began: float,
 ) -> Solution:
-    """Prepares the flow, drives it, measures its surface and explains its end."""
-    flow, start, spent = flow.prepare(problem.flat, problem.start)
+    """Prepares the flow, drives it, measures its surface and explains its end; an atlas where one surface cannot be the set."""
+    runner = partial(_run, problem, n_iterations=n_iterations, seed=seed, progress=progress)
+    if problem.feasible is None or isinstance(flow, Flow | AtlasFlow):
+        return _solution(problem, runner(flow, callback=callback), seed, began)
+    watch = _Watch(problem.feasible, callback)
+    ended = runner(flow, callback=watch)
+    why = watch.left or (ended.run.stopped is None and leaves(problem.feasible, ended.surface)) or ""
+    if why or ended.result.reason not in (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE):
+        if ended.run.stopped is None or watch.left:
+            atlas = _atlas_instead(problem, flow, ended, why)
+            return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
+        return _solution(problem, ended, seed, began)
+    return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
+
+
+class _Ended(NamedTuple):
+    """A run that was driven to its end, measured and explained."""
+
+    flow: AbstractFlow
+    start: BezierSimplex
+    run: Run
+    n_iterations: int | None
+    error: ErrorEstimate | None
+    result: Result
+    evaluations: Evaluations
+
+    @property
+    def surface(self) -> Any:
+        return self.flow.surface(self.run.state)
+
+
+class _Watch:
+    """A callback that stops a run without bounds as soon as its corners leave them, after the user's own."""
+
+    def __init__(self, feasible: FeasibleSet, callback: Callback | None):
+        self.feasible, self.callback, self.left = feasible, callback, ""
+
+    def __call__(self, iteration: Iteration) -> bool:
+        if self.callback is not None and self.callback(iteration):
+            return True
+        self.left = corners_leave(self.feasible, iteration.surface)
+        return bool(self.left)
+
+
+def _run(
+    problem: _Problem,
+    flow: AbstractFlow,
+    *,
+    n_iterations: int | None,
+    seed: int,
+    callback: Callback | None,
+    progress: bool,
+    spent: Evaluations | None = None,
+) -> _Ended:
+    flow, start, before = flow.prepare(problem.flat, problem.start)
     n_iterations = n_iterations or flow.most_iterations
     state = flow.init(problem.flat, start, seed)
     run = drive(flow, problem.flat, state, n_iterations, callback, progress, problem.raveling)
     error = flow.measure(problem.flat, run, seed)
     result = flow.explain(problem.flat, run, error, problem.names)
-    if problem.feasible is not None and not isinstance(flow, Flow):
-        result = confirm_feasible(problem.feasible, flow.surface(run.state), result)
+    evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
+    return _Ended(flow, start, run, n_iterations, error, result, evaluations)
+
+
+def _solution(problem: _Problem, ended: _Ended, seed: int, began: float) -> Solution:
+    flow = ended.flow
     return Solution(
-        pareto_set=shaped(flow.surface(run.state), problem.raveling),
+        pareto_set=shaped(ended.surface, problem.raveling),
         objectives=problem.objectives,
         names=problem.names,
-        result=result,
-        stats=Stats(total(flow.evaluations(run.state), spent), run.iterations, time.perf_counter() - began),
-        history=run.history,
-        made_by={**flow.parts(), "n_iterations": n_iterations, "seed": seed},
+        result=ended.result,
+        stats=Stats(ended.evaluations, ended.run.iterations, time.perf_counter() - began),
+        history=ended.run.history,
+        made_by={**flow.parts(), "n_iterations": ended.n_iterations, "seed": seed},
         raveling=problem.raveling,
-        known_error=error,
-        origin=Origin(flow, start.on_host(), seed) if isinstance(flow, Flow) else None,
+        known_error=ended.error,
+        origin=Origin(flow, ended.start.on_host(), seed) if isinstance(flow, Flow) else None,
         feasible=problem.feasible,
     )
+
+
+def _atlas_instead(problem: _Problem, flow: AbstractFlow, ended: _Ended, why: str) -> AtlasFlow:
+    """The flow that follows bounds and constraints, in place of one that knows of none."""
+    assert problem.feasible is not None
+    if not isinstance(flow, NormalFlow) or flow.degree != "auto":
+        raise cut_off(why or ended.result.message)
+    left = None if flow.budget is None else max(flow.budget - int(ended.evaluations.objective), 0)
+    reason = f"{why}: " if why else "one surface cannot be this set: "
+    tol = None if flow.tol == AUTO_TOL else flow.tol
+    return AtlasFlow(problem.feasible, search_box(problem.feasible, problem.start), reason, tol, left)
 
 
 def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> _Problem:

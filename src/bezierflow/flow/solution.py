@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..atlas import BezierAtlas, lowest_total
 from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
@@ -25,8 +26,10 @@ from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
 from .solution_file import from_archive, to_archive
-from .spread import LARGEST_SPREAD, Points, spread_t
-from .weights_of_points import multipliers, t_for_weights
+from .spread import LARGEST_SPREAD, Points, spread_chart, spread_t
+from .weights_of_points import multipliers, t_for_aspiration, t_for_weights
+
+Numbers = Sequence[float] | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class Solution:
     """A multi-objective problem's answer: a surface on the Pareto set, and how good it is.
 
     Attributes:
-        pareto_set: the surface b: Δ^{M−1} → X; its values have the shape of x0.
+        pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such over one chart where the set is no simplex; its values have
+            the shape of x0. What is called t below are then chart points, `pareto_set.chart(f)` of objective values.
         objectives: the problem, or None for a solution loaded from a file without it.
         names: names and units of objectives and variables.
         result: why the run stopped, in a message a person can act on.
@@ -57,7 +61,8 @@ class Solution:
         history: what the flow recorded, iteration by iteration: a lifted one "movement" (RMS distance by which points moved) and
             "residual" (RMS distance by which the refit missed them), the normal flow "error" (held-out distance so far; not a
             number before there is one) and "degree", the weights flow "miss" (how far the surface of the degree below was from
-            the minimizers at new nodes) and "degree".
+            the minimizers at new nodes) and "degree", the atlas "covered" (share of chart points with an answer), "verified"
+            (share of fresh answers that were right) and "regions".
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
@@ -66,7 +71,7 @@ class Solution:
         feasible: the bounds of the run, on flat vectors; None where there were none, and for a solution from a file.
     """
 
-    pareto_set: BezierSimplex
+    pareto_set: BezierSimplex | BezierAtlas
     objectives: Callable[[Any], Any] | None
     names: Names
     result: Result
@@ -92,7 +97,7 @@ class Solution:
     def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_objectives"]:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
         if self.objectives is None:
-            return self.fitted_front.surface(t)
+            return self.pareto_set.front(t) if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front.surface(t)
         x = self.pareto_set(t)
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
@@ -101,6 +106,7 @@ class Solution:
     @cached_property
     def fitted_front(self) -> FittedFront:
         """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first asked for."""
+        self._simplex("a fitted front; pareto_set.front(a) has the front of its patches")
         return self.known_front or fit_front(lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree)
 
     @cached_property
@@ -127,24 +133,54 @@ class Solution:
     @property
     def flat_surface(self) -> BezierSimplex:
         """The surface with flat vectors of L numbers for values."""
+        surface = self._simplex("one surface; pareto_set.flat(a) has its designs as flat vectors")
         with double_precision():
-            points = np.asarray(self.raveling.ravel(self.pareto_set.control_points, batch_axes=1))
+            points = np.asarray(self.raveling.ravel(surface.control_points, batch_axes=1))
         return BezierSimplex(points, self.n_objectives, self.degree)
+
+    def _simplex(self, what: str) -> BezierSimplex:
+        """The surface, or an error that says what an atlas has instead."""
+        if isinstance(self.pareto_set, BezierAtlas):
+            raise TypeError(f"this Pareto set is an atlas of {len(self.pareto_set.patches)} patches, which has not {what}")
+        return self.pareto_set
 
     def multipliers(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
         """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the parametrization is free."""
         t = np.asarray(t, dtype=float)
+        if isinstance(self.pareto_set, BezierAtlas):
+            return self.pareto_set.weights(t)
         check_on_simplex(t, self.n_objectives)
         return multipliers(self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])).reshape(t.shape)
 
-    def at(self, *, weights: Sequence[float] | np.ndarray) -> PyTree:
-        """The point of the surface that minimizes Σ w_m f_m for given weights: `at(weights=...)`, whatever t means."""
+    def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
+        """The design for given weights, or for hoped-for objective values, whatever t means.
+
+        Args:
+            weights: the point of the set that minimizes Σ w_m f_m.
+            aspiration: the point whose objectives exceed these values least, or fall short of them most: it minimizes the
+                largest of (f_m − a_m), each in units of its range over the front.
+        """
+        if (weights is None) == (aspiration is None):
+            raise ValueError("at needs one of weights=... and aspiration=...")
+        return self.pareto_set(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
+
+    def _t_for_weights(self, weights: Any) -> Float[np.ndarray, " n_objectives"]:
         w = np.asarray(weights, dtype=float)
         if w.shape != (self.n_objectives,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
             raise ValueError(
                 f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
             )
-        return self.pareto_set(t_for_weights(self.front, self._front_slope, self.n_objectives, w / w.sum()))
+        if isinstance(self.pareto_set, BezierAtlas):
+            return lowest_total(self.pareto_set, w / w.sum())
+        return t_for_weights(self.front, self._front_slope, self.n_objectives, w / w.sum())
+
+    def _t_for_aspiration(self, aspiration: Any) -> Float[np.ndarray, " n_objectives"]:
+        f = np.asarray(aspiration, dtype=float)
+        if f.shape != (self.n_objectives,) or not np.isfinite(f).all():
+            raise ValueError(f"aspiration must be {self.n_objectives} finite numbers, got {np.asarray(aspiration).tolist()}")
+        if isinstance(self.pareto_set, BezierAtlas):
+            return self.pareto_set.chart(f)
+        return t_for_aspiration(lambda t: np.asarray(self.front(t)), self._front_slope, self.n_objectives, f)
 
     def spread(self, n: int) -> Points:
         """Pareto points spread evenly over the front, n of them, corners among them; objectives count in units of their range.
@@ -154,6 +190,9 @@ class Solution:
         least, most = self.n_objectives, LARGEST_SPREAD
         if not isinstance(n, int | np.integer) or not least <= n <= most:
             raise ValueError(f"n must be a whole number from {least} (the corners) to {most}, got {n!r}")
+        if isinstance(self.pareto_set, BezierAtlas):
+            a = spread_chart(self.pareto_set, int(n))
+            return Points(a, self.pareto_set(a), np.asarray(self.front(a)))
         t = spread_t(lambda t: np.asarray(self.fitted_front.surface(t)), self.n_objectives, int(n))
         return Points(t, self.pareto_set(t), np.asarray(self.front(t)))
 
@@ -175,7 +214,8 @@ class Solution:
                 f"path must end in .bez for a solution, got {os.fspath(path)!r}; "
                 "solution.pareto_set.save(path) writes the surface alone in other formats"
             )
-        write_archive(path, *to_archive({**vars(self), "known_error": self.error, "known_front": self.fitted_front}))
+        front = None if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front
+        write_archive(path, *to_archive({**vars(self), "known_error": self.error, "known_front": front}))
 
 
 @eqx.filter_jit

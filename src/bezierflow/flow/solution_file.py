@@ -3,9 +3,11 @@
 import dataclasses
 from typing import Any
 
+import jax
 import numpy as np
 
-from ..bezier import describe_surface, restore_surface
+from ..atlas import BezierAtlas, describe_atlas, restore_atlas
+from ..bezier import BezierSimplex, describe_surface, restore_surface
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
 from ..problems import Names
@@ -18,41 +20,62 @@ Arrays = dict[str, np.ndarray]
 
 def to_archive(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
     """The manifest and the arrays of a `.bez` file of kind "solution" (see `docs/files.md`), from the fields of a `Solution`."""
-    pareto_set, set_arrays = describe_surface(fields["pareto_set"].on_host(), "pareto_set")
-    fitted: FittedFront = fields["known_front"]
-    front, front_arrays = describe_surface(fitted.surface.on_host(), "front")
+    surfaces, arrays = _describe_atlas(fields) if isinstance(fields["pareto_set"], BezierAtlas) else _describe_simplex(fields)
     stats: Stats = fields["stats"]
     result: Result = fields["result"]
     manifest = {
         "kind": "solution",
-        "pareto_set": pareto_set,
-        "front": front,
+        **surfaces,
         "names": fields["names"].to_dict(),
         "error": _error_to_json(fields["known_error"]),
         "result": {"reason": result.reason.name, "message": result.message},
         "stats": {"evaluations": stats.evaluations._asdict(), "iterations": stats.iterations, "seconds": stats.seconds},
         "made_by": fields["made_by"],
     }
-    errors = {"front_error/rms": fitted.rms, "front_error/max": fitted.max}
     history = {f"history/{name}": values for name, values in fields["history"].items()}
-    return manifest, {**set_arrays, **front_arrays, **errors, **history}
+    return manifest, {**arrays, **history}
+
+
+def _describe_simplex(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+    """The surface and its fitted front."""
+    pareto_set, set_arrays = describe_surface(fields["pareto_set"].on_host(), "pareto_set")
+    fitted: FittedFront = fields["known_front"]
+    front, front_arrays = describe_surface(fitted.surface.on_host(), "front")
+    errors = {"front_error/rms": fitted.rms, "front_error/max": fitted.max}
+    return {"pareto_set": pareto_set, "front": front}, {**set_arrays, **front_arrays, **errors}
+
+
+def _describe_atlas(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+    """The atlas, which has its front in its patches, and one design, whose form all others have."""
+    atlas: BezierAtlas = fields["pareto_set"]
+    description, arrays = describe_atlas(atlas, "atlas")
+    design = jax.tree.map(lambda leaf: np.asarray(leaf)[None], atlas(np.zeros(atlas.n_objectives)))
+    example, example_arrays = describe_surface(BezierSimplex(design, atlas.n_objectives, 0), "example")
+    return {"atlas": description, "example": example}, {**arrays, **example_arrays}
+
+
+def _restore(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """The Pareto set, how x lies in a flat vector, and the fitted front of a single surface."""
+    if "atlas" in manifest:
+        raveling = Raveling.of(restore_surface(manifest["example"], arrays).vertex(0))
+        return {"pareto_set": restore_atlas(manifest["atlas"], arrays, raveling), "raveling": raveling}
+    pareto_set, front = restore_surface(manifest["pareto_set"], arrays), restore_surface(manifest["front"], arrays)
+    fitted = FittedFront(front, arrays["front_error/rms"], arrays["front_error/max"])
+    return {"pareto_set": pareto_set, "raveling": Raveling.of(pareto_set.vertex(0)), "known_front": fitted}
 
 
 def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     """The fields of the `Solution` that a file was written from, all but its objectives and its origin."""
     try:
-        pareto_set, stats = restore_surface(manifest["pareto_set"], arrays), manifest["stats"]
-        front = restore_surface(manifest["front"], arrays)
+        stats = manifest["stats"]
         return {
-            "pareto_set": pareto_set,
+            **_restore(manifest, arrays),
             "names": Names.from_dict(manifest["names"]),
             "result": Result(Reason[manifest["result"]["reason"]], manifest["result"]["message"]),
             "stats": Stats(Evaluations(**stats["evaluations"]), stats["iterations"], stats["seconds"]),
             "history": {name.removeprefix("history/"): v for name, v in arrays.items() if name.startswith("history/")},
             "made_by": manifest["made_by"],
-            "raveling": Raveling.of(pareto_set.vertex(0)),
             "known_error": _error_from_json(manifest["error"]),
-            "known_front": FittedFront(front, arrays["front_error/rms"], arrays["front_error/max"]),
         }
     except KeyError as error:
         raise ValueError(f"the file of a solution is incomplete: it lacks {error}") from error

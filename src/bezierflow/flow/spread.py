@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, PyTree
 
+from ..atlas import BezierAtlas, centered
 from ..simplex import grid, largest_degree_within
 
 CANDIDATES = 20_000
@@ -20,7 +21,7 @@ class Points(NamedTuple):
     """Points of a Pareto set.
 
     Attributes:
-        t: where on the simplex, one a row.
+        t: where on the simplex, or on the chart of an atlas, one a row.
         X: the designs, shaped like x0 with an axis in front.
         F: their objective values, one point a row.
     """
@@ -42,6 +43,12 @@ def spread_t(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, n: in
     span = np.ptp(values, axis=0)
     scaled = values / np.where(span > 0, span, 1.0)
     return _equal_arcs(t, scaled, n) if n_objectives == 2 else t[_farthest(scaled, (t == 1).argmax(axis=0), n)]
+
+
+def spread_chart(atlas: BezierAtlas, n: int) -> Float[np.ndarray, "n n_objectives"]:
+    """The chart points of n points that lie evenly on the front of an atlas, the best of each objective first."""
+    f = atlas.points.f
+    return centered(f[_farthest(f, np.unique(f.argmin(axis=0)), n)])
 
 
 @lru_cache(maxsize=8)

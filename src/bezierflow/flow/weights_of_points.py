@@ -69,3 +69,39 @@ def t_for_weights(front: Callable, slope: Callable, n_objectives: int, w: Float[
     )
     t = np.clip(found.x, 0, None)
     return t / t.sum()
+
+
+def t_for_aspiration(front: Callable, slope: Callable, n_objectives: int, f: Float[np.ndarray, " n_objectives"]) -> np.ndarray:
+    """The t that minimizes max_m (f_m(b(t)) − f_m) in units of ranges: the best of a grid, refined in epigraph form by SLSQP.
+
+    Args:
+        front: as in `t_for_weights`.
+        slope: likewise.
+        n_objectives: M.
+        f: the objective values hoped for.
+    """
+    from scipy.optimize import minimize
+
+    candidates = grid(n_objectives, largest_degree_within(n_objectives, STARTS))
+    values = np.asarray(front(candidates))
+    span = np.ptp(values, axis=0)
+    span = np.where(span > 0, span, 1.0)
+    worst = ((values - f) / span).max(axis=1)
+    up = np.append(np.zeros(n_objectives), 1.0)
+    below = {
+        "type": "ineq",
+        "fun": lambda z: z[-1] - (np.asarray(front(z[None, :-1]))[0] - f) / span,
+        "jac": lambda z: np.column_stack([-np.asarray(slope(z[:-1])) / span[:, None], np.ones(n_objectives)]),
+    }
+    on_simplex = {"type": "eq", "fun": lambda z: z[:-1].sum() - 1, "jac": lambda z: np.append(np.ones(n_objectives), 0.0)}
+    found = minimize(
+        lambda z: z[-1],
+        np.append(candidates[np.argmin(worst)], worst.min()),
+        jac=lambda z: up,
+        bounds=[(0.0, 1.0)] * n_objectives + [(None, None)],
+        constraints=[below, on_simplex],
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 200},
+    )
+    t = np.clip(found.x[:-1], 0, None)
+    return t / t.sum()

@@ -46,6 +46,9 @@ class ErrorEstimate:
         dominated: Share of the sampled points that another sampled point clearly dominates.
         flags: What is wrong, if anything, with advice as their values.
         evaluations: How many points were evaluated for this estimate.
+        front: The largest distance of objective values in units of their ranges; of an atlas only.
+        coverage: The share of fresh chart points with a certified answer; of an atlas only.
+        violation: The largest violation of a constraint in units of its scale; of an atlas only.
     """
 
     rms: float
@@ -60,6 +63,9 @@ class ErrorEstimate:
     dominated: float
     flags: tuple[Flag, ...]
     evaluations: int
+    front: float | None = None
+    coverage: float | None = None
+    violation: float | None = None
 
     def __float__(self) -> float:
         return self.rms

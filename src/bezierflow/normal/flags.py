@@ -42,4 +42,8 @@ class Flag(Enum):
     BOUNDS_IGNORED = (
         "the estimate does not know the bounds, and the surface reaches them: it is the distance to the Pareto set without bounds"
     )
+    NOT_COVERED = (
+        "a part of the chart has no certified answer: pieces of the Pareto set may be missing or wrong there; "
+        "raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"
+    )
     BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"

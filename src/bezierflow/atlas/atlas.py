@@ -1,0 +1,166 @@
+"""The Pareto set as an atlas: trimmed Bézier simplices over one chart."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from ..bezier import Raveling
+from .asking import Claims, ask_patches, centered, variables
+from .patches import Label, Patch
+from .pieces import Piece, Points, find_pieces, points_of_patches
+
+
+@dataclass(frozen=True)
+class Units:
+    """From the scaled numbers of the patches to the user's.
+
+    Attributes:
+        ideal: the least value of each objective on the front.
+        span: the range of each objective over the front.
+        lower: bounds of x, −inf where there is none.
+        upper: bounds of x, +inf where there is none.
+        origin: x of the variables that are not fixed at z = 0.
+        unit: how much of x a unit of z is.
+    """
+
+    ideal: Float[np.ndarray, " n_objectives"]
+    span: Float[np.ndarray, " n_objectives"]
+    lower: Float[np.ndarray, " n_variables"]
+    upper: Float[np.ndarray, " n_variables"]
+    origin: Float[np.ndarray, " n_free"]
+    unit: Float[np.ndarray, " n_free"]
+
+    @cached_property
+    def free(self) -> Int[np.ndarray, " n_free"]:
+        """The numbers of the variables that are not fixed."""
+        return np.flatnonzero(self.lower < self.upper)
+
+    @cached_property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds of z."""
+        return (self.lower[self.free] - self.origin) / self.unit, (self.upper[self.free] - self.origin) / self.unit
+
+    def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
+        """The variables in the user's units, within their bounds exactly."""
+        x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
+        x[:, self.free] = self.origin + z * self.unit
+        return np.clip(x, self.lower, self.upper)
+
+
+@dataclass(frozen=True)
+class BezierAtlas:
+    """A Pareto set of any shape: Bézier simplices, each on a region of the chart where the same things are active.
+
+    The chart is the plane Σ a_m = 0 of objective values in units of their ranges: the front lies above it like a graph, one
+    point of the front above each a = f − mean(f). Above a the answer is that of the patch whose multipliers and slacks are all at
+    least 0; where several are, of the one that is lowest.
+
+    Attributes:
+        patches: the trimmed Bézier simplices.
+        units: of objectives and variables.
+        raveling: how x lies in a flat vector.
+        coverage: the share of fresh chart points at which a patch held when the atlas was made.
+    """
+
+    patches: tuple[Patch, ...]
+    units: Units = field(repr=False)
+    raveling: Raveling = field(repr=False)
+    coverage: float
+
+    @property
+    def n_objectives(self) -> int:
+        """M."""
+        return len(self.units.ideal)
+
+    @property
+    def n_variables(self) -> int:
+        """L."""
+        return len(self.units.lower)
+
+    @property
+    def degree(self) -> int:
+        """The largest degree of a patch."""
+        return max(patch.degree for patch in self.patches)
+
+    def chart(self, f: Float[np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The chart points of objective values in the user's units. Any values have one, also such that nothing reaches."""
+        scaled = (np.asarray(f, dtype=float) - self.units.ideal) / self.units.span
+        return scaled - scaled.mean(axis=-1, keepdims=True)
+
+    def __call__(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> PyTree:
+        """The designs above chart points, shaped like x0. Bounds hold exactly."""
+        x = self.flat(a)
+        return x if self.raveling.is_vector else self.raveling.unravel(x)
+
+    def flat(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """The designs above chart points as flat vectors."""
+        rows, shape = self._rows(a)
+        return self.units.x(self._variables(self.ask(rows))).reshape(*shape, self.n_variables)
+
+    def front(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The objective values above chart points, as the patches have them: no objective is evaluated."""
+        rows, shape = self._rows(a)
+        claims, f = self.ask(rows), np.empty((len(rows), self.n_objectives))
+        for number in np.unique(claims.number):
+            mine = claims.number == number
+            label = self.patches[number].label
+            c, mean = label.coordinates(rows[mine])
+            y = claims.y[mine].copy()
+            y[:, len(label.side)] += mean
+            f[mine] = label.values(y, c)
+        return (self.units.ideal + f * self.units.span).reshape(*shape, self.n_objectives)
+
+    def weights(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The multipliers of the objectives, in the user's units and with sum 1: the prices at which the design is the best."""
+        rows, shape = self._rows(a)
+        claims, M = self.ask(rows), self.n_objectives
+        active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
+        start = len(self.units.free) + 1
+        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / self.units.span
+        return (w / w.sum(axis=1, keepdims=True)).reshape(*shape, M)
+
+    def holds(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Bool[np.ndarray, "*batch"]:
+        """Whether a patch holds above chart points; elsewhere the nearest one answers."""
+        rows, shape = self._rows(a)
+        return (self.ask(rows).state == 2).reshape(shape)
+
+    def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
+        """What the patches say at chart points. A point that lies in the domain of none is asked at the nearest that does."""
+        claims = ask_patches(self.patches, a, self.units.box)
+        lost = np.flatnonzero(claims.number < 0)
+        if len(lost) == 0:
+            return claims
+        known = centered(self.points.f)
+        near = np.array([int(np.abs(known - row).max(axis=1).argmin()) for row in a[lost]])
+        there = ask_patches(self.patches, known[near], self.units.box)
+        claims.number[lost], claims.y[lost] = there.number, there.y
+        return claims
+
+    @cached_property
+    def points(self) -> Points:
+        """Many points of the set, spread over all patches."""
+        return points_of_patches(self.patches, self.units.box)
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What the set is made of: pieces of full dimension, and curves and points beside them, with which meets which."""
+        return find_pieces(self.patches, self.points, self.units.box)
+
+    def label(self, a: Float[np.ndarray, " n_objectives"]) -> Label:
+        """What is active above a chart point."""
+        return self.patches[int(self.ask(np.asarray(a, dtype=float)[None]).number[0])].label
+
+    def _rows(self, a: np.ndarray | Array) -> tuple[np.ndarray, tuple[int, ...]]:
+        a = np.asarray(a, dtype=float)
+        if a.ndim == 0 or a.shape[-1] != self.n_objectives or not np.isfinite(a).all():
+            raise ValueError(f"a must be finite chart points with {self.n_objectives} coordinates last, got shape {a.shape}")
+        return centered(a.reshape(-1, self.n_objectives)), a.shape[:-1]
+
+    def _variables(self, claims: Claims) -> Float[np.ndarray, "n n_free"]:
+        z = np.empty((len(claims.number), len(self.units.free)))
+        for number in np.unique(claims.number):
+            mine = claims.number == number
+            z[mine] = variables(self.patches[number].label, claims.y[mine], self.units.box)
+        return z

@@ -1,0 +1,114 @@
+"""An atlas, one round after the other: states that can be stepped, kept and stepped again."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from ..bezier import Raveling
+from ..evaluation import BudgetSpentError, Objectives
+from ..feasible import FeasibleSet
+from ..methods import Evaluations
+from .atlas import BezierAtlas, Units
+from .exploration import explore
+from .program import Program
+from .search import Search
+
+TOL = {2: 1e-7, 3: 1e-6}
+"""What patches shall miss fresh points by at most, in units of the objectives' ranges, where the user does not say; 1e-4 from
+four objectives on, where regions are many."""
+
+MOST_ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a search for an atlas is made with.
+
+    Attributes:
+        feasible: bounds and constraints.
+        box: finite bounds to look in, those of x where they are finite.
+        tol: the largest miss of a patch at fresh points, in units of ranges; None for `TOL`.
+        budget: the most points that may be evaluated; None for no limit.
+        most_rounds: when to give up.
+    """
+
+    feasible: FeasibleSet
+    box: tuple[np.ndarray, np.ndarray]
+    tol: float | None = None
+    budget: int | None = None
+    most_rounds: int = MOST_ROUNDS
+
+
+@dataclass(frozen=True)
+class AtlasState:
+    """A search between two rounds.
+
+    Attributes:
+        search: regions with their nodes and patches, and everything evaluated; None before the first round.
+        start: where the user starts, as flat vectors.
+        seed: of every sample.
+        n_objectives: M.
+        rounds: how many were made.
+        done: whether there is nothing left to do.
+        spent: whether the budget is.
+        evaluations: so far.
+    """
+
+    search: Search | None
+    start: Float[np.ndarray, "n n_variables"]
+    seed: int
+    n_objectives: int
+    rounds: int = 0
+    done: bool = False
+    spent: bool = False
+    evaluations: Evaluations = field(default_factory=Evaluations)
+
+    @property
+    def atlas(self) -> BezierAtlas | None:
+        """What the patches make, with flat vectors for values; None if there is none yet."""
+        if self.search is None:
+            return None
+        program = self.search.program
+        patches = [replace(patch, region=number) for number, region in enumerate(self.search.regions) for patch in region.patches]
+        feasible = program.feasible
+        units = Units(program.ideal, program.span, feasible.lower, feasible.upper, program.origin, program.unit)
+        raveling = Raveling.of(np.zeros(len(feasible.lower)))
+        coverage = self.search.history[-1][0] if self.search.history else 0.0
+        return BezierAtlas(tuple(patches), units, raveling, coverage) if patches else None
+
+
+def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: int) -> AtlasState:
+    """Before the first look."""
+    return AtlasState(None, start, seed, n_objectives)
+
+
+def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> AtlasState:
+    """The first look, or one round: regions are found, followed, fitted, and their answers checked at fresh chart points."""
+    search = _new_search(objectives, settings, state) if state.search is None else state.search.copy()
+    rounds, spent = state.rounds, False
+    try:
+        if state.search is None:
+            _look_around(search, settings, state)
+        else:
+            search.round(rounds)
+            rounds += 1
+    except BudgetSpentError:
+        spent = True
+    done = spent or search.done or rounds >= settings.most_rounds
+    return replace(state, search=search, rounds=rounds, done=done, spent=spent, evaluations=search.program.evaluator.evaluations)
+
+
+def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -> Search:
+    program = Program(objectives, state.n_objectives, settings.feasible, settings.box, settings.budget)
+    tol = TOL.get(state.n_objectives, 1e-4) if settings.tol is None else settings.tol
+    return Search(program, tol, state.seed)
+
+
+def _look_around(search: Search, settings: Settings, state: AtlasState) -> None:
+    """Samples the box, finds the ends of the front, and the first regions."""
+    program, free = search.program, search.program.free
+    start = (state.start[:, free] - program.origin) / program.unit
+    box = tuple((side[free] - program.origin) / program.unit for side in settings.box)
+    explore(program, (box[0], box[1]), start, state.seed)
+    search.begin()

@@ -1,0 +1,188 @@
+"""The first look: points over the whole box, a population that moves towards the front, and the ends of the front."""
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import qmc
+
+from .local_solves import descend
+from .program import Archive, Program, nondominated
+
+N_SPREAD = 256
+"""Evenly spread points that are evaluated first."""
+
+POPULATION = 64
+
+LEAST_GENERATIONS, MOST_GENERATIONS = 24, 300
+"""The population run ends when ten generations brought less than `STILL` of the objectives' ranges."""
+
+STILL = 2e-3
+
+FAR = 20.0
+"""A chart point this far away asks for the minimum of one objective."""
+
+MOST_ROUNDS = 6
+"""How often the ends of the front are looked for, until its ranges stay."""
+
+
+def explore(program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[np.ndarray, "n n_free"], seed: int) -> None:
+    """Fills the archive and settles the units of the objectives: ideal point and ranges of the front.
+
+    Args:
+        program: is changed.
+        box: finite lower and upper bounds of z, to sample in.
+        start: points to begin with.
+        seed: of the samples.
+    """
+    rng = np.random.default_rng(seed)
+    low, high = box
+    z = low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD)
+    raw = first_look(program, np.concatenate([program.clip(start), z]))
+    _first_units(program, raw)
+    evolve(program, box, np.concatenate([program.clip(start), z]), rng)
+    normalize(program)
+    for _ in range(MOST_ROUNDS):
+        before = program.ideal, program.span
+        find_ends(program, box, rng)
+        normalize(program)
+        moved = np.abs(program.ideal - before[0]) / program.span
+        if moved.max() < 0.02 and np.abs(before[1] / program.span - 1).max() < 0.05:
+            return
+
+
+def first_look(program: Program, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
+    """The rows in the user's units; nothing is known of their scales yet."""
+    return program.values(z) * program.scale + program.shift
+
+
+def _first_units(program: Program, raw: Float[np.ndarray, "n n_rows"]) -> None:
+    """Scales from the values at hand."""
+    M = program.n_objectives
+    finite = raw[np.isfinite(raw).all(axis=1)]
+    if len(finite) == 0:
+        raise ValueError("objectives or constraints are not finite at any of the first points in the bounds; narrow the bounds")
+    low, high = np.percentile(finite[:, :M], [2, 98], axis=0)
+    program.ideal, program.span = low, np.where(high > low, high - low, np.maximum(np.abs(low), 1e-300))
+    sizes = np.percentile(np.abs(finite[:, M:]), 80, axis=0)
+    program.row_scale = np.where(sizes > 0, sizes, 1.0)
+    program.archive = Archive(np.zeros((0, program.n_free)), np.zeros((0, M)))
+
+
+def normalize(program: Program) -> None:
+    """Units from the front of the archive; only its nondominated points are kept."""
+    if len(program.archive.f) < 2:
+        return
+    keep = nondominated(program.archive.f)
+    z, f = program.archive.z[keep], program.archive.f[keep]
+    low, high = f.min(axis=0), f.max(axis=0)
+    program.archive = Archive(z, f)
+    program.ideal = low
+    program.span = np.maximum(high - low, 1e-9 * np.maximum(np.abs(high), np.abs(low)) + 1e-300)
+
+
+def evolve(
+    program: Program, box: tuple[np.ndarray, np.ndarray], z: Float[np.ndarray, "n n_free"], rng: np.random.Generator
+) -> None:
+    """A population run: differential evolution with a few mutations; what is dominated or crowded dies.
+
+    Every feasible point goes into the archive.
+    """
+    low, high = box
+    r = program.values(z)
+    z, r = _survivors(program, z, r)
+    test = rng.uniform(0, 1, (32, program.n_objectives))
+    test -= test.mean(axis=1, keepdims=True)
+    history: list[float] = []
+    for generation in range(MOST_GENERATIONS):
+        children = _children(z, low, high, rng)
+        both, rows = np.concatenate([z, children]), np.concatenate([r, program.values(children)])
+        z, r = _survivors(program, both, rows)
+        program.tidy()
+        history.append(_level(program, r, test))
+        if generation >= LEAST_GENERATIONS and history[-11] - history[-1] < STILL:
+            return
+
+
+def _level(program: Program, r: np.ndarray, test: np.ndarray) -> float:
+    """The mean over chart points of the least merit of the population."""
+    merits = [program.merit(r, np.broadcast_to(a, (len(r), len(a)))).min() for a in test]
+    return float(np.mean(np.minimum(merits, 1e6)))
+
+
+def _children(z: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, "n n_free"]:
+    n, L = z.shape
+    pick = np.array([rng.choice(n, 3, replace=False) for _ in range(POPULATION)])
+    parent = z[rng.integers(n, size=POPULATION)]
+    reach = rng.choice([0.3, 0.6, 1.0], (POPULATION, 1))
+    moved = z[pick[:, 0]] + reach * (z[pick[:, 1]] - z[pick[:, 2]])
+    crossed = rng.random((POPULATION, L)) < rng.choice([0.1, 0.9], (POPULATION, 1))
+    child = np.where(crossed, moved, parent)
+    u = rng.random((POPULATION, L))
+    jump = np.where(u < 0.5, (2 * u) ** (1 / 21) - 1, 1 - (2 - 2 * u) ** (1 / 21)) * (high - low)
+    mutated = rng.random((POPULATION, L)) < 1 / L
+    child = child + np.where(mutated, jump, 0.0)
+    outside = (child < low) | (child > high)
+    return np.where(outside, np.clip(parent + (child - parent) * rng.random((POPULATION, L)), low, high), child)
+
+
+def _survivors(program: Program, z: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The `POPULATION` best: least violation first, then rank, then the least crowded of the last rank."""
+    import moocore
+
+    M, end = program.n_objectives, program.n_objectives + program.n_inequalities
+    violation = np.maximum(r[:, M:end], 0).sum(axis=1) + np.maximum(np.abs(r[:, end:]) - 1e-3, 0).sum(axis=1)
+    finite = np.all(np.isfinite(r), axis=1)
+    violation = np.where(finite, violation, np.inf)
+    f = np.where(finite[:, None], r[:, :M], 1e30)
+    rank = moocore.pareto_rank(np.ascontiguousarray(f))
+    order = np.lexsort((rank, np.where(violation > 0, violation, 0.0)))
+    if len(order) <= POPULATION:
+        return z[order], r[order]
+    last = order[POPULATION - 1]
+    same = np.flatnonzero((rank == rank[last]) & (violation == violation[last]))
+    front = set(same.tolist())
+    sure = np.array([i for i in order[:POPULATION] if i not in front], dtype=int)
+    chosen = same[np.argsort(-_crowding(f[same]), kind="stable")][: POPULATION - len(sure)]
+    keep = np.concatenate([sure, chosen])
+    return z[keep], r[keep]
+
+
+def _crowding(f: np.ndarray) -> Float[np.ndarray, " n"]:
+    """The sum over objectives of the distance between a point's two neighbors; infinite at the ends."""
+    crowding = np.zeros(len(f))
+    for column in f.T:
+        order = np.argsort(column, kind="stable")
+        gap = np.full(len(f), np.inf)
+        gap[1:-1] = (column[order[2:]] - column[order[:-2]]) / max(np.ptp(column), 1e-300)
+        crowding[order] += gap
+    return crowding
+
+
+def find_ends(program: Program, box: tuple[np.ndarray, np.ndarray], rng: np.random.Generator) -> None:
+    """Minimizers of each objective, and points between, by local searches from the archive and from random points."""
+    M = program.n_objectives
+    corner = np.where(np.eye(M) > 0, -FAR, FAR)
+    a = np.concatenate([corner, np.where(np.eye(M) > 0, 0.3, -0.3), np.zeros((1, M))])
+    a -= a.mean(axis=1, keepdims=True)
+    low, high = box
+    fresh = low + (high - low) * rng.random((len(a), program.n_free))
+    if len(program.archive.z):
+        descend(program, np.tile(a, (3, 1)), choose_starts(program, a, 3))
+    descend(program, a, fresh)
+
+
+def choose_starts(program: Program, a: Float[np.ndarray, "n n_objectives"], k: int) -> Float[np.ndarray, "k_n n_free"]:
+    """K points of the archive for each chart point, first all first ones: of least merit, apart from each other."""
+    f, z = program.known(), program.archive.z
+    tie = 1e-5 * f.sum(axis=1)
+    out = np.empty((k, len(a), program.n_free))
+    for i, point in enumerate(a):
+        order = np.argsort((f - point).max(axis=1) + tie)[: max(200, k)]
+        chosen = [int(order[0])]
+        for j in order[1:]:
+            if len(chosen) == k:
+                break
+            if np.abs(z[chosen] - z[j]).max(axis=1).min() > 0.08:
+                chosen.append(int(j))
+        chosen += [int(order[min(m, len(order) - 1)]) for m in range(len(chosen), k)]
+        out[:, i] = z[chosen]
+    return out.reshape(-1, program.n_free)

@@ -1,0 +1,201 @@
+"""The program behind the chart: objectives and constraints as scaled rows of scaled variables, with everything ever evaluated.
+
+For a chart point a, Σ a_m = 0, the point of the front above a is the solution of (Pascoletti and Serafini)
+
+    min s   subject to   f_m(x) ≤ a_m + s for all m,   x feasible,
+
+with each f_m in units of its range over the front. Rows r(z) are these f_m, then the inequalities g(z) ≤ 0, then the equalities
+h(z) = 0; z are the variables that are not fixed, in units of their bounds' distance.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from ..evaluation import JaxEvaluator, Objectives
+from ..feasible import FeasibleSet
+from ..methods import Evaluations
+
+STEEPEST = 1e7
+"""Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""
+
+TIE = 1e-5
+"""The weight of Σ f_m in the merit of a point: of several points with the same s it prefers one that is not dominated."""
+
+INFEASIBLE = 20.0
+"""The price of a scaled constraint's violation in the merit of a point."""
+
+FEASIBLE = 1e-8
+"""The largest violation of a scaled constraint at a point that the archive keeps."""
+
+MOST_KEPT, FEWEST_KEPT = 3000, 2000
+"""An archive larger than the first is reduced to its nondominated points, and to the second number of them at most."""
+
+
+class Stacked(eqx.Module):
+    """x -> (f(x), g(x), h(x)), the variables that vary placed among the fixed ones."""
+
+    objectives: Callable[[Array], Array]
+    feasible: FeasibleSet
+    fixed: np.ndarray
+    free: np.ndarray
+
+    def __call__(self, x: Float[Array, " n_free"]) -> Float[Array, " n_rows"]:
+        """All rows at once."""
+        whole = jnp.asarray(self.fixed).at[jnp.asarray(self.free)].set(x)
+        return jnp.concatenate([self.objectives(whole), self.feasible.inequalities(whole), self.feasible.equalities(whole)])
+
+
+class Look(NamedTuple):
+    """Rows at n points, with slopes and curvatures where asked for."""
+
+    r: Float[np.ndarray, "n n_rows"]
+    J: Float[np.ndarray, "n n_rows n_free"]
+    H: Float[np.ndarray, "n n_rows n_free n_free"]
+
+
+class Archive(NamedTuple):
+    """Feasible points that were evaluated: z and the objectives in the user's units."""
+
+    z: Float[np.ndarray, "n n_free"]
+    f: Float[np.ndarray, "n n_objectives"]
+
+
+class Program:
+    """Rows r(z) at batches of points, counted, with an archive of every feasible point.
+
+    Attributes:
+        n_objectives: M; the first rows.
+        n_inequalities: the rows after them.
+        lower: bounds of z, −inf where there is none.
+        upper: bounds of z, +inf where there is none.
+        ideal: the least value of each objective on the front, as far as it is known.
+        span: the range of each objective over the front, likewise.
+        row_scale: the scale of each constraint.
+        archive: every feasible point evaluated, as far as it may still matter.
+    """
+
+    def __init__(
+        self,
+        objectives: Objectives,
+        n_objectives: int,
+        feasible: FeasibleSet,
+        box: tuple[np.ndarray, np.ndarray],
+        budget: int | None = None,
+        spent: Evaluations | None = None,
+    ):
+        """`box` is a finite box that gives the variables their units: the bounds where they are finite."""
+        self.n_objectives, self.n_inequalities, self.feasible = n_objectives, feasible.n_inequalities, feasible
+        self.free = np.flatnonzero(feasible.lower < feasible.upper)
+        self.origin, self.unit = box[0][self.free], (box[1] - box[0])[self.free]
+        self.lower = (feasible.lower[self.free] - self.origin) / self.unit
+        self.upper = (feasible.upper[self.free] - self.origin) / self.unit
+        n_constraints = self.n_inequalities + feasible.n_equalities
+        self.n_rows, self.n_free = n_objectives + n_constraints, len(self.free)
+        stacked = Stacked(objectives, feasible, np.where(feasible.lower < feasible.upper, 0.0, feasible.lower), self.free)
+        self.evaluator = JaxEvaluator(stacked, self.n_rows, self.n_free, budget, spent)
+        self.ideal, self.span, self.row_scale = np.zeros(n_objectives), np.ones(n_objectives), np.ones(n_constraints)
+        self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
+
+    def copy(self) -> "Program":
+        """The same program with counts and an archive of its own."""
+        other = copy.copy(self)
+        other.evaluator = copy.copy(self.evaluator)
+        return other
+
+    @property
+    def shift(self) -> Float[np.ndarray, " n_rows"]:
+        """What is taken from each row before it is scaled."""
+        return np.concatenate([self.ideal, np.zeros_like(self.row_scale)])
+
+    @property
+    def scale(self) -> Float[np.ndarray, " n_rows"]:
+        """The unit of each row."""
+        return np.concatenate([self.span, self.row_scale])
+
+    def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
+        """The variables in the user's units, within their bounds exactly."""
+        x = np.tile(self.feasible.lower, (len(z), 1))
+        x[:, self.free] = self.origin + z * self.unit
+        return np.asarray(self.feasible.clip(x))
+
+    def clip(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
+        """The nearest points of the box."""
+        return np.clip(z, self.lower, self.upper)
+
+    def values(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
+        """The scaled rows."""
+        raw = self.evaluator.values(self.origin + z * self.unit)
+        self._keep(z, raw)
+        return (raw - self.shift) / self.scale
+
+    def look(self, z: Float[np.ndarray, "n n_free"]) -> Look:
+        """The scaled rows with their slopes and curvatures."""
+        at = self.evaluator.hessians(self.origin + z * self.unit)
+        self._keep(z, at.values)
+        scale, unit = self.scale, self.unit
+        assert at.hessians is not None
+        return Look(
+            (at.values - self.shift) / scale,
+            _bounded(at.gradients * unit / scale[:, None]),
+            _bounded(at.hessians * unit[:, None] * unit / scale[:, None, None]),
+        )
+
+    def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
+        """Whether the constraints hold where the rows have these values."""
+        M, end = self.n_objectives, self.n_objectives + self.n_inequalities
+        inside = np.all(r[:, M:end] <= FEASIBLE, axis=1) & np.all(np.abs(r[:, end:]) <= 10 * FEASIBLE, axis=1)
+        return np.all(np.isfinite(r), axis=1) & inside
+
+    def merit(self, r: Float[np.ndarray, "n n_rows"], a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n"]:
+        """S with its tie-break, and a price for violations: what the search for the point above a makes small."""
+        M, end = self.n_objectives, self.n_objectives + self.n_inequalities
+        merit = (r[:, :M] - a).max(axis=1) + TIE * r[:, :M].sum(axis=1)
+        merit = merit + INFEASIBLE * np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
+        merit = merit + INFEASIBLE * np.abs(r[:, end:]).max(axis=1, initial=0.0)
+        return np.where(np.isfinite(merit), merit, np.inf)
+
+    def known(self) -> Float[np.ndarray, "n n_objectives"]:
+        """The scaled objectives of the archive."""
+        return (self.archive.f - self.ideal) / self.span
+
+    def known_merit(self, a: Float[np.ndarray, "n n_objectives"]) -> tuple[Float[np.ndarray, " n"], np.ndarray]:
+        """The least merit in the archive above each a, an upper bound of s*(a) that costs nothing, and where it is."""
+        f = self.known()
+        if len(f) == 0:
+            return np.full(len(a), np.inf), np.zeros(len(a), dtype=int)
+        tie = TIE * f.sum(axis=1)
+        best, where = np.empty(len(a)), np.empty(len(a), dtype=int)
+        for start in range(0, len(a), 64):
+            merits = (f[None] - a[start : start + 64, None]).max(axis=2) + tie
+            where[start : start + 64], best[start : start + 64] = merits.argmin(axis=1), merits.min(axis=1)
+        return best, where
+
+    def tidy(self) -> None:
+        """Reduces a large archive to its nondominated points."""
+        if len(self.archive.f) > MOST_KEPT:
+            keep = np.flatnonzero(nondominated(self.archive.f))
+            keep = keep[np.linspace(0, len(keep) - 1, min(len(keep), FEWEST_KEPT)).astype(int)]
+            self.archive = Archive(self.archive.z[keep], self.archive.f[keep])
+
+    def _keep(self, z: np.ndarray, raw: np.ndarray) -> None:
+        inside = ((z >= self.lower - 1e-12) & (z <= self.upper + 1e-12)).all(axis=1)
+        keep = inside & self.feasible_rows((raw - self.shift) / self.scale)
+        f = raw[keep][:, : self.n_objectives]
+        self.archive = Archive(np.concatenate([self.archive.z, z[keep]]), np.concatenate([self.archive.f, f]))
+
+
+def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
+    """Which points no other dominates; of equal ones the first."""
+    import moocore
+
+    return np.asarray(moocore.is_nondominated(f, keep_weakly=False), dtype=bool)
+
+
+def _bounded(values: np.ndarray) -> np.ndarray:
+    return np.clip(np.nan_to_num(values, nan=0.0, posinf=STEEPEST, neginf=-STEEPEST), -STEEPEST, STEEPEST)

@@ -1,0 +1,390 @@
+"""A region of the chart: the patches that are fitted through its nodes, cut where one does not suffice."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.spatial import ConvexHull, Delaunay, QhullError
+
+from ..bezier import design_matrix
+from ..simplex import n_controls
+from .labels import Solutions
+from .nodes import CHART_SIDE, Nodes
+from .patches import Label, Patch, barycentric
+from .program import Program
+
+LARGEST_DEGREE = {1: 14, 2: 10, 3: 7}
+DEEPEST = {1: 7, 2: 5, 3: 3}
+"""How often a patch may be cut in two, by the dimension of its region."""
+
+NODES_PER_CONTROL = 1.4
+
+MOST_TRIES = 3
+"""How often a leaf that cannot be cut any more is fitted with more degrees, before its error is taken as it is."""
+
+MOST_EXTENSIONS = 4
+"""How often a leaf's ends are looked for, until a node from elsewhere shows that it goes on."""
+
+FARTHEST_RAY = 2.0
+"""How far rays are followed from the middle of a leaf, in half widths of its box."""
+
+USABLE = 1e-3
+"""A patch that misses fresh points by more is not asked."""
+
+
+@dataclass
+class Leaf:
+    """A part of a region that one patch shall cover."""
+
+    cuts: list[tuple[np.ndarray, float]] = field(default_factory=list)
+    """Half-spaces n·c ≤ o of the parts that cuts have left."""
+    depth: int = 0
+    patch: Patch | None = None
+    degree: int = 0
+    raise_degree: bool = False
+    stale: bool = True
+    refuted: list[np.ndarray] = field(default_factory=list)
+    """Coordinates at which a patch claimed a solution where there is none."""
+    extensions: int = 0
+    """How often ends were looked for since nodes last came from elsewhere."""
+    hopeless: int = 0
+    """How often a fit ended above the tolerance without a way on."""
+
+    def inside(self, c: Float[np.ndarray, "n dimension"], slack: float = 1e-12) -> Bool[np.ndarray, " n"]:
+        """Which coordinates are in this part."""
+        mask = np.ones(len(c), dtype=bool)
+        for normal, offset in self.cuts:
+            mask &= c @ normal <= offset + slack
+        return mask
+
+
+@dataclass
+class Box:
+    """A box along the principal axes of a leaf's nodes: u = (c − center) @ axes lies in [−1, 1]^d."""
+
+    center: np.ndarray
+    axes: np.ndarray
+
+    def __call__(self, c: np.ndarray) -> np.ndarray:
+        """From coordinates to the box."""
+        return (c - self.center) @ self.axes
+
+    def back(self, u: np.ndarray) -> np.ndarray:
+        """From the box to coordinates."""
+        return self.center + np.linalg.solve(self.axes.T, u.T).T
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Half the length of each side."""
+        return 1 / np.linalg.norm(self.axes, axis=0)
+
+    def corners(self) -> np.ndarray:
+        """A simplex around the box."""
+        d = len(self.center)
+        u = -np.ones((d + 1, d))
+        u[1:] += 2 * d * np.eye(d)
+        return self.back(u)
+
+
+class Region(Nodes):
+    """Where one label holds, on one branch of its solutions, with patches that cover it."""
+
+    def __init__(self, label: Label, program: Program, seed: int):
+        super().__init__(label, program, seed)
+        self.leaves: list[Leaf] = []
+
+    @property
+    def patches(self) -> list[Patch]:
+        """Those that may be asked."""
+        return [leaf.patch for leaf in self.leaves if leaf.patch is not None and leaf.patch.error < USABLE]
+
+    @property
+    def stale(self) -> bool:
+        """Whether a patch is to be fitted anew."""
+        return not self.leaves or any(leaf.stale for leaf in self.leaves)
+
+    def fit(self, program: Program, tol: float) -> None:
+        """Fits every leaf that is stale, cutting those that one patch cannot cover."""
+        if self.d == 0:
+            patch = Patch(self.label, np.zeros((1, 0)), 0, self.y[:1].copy(), np.zeros((0, 1)), 0.0)
+            self.leaves = [Leaf(patch=patch, stale=False)]
+            return
+        open_leaves, done = list(self.leaves) or [Leaf()], []
+        deepest = DEEPEST.get(self.d, 2) if self.label.full else min(DEEPEST.get(self.d, 2), 4)
+        while open_leaves:
+            leaf = open_leaves.pop()
+            outcome = self.fit_stale(program, leaf, tol) if leaf.stale else "good"
+            if outcome == "cut" and leaf.depth < deepest:
+                open_leaves += self.cut(leaf)
+            elif outcome != "empty" and leaf.patch is not None:
+                leaf.hopeless += outcome == "cut"
+                done.append(leaf)
+        self.leaves = done
+
+    def fit_stale(self, program: Program, leaf: Leaf, tol: float) -> str:
+        """Fits a leaf anew; a patch that claims solutions where there are none has to be cut."""
+        leaf.stale = False
+        if leaf.patch is not None and leaf.hopeless >= MOST_TRIES:
+            self.refresh(program, leaf)
+            return "good"
+        outcome = self.fit_leaf(program, leaf, tol)
+        return "cut" if outcome == "good" and self.still_wrong(leaf) else outcome
+
+    def refresh(self, program: Program, leaf: Leaf) -> None:
+        """The patch of a leaf that cannot be improved, through the nodes that it has now."""
+        box = self.frame(leaf)
+        if box is not None:
+            self.interpolate(leaf, box, self.pool(leaf, box), leaf.degree)
+            self.check(program, leaf)
+
+    def cut(self, leaf: Leaf) -> list[Leaf]:
+        """Two halves of a leaf, across the longest axis of its valid nodes."""
+        known = self.c[self.valid & leaf.inside(self.c)]
+        box = self.frame(leaf)
+        assert box is not None
+        normal = box.axes[:, int(box.sizes.argmax())]
+        normal = normal / np.linalg.norm(normal)
+        along = known @ normal
+        offset = 0.5 * (np.quantile(along, 0.05) + np.quantile(along, 0.95))
+        return [Leaf([*leaf.cuts, (sign * normal, sign * offset)], leaf.depth + 1, refuted=leaf.refuted) for sign in (1.0, -1.0)]
+
+    def still_wrong(self, leaf: Leaf) -> bool:
+        """Whether a patch claims a solution where one was refuted."""
+        if not leaf.refuted or leaf.patch is None:
+            return False
+        c = np.array(leaf.refuted)
+        return bool(np.any(leaf.patch.inside(c) & np.all(self.own_signs(leaf.patch(c)) > -1e-6, axis=1)))
+
+    def extend(self, program: Program) -> bool:
+        """Solves where patches say that the region ends, if that is outside of their nodes; True if it is found to go on.
+
+        Along rays from the middle of a leaf the signs of its patch tell where the region ends and where a little beyond.
+        """
+        grown = False
+        for leaf in self.leaves if self.d else []:
+            box, patch = self.frame(leaf), leaf.patch
+            if box is None or patch is None or leaf.extensions >= MOST_EXTENSIONS or (self.valid & leaf.inside(self.c)).sum() < 2:
+                continue
+            leaf.extensions += 1
+            c = self.ends(leaf, patch, box)
+            if len(c) == 0:
+                continue
+            c = c[spread(box(c), 4 + 4 * self.d)]
+            if self.add(self.polish(program, c, patch(c), most=6)).any():
+                leaf.stale = grown = True
+        return grown
+
+    def ends(self, leaf: Leaf, patch: Patch, box: Box) -> Float[np.ndarray, "n dimension"]:
+        """Points outside of the nodes at which the signs of a patch are 0, or a little less, along random rays."""
+        direction = self.rays(leaf, box)
+        n = len(direction)
+        reach = np.linspace(0.0, FARTHEST_RAY, 60)
+        u = reach[None, :, None] * direction[:, None, :]
+        c = box.back(u.reshape(-1, self.d))
+        known = self.own_signs(self.y[self.valid]).max(axis=0)
+        sign = (self.own_signs(patch(c)) / np.clip(known, 0.05, 1.0)).min(axis=1).reshape(n, -1)
+        out = []
+        for level in (0.0, -0.05):
+            first = np.where((sign < level).any(axis=1), (sign < level).argmax(axis=1), len(reach) - 1)
+            before = np.maximum(first - (level == 0.0), 0)
+            out.append(c.reshape(n, -1, self.d)[np.arange(n), before])
+        c = np.concatenate(out)
+        return c[leaf.inside(c) & ~patch.inside(c, -0.03 if self.d == 1 else 0.0) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
+
+    def rays(self, leaf: Leaf, box: Box) -> Float[np.ndarray, "n dimension"]:
+        """Directions from the middle of a leaf: random ones, along its axes, and to its outermost nodes, where tips may be."""
+        axes = np.concatenate([np.eye(self.d), -np.eye(self.d)])
+        if self.d == 1:
+            return axes
+        u = box(self.c[self.valid & leaf.inside(self.c)])
+        hull = hull_of(u)
+        outer = u if hull is None else u[hull.vertices]
+        random = self.rng.normal(size=(20 * self.d, self.d))
+        directions = np.concatenate([axes, outer[np.abs(outer).max(axis=1) > 0.1][:60], random])
+        return directions / np.abs(directions).max(axis=1, keepdims=True)
+
+    def frame(self, leaf: Leaf) -> Box | None:
+        """A box around the valid nodes of a leaf, a little larger; None if there are none."""
+        known = self.c[self.valid & leaf.inside(self.c)]
+        if len(known) == 0:
+            return None
+        mean = known.mean(axis=0)
+        axes = np.linalg.eigh(np.cov(known.T).reshape(self.d, self.d))[1] if len(known) > self.d + 1 else np.eye(self.d)
+        along = (known - mean) @ axes
+        low, high = along.min(axis=0), along.max(axis=0)
+        half = 0.5 * (high - low)
+        half = np.maximum(half, max(0.02 * half.max(), 1e-3))
+        return Box(mean + axes @ (0.5 * (low + high)), axes / (1.12 * half))
+
+    def fit_leaf(self, program: Program, leaf: Leaf, tol: float) -> str:
+        """A patch for a leaf, of the least degree that passes at fresh points: "good", "cut" if there is none, or "empty"."""
+        most, best, stalled = LARGEST_DEGREE.get(self.d, 5), np.inf, 0
+        degree = self.first_degree(leaf)
+        if leaf.raise_degree:
+            leaf.raise_degree = False
+            degree = leaf.degree + 1
+        while degree <= most:
+            if not self.provide_nodes(program, leaf, degree):
+                return "empty" if leaf.patch is None else "cut"
+            leaf.degree = degree
+            error = self.check(program, leaf)
+            if error is None or error < tol:
+                return "good"
+            stalled = stalled + 1 if error > 0.5 * best else 0
+            best = min(best, error)
+            if stalled > 2 and error > 30 * tol:
+                return "cut"
+            degree += 1 if error < 30 * tol else 2
+        return "cut"
+
+    def first_degree(self, leaf: Leaf) -> int:
+        """The degree of the leaf so far, else the largest up to 7 that the nodes at hand allow."""
+        if leaf.patch is not None:
+            return max(leaf.degree, 1)
+        n, degree = int((self.valid & leaf.inside(self.c)).sum()), 2
+        while degree < 7 and NODES_PER_CONTROL * n_controls(self.d + 1, degree + 1) + 3 <= n:
+            degree += 1
+        return degree
+
+    def provide_nodes(self, program: Program, leaf: Leaf, degree: int) -> bool:
+        """Adds nodes until there are enough for the degree, and fits; False where none can be found."""
+        box = None
+        for attempt in range(8):
+            box = self.frame(leaf)
+            if box is None:
+                leaf.patch = None
+                return False
+            pool = self.pool(leaf, box)
+            missing = int(NODES_PER_CONTROL * n_controls(self.d + 1, degree) + 3) - len(pool)
+            if missing <= 0:
+                self.interpolate(leaf, box, pool, degree)
+                return True
+            before = len(self.c)
+            self.add_nodes(program, leaf, box, missing, attempt)
+            if attempt > 3 and len(self.c) - before < 0.5 * missing:
+                break
+        assert box is not None
+        pool = self.pool(leaf, box)
+        if len(pool) > self.d + 1:
+            possible = 1
+            while NODES_PER_CONTROL * n_controls(self.d + 1, possible + 1) <= len(pool) and possible + 1 < degree:
+                possible += 1
+            self.interpolate(leaf, box, pool, possible)
+            leaf.degree = possible
+        return False
+
+    def add_nodes(self, program: Program, leaf: Leaf, box: Box, missing: int, attempt: int) -> None:
+        """Solves at points of the leaf, spread over it and denser at its rim."""
+        c = self.candidates(leaf, box, min(4 * missing + 8, 600), 1.1)
+        if leaf.patch is None:
+            c = c[self.likely(program, c)] if len(c) else c
+        else:
+            c = c[self.near(leaf.patch(c))]
+        if len(c) > missing + 2:
+            c = c[spread(box(c), missing + 2)] if attempt % 2 else c[: missing + 2]
+        if len(c):
+            self.add(self.track(program, c) if leaf.patch is None else self.polish(program, c, leaf.patch(c)))
+
+    def candidates(self, leaf: Leaf, box: Box, n: int, inflate: float) -> Float[np.ndarray, "n_found dimension"]:
+        """Random points in the inflated hull of a leaf's valid nodes, denser to its rim."""
+        u = box(self.c[self.valid & leaf.inside(self.c)])
+        if self.d == 1:
+            x = inflate * np.cos(np.pi * self.rng.random((n, 1))) / 1.12
+        else:
+            hull = hull_of(u)
+            if hull is None:
+                x = np.cos(np.pi * self.rng.random((n, self.d)))
+            else:
+                middle = u[hull.vertices].mean(axis=0)
+                facets = hull.simplices[self.rng.integers(len(hull.simplices), size=n)]
+                shares = self.rng.dirichlet(np.ones(self.d), n)
+                rim = np.einsum("nk,nkd->nd", shares, u[facets])
+                reach = inflate * np.sin(0.5 * np.pi * self.rng.random(n) ** (1 / self.d))
+                x = middle + reach[:, None] * (rim - middle)
+        c = box.back(x)
+        c = c[(np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
+        return c[leaf.inside(c, 0.05 * box.sizes.min())]
+
+    def pool(self, leaf: Leaf, box: Box) -> np.ndarray:
+        """The nodes that a leaf's patch is fitted to: those in its box and near the hull of its valid ones."""
+        u = box(self.c)
+        mask = (np.abs(u) <= 1.05).all(axis=1) & leaf.inside(self.c, 0.06 * box.sizes.min())
+        known = u[self.valid & leaf.inside(self.c)]
+        if self.d > 1 and len(known) >= self.d + 3:
+            middle = known.mean(axis=0)
+            with suppress(QhullError):
+                mask &= Delaunay(middle + 1.25 * (known - middle), qhull_options="QJ").find_simplex(u) >= 0
+        return np.flatnonzero(mask)
+
+    def interpolate(self, leaf: Leaf, box: Box, pool: np.ndarray, degree: int) -> None:
+        """The least-squares patch through nodes."""
+        corners = box.corners()
+        design = design_matrix(barycentric(corners, self.c[pool]), degree)
+        control_points = np.linalg.lstsq(design, self.y[pool], rcond=1e-13)[0]
+        sides = [np.append(normal, offset) for normal, offset in leaf.cuts]
+        leaf.patch = Patch(self.label, corners, degree, control_points, np.array([*sides, *self.rim(box, pool)]), np.inf)
+
+    def rim(self, box: Box, pool: np.ndarray) -> list[np.ndarray]:
+        """Half-spaces around nodes, a little wider: a patch is not asked beyond."""
+        u, out = box(self.c[pool]), []
+        hull = hull_of(u) if self.d > 1 else None
+        if hull is not None:
+            for row in hull.equations:
+                normal = box.axes @ row[:-1]
+                out.append(np.append(normal, normal @ box.center - row[-1] + 0.03))
+        else:
+            for i in range(self.d):
+                normal = box.axes[:, i]
+                out.append(np.append(normal, normal @ box.center + u[:, i].max() + 0.02))
+                out.append(np.append(-normal, -normal @ box.center - u[:, i].min() + 0.02))
+        return out
+
+    def check(self, program: Program, leaf: Leaf) -> float | None:
+        """The error of a leaf's patch at fresh points of the region, which become nodes; None if it claims no point."""
+        box, patch = self.frame(leaf), leaf.patch
+        assert box is not None
+        assert patch is not None
+        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.0)
+        c = c[leaf.inside(c)]
+        c = c[(self.own_signs(patch(c)) > -1e-3).all(axis=1)][: 3 + 3 * self.d] if len(c) else c
+        if len(c) == 0:
+            return None
+        y = patch(c)
+        found = self.polish(program, c, y)
+        error = self.miss(program, y, found)
+        truth = self.quantities(found)
+        self.add(found)
+        counts = ~found.ok | (self.own_signs(truth) > -1e-4).all(axis=1)
+        worst = float(error[counts].max()) if counts.any() else 0.1 * float(error.max())
+        leaf.patch = replace(patch, error=worst)
+        return worst
+
+    def miss(self, program: Program, y: np.ndarray, found: Solutions) -> Float[np.ndarray, " n"]:
+        """How far predictions are from solutions: in objectives, or a hundredth of that in variables; 0.1 where there is none."""
+        M, L = program.n_objectives, program.n_free
+        in_f = np.abs(found.first[:, :M] - np.where(found.active[:, :M], found.a + found.s[:, None], found.r[:, :M])).max(axis=1)
+        in_z = np.abs(np.where(found.side == 0, y[:, :L] - found.z, 0.0)).max(axis=1)
+        return np.where(found.ok, np.maximum(in_f, 0.01 * in_z), 0.1)
+
+
+def hull_of(u: Float[np.ndarray, "n dimension"]) -> ConvexHull | None:
+    """The convex hull, or None where the points are too few or lie in a plane."""
+    if len(u) < u.shape[1] + 3:
+        return None
+    try:
+        return ConvexHull(u)
+    except QhullError:
+        return None
+
+
+def spread(points: Float[np.ndarray, "n dimension"], n: int) -> np.ndarray:
+    """The numbers of n points far from each other."""
+    if len(points) <= n:
+        return np.arange(len(points))
+    chosen = [int(np.linalg.norm(points - points.mean(axis=0), axis=1).argmax())]
+    distance = np.linalg.norm(points - points[chosen[0]], axis=1)
+    while len(chosen) < n:
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return np.array(chosen)

@@ -1,0 +1,155 @@
+"""The flow of sets of any shape: an atlas of trimmed Bézier simplices, within bounds and constraints."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import numpy as np
+
+from ..atlas import AtlasState, BezierAtlas, Settings, advance, begin, measure
+from ..bezier import BezierSimplex
+from ..evaluation import Objectives
+from ..feasible import FeasibleSet
+from ..methods import Evaluations
+from ..normal import ErrorEstimate, Flag
+from ..problems import Names
+from .contract import AbstractFlow, Info, Run, corners
+from .result import Reason, Result
+
+WELL_COVERED = 0.98
+"""The share of fresh chart points that must have a certified answer."""
+
+MOST_MISSES = 10.0
+"""Fresh answers may miss by this many times the tolerance that patches were made with: the worst of hundreds of new points."""
+
+
+class AtlasFlow(AbstractFlow[AtlasState]):
+    """Solves for one region of the chart after the other until their patches cover it. Its mathematics is in `bezierflow.atlas`.
+
+    Attributes:
+        feasible: bounds and constraints on flat vectors.
+        box: finite bounds to look in, those of x where they are finite.
+        why: why the answer is an atlas, for its message.
+        tol: the largest miss at fresh chart points, in units of the objectives' ranges; None for what suits their number.
+        budget: the most points that may be evaluated; None for no limit.
+    """
+
+    parametrization: ClassVar[str] = "chart"
+
+    feasible: FeasibleSet
+    box: tuple[np.ndarray, np.ndarray]
+    why: str = eqx.field(static=True, default="")
+    tol: float | None = eqx.field(static=True, default=None)
+    budget: int | None = eqx.field(static=True, default=None)
+
+    @property
+    def settings(self) -> Settings:
+        """As `bezierflow.atlas` takes them."""
+        return Settings(self.feasible, self.box, self.tol, self.budget)
+
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> AtlasState:
+        """Before the first look around."""
+        return begin(np.asarray(self.feasible.clip(corners(start))), start.n_objectives, seed)
+
+    def step(self, objectives: Objectives, state: AtlasState) -> tuple[AtlasState, Info]:
+        """The first look around, or one round: find regions, fit patches, check them at fresh chart points."""
+        state = advance(objectives, self.settings, state)
+        assert state.search is not None
+        covered, verified = state.search.history[-1] if state.search.history else (0.0, float("nan"))
+        regions = len(state.search.regions)
+        return state, {"covered": covered, "verified": verified, "regions": regions}
+
+    def surface(self, state: AtlasState) -> Any:
+        """The patches so far; the start where there are none."""
+        return state.atlas or BezierSimplex(state.start, state.n_objectives, 1)
+
+    def measure(self, objectives: Objectives, run: Run[AtlasState], seed: int) -> ErrorEstimate | None:
+        """The answers at fresh chart points against the solutions that Newton's method finds from them."""
+        state = run.state
+        if state.search is None or state.atlas is None:
+            return None
+        found = measure(state, seed)
+        known = np.isfinite(found.distances)
+        distances = found.distances[known]
+        flags = [Flag.BUDGET_SPENT] if state.spent else []
+        worst = float(found.front[known].max(initial=0.0))
+        if found.coverage < WELL_COVERED:
+            flags.append(Flag.NOT_COVERED)
+        if worst > MOST_MISSES * state.search.tol:
+            flags.append(Flag.NOT_AT_TOLERANCE)
+        largest = float(distances.max(initial=0.0)) if len(distances) else float("nan")
+        return ErrorEstimate(
+            rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
+            max=largest,
+            bound=3 * largest,
+            diameter=found.diameter,
+            n_samples=len(known),
+            n_invalid=int((~known).sum()),
+            residual=0.0,
+            folded=0.0,
+            gap=1.0,
+            dominated=float(found.beaten.mean()),
+            flags=tuple(flags),
+            evaluations=len(known),
+            front=worst,
+            coverage=found.coverage,
+            violation=found.violation,
+        )
+
+    def explain(self, objectives: Objectives, run: Run[AtlasState], error: ErrorEstimate | None, names: Names) -> Result:
+        """Why the answer is an atlas, what it is made of, and how its answers stood at fresh chart points."""
+        atlas, k = run.state.atlas, run.iterations
+        if atlas is None or error is None:
+            evaluations = int(run.state.evaluations.objective)
+            nothing = (
+                f"no part of the set was found with {evaluations} evaluations, and the start is returned: give a larger budget"
+            )
+            return Result(run.stopped or Reason.SUSPECT, f"{self.why}{nothing}")
+        made = f"{self.why}an atlas of {describe_pieces(atlas)}; {describe_check(error)}"
+        ends = {
+            Reason.STOPPED: f"the callback returned True after iteration {k}",
+            Reason.INTERRUPTED: f"interrupted after iteration {k}",
+            Reason.ITERATION_LIMIT: f"all {k} iterations were made",
+        }
+        if run.stopped is not None:
+            return Result(run.stopped, f"{ends[run.stopped]}; {made}")
+        advice = "; ".join(flag.value for flag in error.flags)
+        if Flag.NOT_COVERED in error.flags:
+            return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {made}")
+        if error.flags:
+            return Result(Reason.NOT_AT_TOLERANCE, f"{made}; {advice}")
+        return Result(Reason.CONVERGED, made)
+
+    def evaluations(self, state: AtlasState) -> Evaluations:
+        """What the search has evaluated so far."""
+        return state.evaluations
+
+    def parts(self) -> dict[str, Any]:
+        """Tolerance, budget and bounds, as numbers and texts."""
+        return {
+            "flow": "AtlasFlow",
+            "tol": self.tol,
+            "budget": self.budget,
+            "feasible": str(self.feasible),
+            "parametrization": self.parametrization,
+        }
+
+
+def describe_pieces(atlas: BezierAtlas) -> str:
+    """How many pieces of which dimension there are."""
+    own = [piece for piece in atlas.pieces if not piece.face]
+    words = {0: ("point", "points"), 1: ("curve", "curves"), 2: ("surface", "surfaces"), 3: ("solid", "solids")}
+    counts = []
+    for dimension in sorted({piece.dimension for piece in own}, reverse=True):
+        n = sum(piece.dimension == dimension for piece in own)
+        one, many = words.get(dimension, (f"piece of dimension {dimension}", f"pieces of dimension {dimension}"))
+        counts.append(f"{n} {one if n == 1 else many}")
+    return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
+
+
+def describe_check(error: ErrorEstimate) -> str:
+    """The estimate in words."""
+    violation = f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
+    return (
+        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} were certified, objectives are off by at "
+        f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}{violation}"
+    )

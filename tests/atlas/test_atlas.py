@@ -1,0 +1,239 @@
+"""Atlases of sets that are known in closed form: bounds, constraints, gaps, whiskers; and what one does with them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint
+from scipy.spatial import KDTree
+
+import bezierflow as bf
+from bezierflow.precision import double_precision
+
+CENTERS = np.array([[1.5, 0.2, 0.4], [-0.3, 0.9, 0.1], [0.2, -0.5, 1.4]])
+
+
+def distances(x):
+    return jnp.sum((x - CENTERS) ** 2, axis=1)
+
+
+def pair(x):
+    return distances(x)[:2]
+
+
+def waves(x):
+    """A front in five pieces: the set is where a decreasing wave reaches a new low."""
+    return jnp.array([x[0], 1 - jnp.sqrt(x[0] + 0.05) - 0.5 * x[0] * jnp.sin(10 * jnp.pi * x[0]) + jnp.sum(x[1:] ** 2)])
+
+
+def values(objectives, x):
+    with double_precision():
+        return np.asarray(jax.vmap(objectives)(x))
+
+
+def clipped(n_objectives, n=3000):
+    """All of the Pareto set of distances in a box: weighted means of the centers, clipped."""
+    w = np.random.default_rng(0).dirichlet(np.full(n_objectives, 0.6), n)
+    return np.clip(w @ CENTERS[:n_objectives], 0, 1)
+
+
+def on_the_unit_simplex(x):
+    """The nearest points with Σx = 1, x ≥ 0."""
+    sorted_x = -np.sort(-x, axis=1)
+    excess = (np.cumsum(sorted_x, axis=1) - 1) / np.arange(1, x.shape[1] + 1)
+    count = (sorted_x > excess).sum(axis=1)
+    return np.maximum(x - excess[np.arange(len(x)), count - 1][:, None], 0)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return bf.minimize(pair, None, bounds=(np.zeros(3), np.ones(3)))
+
+
+@pytest.fixture(scope="module")
+def area():
+    return bf.minimize(distances, None, bounds=(np.zeros(3), np.ones(3)))
+
+
+@pytest.fixture(scope="module")
+def budget():
+    w = np.random.default_rng(0).dirichlet(np.ones(2), 3000)
+    solution = bf.minimize(pair, None, bounds=(np.zeros(3), np.ones(3)), constraints=LinearConstraint(np.ones(3), 1, 1))
+    return solution, on_the_unit_simplex(w @ CENTERS[:2])
+
+
+@pytest.fixture(scope="module")
+def broken():
+    return bf.minimize(waves, None, bounds=(np.array([0, -1, -1]), np.array([1, 1, 1])), tol=1e-5)
+
+
+def gaps_to(solution, objectives, x):
+    """The distances, in units of ranges, from true points of the front to the answers above them."""
+    f = values(objectives, x)
+    atlas = solution.pareto_set
+    return np.abs((values(objectives, atlas.flat(atlas.chart(f))) - f) / np.ptp(f, axis=0)).max(axis=1)
+
+
+def gap_to(solution, objectives, x):
+    return float(gaps_to(solution, objectives, x).max())
+
+
+def gap_from(solution, objectives, x):
+    """The largest distance, in units of ranges, from the atlas's own points to a dense sample of the front."""
+    f = values(objectives, x)
+    span = np.ptp(f, axis=0)
+    mine = solution.spread(200).F
+    return float(KDTree(f / span).query(mine / span)[0].max())
+
+
+def test_two_objectives_in_a_box(curve):
+    assert curve.result.reason is bf.Reason.CONVERGED
+    x = clipped(2)
+    assert gap_to(curve, pair, x) < 1e-6
+    assert gap_from(curve, pair, x) < 5e-3  # the sample's own spacing
+    assert curve.error.max < 1e-5
+    assert sum(not piece.face for piece in curve.pareto_set.pieces) >= 2
+
+
+def test_three_objectives_in_a_box(area):
+    assert area.result.reason in (bf.Reason.CONVERGED, bf.Reason.NOT_AT_TOLERANCE)
+    x = clipped(3)
+    gaps = gaps_to(area, distances, x)
+    assert gaps.max() < 1e-3  # at the tips of regions, which no node has reached
+    assert np.quantile(gaps, 0.99) < 1e-5
+    assert gap_from(area, distances, x) < 5e-2
+
+
+def test_an_equality_and_bounds(budget):
+    solution, x = budget
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert gap_to(solution, pair, x) < 1e-6
+    designs = solution.spread(300).X
+    np.testing.assert_allclose(designs.sum(axis=1), 1, atol=1e-9)
+    assert designs.min() >= 0
+
+
+def test_a_disc_in_any_units():
+    solution = bf.minimize(pair, np.zeros(3), constraints=[lambda x: 1e-15 * (jnp.sum(x**2) - 0.5)])
+    assert solution.result.reason is bf.Reason.CONVERGED
+    w = np.linspace(0, 1, 500)[:, None]
+    x = w * CENTERS[0] + (1 - w) * CENTERS[1]
+    x = x * np.minimum(1, np.sqrt(0.5) / np.linalg.norm(x, axis=1))[:, None]
+    assert gap_to(solution, pair, x) < 1e-6
+    assert np.max(np.sum(solution.spread(200).X ** 2, axis=1)) < 0.5 + 1e-6
+
+
+def test_a_front_in_pieces(broken):
+    u = np.linspace(0, 1, 20_001)
+    x = np.column_stack([u, np.zeros((len(u), 2))])
+    f = values(waves, x)
+    best = np.r_[True, f[1:, 1] < np.minimum.accumulate(f[:-1, 1])]
+    assert broken.result.reason is bf.Reason.CONVERGED
+    assert gap_to(broken, waves, x[best]) < 1e-4
+    n_pieces = 1 + np.sum(np.diff(np.flatnonzero(best)) > 1)
+    curves = [piece for piece in broken.pareto_set.pieces if piece.dimension == 1]
+    assert len(curves) == n_pieces > 2
+    assert all(not set(piece.meets) & {broken.pareto_set.pieces.index(other) for other in curves} for piece in curves)
+
+
+def test_designs_keep_their_bounds_exactly_between_nodes_too(curve, area):
+    for solution in (curve, area):
+        a = np.random.default_rng(1).normal(size=(2000, solution.n_objectives))
+        x = solution.pareto_set.flat(a)
+        assert x.min() >= 0
+        assert x.max() <= 1
+
+
+def test_a_set_that_keeps_its_bounds_stays_one_surface():
+    solution = bf.minimize(pair, np.zeros(3), bounds=(-2, 2))
+    assert isinstance(solution.pareto_set, bf.BezierSimplex)
+    assert solution.result.reason is bf.Reason.CONVERGED
+
+
+def test_the_front_of_the_patches_is_that_of_the_objectives(area):
+    a = area.spread(100).t
+    np.testing.assert_allclose(area.pareto_set.front(a), area.front(a), atol=1e-4)
+
+
+def test_the_design_for_weights_is_the_clipped_mean(area):
+    for w in (np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.8, 0.1])):
+        np.testing.assert_allclose(area.at(weights=w), np.clip(w @ CENTERS, 0, 1), atol=2e-3)
+        total = values(distances, np.clip(w @ CENTERS, 0, 1)[None])[0] @ w
+        assert values(distances, area.at(weights=w)[None])[0] @ w < total + 1e-6
+
+
+def test_weights_of_a_point_are_those_it_is_best_for(area):
+    w = np.array([0.4, 0.35, 0.25])
+    f = values(distances, np.clip(w @ CENTERS, 0, 1)[None])[0]
+    np.testing.assert_allclose(area.multipliers(area.pareto_set.chart(f)), w, atol=1e-3)
+
+
+def test_an_aspiration_is_answered_by_the_point_that_exceeds_it_least(area):
+    hope = np.array([0.6, 0.5, 0.9])
+    x = area.at(aspiration=hope)
+    span = area.pareto_set.units.span
+    exceeded = np.max((values(distances, x[None])[0] - hope) / span)
+    dense = np.max((values(distances, clipped(3, 20_000)) - hope) / span, axis=1).min()
+    assert exceeded < dense + 1e-5
+
+
+def test_an_aspiration_on_one_surface():
+    solution = bf.minimize(pair, np.zeros(3))
+    f = values(pair, (0.3 * CENTERS[:1] + 0.7 * CENTERS[1:2]))[0]
+    np.testing.assert_allclose(solution.at(aspiration=f), 0.3 * CENTERS[0] + 0.7 * CENTERS[1], atol=1e-4)
+
+
+def test_files_hold_an_atlas(area, tmp_path):
+    area.save(tmp_path / "area.bez")
+    loaded = bf.load(tmp_path / "area.bez")
+    a = area.spread(50).t
+    np.testing.assert_array_equal(loaded.pareto_set(a), area.pareto_set(a))
+    np.testing.assert_allclose(loaded.front(a), area.front(a), atol=1e-4)
+    assert loaded.error == area.error
+    assert loaded.result == area.result
+    assert len(loaded.pareto_set.pieces) == len(area.pareto_set.pieces)
+
+
+def test_the_same_seed_gives_the_same_atlas(curve):
+    again = bf.minimize(pair, None, bounds=(np.zeros(3), np.ones(3)))
+    for one, two in zip(curve.pareto_set.patches, again.pareto_set.patches, strict=True):
+        np.testing.assert_array_equal(one.control_points, two.control_points)
+    assert again.stats.evaluations == curve.stats.evaluations
+
+
+def test_a_budget_is_kept_and_what_there_is_comes_back():
+    for budget in (100, 3000):
+        solution = bf.minimize(pair, np.full(3, 0.5), bounds=(0, 1), budget=budget)
+        assert solution.stats.evaluations.objective <= budget
+        assert not solution.result.success
+
+
+def test_designs_of_any_shape():
+    def objectives(x):
+        return pair(jnp.concatenate([x["a"], x["b"][None]]))
+
+    lower = {"a": np.zeros(2), "b": 0.0}
+    solution = bf.minimize(objectives, {"a": np.full(2, 0.5), "b": 0.5}, bounds=(lower, 1))
+    x = solution.at(weights=[0.5, 0.5])
+    assert set(x) == {"a", "b"}
+    np.testing.assert_allclose([*x["a"], x["b"]], np.clip(CENTERS[:2].mean(axis=0), 0, 1), atol=2e-3)
+
+
+def test_a_fixed_variable_stays_where_it_is():
+    solution = bf.minimize(pair, None, bounds=([0, 0, 0.25], [1, 1, 0.25]))
+    points = solution.spread(20)
+    np.testing.assert_array_equal(points.X[:, 2], 0.25)
+    w = np.random.default_rng(0).dirichlet(np.ones(2), 300)
+    x = np.clip(w @ CENTERS[:2], 0, 1)
+    x[:, 2] = 0.25
+    assert gap_to(solution, pair, x) < 1e-6
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_wrong_chart_point_is_one_readable_line(curve):
+    with pytest.raises(ValueError, match="chart points with 2 coordinates"):
+        curve.pareto_set(np.zeros(3))
+    with pytest.raises(TypeError, match="is an atlas of"):
+        _ = curve.flat_surface
+    with pytest.raises(ValueError, match="one of weights"):
+        curve.at()
