@@ -169,10 +169,11 @@ def test_a_kink_that_is_the_lowest_point_is_the_answer():
 def test_directions_span_the_simplex_and_rounding_stays_on_it(n_objectives):
     terrain = over_the_grid(PolynomialMap(np.eye(n_objectives), n_objectives, 1), n_objectives)
     t = np.random.default_rng(0).dirichlet(np.ones(n_objectives))
-    directions = terrain.directions(t)
+    around = terrain.around(t)
+    directions = around.directions
     np.testing.assert_array_equal(directions.sum(axis=0), 0)
     assert np.linalg.matrix_rank(directions) == n_objectives - 1
-    assert (terrain.faces @ t <= 0).all()
+    assert (around.faces @ t <= 0).all()
     nearly = t - t[0] * np.eye(n_objectives)[0] - 1e-12 * np.eye(n_objectives)[0]
     rounded = terrain.rounded(nearly)
     assert rounded[0] == 0

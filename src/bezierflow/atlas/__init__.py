@@ -7,7 +7,7 @@ from .building import AtlasState, Settings, advance, begin
 from .measuring import AtlasError, measure
 from .patches import Label, Patch
 from .pieces import Piece, dominated
-from .walking import Walk, lowest_total
+from .walking import Lowest, Walk, lowest_total, nearest_design, nearest_values
 
 __all__ = [
     "AtlasError",
@@ -15,6 +15,7 @@ __all__ = [
     "BezierAtlas",
     "Claims",
     "Label",
+    "Lowest",
     "Patch",
     "Piece",
     "Settings",
@@ -28,6 +29,8 @@ __all__ = [
     "dominated",
     "lowest_total",
     "measure",
+    "nearest_design",
+    "nearest_values",
     "restore_atlas",
     "variables",
 ]

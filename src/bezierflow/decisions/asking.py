@@ -5,7 +5,7 @@ import numpy as np
 from .choice import Certainty, Choice, Concession
 from .program import Program
 from .search import ROUNDING, Found, good_starts, search
-from .view import View
+from .view import AnyView
 
 MARGIN, BROKEN = 3e-9, 1e-8
 """Bounds are kept by so much more than asked, in units of each range: what a search and a stand-in may be off by together. One
@@ -20,7 +20,7 @@ Reach = tuple[np.ndarray, np.ndarray, Found | None]
 for least, where no point of the grid obeys all."""
 
 
-def reach(view: View, bounds: np.ndarray) -> Reach:
+def reach(view: AnyView, bounds: np.ndarray) -> Reach:
     """Bounds on f in the user's units, (M, 2), loosened by their least largest violation if no point of the front obeys them."""
     sides = np.concatenate([-np.eye(len(bounds)), np.eye(len(bounds))]) / view.scale
     limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(view.scale, 2) - MARGIN
@@ -32,7 +32,7 @@ def reach(view: View, bounds: np.ndarray) -> Reach:
     return B, d + max(0.0, least.goal) + SLACK, least
 
 
-def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
+def answer(view: AnyView, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
     """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units.
 
     Where no point of the front obeys all bounds, two programs are solved: the first makes the largest violation, in units of
@@ -54,7 +54,7 @@ def answer(view: View, question: str, A: np.ndarray, c: np.ndarray, bounds: np.n
     )
 
 
-def best_within(view: View, A: np.ndarray, c: np.ndarray, within: Reach) -> tuple[float, Found]:
+def best_within(view: AnyView, A: np.ndarray, c: np.ndarray, within: Reach) -> tuple[float, Found]:
     """The best point within bounds: the unit of the goal, its largest coefficient times a range, and the point in that unit."""
     (B, d, least), terrain, unit = within, view.terrain, float(np.abs(A * view.scale).max())
     program = Program(A / unit, c / unit, B, d)
@@ -62,13 +62,14 @@ def best_within(view: View, A: np.ndarray, c: np.ndarray, within: Reach) -> tupl
         return unit, search(terrain, program)
     if least.goal <= ROUNDING:
         return unit, search(terrain, program, np.stack([least.t, *good_starts(terrain, program)]))
-    found, goal = search(terrain, program, least.t[None]), float(program.goals(terrain.front.values(least.t[None]))[0])
+    found, goal = search(terrain, program, least.t[None]), float(program.goals(terrain.front_values(least.t[None]))[0])
     return unit, found if goal - found.goal > GAIN else least._replace(goal=goal)
 
 
-def _concessions(view: View, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:
+def _concessions(view: AnyView, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:
     given = []
     for name, value, limits, scale in zip(view.solution.names.objectives, f, bounds, view.scale, strict=True):
-        broken = (limits[0] - value > BROKEN * scale, value - limits[1] > BROKEN * scale)
+        allowed = max(BROKEN, 2 * view.front_error) * scale
+        broken = (limits[0] - value > allowed, value - limits[1] > allowed)
         given += [Concession(name, float(limits[k]), float(value)) for k in (0, 1) if broken[k]]
     return tuple(given)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import PyTree
 
+from ..atlas import BezierAtlas
 from ..flow import Solution
 from ..normal import Flag
 from ..problems import Names
@@ -23,7 +24,8 @@ class Certainty:
         flags: what is wrong with the surface, if anything.
         starts: from how many places the search started.
         agreed: how many of them ended at this answer, or at one as good.
-        residual: of the first-order conditions at the answer, in units of each objective's range.
+        residual: of the first-order conditions at the answer, in units of each objective's range; not a number where a nearest
+            point of an atlas was asked for.
     """
 
     source: str
@@ -41,7 +43,7 @@ class Certainty:
         exact = solution.objectives is not None
         return cls(
             source="objectives" if exact else "fitted front",
-            front_error=np.zeros(solution.n_objectives) if exact else np.asarray(solution.fitted_front.max, dtype=float),
+            front_error=np.zeros(solution.n_objectives) if exact else _front_error(solution),
             set_error=float(solution.error.rms),
             set_bound=float(solution.error.bound),
             flags=solution.error.flags,
@@ -57,6 +59,13 @@ class Certainty:
         distance = f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
         text = f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts} searches agree"
         return text + "".join(f"\n    caution: {flag.value}" for flag in self.flags)
+
+
+def _front_error(solution: Solution) -> np.ndarray:
+    """The largest error seen of the front that stands in for the objectives, one number an objective."""
+    if isinstance(solution.pareto_set, BezierAtlas):
+        return float(solution.error.front or 0.0) * solution.pareto_set.units.span
+    return np.asarray(solution.fitted_front.max, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ class Choice:
 
     Attributes:
         question: what was asked, in words.
-        t: where on the simplex.
+        t: where on the simplex, or on the chart of an atlas.
         x: the design there, shaped like x0.
         f: its objective values.
         value: the quantity that the question minimizes, at the answer.

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import PyTree
 
+from ..atlas import Lowest, nearest_design, nearest_values
 from ..flow import Solution
 from ..precision import double_precision
 from ..simplex import nearest
 from .choice import Certainty
 from .front_map import FrontMap
-from .view import View, view_of
+from .view import AtlasView, View, view_of
 from .wishes import Numbers, numbers
 
 
@@ -40,13 +41,25 @@ def locate(solution: Solution, x: PyTree) -> Location:
         flat = np.asarray(solution.raveling.ravel(x), dtype=float)
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
+    if isinstance(view, AtlasView):
+        found = nearest_design(view.atlas, flat)
+        return _on_atlas(view, found, float(np.linalg.norm(view.atlas.flat(found.a) - flat)))
     return _nearest(view, view.surface, flat, max(solution.error.diameter, np.finfo(float).tiny))
 
 
 def locate_front(solution: Solution, f: Numbers) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
-    return _nearest(view, view.terrain.front.in_units(view.scale), numbers(solution, f, "f") / view.scale, 1.0)
+    if isinstance(view, AtlasView):
+        target = numbers(solution, f, "f")
+        found = nearest_values(view.atlas, target)
+        return _on_atlas(view, found, float(np.linalg.norm((view.atlas.front(found.a) - target) / view.scale)))
+    return _nearest(view, (view.stand_in or view.front).in_units(view.scale), numbers(solution, f, "f") / view.scale, 1.0)
+
+
+def _on_atlas(view: AtlasView, found: Lowest, distance: float) -> Location:
+    certainty = Certainty.of(view.solution, found.starts, found.agreed, float("nan"))
+    return Location(found.a, *view.point(found.a), distance, certainty)
 
 
 def _nearest(view: View, surface: FrontMap, target: np.ndarray, size: float) -> Location:

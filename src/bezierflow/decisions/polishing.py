@@ -15,7 +15,7 @@ from ..methods import AbstractMethod, Newton
 from ..precision import double_precision
 from .choice import Choice
 from .rates import rates
-from .view import view_of
+from .view import AtlasView, view_of
 
 STIFFNESS = 1.0
 """What sideways movement costs beside progress, in units of ranges: enough to make concave parts of a front stable."""
@@ -56,6 +56,8 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
     if not isinstance(method, AbstractMethod):
         raise TypeError(f"method must be a single-objective method such as Newton(), got {method!r}")
     view, objectives = view_of(solution), solution.flat_objectives
+    if isinstance(view, AtlasView):
+        raise TypeError("polish moves a choice off one surface, without bounds; the error of this atlas is solution.error.front")
     normal = np.maximum(rates(solution, choice.t).weights * view.scale, 0.0)
     with double_precision():
         start = jnp.asarray(solution.raveling.ravel(choice.x), float)

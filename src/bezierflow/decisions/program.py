@@ -3,9 +3,10 @@
 "The cheapest with quality at least 8.3" has one row in A and one in B; an aspiration point or a choice robust to a range of
 weights has several rows in A. SLSQP solves it in the epigraph form
 
-    min τ   subject to   A f(t) − c ≤ τ,   B f(t) ≤ d,   G t ≤ 0,
+    min τ   subject to   A f(t) − c ≤ τ,   B f(t) ≤ d,   t in the domain,
 
-where G t ≤ 0 are the faces of the domain. Rows are scaled so that goals and bounds are in units of the objectives' ranges.
+which is a simplex with its faces, or a patch of an atlas with its signs. Rows are scaled so that goals and bounds are in units of
+the objectives' ranges.
 """
 
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .terrain import Terrain
+from .terrain import AbstractTerrain
 
 FTOL = 1e-16
 """SLSQP stops when τ changes by less: when rounding lets it go no farther."""
@@ -21,6 +22,9 @@ FTOL = 1e-16
 MOST_STEPS, MOST_CALLS = 20, 3
 """Steps of a call of SLSQP at most, and calls from one start. Most starts need 4 to 8 steps; where 20 are not enough, a new call
 does better than more steps."""
+
+MOST_PARTS = 6
+"""Parts of a domain, such as patches of an atlas, that a search from one start goes through at most."""
 
 BINDING = 1e-5
 """Constraints with more room than this have the multiplier 0."""
@@ -44,41 +48,49 @@ class Program(NamedTuple):
 
 
 class Epigraph:
-    """A program around a point of the domain as SciPy takes it: in z = (y, τ), where t = start + directions y."""
+    """A program around a point of the domain as SciPy takes it: in z = (y, τ)."""
 
-    def __init__(self, terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"]):
-        self.front, self.start = terrain.front, start
-        self.directions, self.faces = terrain.directions(start), terrain.faces
+    def __init__(self, terrain: AbstractTerrain, program: Program, start: Float[np.ndarray, " n_objectives"]):
+        self.around = terrain.around(start)
         self.rows, self.limits = np.concatenate([program.A, program.B]), np.concatenate([program.c, program.d])
-        self.by_tau = np.where(np.arange(len(self.rows) + len(self.faces)) < len(program.c), -1.0, 0.0)
-        self.origin = np.append(np.zeros(self.directions.shape[1]), program.goals(terrain.front.values(start[None])))
+        values, _, room, _ = self.around.look(np.zeros(self.around.dimension))
+        self.by_tau = np.where(np.arange(len(self.rows) + len(room)) < len(program.c), -1.0, 0.0)
+        self.origin = np.append(np.zeros(self.around.dimension), program.goals(values[None]))
         self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
 
     def t(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_objectives"]:
         """The point of the domain below z."""
-        return self.start + self.directions @ z[:-1]
+        return self.around.t(z[:-1])
 
     def __call__(self, z: Float[np.ndarray, " dimension_and_1"]) -> tuple[np.ndarray, np.ndarray]:
-        """The excess of goals over τ, of bounds and of faces, at most 0 where a constraint holds; and its derivatives by z.
+        """The excess of goals over τ, of bounds and of the domain, at most 0 where a constraint holds; its derivatives by z.
 
         SciPy asks for them one after the other, so the last ones are kept.
         """
         if self._last is None or self._last[0] != z.tobytes():
-            t = self.t(z)
-            (values,), (slopes,) = self.front.slopes(t[None])
-            excess = np.concatenate([self.rows @ values - self.limits, self.faces @ t]) + z[-1] * self.by_tau
-            along = np.concatenate([self.rows @ slopes.T, self.faces]) @ self.directions
+            values, slopes, room, by_y = self.around.look(z[:-1])
+            excess = np.concatenate([self.rows @ values - self.limits, room]) + z[-1] * self.by_tau
+            along = np.concatenate([self.rows @ slopes, by_y])
             self._last = z.tobytes(), (excess, np.column_stack([along, self.by_tau]))
         return self._last[1]
 
 
 def solve(
-    terrain: Terrain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
+    terrain: AbstractTerrain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
 ) -> Float[np.ndarray, " n_objectives"]:
     """The local solution that SLSQP reaches from a start, or where it gives up."""
+    t = start
+    for _ in range(MOST_PARTS):
+        epigraph = Epigraph(terrain, program, t)
+        t = terrain.rounded(epigraph.t(_solve_part(epigraph, ftol)))
+        if not terrain.goes_on(epigraph.around, t):
+            break
+    return t
+
+
+def _solve_part(epigraph: Epigraph, ftol: float) -> Float[np.ndarray, " dimension_and_1"]:
     from scipy.optimize import minimize  # a third of a second that only questions need
 
-    epigraph = Epigraph(terrain, program, start)
     room = {"type": "ineq", "fun": lambda z: -epigraph(z)[0], "jac": lambda z: -epigraph(z)[1]}
     z, up, options = epigraph.origin, np.eye(len(epigraph.origin))[-1], {"ftol": ftol, "maxiter": MOST_STEPS}
     for _ in range(MOST_CALLS):
@@ -86,11 +98,11 @@ def solve(
         z = end.x
         if end.nit < MOST_STEPS:
             break
-    return terrain.rounded(epigraph.t(z))
+    return z
 
 
 def first_order(
-    terrain: Terrain, program: Program, t: Float[np.ndarray, " n_objectives"]
+    terrain: AbstractTerrain, program: Program, t: Float[np.ndarray, " n_objectives"]
 ) -> tuple[Float[np.ndarray, " n_values"], float]:
     """How well the first-order conditions hold at t, with the multipliers for which they hold best.
 

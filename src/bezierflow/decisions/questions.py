@@ -70,7 +70,7 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     """
     view, bounds = opened(solution, subject_to)
     span = ranges(view.solution)
-    corners = (view.front.values(np.eye(len(bounds))) - span.ideal) / span.width
+    corners = (view.corners() - span.ideal) / span.width
     normal = _plane_normal(corners)
     goal = (normal / span.width)[None]
     return answer(view, "the knee of the front", goal, goal @ span.ideal + normal @ corners.mean(axis=0), bounds)

@@ -10,7 +10,7 @@ from ..problems import Names
 from .asking import answer, reach
 from .choice import Certainty, Choice
 from .region import Region, opened
-from .view import View
+from .view import AnyView
 from .wishes import Bounds
 
 
@@ -73,7 +73,7 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
     )
 
 
-def _extremes(view: View, numbers: Sequence[int], bounds: np.ndarray) -> list[Choice]:
+def _extremes(view: AnyView, numbers: Sequence[int], bounds: np.ndarray) -> list[Choice]:
     """Extremes within bounds, by number: 0 to M − 1 are the least of each objective, M to 2M − 1 the largest."""
     n_objectives, within = len(bounds), reach(view, bounds)
     rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])

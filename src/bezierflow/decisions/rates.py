@@ -8,7 +8,7 @@ import numpy as np
 from ..flow import Solution
 from ..problems import Names
 from ..simplex import check_on_simplex, tangent_basis
-from .view import view_of
+from .view import AtlasView, view_of
 from .wishes import objective_number
 
 FLAT = 1e-9
@@ -56,6 +56,8 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     t = np.asarray(t, dtype=float)
     if t.ndim != 1:
         raise ValueError(f"t must be one point of the simplex, got shape {t.shape}")
+    if isinstance(view, AtlasView):
+        return _rates_on_atlas(view, t)
     check_on_simplex(t, solution.n_objectives)
     (f,), (slopes,) = view.front.slopes(t[None])
     along = (slopes.T @ tangent_basis(solution.n_objectives)) / view.scale[:, None]
@@ -64,10 +66,22 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     # A unit vector's rounding is no price: an objective at its very minimum has none.
     normal[np.abs(normal) < 1e-12] = 0.0
     weights = normal / normal.sum() / view.scale
+    return Rates(t, f, _matrix(weights), weights, bool(sizes[-1] > FLAT * sizes[0]), solution.names)
+
+
+def _rates_on_atlas(view: AtlasView, t: np.ndarray) -> Rates:
+    """The multipliers of the objectives are the front's normal; it has one where all of them are active."""
+    prices = view.atlas.weights(t)
+    weights = prices / np.sum(prices * view.scale)
+    definite = view.atlas.label(t).full and bool(np.all(prices * view.scale > FLAT))
+    return Rates(t, view.point(t)[1], _matrix(weights), weights, definite, view.solution.names)
+
+
+def _matrix(weights: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         matrix = -weights[None, :] / weights[:, None]
     np.fill_diagonal(matrix, 1.0)
-    return Rates(t, f, matrix, weights, bool(sizes[-1] > FLAT * sizes[0]), solution.names)
+    return matrix
 
 
 def rate(solution: Solution, t: np.ndarray, of: str | int, per: str | int) -> float:

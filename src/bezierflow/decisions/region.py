@@ -7,7 +7,7 @@ import numpy as np
 from ..bezier import BezierSimplex
 from ..flow import FittedFront, Solution
 from ..simplex import check_on_simplex
-from .view import View, view_of
+from .view import AnyView, view_of
 from .wishes import Bounds, bounds_array
 
 
@@ -32,7 +32,7 @@ class Region:
         return np.asarray(((f >= self.bounds[:, 0]) & (f <= self.bounds[:, 1])).all(axis=-1))
 
 
-def opened(asked: Solution | Region, subject_to: Bounds | None = None) -> tuple[View, np.ndarray]:
+def opened(asked: Solution | Region, subject_to: Bounds | None = None) -> tuple[AnyView, np.ndarray]:
     """The view of what is asked, and all bounds that hold: those of a region and those of this question. (M, 2).
 
     Where the two exclude each other, the later wish stands and the answer says what had to give.

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .program import Program, first_order, solve
-from .terrain import Terrain
+from .terrain import AbstractTerrain
 
 MOST_MINIMA, LOWEST = 6, 4
 """A search starts at so many of the lowest local minima of the grid; and at so many of its lowest points, if there are several
@@ -39,21 +39,21 @@ class Found(NamedTuple):
     agreed: int
 
 
-def search(terrain: Terrain, program: Program, starts: Float[np.ndarray, "n n_objectives"] | None = None) -> Found:
+def search(terrain: AbstractTerrain, program: Program, starts: Float[np.ndarray, "n n_objectives"] | None = None) -> Found:
     """The best of the local solutions from several starts, which are `good_starts` if not given; never worse than a start."""
     starts = good_starts(terrain, program) if starts is None else starts
     n, ends = len(starts), [solve(terrain, program, start, SCREENING) for start in starts]
     t = np.stack([*ends, *starts])
-    best = t[_lowest(program, terrain.front.values(t), CLOSE)]
+    best = t[_lowest(program, terrain.front_values(t), CLOSE)]
     if first_order(terrain, program, best)[1] > ROUNDING:
         t = np.stack([solve(terrain, program, best), *t])
-    values = terrain.front.values(t)
+    values = terrain.front_values(t)
     k, goals, violations = _lowest(program, values, ROUNDING), program.goals(values), program.violations(values)
     agrees = (goals <= goals[k] + CLOSE) & (violations <= violations[k] + CLOSE)
     return Found(t[k], float(goals[k]), *first_order(terrain, program, t[k]), n, int(agrees[-2 * n : -n].sum()))
 
 
-def good_starts(terrain: Terrain, program: Program) -> Float[np.ndarray, "n n_objectives"]:
+def good_starts(terrain: AbstractTerrain, program: Program) -> Float[np.ndarray, "n n_objectives"]:
     """The best point of the grid, and the local minima and the lowest points of goal and violation together."""
     rank = program.goals(terrain.values) + PENALTY * program.violations(terrain.values)
     lowest = np.argsort(rank)[:LOWEST] if len(program.c) + len(program.d) > 1 else []

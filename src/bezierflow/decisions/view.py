@@ -7,12 +7,14 @@ from functools import cache, cached_property
 import numpy as np
 from jaxtyping import PyTree
 
+from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..flow import Solution
 from ..simplex import n_controls
+from .atlas_terrain import AtlasTerrain
 from .choice import Choice
 from .front_map import ExactMap, FrontMap, PolynomialMap, interpolate
-from .terrain import Terrain, search_grid
+from .terrain import AbstractTerrain, Terrain, search_grid
 
 SAME = 5e-10
 """A polynomial this close to the front, in units of its range, answers as the front would: bounds are kept by a wider margin."""
@@ -36,6 +38,15 @@ class View:
         solution = self.reference()
         assert solution is not None
         return solution
+
+    @property
+    def front_error(self) -> float:
+        """By how much the values that are searched may differ from the objectives, in units of ranges; 0 for a stand-in."""
+        return 0.0
+
+    def corners(self) -> np.ndarray:
+        """The objectives at the corners of the front."""
+        return self.front.values(np.eye(self.solution.n_objectives))
 
     @property
     def grid_t(self) -> np.ndarray:
@@ -72,7 +83,7 @@ class View:
         return None
 
     @cached_property
-    def terrain(self) -> Terrain:
+    def terrain(self) -> AbstractTerrain:
         """The front, ready to be searched."""
         return Terrain(self.stand_in or self.front, self.grid_t, self.grid_f)
 
@@ -82,6 +93,50 @@ class View:
         return x if raveling.is_vector else raveling.unravel(x), self.front.values(t[None])[0]
 
 
+@dataclass(frozen=True, eq=False)
+class AtlasView:
+    """A solution whose set is an atlas, ready to be asked; t are chart points."""
+
+    reference: weakref.ref[Solution]
+    atlas: BezierAtlas
+    extremes: list[Choice] = field(default_factory=list)
+
+    @property
+    def solution(self) -> Solution:
+        """The solution, which whoever asks holds."""
+        solution = self.reference()
+        assert solution is not None
+        return solution
+
+    @property
+    def front_error(self) -> float:
+        """By how much the patches' front may differ from the objectives, in units of ranges."""
+        return float(self.solution.error.front or 0.0)
+
+    @cached_property
+    def terrain(self) -> AbstractTerrain:
+        """The front of the patches."""
+        return AtlasTerrain(self.atlas)
+
+    @property
+    def grid_f(self) -> np.ndarray:
+        """Objective values of many points."""
+        return self.terrain.values
+
+    @property
+    def scale(self) -> np.ndarray:
+        """The range of each objective over the front."""
+        return self.atlas.units.span
+
+    def corners(self) -> np.ndarray:
+        """The objectives where each of them is least."""
+        return self.grid_f[self.grid_f.argmin(axis=0)]
+
+    def point(self, t: np.ndarray) -> tuple[PyTree, np.ndarray]:
+        """The design at a chart point as the user knows it, and its objective values."""
+        return self.atlas(t), np.asarray(self.solution.front(t))
+
+
 @cache
 def _unseen(n_objectives: int) -> np.ndarray:
     """Places that are on no grid, inside and close to the sides."""
@@ -89,10 +144,12 @@ def _unseen(n_objectives: int) -> np.ndarray:
     return np.concatenate([rng.dirichlet(np.full(n_objectives, share), 200) for share in (1.0, 0.2)])
 
 
-_VIEWS: dict[int, View] = {}
+AnyView = View | AtlasView
+
+_VIEWS: dict[int, AnyView] = {}
 
 
-def view_of(solution: Solution) -> View:
+def view_of(solution: Solution) -> AnyView:
     """The view of a solution, made at the first question and kept while the solution lives."""
     if not isinstance(solution, Solution):
         raise TypeError(
@@ -102,10 +159,16 @@ def view_of(solution: Solution) -> View:
     key = id(solution)
     view = _VIEWS.get(key)
     if view is None or view.reference() is not solution:
-        surface, exact = _polynomial(solution.flat_surface), solution.objectives is not None
-        front = ExactMap(solution.flat_objectives, surface) if exact else _polynomial(solution.fitted_front.surface)
-        view = _VIEWS[key] = View(weakref.ref(solution, lambda _: _VIEWS.pop(key, None)), surface, front)
+        view = _VIEWS[key] = _make_view(solution, weakref.ref(solution, lambda _: _VIEWS.pop(key, None)))
     return view
+
+
+def _make_view(solution: Solution, reference: weakref.ref[Solution]) -> AnyView:
+    if isinstance(solution.pareto_set, BezierAtlas):
+        return AtlasView(reference, solution.pareto_set)
+    surface, exact = _polynomial(solution.flat_surface), solution.objectives is not None
+    front = ExactMap(solution.flat_objectives, surface) if exact else _polynomial(solution.fitted_front.surface)
+    return View(reference, surface, front)
 
 
 def _polynomial(surface: BezierSimplex) -> PolynomialMap:
