@@ -123,11 +123,12 @@ def dominated(f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, 
 
 
 def find_pieces(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]) -> tuple[Piece, ...]:
-    """The regions that have points of the set; one is a face if its points lie on regions of higher dimension."""
+    """The regions that have points of the set, those of one label that touch as one piece.
+
+    One is a face if its points lie on regions of higher dimension.
+    """
     touch = _touching(patches, points, box)
-    used = np.unique(points.patch)
-    regions = np.array([patches[number].region for number in used])
-    groups = [used[regions == region] for region in np.unique(regions)]
+    groups = _joined(patches, points, touch)
     groups.sort(key=lambda group: (-patches[group[0]].label.dimension, int(group[0])))
     pieces = []
     for i, group in enumerate(groups):
@@ -138,6 +139,23 @@ def find_pieces(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray,
         face = bool(above) and _covered(patches, points, numbers, above, box)
         pieces.append(Piece(numbers, label.dimension, label.objectives, label.side, label.constraints, meets, face))
     return tuple(pieces)
+
+
+def _joined(patches: Sequence[Patch], points: Points, touch: Bool[np.ndarray, "n n"]) -> list[Int[np.ndarray, " k"]]:
+    """The patches of each piece: those of a region, and of regions with the same label that touch."""
+    groups: list[np.ndarray] = []
+    used = np.unique(points.patch)
+    regions = np.array([patches[number].region for number in used])
+    for region in np.unique(regions):
+        mine, rest = used[regions == region], []
+        for other in groups:
+            same = patches[other[0]].label.key == patches[mine[0]].label.key and touch[np.ix_(mine, other)].any()
+            if same:
+                mine = np.concatenate([other, mine])
+            else:
+                rest.append(other)
+        groups = [*rest, np.sort(mine)]
+    return groups
 
 
 def _agree(patch: Patch, f: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> Bool[np.ndarray, " n"]:

@@ -8,8 +8,10 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..atlas import BezierAtlas
 from ..flow import Solution
 from ..precision import double_precision
+from .atlas import draw_pieces
 from .palette import CHOICE_COLOR
 from .space import Map, axes_or_new, draw_image, finish
 
@@ -38,7 +40,7 @@ def front(
     title: str = "",
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draws the front of two or three objectives, and returns the axes.
+    """Draws the front of two or three objectives, and returns the axes. The pieces of an atlas have colors of their own.
 
     Args:
         solution: the solution. Where its problem knows the exact Pareto set, the exact front is drawn as black lines.
@@ -52,7 +54,10 @@ def front(
     if n_objectives not in (2, 3):
         raise ValueError(f"front draws 2 or 3 objectives, got {n_objectives}; plots.pairs draws any number")
     ax = axes_or_new(ax, n_coordinates=n_objectives)
-    draw_image(ax, solution.front, _exact_front(solution), n_objectives, "Bézier simplex", "Pareto front")
+    if isinstance(solution.pareto_set, BezierAtlas):
+        draw_pieces(ax, solution.pareto_set, lambda a: np.asarray(solution.front(a)))
+    else:
+        draw_image(ax, solution.front, _exact_front(solution), n_objectives, "Bézier simplex", "Pareto front")
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=12, color="#777777", label="points")
     in_space = {"depthshade": False} if n_objectives == 3 else {}

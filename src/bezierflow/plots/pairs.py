@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..atlas import BezierAtlas
 from ..flow import Solution
 from ..simplex import grid, spread_nodes
 from .matplotlib_import import pyplot
@@ -20,12 +21,15 @@ N_POINTS = 3000
 def pairs(solution: Solution, *, title: str = "") -> "Figure":
     """Draws every pair of objectives: the whole front's shadow, with the edge of those two objectives; returns the figure.
 
-    On the edge only those two objectives are traded, so it bounds the shadow from below.
+    On the edge only those two objectives are traded, so it bounds the shadow from below; an atlas is drawn without it.
     """
     n_objectives, labels = solution.n_objectives, solution.names.objective_labels
-    cloud = (
-        np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t)) if n_objectives > 2 else np.zeros((0, n_objectives))
-    )
+    atlas = solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else None
+    cloud = np.zeros((0, n_objectives))
+    if atlas is not None:
+        cloud = atlas.units.ideal + atlas.units.span * atlas.points.f
+    elif n_objectives > 2:
+        cloud = np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t))
     n = n_objectives - 1
     plt = pyplot()
     figure, axes = plt.subplots(n, n, figsize=(2.2 * n + 1.2, 2.2 * n + 0.8), layout="constrained", squeeze=False)
@@ -34,9 +38,10 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
             axes[i, j].set_visible(j <= i)
     for across, up in combinations(range(n_objectives), 2):
         ax = axes[up - 1, across]
-        edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
         ax.scatter(cloud[:, across], cloud[:, up], s=1.5, color=FLOW_COLOR, alpha=0.25, linewidths=0, rasterized=True)
-        ax.plot(edge[:, across], edge[:, up], color=SERIES[1], linewidth=1.6)
+        if atlas is None:
+            edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
+            ax.plot(edge[:, across], edge[:, up], color=SERIES[1], linewidth=1.6)
         ax.tick_params(labelsize=8)
         if up == n_objectives - 1:
             ax.set_xlabel(labels[across])
@@ -48,6 +53,8 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
 
 def edges(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
+    if isinstance(solution.pareto_set, BezierAtlas):
+        raise TypeError("edges draws the edges of one simplex, and this Pareto set is an atlas; plots.pairs draws it")
     n_objectives, labels = solution.n_objectives, solution.names.objective_labels
     both = list(combinations(range(n_objectives), 2))
     columns = min(3, len(both))

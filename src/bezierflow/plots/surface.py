@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..flow import Solution
+from .atlas import draw_pieces
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
 from .space import Map, axes_or_new, draw_image, finish
 
@@ -26,14 +28,15 @@ def surface(
     """Draws the Pareto set of two or three objectives in two or three variables, and returns the axes.
 
     Args:
-        solution: a solution, or a surface alone.
-        truth: the exact set as a map t -> x, drawn as a wire frame. Taken from the problem where it knows one.
-        net: draw the control points and the lines between neighbors too.
+        solution: a solution, or a surface alone. The pieces of an atlas have colors of their own.
+        truth: the exact set as a map t -> x, drawn as a wire frame. Taken from the problem where it knows one; not for an atlas.
+        net: draw the control points and the lines between neighbors too; not for an atlas.
         points: designs to mark, one a row: samples, or the x of choices.
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
     """
-    shape = solution.flat_surface if isinstance(solution, Solution) else solution
+    atlas = solution.pareto_set if isinstance(solution, Solution) and isinstance(solution.pareto_set, BezierAtlas) else None
+    shape = atlas or (solution.flat_surface if isinstance(solution, Solution) else solution)
     n_variables = shape.n_variables
     if shape.n_objectives not in (2, 3) or n_variables not in (2, 3):
         raise ValueError(
@@ -44,8 +47,11 @@ def surface(
     if truth is None and isinstance(solution, Solution):
         truth = getattr(solution.objectives, "pareto_point", None)
     ax = axes_or_new(ax, n_coordinates=n_variables)
-    draw_image(ax, shape, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
-    if net:
+    if isinstance(shape, BezierAtlas):
+        draw_pieces(ax, shape, shape.flat)
+    else:
+        draw_image(ax, shape, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
+    if net and isinstance(shape, BezierSimplex):
         _draw_net(ax, shape)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
