@@ -32,7 +32,7 @@ demo: venv  ## run the paper's Algorithm 2 and others on scaled-MED: a table and
 	$(BIN)/bezierflow demo
 
 test: venv browser  ## run the whole test suite; the page's tests need a Chromium
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 $(VENV)/.lint: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import Array
 
 from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.precision import double_precision
@@ -55,11 +57,16 @@ def cut(problem: AbstractSolvedProblem, resolution: int = RESOLUTION) -> Cells:
 def multipliers(problem: AbstractSolvedProblem, x: np.ndarray) -> np.ndarray:
     """The weights λ of Σ λ_m ∇f_m(x) = 0, Σ λ_m = 1, at points inside a Pareto set: the only ones for which x is stationary."""
     with double_precision():
-        jacobians = np.asarray(jax.vmap(jax.jacobian(problem))(x))
+        jacobians = np.asarray(_jacobians(problem, x))
     lengths = np.linalg.norm(jacobians, axis=2)
     null = np.linalg.svd((jacobians / lengths[:, :, None]).transpose(0, 2, 1))[2][:, -1]
     weights = null / lengths
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+@eqx.filter_jit
+def _jacobians(problem: AbstractSolvedProblem, x: Array) -> Array:
+    return jax.vmap(jax.jacobian(problem))(x)
 
 
 def reached(problem: AbstractSolvedProblem, cells: Cells) -> np.ndarray:

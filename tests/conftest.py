@@ -3,6 +3,8 @@
 jaxtyping's import hook puts beartype around each function and dataclass. `JAXTYPING_DISABLE=1` in the environment turns it off.
 """
 
+import os
+
 import jaxtyping
 import pytest
 
@@ -12,6 +14,16 @@ CHECKED = ("bezierflow",)
 CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 jaxtyping.install_import_hook(CHECKED, CHECKER)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Gives each worker one thread for linear algebra: there is a worker for each core.
+
+    Threads of OpenBLAS beside them wait for each other in busy loops, which takes a third of the processor time of tests that
+    factor matrices. Workers inherit the variable, and OpenBLAS reads it when NumPy is imported.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture

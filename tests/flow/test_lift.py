@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bezierflow as bf
 from bezierflow import methods
-from bezierflow.bezier import basis
+from bezierflow.bezier import design_matrix
 from bezierflow.methods import AbstractMethod, Evaluations
 from bezierflow.precision import double_precision
 from bezierflow.simplex import n_controls, quadrature_nodes
@@ -20,6 +20,8 @@ from bezierflow.simplex import n_controls, quadrature_nodes
 PROBLEM = bf.problems.ScaledMED()
 
 
+BEGIN = eqx.filter_jit(lambda flow, surface, key: flow.begin(surface, key))
+DRAW = eqx.filter_jit(lambda flow, key, k, n_objectives: flow.draw(key, k, n_objectives)[0])
 ITERATE = eqx.filter_jit(lambda flow, problem, state: flow.iterate(problem, state))
 JACOBIANS = eqx.filter_jit(lambda problem, x: jax.vmap(jax.jacobian(problem))(x))
 
@@ -38,12 +40,12 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
     with double_precision():
         flow = bf.lift(bf.GradientDescent(alpha), degree, bf.Uniform(n_samples)).for_objectives(n_objectives)
         P = jax.random.normal(jax.random.key(seed), (n_controls(n_objectives, degree), n_variables))
-        state = flow.begin(bf.BezierSimplex(P, n_objectives, degree), jax.random.key(seed + 1))
+        state = BEGIN(flow, bf.BezierSimplex(P, n_objectives, degree), jax.random.key(seed + 1))
         stepped, _ = ITERATE(flow, problem, state)
 
-        t, _ = flow.draw(state.key, state.k, n_objectives)
-        Z = np.asarray(basis(t, degree))
-        G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(problem, Z @ P)), np.asarray(t))
+        t = np.asarray(DRAW(flow, state.key, state.k, n_objectives))
+        Z = design_matrix(t, degree)
+        G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(problem, Z @ P)), t)
         expected = np.asarray(P) - alpha * np.linalg.solve(Z.T @ Z, Z.T @ G)
     np.testing.assert_allclose(stepped.surface.control_points, expected, rtol=1e-7, atol=1e-7)
 
@@ -133,12 +135,12 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
     n, rate, decay = 40, 0.02, 0.9
     with double_precision():
         flow = bf.lift(HeavyBall(rate, decay), 2, bf.Uniform(n)).for_objectives(3)
-        state = flow.begin(bf.BezierSimplex.constant(jnp.zeros(3), 3, 2), jax.random.key(0))
+        state = BEGIN(flow, bf.BezierSimplex.constant(np.zeros(3), 3, 2), jax.random.key(0))
         P, V = np.zeros((6, 3)), np.zeros((6, 3))
         for _ in range(4):
-            t = np.asarray(flow.draw(state.key, state.k, 3)[0])
+            t = np.asarray(DRAW(flow, state.key, state.k, 3))
             state, _ = ITERATE(flow, PROBLEM, state)
-            Z = np.asarray(basis(jnp.asarray(t), 2))
+            Z = design_matrix(t, 2)
             G = np.einsum("nml,nm->nl", np.asarray(JACOBIANS(PROBLEM, Z @ P)), t)
             V = decay * V + np.linalg.lstsq(Z, G)[0]
             P = P - rate * V
@@ -148,7 +150,7 @@ def test_momentum_has_the_closed_form_of_heavy_ball_on_control_points():
 def test_adam_keeps_a_positive_second_moment_under_fresh_samples():
     with double_precision():
         flow = bf.lift(bf.Optax(optax.adam(0.05)), 3, bf.Uniform(30)).for_objectives(3)
-        state = flow.begin(bf.BezierSimplex.constant(jnp.zeros(3), 3, 3), jax.random.key(0))
+        state = BEGIN(flow, bf.BezierSimplex.constant(np.zeros(3), 3, 3), jax.random.key(0))
         step = jax.jit(lambda state: flow.iterate(PROBLEM, state)[0])
         for _ in range(50):
             state = step(state)
@@ -185,8 +187,8 @@ def test_every_iteration_of_every_run_draws_its_own_samples():
     """Keys that are counted up must neither repeat within a run nor meet those of the next seed."""
     flow = bf.lift(bf.GradientDescent(0.1), 2, bf.Uniform(8)).for_objectives(3)
     with double_precision():
-        drawn = [np.asarray(flow.draw(jax.random.key(seed), jnp.asarray(k), 3)[0]) for seed in range(5) for k in range(1, 41)]
-        again, _ = flow.draw(jax.random.key(3), jnp.asarray(7), 3)
+        drawn = [np.asarray(DRAW(flow, jax.random.key(seed), np.asarray(k), 3)) for seed in range(5) for k in range(1, 41)]
+        again = DRAW(flow, jax.random.key(3), np.asarray(7), 3)
     np.testing.assert_array_equal(again, drawn[3 * 40 + 6])
     every = np.concatenate(drawn)
     assert len(np.unique(every, axis=0)) == len(every)

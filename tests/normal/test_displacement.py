@@ -97,15 +97,15 @@ def test_a_kinked_objective_is_met_as_its_convex_power():
 def test_without_gradients_there_is_no_answer_and_no_nan():
     bad = np.full((3, 3), np.nan)
     with double_precision():
-        lin = linearize(jnp.asarray(bad), jnp.ones((3, 3, 3)), EVERY)
+        lin = jax.jit(linearize)(bad, np.ones((3, 3, 3)), EVERY)
     assert not lin.valid
     assert np.all(np.asarray(lin.displacement) == 0)
 
 
 def test_common_descent_is_the_step_along_the_shortest_combination():
     with double_precision():
-        gradients = jax.jacfwd(PROBLEM)(jnp.array([0.2, 0.1, 0.9]))
-        lin = common_descent(gradients, EVERY, 0.1)
-        directions = gradients / jnp.linalg.norm(gradients, axis=1, keepdims=True)
-        rho = lin.multipliers @ directions
-    np.testing.assert_allclose(lin.displacement, -0.1 * np.asarray(rho), atol=1e-12)
+        gradients = np.asarray(jax.jit(jax.jacfwd(PROBLEM))(np.array([0.2, 0.1, 0.9])))
+        lin = jax.jit(lambda gradients: common_descent(gradients, EVERY, 0.1))(gradients)
+    directions = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
+    rho = np.asarray(lin.multipliers) @ directions
+    np.testing.assert_allclose(lin.displacement, -0.1 * rho, atol=1e-12)

@@ -3,7 +3,9 @@
 A net has its control points along the last axis but one, in the canonical order of N^M_D; axes before that are batch axes.
 """
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..simplex import multi_indices, n_controls, raised_positions
@@ -54,15 +56,16 @@ def subdivide(
 ) -> Float[Array, "n_controls_new width"]:
     """The net over the sub-simplex with these corners v_j: q_d is the blossom of b at each v_j taken d_j times.
 
-    A blossom is D de Casteljau steps, each with the point of its own; those that share their first steps share the work.
+    A blossom is D de Casteljau steps, each with the point of its own; those that share their first steps share the work. All
+    blossoms take a step at once, so that the program grows with the degree and not with the number of control points.
     """
     n_corners = len(vertices)
-    level = {(0,) * n_corners: net}
+    level = net[None]
     for steps in range(degree):
-        following = {}
-        for index in map(tuple, multi_indices(n_corners, steps + 1).tolist()):
-            corner = max(j for j in range(n_corners) if index[j])
-            before = (*index[:corner], index[corner] - 1, *index[corner + 1 :])
-            following[index] = contract(level[before], vertices[corner], n_objectives, degree - steps)
-        level = following
-    return jnp.concatenate([level[tuple(index)] for index in multi_indices(n_corners, degree).tolist()])
+        earlier = {tuple(index): row for row, index in enumerate(multi_indices(n_corners, steps).tolist())}
+        indices = multi_indices(n_corners, steps + 1)
+        corners = [int(np.flatnonzero(index)[-1]) for index in indices]
+        before = [earlier[tuple(index)] for index in (indices - np.eye(n_corners, dtype=int)[corners]).tolist()]
+        step = jax.vmap(lambda net, t, left=degree - steps: contract(net, t, n_objectives, left))
+        level = step(level[np.array(before)], vertices[np.array(corners)])
+    return level[:, 0]

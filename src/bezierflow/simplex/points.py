@@ -1,6 +1,6 @@
 """Points of the simplex Δ^{M−1} = {t ∈ R^M : t_m ≥ 0, Σ t_m = 1}: random, evenly spread, and on a regular grid."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from .indices import multi_indices
 
 
+@partial(jax.jit, static_argnums=(1, 2))
 def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
     """`n` points drawn i.i.d. from the uniform distribution on Δ^{M−1} (exponential variables over their sum)."""
     exponential = jax.random.exponential(key, (n, n_objectives))
@@ -52,7 +53,12 @@ def low_discrepancy(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_
     The shift makes every point uniformly distributed, so averages stay unbiased, with an error near 1/n instead of 1/√n.
     """
     cube = jnp.asarray(kronecker(n, n_objectives - 1))
-    shift = jax.random.uniform(key, (n_objectives - 1,), dtype=cube.dtype)
+    return _shifted(key, cube)
+
+
+@jax.jit
+def _shifted(key: Array, cube: Float[Array, "n dimension"]) -> Float[Array, "n n_objectives"]:
+    shift = jax.random.uniform(key, cube.shape[1:], dtype=cube.dtype)
     return from_cube((cube + shift) % 1.0)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..bezier import basis
-from ..compilation import compiled
+from ..compilation import compiled, map_in_batches
 from .gram import gram_root
 from .losses import AbstractLoss, dense_points
 from .setting import Setting
@@ -87,7 +87,7 @@ def _suprema(loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: in
         move = jnp.max(jnp.linalg.norm(Z @ (P - Q), axis=-1))
         return move, jnp.max(jnp.abs(loss(P, t, degree) - loss(Q, t, degree)))
 
-    return jax.lax.map(of_pair, (base, twins), batch_size=32)
+    return map_in_batches(of_pair, (base, twins), 32)
 
 
 @compiled

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..compilation import compiled
+from ..compilation import compiled, map_in_batches
 from .checks import check_count
 from .intervals import Interval, mean_interval
 from .losses import AbstractLoss, held_out_points
@@ -70,15 +70,16 @@ def _mean_losses(setting: Setting, own: Array, other: Array, keys: Array) -> tup
 
     def of_run(surfaces_and_key: tuple[Array, Array, Array]) -> tuple[Array, Array]:
         P, Q, key = surfaces_and_key
+        both = jnp.stack([P, Q])
 
         def add(k: Array, totals: Array) -> Array:
             t, _ = setting.flow.draw(key, k, setting.n_objectives)
-            return totals + jnp.stack([jnp.mean(loss(P, t, degree)), jnp.mean(loss(Q, t, degree))])
+            return totals + jnp.mean(jax.vmap(lambda P: loss(P, t, degree))(both), axis=1)
 
         totals = jax.lax.fori_loop(1, K + 1, add, jnp.zeros(2))
         return totals[0] / K, totals[1] / K
 
-    return jax.lax.map(of_run, (own, other, keys), batch_size=16)
+    return map_in_batches(of_run, (own, other, keys), 16)
 
 
 @compiled

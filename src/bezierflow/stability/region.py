@@ -106,7 +106,7 @@ def slopes_of_quadratics(run: Trace, objectives: Objectives, most: float, farthe
     """
     with double_precision():
         P = jnp.asarray(run.control_points[:-1]).reshape(-1, run.control_points.shape[-1])
-        jacobians = jax.vmap(jax.jacrev(objectives))(P)
+        jacobians = _jacobians(objectives, P)
         return Slopes(float(jnp.max(jnp.linalg.norm(jacobians, axis=-1))) + most * farthest, proved=True)
 
 
@@ -120,7 +120,7 @@ def residuals_of_quadratics(run: Trace, objectives: Objectives) -> Float[np.ndar
     raised, shares = raised_positions(M, D + 1), (multi_indices(M, D) + 1) / (D + 1)
     with double_precision():
         P = jnp.asarray(run.control_points[:-1])
-        gradients = np.asarray(jax.vmap(jax.jacrev(objectives))(P.reshape(-1, L))).reshape(*P.shape[:2], M, L)
+        gradients = np.asarray(_jacobians(objectives, P.reshape(-1, L))).reshape(*P.shape[:2], M, L)
     parts = shares[:, :, None] * (gradients - run.fitted()[:, :, None, :])
     coefficients = np.zeros((len(P), n_controls(M, D + 1), L))
     for d, positions in enumerate(raised):
@@ -152,13 +152,23 @@ def _residuals(run: Trace, objectives: Objectives, t: Float[np.ndarray, "K n n_o
 
 def _hessians(objectives: Quadratic | ScaledMED) -> Float[np.ndarray, "n_objectives n_variables n_variables"]:
     with double_precision():
-        return np.asarray(jax.hessian(objectives)(np.zeros(objectives.n_variables)))
+        return np.asarray(_hessians_at(objectives, jnp.zeros(objectives.n_variables)))
 
 
 def _with_grid(run: Trace, n: int) -> Float[np.ndarray, "K n_points n_objectives"]:
     """The run's own samples with n grid points and n evenly spread points, in every iteration. Call in double precision."""
     points = dense_points(run.t.shape[-1], n)
     return np.concatenate([run.t, np.broadcast_to(points, (len(run.t), *points.shape))], axis=1)
+
+
+@compiled
+def _hessians_at(objectives: Quadratic | ScaledMED, x: Array) -> Array:
+    return jax.hessian(objectives)(x)
+
+
+@compiled
+def _jacobians(objectives: Objectives, x: Array) -> Array:
+    return jax.vmap(jax.jacrev(objectives))(x)
 
 
 @compiled

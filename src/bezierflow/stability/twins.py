@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..compilation import compiled
+from ..compilation import compiled, map_in_batches
 from ..flow import FlowState
 from ..simplex import AbstractSampler
 from .setting import Setting
@@ -102,4 +102,4 @@ def _run_many(setting: Setting, keys: Array, exchange: Exchange, whole: bool, ba
         last = state.surface.control_points
         return last if before is None else jnp.concatenate([before, last[None]])
 
-    return jax.lax.map(run, (keys, Exchange(*map(jnp.asarray, exchange))), batch_size=batch)
+    return map_in_batches(run, (keys, Exchange(*map(jnp.asarray, exchange))), batch)
