@@ -2,6 +2,7 @@
 
 import json
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -78,11 +79,20 @@ def test_a_run_with_few_samples_needs_more_of_them_and_x_may_be_any_pytree():
     assert "1/√N" in report.advice
 
 
+class Constant(eqx.Module):
+    """A step size that is an argument of compiled programs: one program serves all of them."""
+
+    value: np.ndarray
+
+    def __call__(self, k):
+        return self.value
+
+
 @pytest.mark.parametrize(
     ("problem", "step_size", "needs"), [(BENT, 0.01, "iterations"), (STRAIGHT, 1.0, "nothing")], ids=["cut short", "exact"]
 )
 def test_what_a_run_needs_is_told_from_its_error(problem, step_size, needs):
-    report = bf.stability.report(solved(problem, bf.Newton(step_size), 40, 3), n_twins=2, n_runs=3)
+    report = bf.stability.report(solved(problem, bf.Newton(Constant(np.array(step_size))), 40, 3), n_twins=2, n_runs=3)
     assert report.needs == needs
     assert problem is BENT or report.twins.distance.max() < 1e-10  # nothing to pull where every fit is exact
     assert report.advice in str(report)
