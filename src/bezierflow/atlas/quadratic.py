@@ -39,7 +39,8 @@ def solve_programs(
     for _ in range(MOST_ITERATIONS):
         if len(todo) == 0:
             break
-        step = _step(Q[todo], q[todo], G[todo], b[todo], Optimum(y[todo], s[todo], multiplier[todo]))
+        with np.errstate(all="ignore"):  # a program that overflows stays where it is
+            step = _step(Q[todo], q[todo], G[todo], b[todo], Optimum(y[todo], s[todo], multiplier[todo]))
         fine = np.isfinite(step.y).all(axis=1) & np.isfinite(step.multiplier).all(axis=1)
         now = todo[fine]
         y[now], s[now], multiplier[now] = step.y[fine], step.slack[fine], step.multiplier[fine]
@@ -61,7 +62,7 @@ def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimu
 
     def direction(complementarity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         right = -dual - np.einsum("nij,ni->nj", G, (multiplier * primal - complementarity) / s)
-        dy = np.linalg.solve(K, right[..., None])[..., 0]
+        dy = _solved(K, right)
         ds = -primal - np.einsum("nij,nj->ni", G, dy)
         return dy, ds, -(complementarity + multiplier * ds) / s
 
@@ -79,9 +80,20 @@ def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimu
     return Optimum(y + reach * dy, s + reach * ds, multiplier + reach * dm)
 
 
+def _solved(K: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """K⁻¹ right for a stack; by pseudo-inverses where one is singular to the last bit."""
+    try:
+        return np.linalg.solve(K, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return np.einsum("nij,nj->ni", invert(K), right)
+
+
 def invert(K: Float[np.ndarray, "n k k"]) -> Float[np.ndarray, "n k k"]:
-    """Inverses of a stack; NaN for all where one is singular to the last bit and cannot be perturbed."""
+    """Inverses of a stack; pseudo-inverses where one is singular to the last bit, NaN where a number is not finite."""
     try:
         return np.linalg.inv(K)
     except np.linalg.LinAlgError:
-        return np.linalg.pinv(K, rcond=1e-14)
+        finite = np.isfinite(K).all(axis=(1, 2))
+        inverse = np.full_like(K, np.nan)
+        inverse[finite] = np.linalg.pinv(K[finite], rcond=1e-14)
+        return inverse
