@@ -3,11 +3,16 @@
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import bezierflow as bf
 from bezierflow import decisions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -26,11 +31,31 @@ def main() -> None:
         "front-choices": bf.plots.front(design, choices=choices).figure,
         "error": bf.plots.error(solution).figure,
         "paths": bf.plots.paths(solution),
+        "atlas": atlas(),
     }
     for name, figure in pictures.items():
         figure.savefig(IMAGES / f"{name}.png", dpi=110)
     with tempfile.TemporaryDirectory() as folder:
         photograph(bf.explore(design, Path(folder) / "page.html", title="Gearbox study"))
+
+
+def atlas() -> "Figure":
+    """Distances to three points in a box: the chart with its regions, the designs, and the front."""
+    import matplotlib.pyplot as plt
+
+    solution = bf.minimize(distances, None, bounds=(np.full(3, 0.1), np.full(3, 0.7)))
+    figure = plt.figure(figsize=(12.5, 4.2), layout="constrained")
+    bf.plots.chart(solution, ax=figure.add_subplot(1, 3, 1), title="the chart, a color for each label")
+    for place, draw, title in ((2, bf.plots.surface, "designs"), (3, bf.plots.front, "front")):
+        ax = draw(solution, ax=figure.add_subplot(1, 3, place, projection="3d"), title=title)
+        ax.get_legend().remove()
+    return figure
+
+
+def distances(x: Any) -> Any:
+    """Squared distances to three points, two of them outside of the box."""
+    points = np.array([[1.5, 0.2, 0.4], [-0.3, 0.9, 0.1], [0.2, -0.5, 1.4]])
+    return jnp.sum((x - points) ** 2, axis=1)
 
 
 def gearbox() -> bf.Solution:

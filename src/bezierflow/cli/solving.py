@@ -44,17 +44,24 @@ def solve(
 @click.argument("t", nargs=-1, required=True)
 @json_option
 def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
-    """Evaluate the surface in FILE at each T, numbers with commas such as 0.2,0.3,0.5."""
+    """Evaluate the surface in FILE at each T, numbers with commas such as 0.2,0.3,0.5.
+
+    If FILE holds an atlas, T are objective values hoped for; the answers exceed them least, in units of ranges.
+    """
     import numpy as np
 
     loaded = or_fail(bf.load, file)
     weights = np.array([read_numbers(one, "T") for one in t])
-    or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
     columns = {"t": weights}
-    if isinstance(loaded, bf.Solution):
+    if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
+        names, a = loaded.names, or_fail(loaded.pareto_set.chart, weights)
+        columns |= {"x": loaded.pareto_set.flat(a), "f": np.asarray(loaded.front(a))}
+    elif isinstance(loaded, bf.Solution):
+        or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
         names = loaded.names
         columns |= {"x": np.asarray(loaded.flat_surface(weights)), "f": np.asarray(loaded.front(weights))}
     else:
+        or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
         columns |= {"x": np.asarray(loaded(weights))}
         names = bf.problems.Names.default(loaded.n_objectives, columns["x"].shape[-1])
     headings = {"t": [f"t{m + 1}" for m in range(loaded.n_objectives)], "x": names.variable_labels, "f": names.objective_labels}

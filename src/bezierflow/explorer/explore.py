@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..atlas import BezierAtlas
 from ..flow import Solution, local_error
 from ..simplex import grid, largest_degree_within
 from .page import render
@@ -37,6 +38,11 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         raise TypeError(
             f"solution must be a bezierflow.Solution, from minimize or load, got {type(solution).__name__}; "
             "a surface alone has no objectives to show"
+        )
+    if isinstance(solution.pareto_set, BezierAtlas):
+        raise TypeError(
+            "explore makes a page of one surface, and this Pareto set is an atlas: plots.chart, plots.front and the questions of "
+            "bezierflow.decisions take it"
         )
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
