@@ -236,3 +236,9 @@ def test_a_set_within_its_bounds_and_constraints_is_the_answer():
     np.testing.assert_allclose(kept.pareto_set.control_points, free.pareto_set.control_points, atol=1e-12)
     assert kept.result.reason is bf.Reason.CONVERGED
     assert kept.result.message.endswith("it keeps the bounds and constraints, so it is the Pareto set with them too")
+
+
+def test_a_run_stopped_before_it_turned_to_its_bounds_says_what_it_violates():
+    stopped = bf.minimize(pair, np.zeros(3), bounds=(LOWER, UPPER), callback=lambda iteration: iteration.number == 2)
+    assert stopped.result.reason is bf.Reason.STOPPED
+    assert "the Pareto set violates" in stopped.result.message

@@ -76,6 +76,11 @@ def keeps_everything(result: Result) -> Result:
     return Result(result.reason, f"{result.message}; it keeps the bounds and constraints, so it is the Pareto set with them too")
 
 
+def unfinished(result: Result, why: str) -> Result:
+    """The result of a run that was stopped before it could turn to bounds, with what its surface violates."""
+    return Result(result.reason, f"{result.message}; {why}") if why else result
+
+
 def leaves(feasible: FeasibleSet, surface: BezierSimplex) -> str:
     """Which bound or constraint a surface violates, in words; empty if none.
 

@@ -19,7 +19,7 @@ from ..precision import double_precision
 from ..problems import Names
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
-from .bounded import corners_leave, cut_off, keeps_everything, leaves, search_box
+from .bounded import corners_leave, cut_off, keeps_everything, leaves, search_box, unfinished
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
 from .contract import AbstractFlow, Run, total
 from .drive import Callback, Iteration, drive, shaped
@@ -75,8 +75,9 @@ def minimize(  # noqa: PLR0913
             set of that face's objectives; "weights" asks for b(t) = argmin Σ t_m f_m. A lifted method has what its
             scalarization says.
         n_iterations: how many iterations at most. A lifted method without `tol` makes exactly that many.
-        tol: for method="auto" the largest distance to the set, relative to its diameter; for a lifted method the change of the
-            surface in an iteration, relative to its diameter, below which it stops.
+        tol: for method="auto" the largest distance to the set, relative to its diameter, and for an atlas what its patches may
+            miss in objectives, relative to their ranges; for a lifted method the change of the surface in an iteration, relative
+            to its diameter, below which it stops.
         budget: the most points that method="auto" may evaluate; the error estimate at the end comes on top.
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop. Costs a trip to Python an iteration.
@@ -123,13 +124,13 @@ def _solve(
         return _solution(problem, runner(flow, callback=callback), seed, began)
     watch = _Watch(problem.feasible, callback)
     ended = runner(flow, callback=watch)
-    why = watch.left or (ended.run.stopped is None and leaves(problem.feasible, ended.surface)) or ""
-    if why or ended.result.reason not in (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE):
-        if ended.run.stopped is None or watch.left:
-            atlas = _atlas_instead(problem, flow, ended, why)
-            return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
-        return _solution(problem, ended, seed, began)
-    return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
+    why = watch.left or leaves(problem.feasible, ended.surface)
+    if ended.run.stopped is not None and not watch.left:  # by the user, who gets what there is
+        return _solution(problem, ended._replace(result=unfinished(ended.result, why)), seed, began)
+    if not why and ended.result.reason in (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE):
+        return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
+    atlas = _atlas_instead(problem, flow, ended, why)
+    return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
 
 
 class _Ended(NamedTuple):

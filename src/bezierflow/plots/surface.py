@@ -35,8 +35,7 @@ def surface(
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
     """
-    atlas = solution.pareto_set if isinstance(solution, Solution) and isinstance(solution.pareto_set, BezierAtlas) else None
-    shape = atlas or (solution.flat_surface if isinstance(solution, Solution) else solution)
+    shape = _shape(solution)
     n_variables = shape.n_variables
     if shape.n_objectives not in (2, 3) or n_variables not in (2, 3):
         raise ValueError(
@@ -56,6 +55,13 @@ def surface(
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, title)
+
+
+def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
+    """What is to be drawn, with flat vectors for values."""
+    if not isinstance(solution, Solution):
+        return solution
+    return solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else solution.flat_surface
 
 
 def _draw_net(ax: "Axes", shape: BezierSimplex) -> None:
