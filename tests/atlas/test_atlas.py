@@ -150,6 +150,19 @@ def test_a_set_that_keeps_its_bounds_stays_one_surface():
     assert solution.result.reason is bf.Reason.CONVERGED
 
 
+def test_a_basin_that_keeps_its_bounds_is_not_taken_for_the_whole_set():
+    """Both objectives have a local minimum at the start, and f₂ a much better one at (2, 0)."""
+
+    def wells(x):
+        return jnp.array([jnp.sum(x**2), jnp.sum(x**2) - 9 * jnp.exp(-4 * jnp.sum((x - jnp.array([2.0, 0.0])) ** 2))])
+
+    solution = bf.minimize(wells, np.zeros(2), bounds=(-3, 3))
+    assert isinstance(solution.pareto_set, bf.BezierAtlas)
+    assert "is not dominated by the set that was found from the start" in solution.result.message
+    best = solution.spread(50).F[:, 1].min()
+    assert best < -4.9
+
+
 def test_the_front_of_the_patches_is_that_of_the_objectives(area):
     a = area.spread(100).t
     np.testing.assert_allclose(area.pareto_set.front(a), area.front(a), atol=1e-4)

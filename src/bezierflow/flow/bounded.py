@@ -5,6 +5,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier import BezierSimplex
+from ..evaluation import AbstractEvaluator
 from ..feasible import FeasibleSet
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent, ProximalGradient
 from ..precision import double_precision
@@ -16,6 +17,12 @@ MOST_GRID_POINTS = 5000
 
 N_INSIDE = 1000
 """Evenly spread points on top, because a grid for many objectives has none inside."""
+
+N_PROBES, MOST_EVEN = 1024, 20
+"""Designs of the box that a surface is held against; up to so many variables they are spread evenly, beyond at random."""
+
+CLEAR_LEAD = 0.02
+"""A design is not dominated if no point of the surface comes closer to dominating it than this share of the ranges."""
 
 WIDE = 10.0
 """Where a variable has no bound, designs are looked for so far from the start, in units of its size or 1."""
@@ -87,6 +94,33 @@ def leaves(feasible: FeasibleSet, surface: BezierSimplex) -> str:
     Rounding is allowed for bounds alone: how much of it a constraint may have depends on its units.
     """
     return _violation(feasible, dense_points(surface))
+
+
+def incomplete(
+    evaluator: AbstractEvaluator, feasible: FeasibleSet, surface: BezierSimplex, box: tuple[np.ndarray, np.ndarray]
+) -> str:
+    """Which design of the box no point of a surface dominates, in words; empty if a point of the surface dominates every one.
+
+    A surface that keeps all bounds may be the Pareto set of one basin only. Every feasible design is dominated by a point of the
+    whole set, or is one; `N_PROBES` designs, spread over the box, are asked for that.
+    """
+    L = surface.n_variables
+    spread = kronecker(N_PROBES, L) if L <= MOST_EVEN else np.random.default_rng(0).random((N_PROBES, L))
+    x = box[0] + spread * (box[1] - box[0])
+    x = x[np.all(feasible.violations(x) <= 0, axis=1)]
+    values, front = evaluator.values(x), evaluator.values(dense_points(surface)[::4])
+    x, values = x[np.isfinite(values).all(axis=1)], values[np.isfinite(values).all(axis=1)]
+    if len(x) == 0:
+        return ""
+    span, wide = np.ptp(front, axis=0), np.ptp(values, axis=0)
+    scale = np.maximum(np.where(span > 1e-6 * wide, span, wide), np.finfo(float).tiny)
+    lead = np.array([((front - value) / scale).max(axis=1).min() for value in values])
+    best = int(np.argmax(lead))
+    if lead[best] <= CLEAR_LEAD:
+        return ""
+    return (
+        f"x = {np.array2string(x[best], precision=6, separator=', ')} is not dominated by the set that was found from the start"
+    )
 
 
 def corners_leave(feasible: FeasibleSet, surface: BezierSimplex) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
-from ..evaluation import Objectives
+from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
 from ..methods import AbstractMethod, Evaluations
 from ..normal import ErrorEstimate
@@ -19,7 +19,7 @@ from ..precision import double_precision
 from ..problems import Names
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
-from .bounded import corners_leave, cut_off, keeps_everything, leaves, search_box, unfinished
+from .bounded import corners_leave, cut_off, incomplete, keeps_everything, leaves, search_box, unfinished
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
 from .contract import AbstractFlow, Run, total
 from .drive import Callback, Iteration, drive, shaped
@@ -128,7 +128,9 @@ def _solve(
     if ended.run.stopped is not None and not watch.left:  # by the user, who gets what there is
         return _solution(problem, ended._replace(result=unfinished(ended.result, why)), seed, began)
     if not why and ended.result.reason in (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE):
-        return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
+        ended, why = _look_elsewhere(problem, flow, ended)
+        if not why:
+            return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
     atlas = _atlas_instead(problem, flow, ended, why)
     return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
 
@@ -197,6 +199,18 @@ def _solution(problem: _Problem, ended: _Ended, seed: int, began: float) -> Solu
         origin=Origin(flow, ended.start.on_host(), seed) if isinstance(flow, Flow) else None,
         feasible=problem.feasible,
     )
+
+
+def _look_elsewhere(problem: _Problem, flow: AbstractFlow, ended: _Ended) -> tuple[_Ended, str]:
+    """Whether the box holds something that the surface lacks, with the evaluations that it took to see."""
+    assert problem.feasible is not None
+    budget = getattr(flow, "budget", None)
+    evaluator = JaxEvaluator(problem.flat, problem.start.n_objectives, problem.raveling.n_variables, budget, ended.evaluations)
+    try:
+        why = incomplete(evaluator, problem.feasible, ended.surface, search_box(problem.feasible, problem.start))
+    except BudgetSpentError:
+        why = ""
+    return ended._replace(evaluations=evaluator.evaluations), why
 
 
 def _atlas_instead(problem: _Problem, flow: AbstractFlow, ended: _Ended, why: str) -> AtlasFlow:
