@@ -250,6 +250,8 @@ def report() -> None:
         print("|---|---|---|---|---|---|---|")
         for M in (2, 3, 4):
             mine = [row for row in random if row["problem"].startswith(f"quadratics {M}")]
+            if not mine:
+                continue
             worst = np.array([float(row["front_max"]) for row in mine])
             flagged = np.array([row["reason"] != "converged" for row in mine])
             shares = " / ".join(f"{np.mean(worst < limit):.0%}" for limit in (1e-6, 1e-4, 1e-2))
