@@ -19,6 +19,7 @@ TOL = {2: 1e-7, 3: 1e-6}
 four objectives on, where regions are many."""
 
 MOST_ROUNDS = 40
+"""When a search gives up."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,12 @@ class Settings:
         box: finite bounds to look in, those of x where they are finite.
         tol: the largest miss of a patch at fresh points, in units of ranges; None for `TOL`.
         budget: the most points that may be evaluated; None for no limit.
-        most_rounds: when to give up.
     """
 
     feasible: FeasibleSet
     box: tuple[np.ndarray, np.ndarray]
     tol: float | None = None
     budget: int | None = None
-    most_rounds: int = MOST_ROUNDS
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> At
             rounds += 1
     except BudgetSpentError:
         spent = True
-    done = spent or search.done or rounds >= settings.most_rounds
+    done = spent or search.done or rounds >= MOST_ROUNDS
     return replace(state, search=search, rounds=rounds, done=done, spent=spent, evaluations=search.program.evaluator.evaluations)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import qmc
 
 from .local_solves import descend
 from .program import Archive, Program, nondominated
@@ -33,6 +32,8 @@ def explore(program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[n
         start: points to begin with.
         seed: of the samples.
     """
+    from scipy.stats import qmc  # half a second that only atlases need
+
     rng = np.random.default_rng(seed)
     low, high = box
     z = low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD)

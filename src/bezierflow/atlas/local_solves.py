@@ -92,7 +92,7 @@ def _label(program: Program, a: np.ndarray, ends: Ends) -> Answers:
 
 def _switched(program: Program, found: Solutions, only_worst: bool) -> tuple[np.ndarray, np.ndarray]:
     """The labels with what has a wrong sign switched: active rows released, violated ones activated."""
-    L, M, n = program.n_free, program.n_objectives, len(found)
+    L, M = program.n_free, program.n_objectives
     sign = np.nan_to_num(signs(program, found), nan=-1.0)
     wrong = sign < WRONG_SIGN
     if only_worst:
@@ -103,7 +103,6 @@ def _switched(program: Program, found: Solutions, only_worst: bool) -> tuple[np.
     active[:, : wrong.shape[1] - L] ^= wrong[:, L:]
     none = np.flatnonzero(~active[:, :M].any(axis=1))
     active[none, :M] = found.active[none, :M]
-    assert len(side) == n
     return active, side
 
 

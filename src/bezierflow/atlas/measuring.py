@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.spatial.distance import pdist
 
 from .asking import centered
 from .building import AtlasState
@@ -45,6 +44,8 @@ class AtlasError:
 
 def measure(state: AtlasState, seed: int) -> AtlasError:
     """Asks the atlas of a state at fresh chart points and follows each answer to the solution. Uncounted evaluations."""
+    from scipy.spatial.distance import pdist
+
     atlas = state.atlas
     assert state.search is not None
     assert atlas is not None

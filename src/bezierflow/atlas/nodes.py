@@ -2,7 +2,6 @@
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import KDTree
 
 from ..simplex import kronecker
 from .labels import Solutions, newton, predict
@@ -31,10 +30,8 @@ class Nodes:
 
     def quantities(self, found: Solutions) -> Float[np.ndarray, "n width"]:
         """Y of solutions at chart points of this region."""
-        M = len(self.label.objectives)
         level = found.s + found.a[:, self.label.objectives].mean(axis=1)
         rows = np.where(found.active, found.mu, found.r)
-        assert rows.shape[1] >= M
         return np.concatenate([np.where(found.side == 0, found.z, found.bound), level[:, None], rows], axis=1)
 
     def own_signs(self, y: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "n n_own"]:
@@ -88,6 +85,8 @@ class Nodes:
 
     def nearest(self, c: Float[np.ndarray, "n dimension"]) -> Int[np.ndarray, " n"]:
         """The numbers of the nodes nearest to coordinates."""
+        from scipy.spatial import KDTree  # half a second that only atlases need
+
         return np.asarray(KDTree(self.c).query(c)[1]) if self.d else np.zeros(len(c), dtype=int)
 
     def polish(self, program: Program, c: np.ndarray, y: Float[np.ndarray, "n width"], most: int = 4) -> Solutions:

@@ -2,10 +2,10 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.spatial import ConvexHull, Delaunay, QhullError
 
 from ..bezier import design_matrix
 from ..simplex import n_controls
@@ -13,6 +13,9 @@ from .labels import Solutions
 from .nodes import CHART_SIDE, Nodes
 from .patches import Label, Patch, barycentric
 from .program import Program
+
+if TYPE_CHECKING:
+    from scipy.spatial import ConvexHull
 
 LARGEST_DEGREE = {1: 14, 2: 10, 3: 7}
 DEEPEST = {1: 7, 2: 5, 3: 3}
@@ -308,6 +311,8 @@ class Region(Nodes):
 
     def pool(self, leaf: Leaf, box: Box) -> np.ndarray:
         """The nodes that a leaf's patch is fitted to: those in its box and near the hull of its valid ones."""
+        from scipy.spatial import Delaunay, QhullError  # half a second that only atlases need
+
         u = box(self.c)
         mask = (np.abs(u) <= 1.05).all(axis=1) & leaf.inside(self.c, 0.06 * box.sizes.min())
         known = u[self.valid & leaf.inside(self.c)]
@@ -368,8 +373,10 @@ class Region(Nodes):
         return np.where(found.ok, np.maximum(in_f, 0.01 * in_z), 0.1)
 
 
-def hull_of(u: Float[np.ndarray, "n dimension"]) -> ConvexHull | None:
+def hull_of(u: Float[np.ndarray, "n dimension"]) -> "ConvexHull | None":
     """The convex hull, or None where the points are too few or lie in a plane."""
+    from scipy.spatial import ConvexHull, QhullError
+
     if len(u) < u.shape[1] + 3:
         return None
     try:

@@ -42,7 +42,6 @@ class Search:
         self.program, self.tol, self.box = program, tol, (program.lower, program.upper)
         self.regions: list[Region] = []
         self.rng = np.random.default_rng(seed)
-        self.unlabeled = 0
         self.history: list[tuple[float, float]] = []
 
     def copy(self) -> "Search":
@@ -84,8 +83,7 @@ class Search:
 
     def probes(self, n: int) -> Float[np.ndarray, "n_probes n_objectives"]:
         """Chart points of all kinds: anywhere, and at all distances around known points and nodes."""
-        rng, M = self.rng, self.program.n_objectives
-        f = self.program.known()
+        rng, f = self.rng, self.program.known()
         out = [f[rng.integers(len(f), size=n // 4)]]
         for region in self.regions:
             rows = np.flatnonzero(region.valid)
@@ -94,7 +92,6 @@ class Search:
                 out.append(region.label.values(region.y[rows], region.c[rows]))
         around = np.concatenate(out)
         around = around + rng.normal(size=around.shape) * 10.0 ** rng.uniform(-3.3, -1, (len(around), 1))
-        assert around.shape[1] == M
         return np.concatenate([self.points(n // 2), centered(around)])
 
     # solving -------------------------------------------------------------------------------------------------------------
@@ -129,7 +126,6 @@ class Search:
 
     def insert(self, answers: Answers) -> None:
         """Takes answers as nodes of the regions they belong to; what belongs to none starts one."""
-        self.unlabeled += int((~answers.good).sum())
         for row in np.flatnonzero(answers.good):
             one = answers.found.take(np.array([row]))
             one.ok[:] = True
@@ -143,7 +139,6 @@ class Search:
             before = len(region.c)
             region.add(one)
             if len(region.c) == before:
-                self.unlabeled += 1
                 continue
             region.valid[-1] = True
             if fresh:

@@ -4,7 +4,6 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.spatial import KDTree
 
 from ..atlas import BezierAtlas, Walk, centered
 from .terrain import Around
@@ -48,6 +47,8 @@ class AtlasTerrain:
 
     @cached_property
     def _beside(self) -> Int[np.ndarray, "n k"]:
+        from scipy.spatial import KDTree
+
         k = min(NEIGHBORS + 1, len(self.t))
         return np.asarray(KDTree(self.atlas.points.f).query(self.atlas.points.f, k=k)[1]).reshape(len(self.t), k)
 

@@ -24,13 +24,10 @@ SMOOTH_DEGREE, LARGEST_NET = 20, 2000
 
 
 @dataclass(frozen=True, eq=False)
-class View:
-    """A solution, ready to be asked: surface (of flat vectors) and front as maps, and the extremes that `ranges` has found."""
+class _Asked:
+    """What is asked about a solution is kept while the solution lives."""
 
     reference: weakref.ref[Solution]
-    surface: PolynomialMap
-    front: FrontMap
-    extremes: list[Choice] = field(default_factory=list)
 
     @property
     def solution(self) -> Solution:
@@ -38,6 +35,15 @@ class View:
         solution = self.reference()
         assert solution is not None
         return solution
+
+
+@dataclass(frozen=True, eq=False)
+class View(_Asked):
+    """A solution, ready to be asked: surface (of flat vectors) and front as maps, and the extremes that `ranges` has found."""
+
+    surface: PolynomialMap
+    front: FrontMap
+    extremes: list[Choice] = field(default_factory=list)
 
     @property
     def front_error(self) -> float:
@@ -94,19 +100,11 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class AtlasView:
+class AtlasView(_Asked):
     """A solution whose set is an atlas, ready to be asked; t are chart points."""
 
-    reference: weakref.ref[Solution]
     atlas: BezierAtlas
     extremes: list[Choice] = field(default_factory=list)
-
-    @property
-    def solution(self) -> Solution:
-        """The solution, which whoever asks holds."""
-        solution = self.reference()
-        assert solution is not None
-        return solution
 
     @property
     def front_error(self) -> float:
