@@ -33,7 +33,7 @@ KEYS = {
     "lifted, on the host": {"movement", "residual"},
     "normal": {"error", "degree"},
     "weights": {"miss", "degree"},
-    "atlas": {"covered", "verified", "regions"},
+    "atlas": {"covered", "closed", "verified", "regions"},
 }
 
 

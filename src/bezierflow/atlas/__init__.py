@@ -7,9 +7,11 @@ from .building import AtlasState, Settings, advance, begin
 from .measuring import AtlasError, measure
 from .patches import Label, Patch
 from .pieces import Piece
+from .search import NOTHING_YET
 from .walking import Lowest, Walk, lowest_total, nearest_design, nearest_values
 
 __all__ = [
+    "NOTHING_YET",
     "AtlasError",
     "AtlasState",
     "BezierAtlas",

@@ -11,11 +11,13 @@ from .patches import Label, Patch
 ROUNDING = 1e-9
 """A sign above minus this is at least 0."""
 
-SIGN = 2e-6
-"""Where no patch holds strictly, one whose signs are at most this far below 0 does: patches leave slivers between them."""
+SIGN = 1e-4
+"""A patch whose signs are at most this far below 0 nearly holds: its answer violates its conditions by no more."""
 
-NEAR = 2e-3
-"""One whose signs are at most this far below 0 nearly does."""
+LEAD, DOUBT, NOWHERE = 1e-3, 100.0, 1e6
+"""What is added to the level of a patch that does not hold when patches are compared: if it nearly does, `LEAD` and `DOUBT` times
+what its signs are below 0, else `NOWHERE`. Patches leave slivers between them in which only a patch of another basin, with a much
+higher level, holds strictly."""
 
 Box = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds of the scaled variables."""
@@ -28,33 +30,35 @@ class Claims:
     Attributes:
         number: of the patch that answers, −1 for none.
         y: its quantities, with s in place of the level σ.
-        state: 2 where it holds, 1 where it nearly does, 0 where it is only the best there is.
+        sign: the least of its signs; −inf where there is none.
     """
 
     number: Int[np.ndarray, " n"]
     y: Float[np.ndarray, "n width"]
-    state: Int[np.ndarray, " n"]
+    sign: Float[np.ndarray, " n"]
 
     def take(self, rows: np.ndarray) -> "Claims":
         """Some of them."""
-        return Claims(self.number[rows], self.y[rows], self.state[rows])
+        return Claims(self.number[rows], self.y[rows], self.sign[rows])
+
+    def put(self, rows: np.ndarray, other: "Claims") -> None:
+        """Replaces some of them."""
+        self.number[rows], self.y[rows], self.sign[rows] = other.number, other.y, other.sign
 
 
 def ask_patches(patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"], box: Box) -> Claims:
     """The answers at chart points: of the patches whose signs hold the one with the least s, else the nearest to holding."""
     patches, n, L = list(patches), len(a), len(box[0])
     width = patches[0].control_points.shape[1] if patches else L + 1
-    best, near = np.full(n, np.inf), np.full(n, -np.inf)
-    answering, values, state = np.full(n, -1), np.zeros((n, width)), np.zeros(n, dtype=int)
+    best, sign = np.full(n, np.inf), np.full(n, -np.inf)
+    answering, values = np.full(n, -1), np.zeros((n, width))
     for number, patch in enumerate(patches):
-        y, sign, rows = ask_patch(patch, a, box)
-        holds = (sign > -ROUNDING) & (y[:, L] < best[rows] - 1e-9)
-        nearly = ~np.isfinite(best[rows]) & ~holds & (sign > near[rows])
-        best[rows[holds]], near[rows[nearly]] = y[holds, L], sign[nearly]
-        use = holds | nearly
-        answering[rows[use]], values[rows[use]] = number, y[use]
-        state[rows[use]] = np.where(sign[use] > -SIGN, 2, np.where(sign[use] > -NEAR, 1, 0))
-    return Claims(answering, values, state)
+        y, least, rows = ask_patch(patch, a, box)
+        level = np.where(least > -ROUNDING, y[:, L], np.where(least > -SIGN, y[:, L] + LEAD - DOUBT * least, NOWHERE - least))
+        use = level < best[rows] - 1e-9
+        rows = rows[use]
+        best[rows], answering[rows], values[rows], sign[rows] = level[use], number, y[use], least[use]
+    return Claims(answering, values, sign)
 
 
 def ask_patch(
@@ -79,3 +83,15 @@ def variables(label: Label, y: Float[np.ndarray, "n width"], box: Box) -> Float[
 def centered(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_objectives"]:
     """The chart points of objective values."""
     return f - f.mean(axis=1, keepdims=True)
+
+
+def best_levels(
+    f: Float[np.ndarray, "n_known n_objectives"], a: Float[np.ndarray, "n n_objectives"], tie: float = 0.0
+) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+    """The least max(f − a) + tie Σ f of known points above each chart point, an upper bound of s*(a), and which point has it."""
+    best, where = np.full(len(a), np.inf), np.zeros(len(a), dtype=int)
+    total = tie * f.sum(axis=1)
+    for start in range(0, len(a) if len(f) else 0, 64):
+        levels = (f[None] - a[start : start + 64, None]).max(axis=2) + total
+        where[start : start + 64], best[start : start + 64] = levels.argmin(axis=1), levels.min(axis=1)
+    return best, where

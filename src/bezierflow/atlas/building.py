@@ -73,7 +73,7 @@ class AtlasState:
         feasible = program.feasible
         units = Units(program.ideal, program.span, feasible.lower, feasible.upper, program.origin, program.unit)
         raveling = Raveling.of(np.zeros(len(feasible.lower)))
-        coverage = self.search.history[-1][0] if self.search.history else 0.0
+        coverage = self.search.history[-1].covered if self.search.history else 0.0
         return BezierAtlas(tuple(patches), units, raveling, coverage) if patches else None
 
 

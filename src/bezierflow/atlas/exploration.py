@@ -19,6 +19,10 @@ STILL = 2e-3
 FAR = 20.0
 """A chart point this far away asks for the minimum of one objective."""
 
+FEW, SLOWLY = 10, 10.0
+"""Fewer nondominated points than the first do not tell the ranges of the front: units shrink by no more than the second factor.
+Sampling finds hardly any feasible points where there are equalities."""
+
 MOST_ROUNDS = 6
 """How often the ends of the front are looked for, until its ranges stay."""
 
@@ -75,9 +79,10 @@ def normalize(program: Program) -> None:
     keep = nondominated(program.archive.f)
     z, f = program.archive.z[keep], program.archive.f[keep]
     low, high = f.min(axis=0), f.max(axis=0)
+    least = program.span / SLOWLY if len(f) < FEW else 1e-9 * np.maximum(np.abs(high), np.abs(low)) + 1e-300
     program.archive = Archive(z, f)
     program.ideal = low
-    program.span = np.maximum(high - low, 1e-9 * np.maximum(np.abs(high), np.abs(low)) + 1e-300)
+    program.span = np.maximum(high - low, least)
 
 
 def evolve(

@@ -72,16 +72,7 @@ class Nodes:
     def track(self, program: Program, c: Float[np.ndarray, "n dimension"], most: int = 6) -> Solutions:
         """Solutions at c from the nearest nodes along their tangents; those that jumped to another branch are not ok."""
         assert self.nodes is not None
-        begin = self.nodes.take(self.nearest(c))
-        a = self.label.chart(c)
-        found = newton(program, predict(begin, a), most)
-        L, change = program.n_free, a - begin.a
-        forward = begin.z + np.einsum("nij,nj->ni", begin.tangent[:, :L], change)
-        backward = found.z - np.einsum("nij,nj->ni", np.nan_to_num(found.tangent[:, :L]), change)
-        miss = np.maximum(np.abs(forward - found.z).max(axis=1), np.abs(backward - begin.z).max(axis=1))
-        moved = np.abs(found.z - begin.z).max(axis=1)
-        found.ok &= miss < np.minimum(0.35 * moved, 0.03) + 1e-6
-        return found
+        return step_along(program, self.nodes.take(self.nearest(c)), self.label.chart(c), most)
 
     def nearest(self, c: Float[np.ndarray, "n dimension"]) -> Int[np.ndarray, " n"]:
         """The numbers of the nodes nearest to coordinates."""
@@ -153,3 +144,15 @@ class Nodes:
         M = program.n_objectives
         inside = (there.z > program.lower - 0.2) & (there.z < program.upper + 0.2)
         return np.all(there.mu[:, :M] > -0.2, axis=1) & np.all(inside, axis=1)
+
+
+def step_along(program: Program, begin: Solutions, a: Float[np.ndarray, "n n_objectives"], most: int) -> Solutions:
+    """Solutions at other chart points along the tangents of given ones; not ok where tangents at both ends disagree."""
+    found = newton(program, predict(begin, a), most)
+    L, change = program.n_free, a - begin.a
+    forward = begin.z + np.einsum("nij,nj->ni", begin.tangent[:, :L], change)
+    backward = found.z - np.einsum("nij,nj->ni", np.nan_to_num(found.tangent[:, :L]), change)
+    miss = np.maximum(np.abs(forward - found.z).max(axis=1), np.abs(backward - begin.z).max(axis=1))
+    moved = np.abs(found.z - begin.z).max(axis=1)
+    found.ok &= miss < np.minimum(0.35 * moved, 0.03) + 1e-6
+    return found

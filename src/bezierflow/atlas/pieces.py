@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..simplex import kronecker
-from .asking import ROUNDING, ask_patch, ask_patches, centered, variables
+from .asking import ROUNDING, SIGN, ask_patch, ask_patches, centered, variables
 from .patches import Patch
 
 MOST_POINTS = 4000
@@ -102,7 +102,7 @@ def _beaten(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.
     a = centered(points.f)
     claims = ask_patches(patches, a, box)
     s = claims.y[:, len(box[0])]
-    undercut = (claims.state == 2) & (s < points.f.mean(axis=1) - BEATEN)
+    undercut = (claims.sign > -SIGN) & (s < points.f.mean(axis=1) - BEATEN)
     rest = points.f[~undercut]
     beaten = undercut.copy()
     if len(rest):

@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Float
 from ..evaluation import JaxEvaluator, Objectives
 from ..feasible import FeasibleSet
 from ..methods import Evaluations
+from .asking import best_levels
 
 STEEPEST = 1e7
 """Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""
@@ -166,15 +167,7 @@ class Program:
 
     def known_merit(self, a: Float[np.ndarray, "n n_objectives"]) -> tuple[Float[np.ndarray, " n"], np.ndarray]:
         """The least merit in the archive above each a, an upper bound of s*(a) that costs nothing, and where it is."""
-        f = self.known()
-        if len(f) == 0:
-            return np.full(len(a), np.inf), np.zeros(len(a), dtype=int)
-        tie = TIE * f.sum(axis=1)
-        best, where = np.empty(len(a)), np.empty(len(a), dtype=int)
-        for start in range(0, len(a), 64):
-            merits = (f[None] - a[start : start + 64, None]).max(axis=2) + tie
-            where[start : start + 64], best[start : start + 64] = merits.argmin(axis=1), merits.min(axis=1)
-        return best, where
+        return best_levels(self.known(), a, TIE)
 
     def tidy(self) -> None:
         """Reduces a large archive to its nondominated points."""

@@ -1,6 +1,5 @@
 """A region of the chart: the patches that are fitted through its nodes, cut where one does not suffice."""
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -29,8 +28,14 @@ MOST_TRIES = 3
 MOST_EXTENSIONS = 4
 """How often a leaf's ends are looked for, until a node from elsewhere shows that it goes on."""
 
-FARTHEST_RAY = 2.0
-"""How far rays are followed from the middle of a leaf, in half widths of its box."""
+FARTHEST_RAY = 1.0
+"""How far rays are followed from the rim of a leaf's nodes, in half widths of its box."""
+
+RIM_POINTS = 30
+"""Of each facet of the hull of a leaf's nodes, at which its patch is asked whether the region goes on."""
+
+OPEN_END = 1e-5
+"""Where the signs of a patch are above this at the rim of its nodes, in units of the largest they have, its region goes on."""
 
 USABLE = 1e-3
 """A patch that misses fresh points by more is not asked."""
@@ -162,7 +167,8 @@ class Region(Nodes):
     def extend(self, program: Program) -> bool:
         """Solves where patches say that the region ends, if that is outside of their nodes; True if it is found to go on.
 
-        Along rays from the middle of a leaf the signs of its patch tell where the region ends and where a little beyond.
+        A patch whose signs all hold at the rim of its domain claims that the region goes on there. Outward from such places its
+        signs tell where the region ends, and where a little beyond.
         """
         grown = False
         for leaf in self.leaves if self.d else []:
@@ -171,41 +177,44 @@ class Region(Nodes):
                 continue
             leaf.extensions += 1
             c = self.ends(leaf, patch, box)
-            if len(c) == 0:
-                continue
-            c = c[spread(box(c), 4 + 4 * self.d)]
-            if self.add(self.polish(program, c, patch(c), most=6)).any():
+            if len(c) and self.add(self.polish(program, c, patch(c), most=6)).any():
                 leaf.stale = grown = True
         return grown
 
     def ends(self, leaf: Leaf, patch: Patch, box: Box) -> Float[np.ndarray, "n dimension"]:
-        """Points outside of the nodes at which the signs of a patch are 0, or a little less, along random rays."""
-        direction = self.rays(leaf, box)
-        n = len(direction)
-        reach = np.linspace(0.0, FARTHEST_RAY, 60)
-        u = reach[None, :, None] * direction[:, None, :]
-        c = box.back(u.reshape(-1, self.d))
-        known = self.own_signs(self.y[self.valid]).max(axis=0)
-        sign = (self.own_signs(patch(c)) / np.clip(known, 0.05, 1.0)).min(axis=1).reshape(n, -1)
-        out = []
-        for level in (0.0, -0.05):
-            first = np.where((sign < level).any(axis=1), (sign < level).argmax(axis=1), len(reach) - 1)
-            before = np.maximum(first - (level == 0.0), 0)
-            out.append(c.reshape(n, -1, self.d)[np.arange(n), before])
-        c = np.concatenate(out)
-        return c[leaf.inside(c) & ~patch.inside(c, -0.03 if self.d == 1 else 0.0) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
+        """Where the signs of a patch fall to 0, and to a little less, on rays that leave its nodes where they still hold."""
+        known = np.clip(self.own_signs(self.y[self.valid]).max(axis=0), 0.05, 1.0)
 
-    def rays(self, leaf: Leaf, box: Box) -> Float[np.ndarray, "n dimension"]:
-        """Directions from the middle of a leaf: random ones, along its axes, and to its outermost nodes, where tips may be."""
-        axes = np.concatenate([np.eye(self.d), -np.eye(self.d)])
-        if self.d == 1:
-            return axes
-        u = box(self.c[self.valid & leaf.inside(self.c)])
-        hull = hull_of(u)
-        outer = u if hull is None else u[hull.vertices]
-        random = self.rng.normal(size=(20 * self.d, self.d))
-        directions = np.concatenate([axes, outer[np.abs(outer).max(axis=1) > 0.1][:60], random])
-        return directions / np.abs(directions).max(axis=1, keepdims=True)
+        def sign(u: np.ndarray) -> np.ndarray:
+            return (self.own_signs(patch(box.back(u))) / known).min(axis=1)
+
+        begin, direction = self.rim_rays(leaf, box)
+        goes_on = np.flatnonzero((sign(begin) > OPEN_END) & leaf.inside(box.back(begin)))
+        goes_on = goes_on[spread(begin[goes_on], 2 + 2 * self.d)] if len(goes_on) else goes_on
+        n, reach = len(goes_on), np.linspace(0.0, FARTHEST_RAY, 60)
+        u = begin[goes_on, None] + reach[None, :, None] * direction[goes_on, None, :]
+        along, out = sign(u.reshape(-1, self.d)).reshape(n, len(reach)), [np.zeros((0, self.d))]
+        for level in (0.0, -0.05):
+            first = np.where((along < level).any(axis=1), (along < level).argmax(axis=1), len(reach) - 1)
+            before = np.maximum(first - (level == 0.0), 0)
+            out.append(box.back(u[np.arange(n), before]))
+        c = np.concatenate(out)
+        return c[leaf.inside(c) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
+
+    def rim_rays(self, leaf: Leaf, box: Box) -> tuple[Float[np.ndarray, "n dimension"], Float[np.ndarray, "n dimension"]]:
+        """Points of the box on the rim of a leaf's nodes, with directions that lead outward."""
+        u = box(self.c[self.pool(leaf, box)])
+        hull = hull_of(u) if self.d > 1 else None
+        if hull is None:
+            unit = np.concatenate([np.eye(self.d), -np.eye(self.d)])
+            middle = 0.5 * (u.min(axis=0) + u.max(axis=0))
+            return middle + unit * 0.5 * np.ptp(u, axis=0), unit
+        outer = u[hull.vertices]
+        away = outer - outer.mean(axis=0)
+        away = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-12)
+        shares = self.rng.dirichlet(np.ones(self.d), RIM_POINTS)
+        inner = np.einsum("kd,fdi->fki", shares, u[hull.simplices]).reshape(-1, self.d)
+        return np.concatenate([outer, inner]), np.concatenate([away, np.repeat(hull.equations[:, :-1], RIM_POINTS, axis=0)])
 
     def frame(self, leaf: Leaf) -> Box | None:
         """A box around the valid nodes of a leaf, a little larger; None if there are none."""
@@ -311,15 +320,14 @@ class Region(Nodes):
 
     def pool(self, leaf: Leaf, box: Box) -> np.ndarray:
         """The nodes that a leaf's patch is fitted to: those in its box and near the hull of its valid ones."""
-        from scipy.spatial import Delaunay, QhullError  # half a second that only atlases need
-
         u = box(self.c)
         mask = (np.abs(u) <= 1.05).all(axis=1) & leaf.inside(self.c, 0.06 * box.sizes.min())
         known = u[self.valid & leaf.inside(self.c)]
         if self.d > 1 and len(known) >= self.d + 3:
-            middle = known.mean(axis=0)
-            with suppress(QhullError):
-                mask &= Delaunay(middle + 1.25 * (known - middle), qhull_options="QJ").find_simplex(u) >= 0
+            middle, hull = known.mean(axis=0), hull_of(known)
+            if hull is not None:
+                sides = hull.equations[:, :-1]
+                mask &= np.all((u - middle) @ sides.T <= -1.25 * (middle @ sides.T + hull.equations[:, -1]), axis=1)
         return np.flatnonzero(mask)
 
     def interpolate(self, leaf: Leaf, box: Box, pool: np.ndarray, degree: int) -> None:

@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -22,11 +23,21 @@ N_PROBES = 5000
 """Chart points at which the patches are asked in each round; that costs no evaluation."""
 
 N_FILLED, N_VERIFIED = 40, 50
-COVERED, VERIFIED = 0.9994, 0.98
+COVERED, CLOSED, VERIFIED = 0.9994, 0.99, 0.98
 """The shares of covered and of verified chart points at which a search ends, if they are reached in two rounds running."""
+
+LEAST_SLACK = 2e-6
+"""A chart point is covered if an answer's signs are at most this far below 0, or a hundredth of the root of the tolerance: an
+answer whose sign is wrong by δ is off by about δ²."""
 
 PATIENCE, NO_GAIN = 5, 5e-4
 """A search ends also if so many rounds gained less coverage than this."""
+
+NEAR = 2e-3
+"""Claims whose signs are further below 0 are not followed."""
+
+N_SEAMS, BISECTIONS = 400, 14
+"""Chart points at which the answer passes from one region to another, looked for in each round."""
 
 CLOSE = 0.03
 """Nodes at most this far away, in chart coordinates, tell by their tangents whether a solution is on their branch."""
@@ -35,14 +46,38 @@ SAME_BRANCH = 1e-4
 """Regions of one label are the same where their quantities differ by less."""
 
 
+class Round(NamedTuple):
+    """What a round found before it mended it.
+
+    Attributes:
+        covered: the share of probes that a patch covers.
+        closed: the same of points on seams.
+        verified: the share of claims at fresh chart points that hold; not a number where none were verified.
+    """
+
+    covered: float
+    closed: float
+    verified: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing worth another round was found."""
+        return self.covered >= COVERED and self.closed >= CLOSED and self.verified >= VERIFIED
+
+
+NOTHING_YET = Round(0.0, 0.0, float("nan"))
+"""Before the first round."""
+
+
 class Search:
     """Regions found so far, with what it takes to find more."""
 
     def __init__(self, program: Program, tol: float, seed: int):
         self.program, self.tol, self.box = program, tol, (program.lower, program.upper)
+        self.slack = max(LEAST_SLACK, 0.01 * np.sqrt(tol))
         self.regions: list[Region] = []
         self.rng = np.random.default_rng(seed)
-        self.history: list[tuple[float, float]] = []
+        self.history: list[Round] = []
 
     def copy(self) -> "Search":
         """The same search, to go on with while this one stays as it is."""
@@ -63,7 +98,7 @@ class Search:
     def undercut(self, a: Float[np.ndarray, "n n_objectives"], claims: Claims) -> Bool[np.ndarray, " n"]:
         """Whether the archive knows a better point than the patches: then a part of a region, or a region, is missing."""
         known, _ = self.program.known_merit(a)
-        return (claims.state > 0) & (
+        return (claims.sign > -NEAR) & (
             known < claims.y[:, self.program.n_free] - 2 * TIE * self.program.n_objectives - 5 * self.tol
         )
 
@@ -90,15 +125,36 @@ class Search:
             if len(rows):
                 rows = rng.choice(rows, max(2, n // 4 // len(self.regions)))
                 out.append(region.label.values(region.y[rows], region.c[rows]))
-        around = np.concatenate(out)
-        around = around + rng.normal(size=around.shape) * 10.0 ** rng.uniform(-3.3, -1, (len(around), 1))
-        return np.concatenate([self.points(n // 2), centered(around)])
+        return np.concatenate([self.points(n // 2), self.around(np.concatenate(out))])
+
+    def around(self, f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_objectives"]:
+        """Chart points at all distances around given values."""
+        return centered(f + self.rng.normal(size=f.shape) * 10.0 ** self.rng.uniform(-3.3, -1, (len(f), 1)))
+
+    def seams(self, n: int) -> Float[np.ndarray, "n_seams n_objectives"]:
+        """Chart points at which the answer passes from one region to another. What is missing between two regions lies there."""
+        from scipy.spatial import KDTree  # half a second that only atlases need
+
+        a = self.probes(2 * n)
+        number = self.ask(a).number
+        near = np.asarray(KDTree(a).query(a, k=4)[1])[:, 1:]
+        first, second = np.repeat(np.arange(len(a)), 3), near.ravel()
+        differ = np.flatnonzero(number[first] != number[second])
+        differ = self.rng.permutation(differ)[:n]
+        one, other, side = a[first[differ]], a[second[differ]], number[first[differ]]
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (one + other)
+            same = (self.ask(middle).number == side)[:, None]
+            one, other = np.where(same, middle, one), np.where(same, other, middle)
+        return 0.5 * (one + other)
 
     # solving -------------------------------------------------------------------------------------------------------------
 
     def solve_at(self, a: Float[np.ndarray, "n n_objectives"], guess: np.ndarray | None = None, starts: int = 2) -> Answers:
         """The best answers that searches from the archive and from guesses find, until the archive knows no better."""
         n = len(a)
+        if n == 0:
+            return solve(self.program, a, np.zeros((0, self.program.n_free)))
         z = choose_starts(self.program, a, starts)
         if guess is not None:
             z = np.concatenate([z, self.program.clip(guess)])
@@ -191,9 +247,10 @@ class Search:
     def refit(self) -> None:
         """Fits what is stale, and follows regions to where their patches say that they go on."""
         for region in self.regions:
-            while region.stale:
+            if region.stale:
                 region.fit(self.program, self.tol)
-                region.extend(self.program)
+            while region.extend(self.program):
+                region.fit(self.program, self.tol)
         self.merge()
 
     def merge(self) -> None:
@@ -240,7 +297,7 @@ class Search:
         """Whether the claims at chart points hold; and which of those that do not are only inaccurate (they become nodes)."""
         claims, M = self.ask(a), self.program.n_objectives
         ok, inaccurate = np.zeros(len(a), dtype=bool), np.zeros(len(a), dtype=bool)
-        rows = np.flatnonzero(claims.state > 0)
+        rows = np.flatnonzero(claims.sign > -NEAR)
         if len(rows) == 0:
             return ok, claims, inaccurate
         answers = self.certify(a[rows], claims.y[rows], claims.number[rows], most=3)
@@ -328,19 +385,25 @@ class Search:
         self.insert(self.solve_at(self.points(N_FIRST)))
         self.refit()
 
-    def round(self, number: int) -> tuple[float, float]:
-        """One round: uncovered chart points are filled, claims at fresh ones verified. Returns both shares."""
-        a = self.probes(N_PROBES)
+    def close(self, a: Float[np.ndarray, "n n_objectives"]) -> int:
+        """Fills some of the chart points that no patch covers; returns how many there were."""
         claims = self.ask(a)
-        open_points = np.flatnonzero((claims.state < 2) | self.undercut(a, claims))
-        covered, verified = 1 - len(open_points) / len(a), np.nan
-        if len(open_points):
-            rows = open_points[spread(a[open_points], N_FILLED)]
+        uncovered = np.flatnonzero((claims.sign < -self.slack) | self.undercut(a, claims))
+        if len(uncovered):
+            rows = uncovered[spread(a[uncovered], N_FILLED)]
             self.fill(a[rows], claims.take(rows))
             self.refit()
+        return len(uncovered)
+
+    def round(self, number: int) -> None:
+        """One round: uncovered chart points are filled, claims at fresh ones verified."""
+        a = self.probes(N_PROBES)
+        covered, verified = 1 - self.close(a) / len(a), np.nan
+        seams = self.seams(N_SEAMS)
+        closed = 1 - self.close(seams) / max(len(seams), 1)
         if covered > 0.9 or number % 4 == 3:
             a = self.probes(4 * N_VERIFIED)
-            a = a[self.rng.permutation(len(a))[:N_VERIFIED]]
+            a = np.concatenate([a[self.rng.permutation(len(a))[:N_VERIFIED]], self.around(seams[:N_VERIFIED])])
             ok, claims, inaccurate = self.verify(a)
             verified = float(ok.mean())
             rows = np.flatnonzero(~ok & ~inaccurate)
@@ -348,18 +411,17 @@ class Search:
                 self.fill(a[rows], claims.take(rows))
             self.refit()
         self.program.tidy()
-        self.history.append((covered, verified))
-        return covered, verified
+        self.history.append(Round(covered, closed, verified))
 
     @property
     def done(self) -> bool:
         """Whether patches covered the chart and were right at fresh points in two rounds running, or no round helps any more."""
         last = self.history[-2:]
-        finished = len(last) == 2 and all(covered >= COVERED and verified >= VERIFIED for covered, verified in last)
+        finished = len(last) == 2 and all(round.complete for round in last)
         return finished or self.stalled
 
     @property
     def stalled(self) -> bool:
         """Whether the last rounds covered no more than those before."""
-        covered = [share for share, _ in self.history]
+        covered = [round.covered + round.closed for round in self.history]
         return len(covered) > 2 * PATIENCE and max(covered[-PATIENCE:]) < max(covered[:-PATIENCE]) + NO_GAIN

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import numpy as np
 
-from ..atlas import AtlasState, BezierAtlas, Settings, advance, begin, measure
+from ..atlas import NOTHING_YET, AtlasState, BezierAtlas, Settings, advance, begin, measure
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
@@ -54,9 +54,8 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """The first look around, or one round: find regions, fit patches, check them at fresh chart points."""
         state = advance(objectives, self.settings, state)
         assert state.search is not None
-        covered, verified = state.search.history[-1] if state.search.history else (0.0, float("nan"))
-        regions = len(state.search.regions)
-        return state, {"covered": covered, "verified": verified, "regions": regions}
+        last = state.search.history[-1] if state.search.history else NOTHING_YET
+        return state, {**last._asdict(), "regions": len(state.search.regions)}
 
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""
@@ -71,7 +70,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         known = np.isfinite(found.distances)
         distances = found.distances[known]
         flags = [Flag.BUDGET_SPENT] if state.spent else []
-        worst = float(found.front[known].max(initial=0.0))
+        worst = float(found.front.max(initial=0.0))
         if found.coverage < WELL_COVERED:
             flags.append(Flag.NOT_COVERED)
         if worst > MOST_MISSES * state.search.tol:
@@ -150,6 +149,6 @@ def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
     violation = f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
     return (
-        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} were certified, objectives are off by at "
+        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold, objectives are off by at "
         f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}{violation}"
     )

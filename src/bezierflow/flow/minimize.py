@@ -122,6 +122,9 @@ def _solve(
     runner = partial(_run, problem, n_iterations=n_iterations, seed=seed, progress=progress)
     if problem.feasible is None or isinstance(flow, Flow | AtlasFlow):
         return _solution(problem, runner(flow, callback=callback), seed, began)
+    if problem.feasible.n_equalities and _may_be_atlas(flow):  # no surface without them lies on them
+        atlas = _atlas_instead(problem, flow, "the set lies on equality constraints", Evaluations())
+        return _solution(problem, runner(atlas, callback=callback), seed, began)
     watch = _Watch(problem.feasible, callback)
     ended = runner(flow, callback=watch)
     why = watch.left or leaves(problem.feasible, ended.surface)
@@ -131,7 +134,9 @@ def _solve(
         ended, why = _look_elsewhere(problem, flow, ended)
         if not why:
             return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
-    atlas = _atlas_instead(problem, flow, ended, why)
+    if not _may_be_atlas(flow):
+        raise cut_off(why or ended.result.message)
+    atlas = _atlas_instead(problem, flow, why or "one surface cannot be this set", ended.evaluations)
     return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
 
 
@@ -213,15 +218,18 @@ def _look_elsewhere(problem: _Problem, flow: AbstractFlow, ended: _Ended) -> tup
     return ended._replace(evaluations=evaluator.evaluations), why
 
 
-def _atlas_instead(problem: _Problem, flow: AbstractFlow, ended: _Ended, why: str) -> AtlasFlow:
+def _may_be_atlas(flow: AbstractFlow) -> bool:
+    """Whether the user left the form of the answer open."""
+    return isinstance(flow, NormalFlow) and flow.degree == "auto"
+
+
+def _atlas_instead(problem: _Problem, flow: AbstractFlow, why: str, spent: Evaluations) -> AtlasFlow:
     """The flow that follows bounds and constraints, in place of one that knows of none."""
     assert problem.feasible is not None
-    if not isinstance(flow, NormalFlow) or flow.degree != "auto":
-        raise cut_off(why or ended.result.message)
-    left = None if flow.budget is None else max(flow.budget - int(ended.evaluations.objective), 0)
-    reason = f"{why}: " if why else "one surface cannot be this set: "
+    assert isinstance(flow, NormalFlow)
+    left = None if flow.budget is None else max(flow.budget - int(spent.objective), 0)
     tol = None if flow.tol == AUTO_TOL else flow.tol
-    return AtlasFlow(problem.feasible, search_box(problem.feasible, problem.start), reason, tol, left)
+    return AtlasFlow(problem.feasible, search_box(problem.feasible, problem.start), f"{why}: ", tol, left)
 
 
 def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> _Problem:
