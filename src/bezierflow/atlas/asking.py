@@ -17,6 +17,9 @@ SIGN = 2e-6
 NEAR = 2e-3
 """One whose signs are at most this far below 0 nearly does."""
 
+LOWER = 1e-9
+"""A patch answers instead of another that holds too if its level is lower by this much."""
+
 Box = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds of the scaled variables."""
 
@@ -48,7 +51,7 @@ def ask_patches(patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"]
     answering, values, state = np.full(n, -1), np.zeros((n, width)), np.zeros(n, dtype=int)
     for number, patch in enumerate(patches):
         y, sign, rows = ask_patch(patch, a, box)
-        holds = (sign > -ROUNDING) & (y[:, L] < best[rows] - 1e-9)
+        holds = (sign > -ROUNDING) & (y[:, L] < best[rows] - LOWER)
         nearly = ~np.isfinite(best[rows]) & ~holds & (sign > near[rows])
         best[rows[holds]], near[rows[nearly]] = y[holds, L], sign[nearly]
         use = holds | nearly
