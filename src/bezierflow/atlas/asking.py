@@ -32,15 +32,17 @@ class Claims:
         number: of the patch that answers, −1 for none.
         y: its quantities, with s in place of the level σ.
         state: 2 where it holds, 1 where it nearly does, 0 where it is only the best there is.
+        a: where it was asked.
     """
 
     number: Int[np.ndarray, " n"]
     y: Float[np.ndarray, "n width"]
     state: Int[np.ndarray, " n"]
+    a: Float[np.ndarray, "n n_objectives"]
 
     def take(self, rows: np.ndarray) -> "Claims":
         """Some of them."""
-        return Claims(self.number[rows], self.y[rows], self.state[rows])
+        return Claims(self.number[rows], self.y[rows], self.state[rows], self.a[rows])
 
 
 def ask_patches(patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"], box: Box) -> Claims:
@@ -57,7 +59,7 @@ def ask_patches(patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"]
         use = holds | nearly
         answering[rows[use]], values[rows[use]] = number, y[use]
         state[rows[use]] = np.where(sign[use] > -SIGN, 2, np.where(sign[use] > -NEAR, 1, 0))
-    return Claims(answering, values, state)
+    return Claims(answering, values, state, a)
 
 
 def ask_patch(

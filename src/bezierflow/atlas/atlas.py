@@ -1,6 +1,6 @@
 """The Pareto set as an atlas: trimmed Bézier simplices over one chart."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -106,7 +106,7 @@ class BezierAtlas:
         for number in np.unique(claims.number):
             mine = claims.number == number
             label = self.patches[number].label
-            c, mean = label.coordinates(rows[mine])
+            c, mean = label.coordinates(claims.a[mine])
             y = claims.y[mine].copy()
             y[:, len(label.side)] += mean
             f[mine] = label.values(y, c)
@@ -135,8 +135,9 @@ class BezierAtlas:
         known = centered(self.points.f)
         near = np.array([int(np.abs(known - row).max(axis=1).argmin()) for row in a[lost]])
         there = ask_patches(self.patches, known[near], self.units.box)
-        claims.number[lost], claims.y[lost] = there.number, there.y
-        return claims
+        asked = a.copy()
+        claims.number[lost], claims.y[lost], asked[lost] = there.number, there.y, there.a
+        return replace(claims, a=asked)
 
     @cached_property
     def points(self) -> Points:

@@ -36,9 +36,10 @@ def surface_data(solution: Solution) -> dict[str, object]:
 
 def surface_footer(solution: Solution) -> str:
     """Where the page's numbers come from."""
+    front_degree = solution.fitted_front.surface.degree
     return (
         "Objective values come from a polynomial fitted to the front; the ± beside each is its largest error at held-out "
-        f"points. Surface of degree {solution.degree}, front of degree {solution.fitted_front.surface.degree}. Made by bezierflow."
+        f"points. Surface of degree {solution.degree}, front of degree {front_degree}. Made by bezierflow."
     )
 
 

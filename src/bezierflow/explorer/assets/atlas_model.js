@@ -19,12 +19,12 @@ class AtlasModel extends Model {
 
   get start() { return this.objectives.map(() => 0); }
 
-  /** Points of the set: those that came along, and on pieces of full dimension those of the mesh, or above points all over the chart. */
+  /** Points of the set: those that came along, and what lies above the mesh or points all over the chart, but for faces. */
   collectSamples() {
     const known = this.pieces.flatMap((piece, number) => piece.places.map((a) => ({ ...this.point(a), piece: number })));
     const asked = this.nObjectives <= 3 ? this.mesh(true).vertices
       : kronecker(this.nObjectives, 6000).map((f) => this.point(centered(f)));
-    const found = [...known, ...asked.filter(({ piece }) => this.isFull(piece))];
+    const found = [...known, ...asked.filter(({ piece }) => this.pieces[piece] && !this.pieces[piece].face)];
     this.samples = found.map(({ t }) => t);
     this.sampleValues = found.map(({ f }) => f);
     this.samplePieces = found.map(({ piece }) => piece);

@@ -48,8 +48,11 @@ class BezierSimplex {
 
 /** t_m^k for k = 0 … D, one row of M numbers after the other. */
 function powerTable(t, degree) {
-  const n = t.length, table = new Float64Array((degree + 1) * n).fill(1);
-  for (let place = n; place < table.length; place++) table[place] = table[place - n] * t[place % n];
+  const n = t.length, table = new Float64Array((degree + 1) * n);
+  for (let m = 0; m < n; m++) {
+    table[m] = 1;
+    for (let k = 1; k <= degree; k++) table[k * n + m] = table[(k - 1) * n + m] * t[m];
+  }
   return table;
 }
 

@@ -32,16 +32,17 @@ class ChartMesh {
   /** Where the piece of i ends on the way to j: two new vertices in almost the same place, one for each side. */
   cut(i, j) {
     return this.ofEdge(this.cuts, i, j, (first, second) => {
-      const from = this.vertices[first], to = this.vertices[second];
-      let near = 0, far = 1, beyond = to.piece;
-      const place = (share) => from.t.map((value, m) => value + share * (to.t[m] - value));
-      for (let k = this.model.nObjectives === 2 ? 24 : 8; k > 0; k--) {
-        const middle = (near + far) / 2, { piece } = this.model.point(place(middle));
-        if (piece === from.piece) near = middle; else { far = middle; beyond = piece; }
+      const { piece } = this.vertices[first], end = this.vertices[second].piece;
+      let near = this.vertices[first], far = this.vertices[second];
+      for (let k = this.model.nObjectives === 2 ? 24 : 6; k > 0; k--) {
+        const middle = this.between(near, far);
+        if (middle.piece === piece) near = middle; else far = middle;
       }
-      return { [first]: this.addVertex(place(near), from.piece), [second]: this.addVertex(place(far), to.piece), third: beyond !== to.piece };
+      return { [first]: this.addVertex(near, piece), [second]: this.addVertex(far, end), third: far.piece !== end };
     });
   }
+
+  between(one, other) { return this.model.point(one.t.map((value, m) => (value + other.t[m]) / 2)); }
 
   /** Whether a third piece lies between those of i and j. */
   hasThird(i, j) { return this.vertices[i].piece !== this.vertices[j].piece && this.cut(i, j).third; }
@@ -53,14 +54,12 @@ class ChartMesh {
   }
 
   /** A vertex of a cell on a piece. On pieces of full dimension objectives are on the level, which has no jumps. */
-  addVertex(t, piece) {
-    const point = this.model.point(t);
+  addVertex(point, piece) {
     return this.vertices.push({ ...point, piece, f: this.model.isFull(piece) ? point.level : point.f }) - 1;
   }
 
   split(cell, splits) {
-    const middle = (i, j) => this.ofEdge(this.middles, i, j, () =>
-      this.vertices.push(this.model.point(this.vertices[i].t.map((value, m) => (value + this.vertices[j].t[m]) / 2))) - 1);
+    const middle = (i, j) => this.ofEdge(this.middles, i, j, () => this.vertices.push(this.between(this.vertices[i], this.vertices[j])) - 1);
     const [p, q, r] = cell, [pq, qr, rp] = [middle(p, q), middle(q, r), middle(r, p)];
     for (const part of [[p, pq, rp], [pq, q, qr], [rp, qr, r], [pq, qr, rp]]) this.addCell(part, splits + 1);
   }
@@ -76,7 +75,7 @@ class ChartMesh {
   }
 
   cutInThree(cell, pieces) {
-    const middle = this.vertices[cell[0]].t.map((_, m) => cell.reduce((sum, k) => sum + this.vertices[k].t[m], 0) / 3);
+    const middle = this.model.point(this.vertices[cell[0]].t.map((_, m) => cell.reduce((sum, k) => sum + this.vertices[k].t[m], 0) / 3));
     cell.forEach((k, i) => {
       const center = this.addVertex(middle, pieces[i]);
       const toNext = this.cut(k, cell[(i + 1) % 3])[k], toLast = this.cut(k, cell[(i + 2) % 3])[k];
@@ -90,7 +89,7 @@ class ChartMesh {
   addThinPieces() {
     this.model.pieces.forEach((piece, number) => {
       if (piece.face || this.model.isFull(number) || piece.dimension > 1) return;
-      const places = piece.places.map((a) => this.addVertex(a, number));
+      const places = piece.places.map((a) => this.addVertex(this.model.point(a), number));
       if (piece.dimension === 0) this.add(number, places[0]);
       else for (let k = 0; k + 1 < places.length; k++) this.add(number, places[k], places[k + 1]);
     });

@@ -147,14 +147,15 @@ class SimplexPad extends Pad {
 class ChartPad extends Pad {
   /** The middle of the chart, and for each objective where a unit less of it leads. */
   axes() {
-    const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-    if (this.model.nObjectives === 2) {
-      const half = width / 2 - 28;
-      return { middle: [width / 2, height / 2], ways: [[-half, 0], [half, 0]] };
-    }
+    const { clientWidth: width, clientHeight: height } = this.canvas, key = `${width}×${height}`;
+    if (this.known?.key !== key) this.known = { key, middle: [width / 2, height / 2], steps: this.stepsIn(width, height) };
+    return this.known;
+  }
+
+  stepsIn(width, height) {
+    if (this.model.nObjectives === 2) return [[28 - width / 2, 0], [width / 2 - 28, 0]];
     const radius = Math.min((width - 24) / Math.sqrt(3), height / 2 - 26);
-    const ways = [210, 330, 90].map((angle) => [Math.cos(angle * Math.PI / 180), -Math.sin(angle * Math.PI / 180)].map((part) => radius * part));
-    return { middle: [width / 2, height / 2], ways };
+    return [210, 330, 90].map((angle) => [radius * Math.cos(angle * Math.PI / 180), -radius * Math.sin(angle * Math.PI / 180)]);
   }
 
   /** Darker than what is pale. */
@@ -163,15 +164,15 @@ class ChartPad extends Pad {
   width() { return this.model.nObjectives === 2 ? this.canvas.clientWidth - 56 : this.canvas.clientHeight - 52; }
 
   place(t) {
-    const { middle, ways } = this.axes();
-    return middle.map((value, axis) => t.reduce((sum, a, m) => sum - a * ways[m][axis], value));
+    const { middle, steps } = this.axes();
+    return middle.map((value, axis) => t.reduce((sum, a, m) => sum - a * steps[m][axis], value));
   }
 
   pointAt(x, y) {
-    const { middle, ways } = this.axes(), from = [x - middle[0], y - middle[1]], n = ways.length;
-    const length = ways[0][0] ** 2 + ways[0][1] ** 2;
-    // Σ_m ways_m = 0 and Σ_m ways_m ways_mᵀ = n/2 |way|² for n = 3, 2 |way|² along the line for n = 2
-    return withinChart(ways.map((way) => -(way[0] * from[0] + way[1] * from[1]) / (length * (n === 2 ? 2 : 1.5))));
+    const { middle, steps } = this.axes(), from = [x - middle[0], y - middle[1]];
+    // Along each axis that is drawn Σ_m step_m step_mᵀ is |step|² times 2 for two objectives, 3/2 for three.
+    const length = (steps[0][0] ** 2 + steps[0][1] ** 2) * (steps.length === 2 ? 2 : 1.5);
+    return withinChart(steps.map((step) => -(step[0] * from[0] + step[1] * from[1]) / length));
   }
 
   /** The chart's outline: objective values 0 or 1, seen along the diagonal of their cube. */
