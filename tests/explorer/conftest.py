@@ -61,8 +61,8 @@ def pages(solutions, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def atlases():
-    """Two objectives with gaps and an isolated point, three and four in a box; see `make_atlases`."""
-    found = {which: load(Path(__file__).parent / "atlases" / f"{which}.bez") for which in (2, 3, 4)}
+    """Two objectives with gaps and an isolated point, three and four in a box, two with constraints; see `make_atlases`."""
+    found = {which: load(Path(__file__).parent / "atlases" / f"{which}.bez") for which in (2, 3, 4, "constrained")}
     return found | {3: dataclasses.replace(found[3], names=NAMES["evil"].complete(3, 3))}
 
 

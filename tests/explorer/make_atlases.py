@@ -1,12 +1,13 @@
 """The atlases that the page's tests open, as files: `python tests/explorer/make_atlases.py` makes them again.
 
-They take about a minute, and the page shows what is in a file however it came there.
+They take a minute or two, and the page shows what is in a file however it came there.
 """
 
 from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
+from scipy.optimize import LinearConstraint
 
 import bezierflow as bf
 
@@ -29,6 +30,9 @@ def main():
     bf.minimize(waves, None, bounds=(np.zeros(1), np.ones(1)), tol=1e-3).save(FOLDER / "2.bez")
     bf.minimize(distances(3), None, bounds=box).save(FOLDER / "3.bez")
     bf.minimize(distances(4), None, bounds=box, tol=1e-2).save(FOLDER / "4.bez")
+    constraints = [LinearConstraint(np.ones(3), 1, 1), lambda x: x[0] - x[1] - 0.3]
+    bounds = np.zeros(3), np.ones(3)
+    bf.minimize(distances(2), None, bounds=bounds, constraints=constraints, tol=1e-3).save(FOLDER / "constrained.bez")
 
 
 if __name__ == "__main__":

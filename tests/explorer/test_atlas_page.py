@@ -42,7 +42,7 @@ def void(atlas):
     return a[np.flatnonzero(~full[atlas.ask(a).number])[0]]
 
 
-@pytest.mark.parametrize("which", EVERY)
+@pytest.mark.parametrize("which", [*EVERY, "constrained"])
 def test_answers_are_those_of_python(opened_atlas, atlases, which):
     atlas = atlases[which].pareto_set
     a = chart_points(atlas)
@@ -230,6 +230,22 @@ def test_what_is_active_is_said(opened_atlas, atlases):
     assert f"{names.variables[i]} at its upper bound" in page.locator("#place").inner_text()
     assert page.locator(".design tr").nth(i).inner_text().split("\t")[1].startswith("at upper bound")
     assert page.locator('.piece[aria-current="true"]').count() == 1
+
+
+def test_active_constraints_are_said(opened_atlas, atlases):
+    page, atlas = opened_atlas("constrained"), atlases["constrained"].pareto_set
+    labels = [patch.label for patch in atlas.patches]
+    assert {label.n_inequalities for label in labels} == {1}
+    assert all(label.constraints[1] for label in labels)  # the equality, of which nothing is said
+    seen = set()
+    for a in atlas.points.f[::40]:
+        a = a - a.mean()
+        said = page.evaluate("(a) => bezierflow.model.describe(bezierflow.model.point(a)).join(' ')", a.tolist())
+        active = bool(atlas.label(a).constraints[0])
+        assert ("inequality 1" in said) == active
+        assert "inequality 2" not in said
+        seen.add(active)
+    assert len(seen) > 1
 
 
 def test_bookmarks_are_exported(opened_atlas, atlases):

@@ -20,6 +20,9 @@ NEAR = 2e-3
 LOWER = 1e-9
 """A patch answers instead of another that holds too if its level is lower by this much."""
 
+TOLERANCES = {"rounding": ROUNDING, "lower": LOWER, "sign": SIGN, "near": NEAR}
+"""All of them, for who asks by the same rule elsewhere."""
+
 Box = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds of the scaled variables."""
 

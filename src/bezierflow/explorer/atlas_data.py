@@ -3,8 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..atlas import BezierAtlas, Patch, Piece, centered
-from ..atlas.asking import LOWER, NEAR, ROUNDING, SIGN
+from ..atlas import TOLERANCES, BezierAtlas, Patch, Piece, centered
 from ..flow import Solution
 from .encoding import encode, finite
 
@@ -24,7 +23,7 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
         "nadir": encode(units.ideal + units.span),
         "atlas": {
             "units": {name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")},
-            "tolerances": {"rounding": ROUNDING, "lower": LOWER, "sign": SIGN, "near": NEAR},
+            "tolerances": TOLERANCES,
             "patches": [_describe_patch(patch, owner.get(number, -1)) for number, patch in enumerate(atlas.patches)],
             "pieces": [_describe_piece(atlas, piece) for piece in atlas.pieces],
         },

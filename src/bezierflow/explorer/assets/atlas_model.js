@@ -10,7 +10,7 @@ class AtlasModel extends Model {
     this.box = { low: scaled(this.units.lower), high: scaled(this.units.upper) };
     this.tolerances = tolerances;
     this.patches = patches.map((patch) => new Patch(patch, this.box));
-    this.frontError = this.scale.map((scale) => scale * data.error.front);
+    this.frontError = this.scale.map((scale) => scale * (data.error.front ?? NaN));
     this.pieces = toned(pieces.map((piece) => ({ ...piece, places: decodeRows(piece.places, this.nObjectives) })));
     this.places = this.pieces.flatMap(({ places }) => places);
     this.words = ATLAS_WORDS;
@@ -142,21 +142,21 @@ class AtlasModel extends Model {
 
   /** A piece in a few words: what it is, what is active on it, and where it lies if others are alike. */
   titleOf(number) {
-    const words = ({ dimension, side, constraints }) => {
-      const kind = ["Point", "Curve", "Surface", "Solid"][dimension] ?? `Part of dimension ${dimension}`;
-      return `${kind}: ${this.describeActive(side, constraints) || "no bound active"}`;
-    };
-    const piece = this.pieces[number], title = words(piece);
-    if (this.pieces.filter((other) => !other.face && words(other) === title).length === 1) return title;
-    const values = piece.places.map((a) => this.values(a)[0]);
-    const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => readable(value, 3, this.scale[0]));
-    return `${title}, ${this.objectives[0].name} ${low} to ${high}`;
+    const piece = this.pieces[number], alike = (other) => ["dimension", "side", "constraints"].every((key) => String(other[key]) === String(piece[key]));
+    const kind = ["Point", "Curve", "Surface", "Solid"][piece.dimension] ?? `Part of dimension ${piece.dimension}`;
+    const words = [this.describeActive(piece.side, piece.constraints)].filter(Boolean);
+    if (this.pieces.filter((other) => !other.face && alike(other)).length > 1) {
+      const values = piece.places.map((a) => this.values(a)[0]);
+      const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => readable(value, 3, this.scale[0]));
+      words.push(`${this.objectives[0].name} ${low} to ${high}`);
+    }
+    return `${kind}: ${words.join(", ") || "no bound active"}`;
   }
 
   /** Variables at their bounds and active constraints; empty if there are none. */
   describeActive(side, constraints) {
     const bounds = side.flatMap((one, k) => (one ? [`${this.variables[this.free[k]].name} at its ${one > 0 ? "upper" : "lower"} bound`] : []));
-    return listed([...bounds, ...constraints.flatMap((active, j) => (active ? [`constraint ${j + 1}`] : []))]);
+    return listed([...bounds, ...constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []))]);
   }
 
   /** −1 for a variable at its lower bound, 1 at its upper, 0 between them. */

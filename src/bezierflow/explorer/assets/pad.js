@@ -68,7 +68,8 @@ class Pad {
   colorOf({ piece, feasible }) {
     if (!feasible) return this.model.nObjectives === 2 ? COLORS.infeasibleDeep : this.excludedColor;
     const { tone, dimension } = this.model.pieces[piece] ?? { tone: FACE_TONES[0] };
-    return dimension === this.model.nObjectives - 1 ? tone.flat : tone.pale;
+    if (dimension === this.model.nObjectives - 1) return tone.flat;
+    return this.model.nObjectives === 2 ? COLORS.line : tone.pale;
   }
 
   thickness({ piece }) { return this.model.pieces[piece]?.dimension === 1 ? 10 : 4; }
