@@ -49,7 +49,7 @@ def test_answers_are_those_of_python(opened_atlas, atlases, which):
     found = opened_atlas(which).evaluate(ASKED, a.tolist())
     claims = atlas.ask(a)
     dimensions = {atlas.patches[number].label.dimension for number in claims.number}
-    assert len(dimensions) > 1  # inside and beside the front
+    assert len(dimensions) > 1 or which == "constrained"  # inside and beside the front, but where it covers the whole chart
     np.testing.assert_array_equal([one["number"] for one in found], claims.number)
     np.testing.assert_array_equal([one["state"] for one in found], claims.state)
     scale = np.abs(atlas.units.ideal) + atlas.units.span
