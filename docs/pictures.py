@@ -31,19 +31,27 @@ def main() -> None:
         "front-choices": bf.plots.front(design, choices=choices).figure,
         "error": bf.plots.error(solution).figure,
         "paths": bf.plots.paths(solution),
-        "atlas": atlas(),
+        "atlas": atlas(boxed := in_a_box()),
     }
     for name, figure in pictures.items():
         figure.savefig(IMAGES / f"{name}.png", dpi=110)
     with tempfile.TemporaryDirectory() as folder:
-        photograph(bf.explore(design, Path(folder) / "page.html", title="Gearbox study"))
+        photograph(bf.explore(design, Path(folder) / "page.html", title="Gearbox study"), "explorer", "420", "0.62")
+        photograph(bf.explore(boxed, Path(folder) / "atlas.html", title="Three sites"), "explorer-atlas", "800", "0.12")
 
 
-def atlas() -> "Figure":
-    """Distances to three points in a box: the chart with its regions, the designs, and the front."""
+def in_a_box() -> bf.Solution:
+    """Distances to three points, within bounds that cut most of the straight triangle off."""
+    problem = bf.problems.Problem(
+        distances, objective_names=["Cost", "Mass", "Noise"], objective_units=["k€", "kg", "dB"], n_variables=3
+    )
+    return bf.minimize(problem, None, bounds=(np.full(3, 0.1), np.full(3, 0.7)))
+
+
+def atlas(solution: bf.Solution) -> "Figure":
+    """The chart with its regions, the designs, and the front."""
     import matplotlib.pyplot as plt
 
-    solution = bf.minimize(distances, None, bounds=(np.full(3, 0.1), np.full(3, 0.7)))
     figure = plt.figure(figsize=(12.5, 4.2), layout="constrained")
     bf.plots.chart(solution, ax=figure.add_subplot(1, 3, 1), title="the chart, a color for each label")
     for place, draw, title in ((2, bf.plots.surface, "designs"), (3, bf.plots.front, "front")):
@@ -65,8 +73,8 @@ def gearbox() -> bf.Solution:
     return bf.minimize(named, np.zeros(20), bf.lift(bf.Newton(), degree=5))
 
 
-def photograph(page: Path) -> None:
-    """The page after a person has set a bound and kept two choices."""
+def photograph(page: Path, name: str, bound: str, slider: str) -> None:
+    """The page after a person has set a bound, moved the third slider and kept two choices."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -76,13 +84,13 @@ def photograph(page: Path) -> None:
         tab.goto(page.as_uri())
         tab.locator("#add").click()
         tab.locator(".bookmarks input").fill("Balanced")
-        tab.locator("#bound-1").fill("420")
-        tab.locator("#weight-2").fill("0.62")
+        tab.locator("#bound-1").fill(bound)
+        tab.locator("#weight-2").fill(slider)
         tab.locator("#add").click()
         tab.locator(".bookmarks input").nth(1).fill("Quiet, light")
         tab.locator("h1").click()
         tab.wait_for_timeout(200)
-        tab.screenshot(path=IMAGES / "explorer.png", full_page=True)
+        tab.screenshot(path=IMAGES / f"{name}.png", full_page=True)
         browser.close()
 
 

@@ -1,11 +1,13 @@
 """A real headless Chromium for the page's tests, if there is one on this machine."""
 
+import dataclasses
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
-from bezierflow import explore
+from bezierflow import explore, load
 from bezierflow.problems import Names
 from solved import distances_to_points
 
@@ -57,19 +59,44 @@ def pages(solutions, tmp_path_factory):
     return {which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>") for which, one in solutions.items()}
 
 
+@pytest.fixture(scope="session")
+def atlases():
+    """Two objectives with gaps and an isolated point, three and four in a box, two with constraints; see `make_atlases`."""
+    found = {which: load(Path(__file__).parent / "atlases" / f"{which}.bez") for which in (2, 3, 4, "constrained")}
+    return found | {3: dataclasses.replace(found[3], names=NAMES["evil"].complete(3, 3))}
+
+
+@pytest.fixture(scope="session")
+def atlas_pages(atlases, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("atlas_pages")
+    return {which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>") for which, one in atlases.items()}
+
+
 @pytest.fixture
-def opened(browser, pages):
+def opened(visit, pages):
+    """Opens the page of one surface."""
+    return lambda which, **window: visit(pages[which], **window)
+
+
+@pytest.fixture
+def opened_atlas(visit, atlas_pages):
+    """Opens the page of an atlas."""
+    return lambda which, **window: visit(atlas_pages[which], **window)
+
+
+@pytest.fixture
+def visit(browser):
     """Opens a page; at the end there must have been no error, no dialog and no request but the file itself."""
     troubles, contexts = [], []
 
-    def visit(which, width=1440, height=900):
+    def visit(path, width=1440, height=900):
         context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        address = pages[which].as_uri()
+        address = path.as_uri()
         page.on(
             "request",
             lambda request: request.url.split(":")[0] == "blob" or request.url == address or troubles.append(request.url),

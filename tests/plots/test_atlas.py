@@ -45,13 +45,11 @@ def test_pairs_show_the_whole_front(solution):
     assert len(cloud.get_offsets()) == len(solution.pareto_set.points.f)
 
 
-def test_what_takes_one_surface_says_so(solution, tmp_path):
+def test_what_takes_one_surface_says_so(solution):
     with pytest.raises(TypeError, match="atlas"):
         bf.plots.edges(solution)
     with pytest.raises(TypeError, match="atlas"):
         bf.plots.paths(solution)
-    with pytest.raises(TypeError, match="atlas"):
-        bf.explore(solution, tmp_path / "page.html")
 
 
 def test_a_chart_needs_an_atlas():

@@ -1,6 +1,6 @@
 """Pareto sets of any shape: one chart that covers every front, its regions, and an atlas of trimmed Bézier simplices."""
 
-from .asking import centered
+from .asking import TOLERANCES, centered
 from .atlas import BezierAtlas, Units
 from .atlas_file import describe_atlas, restore_atlas
 from .building import AtlasState, Settings, advance, begin
@@ -12,6 +12,7 @@ from .walking import Lowest, Walk, lowest_total, nearest_design, nearest_values
 
 __all__ = [
     "NOTHING_YET",
+    "TOLERANCES",
     "AtlasError",
     "AtlasState",
     "BezierAtlas",

@@ -19,6 +19,12 @@ LEAD, DOUBT, NOWHERE = 1e-3, 100.0, 1e6
 what its signs are below 0, else `NOWHERE`. Patches leave slivers between them in which only a patch of another basin, with a much
 higher level, holds strictly."""
 
+LOWER = 1e-9
+"""A patch answers instead of another if its level is lower by this much."""
+
+TOLERANCES = {"rounding": ROUNDING, "lower": LOWER, "sign": SIGN, "lead": LEAD, "doubt": DOUBT, "nowhere": NOWHERE}
+"""All of them, for who asks by the same rule elsewhere."""
+
 Box = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds of the scaled variables."""
 
@@ -31,19 +37,21 @@ class Claims:
         number: of the patch that answers, −1 for none.
         y: its quantities, with s in place of the level σ.
         sign: the least of its signs; −inf where there is none.
+        a: where it was asked.
     """
 
     number: Int[np.ndarray, " n"]
     y: Float[np.ndarray, "n width"]
     sign: Float[np.ndarray, " n"]
+    a: Float[np.ndarray, "n n_objectives"]
 
     def take(self, rows: np.ndarray) -> "Claims":
         """Some of them."""
-        return Claims(self.number[rows], self.y[rows], self.sign[rows])
+        return Claims(self.number[rows], self.y[rows], self.sign[rows], self.a[rows])
 
     def put(self, rows: np.ndarray, other: "Claims") -> None:
         """Replaces some of them."""
-        self.number[rows], self.y[rows], self.sign[rows] = other.number, other.y, other.sign
+        self.number[rows], self.y[rows], self.sign[rows], self.a[rows] = other.number, other.y, other.sign, other.a
 
 
 def ask_patches(patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"], box: Box) -> Claims:
@@ -55,10 +63,10 @@ def ask_patches(patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"]
     for number, patch in enumerate(patches):
         y, least, rows = ask_patch(patch, a, box)
         level = np.where(least > -ROUNDING, y[:, L], np.where(least > -SIGN, y[:, L] + LEAD - DOUBT * least, NOWHERE - least))
-        use = level < best[rows] - 1e-9
+        use = level < best[rows] - LOWER
         rows = rows[use]
         best[rows], answering[rows], values[rows], sign[rows] = level[use], number, y[use], least[use]
-    return Claims(answering, values, sign)
+    return Claims(answering, values, sign, a.copy())
 
 
 def ask_patch(

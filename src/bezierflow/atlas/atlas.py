@@ -97,17 +97,17 @@ class BezierAtlas:
     def flat(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_variables"]:
         """The designs above chart points as flat vectors."""
         rows, shape = self._rows(a)
-        return self.units.x(self._variables(self.ask(rows)[0])).reshape(*shape, self.n_variables)
+        return self.units.x(self._variables(self.ask(rows))).reshape(*shape, self.n_variables)
 
     def front(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
         """The objective values above chart points, as the patches have them: no objective is evaluated."""
         rows, shape = self._rows(a)
         f = np.empty((len(rows), self.n_objectives))
-        claims, rows = self.ask(rows)
+        claims = self.ask(rows)
         for number in np.unique(claims.number):
             mine = claims.number == number
             label = self.patches[number].label
-            c, mean = label.coordinates(rows[mine])
+            c, mean = label.coordinates(claims.a[mine])
             y = claims.y[mine].copy()
             y[:, len(label.side)] += mean
             f[mine] = label.values(y, c)
@@ -116,7 +116,7 @@ class BezierAtlas:
     def weights(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
         """The multipliers of the objectives, in the user's units and with sum 1: the prices at which the design is the best."""
         rows, shape = self._rows(a)
-        claims, M = self.ask(rows)[0], self.n_objectives
+        claims, M = self.ask(rows), self.n_objectives
         active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
         start = len(self.units.free) + 1
         w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / self.units.span
@@ -125,11 +125,11 @@ class BezierAtlas:
     def holds(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Bool[np.ndarray, "*batch"]:
         """Whether a patch holds above chart points; elsewhere the nearest one answers."""
         rows, shape = self._rows(a)
-        claims, asked = self.ask(rows)
-        return ((claims.sign > -SIGN) & (asked == rows).all(axis=1)).reshape(shape)
+        claims = self.ask(rows)
+        return ((claims.sign > -SIGN) & (claims.a == rows).all(axis=1)).reshape(shape)
 
-    def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> tuple[Claims, Float[np.ndarray, "n n_objectives"]]:
-        """What the patches say at chart points, and at which they were asked.
+    def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
+        """What the patches say at chart points.
 
         Every point f of the set is an answer everywhere, with the level max(f − a). Where the patches have none, or one that is
         clearly worse than the best of `points`, they are asked below that point.
@@ -138,10 +138,8 @@ class BezierAtlas:
         level, near = best_levels(self.points.f, a)
         lost = np.flatnonzero((claims.number < 0) | (claims.y[:, len(self.units.free)] > level + LEAD))
         if len(lost):
-            a = a.copy()
-            a[lost] = centered(self.points.f[near[lost]])
-            claims.put(lost, ask_patches(self.patches, a[lost], self.units.box))
-        return claims, a
+            claims.put(lost, ask_patches(self.patches, centered(self.points.f[near[lost]]), self.units.box))
+        return claims
 
     @cached_property
     def points(self) -> Points:
@@ -155,7 +153,7 @@ class BezierAtlas:
 
     def label(self, a: Float[np.ndarray, " n_objectives"]) -> Label:
         """What is active above a chart point."""
-        return self.patches[int(self.ask(np.asarray(a, dtype=float)[None])[0].number[0])].label
+        return self.patches[int(self.ask(np.asarray(a, dtype=float)[None]).number[0])].label
 
     def _rows(self, a: np.ndarray | Array) -> tuple[np.ndarray, tuple[int, ...]]:
         a = np.asarray(a, dtype=float)

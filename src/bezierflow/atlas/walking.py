@@ -29,11 +29,11 @@ class Walk:
     """
 
     def __init__(self, atlas: BezierAtlas, a: Float[np.ndarray, " n_objectives"]):
-        claims, asked = atlas.ask(a[None])
+        claims = atlas.ask(a[None])
         self.atlas, self.number = atlas, int(claims.number[0])
         self.patch = atlas.patches[self.number]
         self.label = self.patch.label
-        self.c = self.label.coordinates(asked)[0][0]
+        self.c = self.label.coordinates(claims.a)[0][0]
         rest = np.linalg.inv((self.patch.corners[1:] - self.patch.corners[0]).T) if len(self.c) else np.zeros((0, 0))
         self._by_c = np.concatenate([-rest.sum(axis=0, keepdims=True), rest])
         self._conditions = self.label.conditions(atlas.units.box)

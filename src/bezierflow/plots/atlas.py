@@ -90,7 +90,7 @@ def _grid() -> tuple[Float[np.ndarray, "n 2"], np.ndarray]:
 def _owners(atlas: BezierAtlas, a: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
     """The number of the piece that answers above each chart point, −1 for one that is not part of the set."""
     owner = {patch: number for number, piece in enumerate(atlas.pieces) for patch in piece.patches}
-    return np.array([owner.get(int(patch), -1) for patch in atlas.ask(a)[0].number])
+    return np.array([owner.get(int(patch), -1) for patch in atlas.ask(a).number])
 
 
 def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, colors: dict[int, tuple[float, ...]]) -> None:
@@ -139,7 +139,7 @@ def _draw_levels(ax: "Axes", atlas: BezierAtlas, labels: tuple[str, ...]) -> Non
     colors = piece_colors(atlas)
     u = np.linspace(-1.05, 1.05, 2001)
     a = np.column_stack([u, -u]) / 2
-    claims, _ = atlas.ask(a)
+    claims = atlas.ask(a)
     s = claims.y[:, len(atlas.units.free)]
     ax.plot(u, s, color="#bbbbbb", linewidth=1, zorder=1)
     numbers = _owners(atlas, a)

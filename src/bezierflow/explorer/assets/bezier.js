@@ -6,24 +6,27 @@ class BezierSimplex {
     this.points = points;
     this.nObjectives = nObjectives;
     this.degree = degree;
-    this.indices = multiIndices(nObjectives, degree);
-    this.coefficients = this.indices.map(multinomial);
-    this.width = points.length / this.indices.length;
+    const indices = multiIndices(nObjectives, degree);
+    this.exponents = Uint8Array.from(indices.flat());
+    this.coefficients = Float64Array.from(indices.map(multinomial));
+    this.width = points.length / indices.length;
     this.below = degree > 0 ? multiIndices(nObjectives, degree - 1) : [];
     this.belowCoefficients = this.below.map(multinomial);
-    const places = new Map(this.indices.map((index, row) => [index.join(), row]));
+    const places = new Map(indices.map((index, row) => [index.join(), row]));
     this.raised = this.below.map((index) =>
       index.map((_, m) => places.get(index.map((d, k) => d + (k === m ? 1 : 0)).join())));
   }
 
   /** b(t): an array of `width` numbers. */
   evaluate(t) {
-    const powers = powerTable(t, this.degree), value = new Array(this.width).fill(0);
-    for (let row = 0; row < this.indices.length; row++) {
-      const z = monomial(powers, this.indices[row], this.coefficients[row]);
+    const { width, points, exponents, coefficients, nObjectives } = this;
+    const powers = powerTable(t, this.degree), value = new Array(width).fill(0);
+    for (let row = 0; row < coefficients.length; row++) {
+      let z = coefficients[row];
+      for (let m = 0; m < nObjectives; m++) z *= powers[exponents[row * nObjectives + m] * nObjectives + m];
       if (z === 0) continue;
-      const start = row * this.width;
-      for (let k = 0; k < this.width; k++) value[k] += z * this.points[start + k];
+      const start = row * width;
+      for (let k = 0; k < width; k++) value[k] += z * points[start + k];
     }
     return value;
   }
@@ -43,14 +46,18 @@ class BezierSimplex {
   }
 }
 
+/** t_m^k for k = 0 … D, one row of M numbers after the other. */
 function powerTable(t, degree) {
-  const table = [t.map(() => 1)];
-  for (let k = 0; k < degree; k++) table.push(table[k].map((power, m) => power * t[m]));
+  const n = t.length, table = new Float64Array((degree + 1) * n);
+  for (let m = 0; m < n; m++) {
+    table[m] = 1;
+    for (let k = 1; k <= degree; k++) table[k * n + m] = table[(k - 1) * n + m] * t[m];
+  }
   return table;
 }
 
 function monomial(powers, index, coefficient) {
   let z = coefficient;
-  for (let m = 0; m < index.length; m++) z *= powers[index[m]][m];
+  for (let m = 0; m < index.length; m++) z *= powers[index[m] * index.length + m];
   return z;
 }

@@ -8,10 +8,10 @@ function isFeasible(values, bounds, scale) {
 
 /** A feasible point near t: from the feasible sample nearest to t, as far along the line to t as the bounds allow; null if no sample is feasible. */
 function snapToFeasible(model, bounds, t) {
-  const ok = (point) => isFeasible(model.front.evaluate(point), bounds, model.scale);
+  const ok = (point) => isFeasible(model.values(point), bounds, model.scale);
   if (ok(t)) return t;
   let nearest = null, least = Infinity;
-  model.samples.points.forEach((point, k) => {
+  model.samples.forEach((point, k) => {
     if (!isFeasible(model.sampleValues[k], bounds, model.scale)) return;
     const squared = point.reduce((sum, value, m) => sum + (value - t[m]) ** 2, 0);
     if (squared < least) { least = squared; nearest = point; }
@@ -28,7 +28,7 @@ function snapToFeasible(model, bounds, t) {
 /** The feasible sample where one objective is least, polished by ever shorter moves between pairs of coordinates. */
 function leastFeasible(model, bounds, m) {
   let best = null, value = Infinity;
-  model.samples.points.forEach((point, k) => {
+  model.samples.forEach((point, k) => {
     const values = model.sampleValues[k];
     if (values[m] < value && isFeasible(values, bounds, model.scale)) { best = point; value = values[m]; }
   });
@@ -37,10 +37,7 @@ function leastFeasible(model, bounds, m) {
     for (let i = 0; i < best.length; i++) {
       for (let j = 0; j < best.length; j++) {
         if (i === j) continue;
-        const moved = best.slice(), by = Math.min(step, moved[j]);
-        moved[i] += by;
-        moved[j] -= by;
-        const values = model.front.evaluate(moved);
+        const moved = model.exchanged(best, i, j, step), values = model.values(moved);
         if (values[m] < value && isFeasible(values, bounds, model.scale)) { best = moved; value = values[m]; }
       }
     }
@@ -53,18 +50,4 @@ function excess(values, bounds, scale) {
   let worst = -Infinity;
   for (let m = 0; m < values.length; m++) worst = Math.max(worst, (values[m] - bounds[m]) / scale[m]);
   return worst;
-}
-
-/** The part of a triangle where a function that is linear between its corners is at most 0, as corners of a polygon. */
-function clipTriangle(corners, heights) {
-  const kept = [];
-  for (let k = 0; k < 3; k++) {
-    const next = (k + 1) % 3, a = heights[k], b = heights[next];
-    if (a <= 0) kept.push(corners[k]);
-    if ((a <= 0) !== (b <= 0)) {
-      const share = a / (a - b);
-      kept.push(corners[k].map((value, axis) => value + share * (corners[next][axis] - value)));
-    }
-  }
-  return kept;
 }

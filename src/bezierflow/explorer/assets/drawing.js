@@ -2,9 +2,26 @@
 
 const COLORS = {
   ink: "#1b2430", muted: "#566274", line: "#d5dbe3", faint: "#eef1f5", panel: "#ffffff",
-  accent: "#1f5fd0", feasible: "#bcd3f7", feasibleDeep: "#7fa8ea", infeasible: "#e3e6ea", infeasibleDeep: "#c6ccd4",
+  accent: "#1f5fd0", feasible: "#bcd3f7", feasibleDeep: "#7fa8ea", infeasible: "#e3e6ea", infeasibleDeep: "#c6ccd4", excluded: "#d6dbe1",
   point: "#d1461f", bookmark: "#0f7b54",
 };
+
+/** The colors of a piece: in space from dark to bright, flat on the pad, pale where only a part of what is asked for holds, and of lines. */
+function toneOf(dark, bright = mixed(dark, 0.62)) {
+  return { dark, bright, flat: rgb(mixed(dark, 0.6)), pale: rgb(mixed(dark, 0.88)), line: rgb(dark) };
+}
+
+function mixed(color, white) { return color.map((value) => Math.round(value + white * (255 - value))); }
+
+function rgb(color) { return `rgb(${color.join()})`; }
+
+const TONES = [
+  { ...toneOf([44, 104, 208], [176, 205, 250]), flat: COLORS.feasible, line: COLORS.accent },
+  ...[[206, 142, 20], [120, 74, 184], [14, 140, 132], [198, 66, 132], [118, 132, 28], [36, 142, 186], [150, 94, 58], [92, 92, 120], [176, 112, 200]].map((dark) => toneOf(dark)),
+];
+const FACE_TONES = ["#faf8f2", "#f4f1e8", "#f8f4ec", "#f1eee4"].map((pale) => ({ ...toneOf([120, 130, 145]), pale }));
+const EXCLUDED_TONE = toneOf([176, 183, 193], [232, 235, 239]);
+
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /** Fits a canvas to its box in device pixels and returns its context with CSS pixels for units. */
@@ -50,6 +67,42 @@ function drawPoint(context, x, y, color = COLORS.point, radius = 7) {
   context.lineWidth = 2;
   context.strokeStyle = "#ffffff";
   context.stroke();
+}
+
+/** Fills polygons of one color in one go, with a thin outline that closes the seams between them. */
+function fillPolygons(context, polygons, color) {
+  context.beginPath();
+  for (const polygon of polygons) {
+    polygon.forEach((corner, i) => context[i ? "lineTo" : "moveTo"](corner[0], corner[1]));
+    context.closePath();
+  }
+  context.fillStyle = color;
+  context.strokeStyle = color;
+  context.lineWidth = 0.8;
+  context.fill();
+  context.stroke();
+}
+
+/** Strokes segments of one color in one go. */
+function strokeSegments(context, segments, color, width) {
+  context.beginPath();
+  for (const [from, to] of segments) {
+    context.moveTo(from[0], from[1]);
+    context.lineTo(to[0], to[1]);
+  }
+  context.strokeStyle = color;
+  context.lineWidth = width;
+  context.stroke();
+}
+
+/** Lists by what `key` says of each entry. */
+function grouped(entries, key) {
+  const groups = new Map();
+  for (const entry of entries) {
+    if (!groups.has(key(entry))) groups.set(key(entry), []);
+    groups.get(key(entry)).push(entry);
+  }
+  return groups;
 }
 
 /** Text cut to a width, with an ellipsis. */

@@ -26,14 +26,12 @@ class CurveView {
   drawCurve(context) {
     const { model, state } = this;
     drawAxes(context, this.frame, model, 0, 1);
-    context.lineWidth = 3;
+    this.mesh ??= model.mesh(true);
     context.lineCap = "round";
-    for (let k = 0; k + 1 < model.sampleValues.length; k++) {
-      context.beginPath();
-      context.moveTo(...this.place(model.sampleValues[k]));
-      context.lineTo(...this.place(model.sampleValues[k + 1]));
-      context.strokeStyle = state.feasible[k] && state.feasible[k + 1] ? COLORS.accent : COLORS.infeasibleDeep;
-      context.stroke();
+    const parts = cutByBounds(model, this.mesh, frontCells(model, this.mesh), state.bounds, (_, values) => this.place(values));
+    for (const [color, mine] of grouped(parts, ({ piece, feasible }) => (feasible ? model.pieces[piece].tone.line : COLORS.infeasibleDeep))) {
+      strokeSegments(context, mine.filter(({ polygon }) => polygon.length === 2).map(({ polygon }) => polygon), color, 3);
+      for (const { polygon } of mine) if (polygon.length === 1) drawPoint(context, ...polygon[0], color, 5);
     }
   }
 }
@@ -72,7 +70,7 @@ function drawAxes(context, frame, model, i, j, small = false) {
   context.restore();
 }
 
-/** The sample whose picture is nearest to the pointer, as weights. */
+/** The sample whose picture is nearest to the pointer. */
 function nearestSample(view, event) {
   const box = view.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
   let best = 0, least = Infinity;
@@ -80,38 +78,36 @@ function nearestSample(view, event) {
     const [px, py] = view.place(values), squared = (px - x) ** 2 + (py - y) ** 2;
     if (squared < least) { least = squared; best = k; }
   });
-  return view.model.samples.points[best];
+  return view.model.samples[best];
 }
 
-/** The front of three objectives as small triangles, each cut where a bound cuts it. */
-class Mesh {
-  constructor(model, resolution) {
-    Object.assign(this, { model, triangles: gridTriangles(resolution) });
-    this.values = multiIndices(3, resolution).map((index) => model.front.evaluate(index.map((d) => d / resolution)));
-    this.unit = this.values.map((values) => model.normalized(values));
+/** The front of three objectives as small triangles, each cut where a bound cuts it; curves and points beside them. */
+class Faces {
+  constructor(model, fine) {
+    Object.assign(this, { model, fine });
   }
 
   /** Polygons in space with their colors. They do not depend on where one looks from, so they are kept until a bound moves. */
-  faces({ bounds, version }) {
+  colored({ bounds, version }) {
     if (this.version === version) return this.known;
-    const beyond = this.values.map((values) => excess(values, bounds, this.model.scale)), faces = [];
-    for (const row of this.triangles) {
-      const corners = row.map((k) => this.unit[k]), heights = row.map((k) => beyond[k]), light = faceLight(...corners);
-      const inside = clipTriangle(corners, heights), outside = clipTriangle(corners, heights.map((height) => -height));
-      if (inside.length > 2) faces.push({ corners: inside, color: shade(true, light) });
-      if (outside.length > 2) faces.push({ corners: outside, color: shade(false, light) });
-    }
-    Object.assign(this, { version, known: faces });
-    return faces;
+    this.mesh ??= this.model.mesh(this.fine);
+    this.cells ??= frontCells(this.model, this.mesh);
+    const parts = cutByBounds(this.model, this.mesh, this.cells, bounds, (_, values) => this.model.normalized(values));
+    const known = parts.map(({ polygon, corners, piece, feasible }) => {
+      const tone = feasible ? this.model.pieces[piece].tone : EXCLUDED_TONE;
+      return { corners: polygon, color: corners.length > 2 ? shade(tone, faceLight(...corners)) : tone.line };
+    });
+    Object.assign(this, { version, known });
+    return known;
   }
 }
 
 class SurfaceView {
   constructor(canvas, model, state, onMove) {
     Object.assign(this, { canvas, model, state, onMove, turn: 0.75, tilt: 0.5 });
-    this.fine = new Mesh(model, model.samples.resolution);
-    this.coarse = new Mesh(model, 20);  // a fifth of the triangles: what a frame has time for while the front turns
-    this.mesh = this.fine;
+    this.fine = new Faces(model, true);
+    this.coarse = new Faces(model, false);  // a fifth of the triangles: what a frame has time for while the front turns
+    this.faces = this.fine;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.last = this.first = [event.clientX, event.clientY];
@@ -139,9 +135,9 @@ class SurfaceView {
     if (this.waiting) return;
     this.waiting = true;  // however fast the pointer moves, each frame is drawn once
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
-    this.mesh = this.coarse;
+    this.faces = this.coarse;
     clearTimeout(this.settling);
-    this.settling = setTimeout(() => { this.mesh = this.fine; this.draw(); }, 150);
+    this.settling = setTimeout(() => { this.faces = this.fine; this.draw(); }, 150);
   }
 
   /** Orthographic: turn about the third axis, then tilt towards the viewer. Returns x, y and depth (nearer is larger). */
@@ -158,7 +154,7 @@ class SurfaceView {
     this.center = [width / 2, height / 2 + 4];
     this.size = Math.min((width - 130) * 0.7, height * 0.6);  // room for the labels on both sides
     this.rotation = { c: Math.cos(this.turn), s: Math.sin(this.turn), ct: Math.cos(this.tilt), st: Math.sin(this.tilt) };
-    drawLayers(this, [state.version, this.turn, this.tilt, this.mesh === this.fine], (context) => {
+    drawLayers(this, [state.version, this.turn, this.tilt, this.faces === this.fine], (context) => {
       this.drawBox(context);
       this.drawSurface(context);
     }, (context) => {
@@ -170,12 +166,13 @@ class SurfaceView {
   /** The faces, the farthest first, each with a thin outline that closes the seams between them. */
   drawSurface(context) {
     const depth = (corners) => corners.reduce((sum, corner) => sum + corner[2], 0) / corners.length;
-    const seen = this.mesh.faces(this.state).map(({ corners, color }) => {
+    const seen = this.faces.colored(this.state).map(({ corners, color }) => {
       const projected = corners.map((corner) => this.project(corner));
       return { projected, color, depth: depth(projected) };
     });
-    context.lineWidth = 0.6;
     for (const { projected, color } of seen.sort((a, b) => a.depth - b.depth)) {
+      if (projected.length === 1) { drawPoint(context, projected[0][0], projected[0][1], color, 4); continue; }
+      context.lineWidth = projected.length === 2 ? 3 : 0.6;
       context.fillStyle = context.strokeStyle = color;
       context.beginPath();
       projected.forEach((corner, k) => context[k ? "lineTo" : "moveTo"](corner[0], corner[1]));
@@ -226,9 +223,8 @@ function faceLight(a, b, c) {
   return Math.abs(0.35 * n[0] + 0.2 * n[1] + 0.92 * n[2]) / (Math.hypot(...n) || 1);
 }
 
-function shade(feasible, light) {
-  const [dark, bright] = feasible ? [[44, 104, 208], [176, 205, 250]] : [[176, 183, 193], [232, 235, 239]];
-  return `rgb(${dark.map((low, k) => Math.round(low + (bright[k] - low) * light)).join()})`;
+function shade({ dark, bright }, light) {
+  return rgb(dark.map((low, k) => Math.round(low + (bright[k] - low) * light)));
 }
 
 class PairsView {
@@ -283,15 +279,19 @@ class PairsView {
   drawPanel(context, panel) {
     const { model, state } = this;
     drawAxes(context, panel.frame, model, panel.i, panel.j, true);
-    for (const feasible of [false, true]) {
-      context.fillStyle = feasible ? "rgba(31,95,208,0.42)" : COLORS.infeasible;
+    const colorOf = (k) => (state.feasible[k] ? model.pieces[model.samplePieces[k]].tone.line : COLORS.infeasible);
+    const order = (color) => (color === COLORS.infeasible ? 0 : color === FACE_TONES[0].line ? 1 : 2);
+    const groups = [...grouped(model.sampleValues.keys(), colorOf)].sort(([one], [other]) => order(one) - order(other));
+    for (const [color, mine] of groups) {
+      context.fillStyle = color;
+      context.globalAlpha = color === COLORS.infeasible ? 1 : 0.42;
       context.beginPath();
-      model.sampleValues.forEach((values, k) => {
-        if (state.feasible[k] !== feasible) return;
-        const [x, y] = this.placeIn(panel, values);
+      for (const k of mine) {
+        const [x, y] = this.placeIn(panel, model.sampleValues[k]);
         context.rect(x - 1, y - 1, 2, 2);
-      });
+      }
       context.fill();
     }
+    context.globalAlpha = 1;
   }
 }

@@ -16,15 +16,15 @@ function nameCell(thing) {
   return thing.unit ? [thing.name, element("span", { className: "unit" }, thing.unit)] : [thing.name];
 }
 
-/** One slider for each weight t_m. */
-class WeightSliders {
+/** One slider for each objective: its weight t_m, or how much of it is accepted. */
+class TradeoffSliders {
   constructor(root, model, state, onMove) {
-    this.state = state;
+    Object.assign(this, { model, state });
     this.rows = model.objectives.map((objective, m) => {
       const id = `weight-${m}`;
       const slider = element("input", {
         type: "range", id, min: "0", max: "1", step: "0.001",
-        oninput: (event) => onMove(withCoordinate(state.t, m, Number(event.target.value))),
+        oninput: (event) => onMove(model.withShare(state.t, m, Number(event.target.value))),
       });
       const figure = element("output", { htmlFor: id });
       root.append(element("div", { className: "weight" },
@@ -35,9 +35,11 @@ class WeightSliders {
 
   update() {
     this.rows.forEach(({ slider, figure }, m) => {
-      slider.value = String(this.state.t[m]);
-      fillTrack(slider, this.state.t[m]);
-      figure.textContent = this.state.t[m].toFixed(3);
+      const share = this.model.share(this.state.point, m), text = this.model.shareText(this.state.point, m);
+      slider.value = String(share);
+      slider.setAttribute("aria-valuetext", text);
+      fillTrack(slider, share);
+      figure.textContent = text;
     });
   }
 }
@@ -83,7 +85,7 @@ class ObjectivePanel {
       const limit = Number.isFinite(bound) ? (bound - model.ideal[m]) / model.scale[m] : 1;
       row.value.textContent = readable(state.f[m], 5, model.scale[m]);
       row.error.textContent = `± ${readable(model.frontError[m], 2)}`;
-      row.error.title = "largest error of the fitted front for this objective, measured at held-out points";
+      row.error.title = model.words.tolerance;
       row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
       row.cut.style.left = `${(100 * limit).toFixed(2)}%`;
       row.slider.value = String(Math.round(1000 * limit));
@@ -94,16 +96,16 @@ class ObjectivePanel {
   }
 }
 
-/** The design: each variable with its value and where that lies in its range over the whole surface. */
+/** The design: each variable with its value, where that lies in its range over the whole set, and the bound that it is at. */
 class DesignPanel {
   constructor(root, model, state) {
     Object.assign(this, { model, state });
     const body = element("tbody");
     this.rows = model.variables.map((variable) => {
-      const value = element("td", { className: "number" }), marker = element("span", { className: "marker" });
-      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(variable)), value,
+      const value = element("span"), bound = element("span", { className: "at-bound" }), marker = element("span", { className: "marker" });
+      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(variable)), element("td", { className: "number" }, bound, value),
         element("td", { className: "bar" }, element("div", { className: "range", "aria-hidden": "true" }, marker))));
-      return { value, marker };
+      return { value, bound, marker };
     });
     root.append(element("table", { className: "design" }, body));
     if (this.rows.length > 10) root.after(element("p", { className: "note" }, `All ${this.rows.length} variables: scroll the list.`));
@@ -114,6 +116,7 @@ class DesignPanel {
     this.rows.forEach((row, i) => {
       const value = this.state.x[i], share = high[i] > low[i] ? (value - low[i]) / (high[i] - low[i]) : 0.5;
       row.value.textContent = readable(value);
+      row.bound.textContent = { "-1": "at lower bound", 1: "at upper bound" }[this.model.sideOf?.(i, this.state.point)] ?? "";
       row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
     });
   }
@@ -136,12 +139,44 @@ class RatesPanel {
   }
 
   update() {
-    const rates = tradeoffRates(this.model.front, this.state.t, this.model.scale);
+    const { matrix, note } = this.model.rates(this.state.point);
     this.cells.forEach((row, i) => row.forEach((cell, j) => {
-      cell.textContent = i === j ? "" : rates ? readable(rates[i][j], 4) : "–";
+      const rate = matrix?.[i][j] ?? null;
+      cell.textContent = i === j ? "" : rate === null ? "–" : readable(rate, 4);
     }));
-    this.note.textContent = rates
-      ? "Change of the row for one unit more of the column, all other objectives held."
-      : "The front has a corner or a crease here: no single rate.";
+    this.note.textContent = note;
   }
+}
+
+/** What holds at the current point of an atlas, in words, and the pieces of its set, each a button that leads there. */
+class PlacePanel {
+  constructor(root, model, state, onMove) {
+    Object.assign(this, { model, state });
+    this.lines = element("div", { className: "place", role: "status" });
+    const least = (piece) => Math.min(...piece.places.map((a) => model.values(a)[0]));
+    const own = [...model.pieces.entries()].filter(([, piece]) => !piece.face)
+      .sort(([, one], [, other]) => other.dimension - one.dimension || least(one) - least(other));
+    this.buttons = own.map(([number, piece]) => {
+      const swatch = element("span", { className: "swatch", ariaHidden: "true" });
+      swatch.style.background = model.isFull(number) ? piece.tone.flat : piece.tone.line;
+      const button = element("button", { type: "button", className: "piece", title: "Go to the middle of this piece",
+        onclick: () => onMove(middleOf(piece.places)) }, swatch, element("span", {}, model.titleOf(number)));
+      return { number, button };
+    });
+    root.append(this.lines, element("h3", { className: "pieces-title" }, this.buttons.length === 1 ? "One piece" : `${this.buttons.length} pieces`),
+      element("div", { className: "pieces" }, ...this.buttons.map(({ button }) => button)));
+  }
+
+  update() {
+    const lines = this.model.describe(this.state.point);
+    if (lines.join() !== this.shown) this.lines.replaceChildren(...lines.map((line) => element("p", {}, line)));
+    this.shown = lines.join();
+    this.buttons.forEach(({ number, button }) => button.setAttribute("aria-current", String(this.state.point.piece === number)));
+  }
+}
+
+/** The point with the least sum of distances to the others. */
+function middleOf(places) {
+  const total = (place) => places.reduce((sum, other) => sum + Math.hypot(...place.map((value, m) => value - other[m])), 0);
+  return places.reduce((best, place) => (total(place) < best.total ? { place, total: total(place) } : best), { total: Infinity }).place;
 }

@@ -50,16 +50,18 @@ function simplexSamples(nObjectives) {
   return { resolution, indices, points };
 }
 
-/** A Kronecker sequence on the cube, carried to the simplex by sorting: the gaps between sorted numbers sum to 1. */
+/** Inner points of the simplex: those of the cube, carried there by sorting; the gaps between sorted numbers sum to 1. */
 function spreadPoints(nObjectives, n) {
-  let golden = 2;
-  for (let k = 0; k < 64; k++) golden = Math.pow(1 + golden, 1 / nObjectives);
-  const points = [];
-  for (let i = 1; i <= n; i++) {
-    const cuts = [];
-    for (let k = 1; k < nObjectives; k++) cuts.push((0.5 + i * Math.pow(golden, -k)) % 1);
+  return kronecker(nObjectives - 1, n).map((cuts) => {
     cuts.sort((a, b) => a - b);
-    points.push([...cuts, 1].map((cut, k) => cut - (k ? cuts[k - 1] : 0)));
-  }
-  return points;
+    return [...cuts, 1].map((cut, k) => cut - (k ? cuts[k - 1] : 0));
+  });
+}
+
+/** Evenly spread points of the unit cube: a Kronecker sequence. */
+function kronecker(dimension, n) {
+  let golden = 2;
+  for (let k = 0; k < 64; k++) golden = Math.pow(1 + golden, 1 / (dimension + 1));
+  return Array.from({ length: n }, (_, i) =>
+    Array.from({ length: dimension }, (_, k) => (0.5 + (i + 1) * Math.pow(golden, -k - 1)) % 1));
 }

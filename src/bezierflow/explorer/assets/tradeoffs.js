@@ -44,6 +44,10 @@ function nullVector(equations, n) {
 function tradeoffRates(front, t, scale) {
   const normal = frontNormal(front, t, scale);
   if (!normal) return null;
-  const price = normal.map((value, m) => (Math.abs(value) < 1e-12 ? 0 : value) / scale[m]);
-  return price.map((own, i) => price.map((other, j) => (i === j ? 1 : -other / own)));
+  return exchangeRates(normal.map((value, m) => (Math.abs(value) < 1e-12 ? 0 : value) / scale[m]));
+}
+
+/** The rates that go with the front's normal, one price an objective. */
+function exchangeRates(prices) {
+  return prices.map((own, i) => prices.map((other, j) => (i === j ? 1 : -other / own)));
 }

@@ -1,0 +1,201 @@
+// An atlas: trimmed patches over one chart. The chart is the plane Σ a_m = 0 of objective values in units of their ranges.
+
+class AtlasModel extends Model {
+  constructor(data) {
+    super(data);
+    const { units, patches, pieces, tolerances } = data.atlas;
+    this.units = Object.fromEntries(Object.entries(units).map(([name, text]) => [name, Array.from(decodeFloats(text))]));
+    this.free = this.units.lower.flatMap((low, i) => (low < this.units.upper[i] ? [i] : []));
+    const scaled = (bounds) => this.free.map((i, k) => (bounds[i] - this.units.origin[k]) / this.units.unit[k]);
+    this.box = { low: scaled(this.units.lower), high: scaled(this.units.upper) };
+    this.tolerances = tolerances;
+    this.patches = patches.map((patch) => new Patch(patch, this.box));
+    this.frontError = this.scale.map((scale) => scale * (data.error.front ?? NaN));
+    this.pieces = toned(pieces.map((piece) => ({ ...piece, places: decodeRows(piece.places, this.nObjectives) })));
+    this.places = this.pieces.flatMap(({ places }) => places);
+    this.knownValues = this.places.map((a) => {
+      const { y, c, patch } = askPatches(this.patches, a, this.tolerances);
+      return patch.values(y, c);
+    });
+    this.words = ATLAS_WORDS;
+    this.collectSamples();
+  }
+
+  get start() { return this.objectives.map(() => 0); }
+
+  /** Points of the set: those that came along, and what lies above the mesh or points all over the chart, but for faces. */
+  collectSamples() {
+    const known = this.pieces.flatMap((piece, number) => piece.places.map((a) => ({ ...this.point(a), piece: number })));
+    const asked = this.nObjectives <= 3 ? this.mesh(true).vertices
+      : kronecker(this.nObjectives, 6000).map((f) => this.point(centered(f)));
+    const found = [...known, ...asked.filter(({ piece }) => this.pieces[piece] && !this.pieces[piece].face)];
+    this.samples = found.map(({ t }) => t);
+    this.sampleValues = found.map(({ f }) => f);
+    this.samplePieces = found.map(({ piece }) => piece);
+    this.designRange = rangeOf(found.map(({ x }) => x));
+    const ends = found.filter(({ piece }) => this.isFull(piece)).map(({ t }) => t[0]);
+    this.extent = { low: Math.min(...ends), high: Math.max(...ends) };
+  }
+
+  isFull(piece) { return piece >= 0 && this.pieces[piece].dimension === this.nObjectives - 1; }
+
+  /**
+   * The answer above a chart point. Every point f of the set is an answer everywhere, with the level max(f − a): where patches
+   * have none, or one that is clearly worse than the best of the points that came along, they are asked below that point.
+   */
+  ask(t) {
+    const a = centered(t), answer = askPatches(this.patches, a, this.tolerances), { level, place } = this.bestKnown(a);
+    if (answer && answer.s <= level + this.tolerances.lead) return { ...answer, a };
+    return { ...askPatches(this.patches, place, this.tolerances), a: place, holds: false };
+  }
+
+  bestKnown(a) {
+    let level = Infinity, place = a;
+    this.knownValues.forEach((f, k) => {
+      let worst = -Infinity;
+      for (let m = 0; m < a.length; m++) worst = Math.max(worst, f[m] - a[m]);
+      if (worst < level) { level = worst; place = this.places[k]; }
+    });
+    return { level, place };
+  }
+
+  /** The design, its objectives and what holds there. `level` are the values that the answer was allowed to reach, a_m + s. */
+  point(t) {
+    const { a, y, c, s, patch, number, holds } = this.ask(t);
+    return {
+      t, f: this.inUnits(patch.values(y, c)), x: this.design(patch.variables(y)), weights: this.weights(patch, y),
+      level: this.inUnits(a.map((value) => value + s)), s, patch, number, holds, piece: patch.piece,
+    };
+  }
+
+  values(t) {
+    const { y, c, patch } = this.ask(t);
+    return this.inUnits(patch.values(y, c));
+  }
+
+  inUnits(f) { return f.map((value, m) => this.ideal[m] + value * this.scale[m]); }
+
+  design(z) {
+    const { lower, upper, origin, unit } = this.units, x = lower.slice();
+    this.free.forEach((i, k) => { x[i] = Math.min(upper[i], Math.max(lower[i], origin[k] + z[k] * unit[k])); });
+    return x;
+  }
+
+  /** The multipliers of the objectives in the user's units, with sum 1: the prices at which the design is the best. */
+  weights(patch, y) {
+    const w = patch.objectives.map((active, m) => (active ? Math.max(y[patch.level + 1 + m], 0) / this.scale[m] : 0));
+    const sum = w.reduce((total, value) => total + value, 0);
+    return w.map((value) => value / sum);
+  }
+
+  share({ level }, m) { return (level[m] - this.ideal[m]) / this.scale[m]; }
+
+  shareText({ level }, m) { return readable(level[m], 4, this.scale[m]); }
+
+  /** The chart point where this share of its range is allowed for one objective, and the others keep their differences. */
+  withShare(t, m, share) {
+    const n = this.nObjectives, moved = (by) => t.map((value, k) => value + by * ((k === m ? 1 : 0) - 1 / n));
+    let low = -2, high = 2;  // a_m + s rises with a_m, by 1 − w_m times as much
+    for (let k = 0; k < 44; k++) {
+      const middle = (low + high) / 2, a = centered(moved(middle));
+      if (a[m] + this.ask(a).s < share + 1e-9) low = middle; else high = middle;
+    }
+    return withinChart(moved((low + high) / 2));
+  }
+
+  exchanged(t, i, j, step) { return withinChart(t.map((value, k) => (k === i ? value + step : k === j ? value - step : value))); }
+
+  /** Rates between the objectives that are traded off; the others have none. */
+  rates({ weights, patch }) {
+    const priced = weights.map((w, m) => w * this.scale[m] > 1e-9);
+    const matrix = exchangeRates(weights).map((row, i) => row.map((rate, j) => (priced[i] && priced[j] ? rate : null)));
+    const names = this.objectives.filter((_, m) => priced[m]).map(({ name }) => name);
+    if (names.length === 1) return { matrix, note: `Nothing is traded off here: ${names[0]} alone decides.` };
+    const held = "Change of the row for one unit more of the column, all other objectives held.";
+    return { matrix, note: patch.inactive.length ? `Only ${listed(names)} are traded off here. ${held}` : held };
+  }
+
+  mesh(fine) {
+    const resolution = this.nObjectives === 2 ? 300 : fine ? 30 : 15;
+    this.meshes ??= new Map();
+    if (!this.meshes.has(resolution)) this.meshes.set(resolution, new ChartMesh(this, resolution));
+    return this.meshes.get(resolution);
+  }
+
+  error() {
+    const { error } = this.data, known = error.front !== null;
+    const text = known
+      ? `Objectives within ${readable(error.front, 3)} of their ranges, designs within ${readable(error.max, 3)}; `
+        + `${readable(100 * error.coverage, 3)} % of ${error.n_samples} fresh answers certified`
+      : "The error of these answers was not measured";
+    return { text, flags: error.flags };
+  }
+
+  /** What is active at a point, and whether it is what was asked for, in sentences. */
+  describe(point) {
+    const { patch, holds } = point, lines = [this.describePlace(point)];
+    if (!holds) lines.unshift("No patch holds here: this is the answer of the nearest one.");
+    const active = this.describeActive(patch.side, patch.constraints);
+    lines.push(active ? `Active: ${active}.` : "No bound and no constraint is active.");
+    return lines;
+  }
+
+  describePlace({ t, patch, piece, level, f }) {
+    if (patch.inactive.length === 0) return "On the front: all objectives are traded off against each other.";
+    const better = patch.inactive.map((m) => `${this.objectives[m].name} is better than asked by ${readable(level[m] - f[m], 3, this.scale[m])} ${this.objectives[m].unit}`.trim());
+    const gap = this.nObjectives === 2 && t[0] > this.extent.low && t[0] < this.extent.high;
+    const place = gap ? "In a gap of the front: the answer is the end of a piece" : `Beside the front: the answer lies on ${this.kindOf(piece)}`;
+    return `${place}, and ${listed(better)}.`;
+  }
+
+  kindOf(number) {
+    const piece = this.pieces[number];
+    if (!piece) return "a place that is only weakly optimal";
+    const words = piece.face ? ["a corner", "an edge", "a face"] : ["an isolated point", "a curve", "a surface"];
+    return `${words[piece.dimension] ?? "a part"} of ${piece.face ? "the front" : "its own"}`;
+  }
+
+  /** A piece in a few words: what it is, what is active on it, and where it lies if others are alike. */
+  titleOf(number) {
+    const piece = this.pieces[number], alike = (other) => ["dimension", "side", "constraints"].every((key) => String(other[key]) === String(piece[key]));
+    const kind = ["Point", "Curve", "Surface", "Solid"][piece.dimension] ?? `Part of dimension ${piece.dimension}`;
+    const words = [this.describeActive(piece.side, piece.constraints)].filter(Boolean);
+    if (this.pieces.filter((other) => !other.face && alike(other)).length > 1) {
+      const values = piece.places.map((a) => this.values(a)[0]);
+      const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => readable(value, 3, this.scale[0]));
+      words.push(`${this.objectives[0].name} ${low} to ${high}`);
+    }
+    return `${kind}: ${words.join(", ") || "no bound active"}`;
+  }
+
+  /** Variables at their bounds and active constraints; empty if there are none. */
+  describeActive(side, constraints) {
+    const bounds = side.flatMap((one, k) => (one ? [`${this.variables[this.free[k]].name} at its ${one > 0 ? "upper" : "lower"} bound`] : []));
+    return listed([...bounds, ...constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []))]);
+  }
+
+  /** −1 for a variable at its lower bound, 1 at its upper, 0 between them. */
+  sideOf(i, { patch }) { return patch.side[this.free.indexOf(i)] ?? 0; }
+}
+
+/** Chart points between which objective values differ by more than their ranges are drawn in, towards the middle. */
+function withinChart(t) {
+  const a = centered(t), spread = Math.max(...a) - Math.min(...a);
+  return spread > 1 ? a.map((value) => value / spread) : a;
+}
+
+/** A tone for each piece; grays for those that are only faces of others. */
+function toned(pieces) {
+  let next = 0;
+  return pieces.map((piece, k) => ({ ...piece, tone: piece.face ? FACE_TONES[k % FACE_TONES.length] : TONES[next++ % TONES.length] }));
+}
+
+function listed(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+const ATLAS_WORDS = {
+  coordinate: "a",
+  tolerance: "largest error of this objective at fresh chart points",
+  sliders: "Each slider is how much of an objective you accept; the others follow together.",
+};

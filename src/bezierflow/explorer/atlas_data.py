@@ -1,0 +1,83 @@
+"""What the page of an atlas knows: its patches with what trims them, its pieces, and points of the set."""
+
+import numpy as np
+from jaxtyping import Float
+
+from ..atlas import TOLERANCES, BezierAtlas, Patch, Piece, centered
+from ..flow import Solution
+from .encoding import encode, finite
+
+MOST_PLACES = {2: 300, 3: 500}
+"""About how many points of the set go along; 1000 from four objectives on, where there is no mesh of the chart."""
+
+FEWEST_PLACES = 12
+"""Of one piece."""
+
+
+def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
+    """Patches and pieces, units, and errors."""
+    units, error = atlas.units, solution.error
+    owner = {number: k for k, piece in enumerate(atlas.pieces) for number in piece.patches}
+    return {
+        "ideal": encode(units.ideal),
+        "nadir": encode(units.ideal + units.span),
+        "atlas": {
+            "units": {name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")},
+            "tolerances": TOLERANCES,
+            "patches": [_describe_patch(patch, owner.get(number, -1)) for number, patch in enumerate(atlas.patches)],
+            "pieces": [_describe_piece(atlas, piece) for piece in atlas.pieces],
+        },
+        "error": {
+            "front": finite(error.front),
+            "max": finite(error.max),
+            "coverage": finite(error.coverage),
+            "n_samples": error.n_samples,
+            "flags": [flag.value for flag in error.flags],
+        },
+    }
+
+
+def atlas_footer(solution: Solution, atlas: BezierAtlas) -> str:
+    """Where the page's numbers come from, and how the run ended."""
+    return (
+        f"Designs and objective values come from {len(atlas.patches)} polynomials, each valid where its own signs say so; the ± "
+        f"beside each objective is its largest error at fresh chart points. The run: {solution.result}. Made by bezierflow."
+    )
+
+
+def _describe_patch(patch: Patch, piece: int) -> dict[str, object]:
+    """A patch without the multipliers of equalities, which trim nothing."""
+    label = patch.label
+    width = len(label.side) + 1 + len(label.objectives) + label.n_inequalities
+    return {
+        "objectives": label.objectives.astype(int).tolist(),
+        "constraints": label.constraints[: label.n_inequalities].astype(int).tolist(),
+        "side": label.side.tolist(),
+        "degree": patch.degree,
+        "corners": encode(patch.corners),
+        "points": encode(patch.control_points[:, :width]),
+        "domain": encode(patch.domain),
+        "piece": piece,
+    }
+
+
+def _describe_piece(atlas: BezierAtlas, piece: Piece) -> dict[str, object]:
+    n_inequalities = atlas.patches[0].label.n_inequalities
+    return {
+        "dimension": piece.dimension,
+        "face": piece.face,
+        "side": piece.side.tolist(),
+        "constraints": piece.constraints[:n_inequalities].astype(int).tolist(),
+        "places": encode(_places(atlas, piece)),
+    }
+
+
+def _places(atlas: BezierAtlas, piece: Piece) -> Float[np.ndarray, "n n_objectives"]:
+    """The chart points of some points of a piece, along it if it is a curve."""
+    points = atlas.points
+    mine = np.flatnonzero(np.isin(points.patch, piece.patches))
+    if piece.dimension == 1:
+        mine = mine[np.argsort(points.c[mine, 0])]
+    share = MOST_PLACES.get(atlas.n_objectives, 1000) * len(mine) / len(points.f)
+    kept = np.linspace(0, len(mine) - 1, min(len(mine), max(FEWEST_PLACES, round(share))))
+    return centered(points.f[mine[np.round(kept).astype(int)]])

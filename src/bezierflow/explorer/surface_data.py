@@ -1,0 +1,61 @@
+"""What the page of one surface knows: both polynomials, ranges and errors."""
+
+import numpy as np
+
+from ..flow import Solution, local_error
+from ..simplex import grid, largest_degree_within
+from .encoding import encode, finite
+
+LARGEST_ERROR_GRID = 120
+"""At so many points at most the surface's error is measured for the page; between them it interpolates."""
+
+
+def surface_data(solution: Solution) -> dict[str, object]:
+    """Both surfaces, the ranges of the objectives, and errors."""
+    front, flat = solution.fitted_front, solution.flat_surface
+    values = np.asarray(front.surface(_range_grid(solution.n_objectives)))
+    error = solution.error
+    return {
+        "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points)},
+        "front": {
+            "degree": front.surface.degree,
+            "points": encode(front.surface.control_points),
+            "max_error": encode(front.max),
+        },
+        "ideal": encode(values.min(axis=0)),
+        "nadir": encode(values.max(axis=0)),
+        "error": {
+            "rms": finite(error.rms),
+            "bound": finite(error.bound),
+            "diameter": finite(error.diameter),
+            "flags": [flag.value for flag in error.flags],
+        },
+        "local_error": _local_errors(solution),
+    }
+
+
+def surface_footer(solution: Solution) -> str:
+    """Where the page's numbers come from."""
+    front_degree = solution.fitted_front.surface.degree
+    return (
+        "Objective values come from a polynomial fitted to the front; the ± beside each is its largest error at held-out "
+        f"points. Surface of degree {solution.degree}, front of degree {front_degree}. Made by bezierflow."
+    )
+
+
+def _local_errors(solution: Solution) -> dict[str, object] | None:
+    """The surface's error at a grid of t, where the objectives are at hand to measure it."""
+    if solution.objectives is None:
+        return None
+    t = grid(solution.n_objectives, min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40))
+    distance = local_error(solution, t)
+    known = np.isfinite(distance)
+    if not known.any():
+        return None
+    return {"t": np.round(t[known], 6).tolist(), "distance": encode(distance[known])}
+
+
+def _range_grid(n_objectives: int) -> np.ndarray:
+    """A grid fine enough to see each objective's range."""
+    resolution = {2: 400, 3: 60, 4: 20}.get(n_objectives, 10 if n_objectives == 5 else 7)
+    return grid(n_objectives, resolution)
