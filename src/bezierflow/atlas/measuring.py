@@ -63,7 +63,7 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     z = search.designs(claims.take(asked))
     r = program.values(z)
     right = answers.found.ok & (signs(program, answers.found).min(axis=1) > -1e-4)
-    moved = np.linalg.norm((answers.found.z - z) * program.unit, axis=1)
+    moved = program.apart(answers.found.z, z)
     M = program.n_objectives
     distances[asked] = np.where(right, moved, np.nan)
     front[asked] = np.where(right, np.abs(r[:, :M] - answers.found.r[:, :M]).max(axis=1), np.nan)

@@ -13,6 +13,7 @@ from jaxtyping import PyTree
 from ..bezier import BezierSimplex
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
+from ..kinks import CannotLiftError
 from ..methods import AbstractMethod, Evaluations
 from ..normal import ErrorEstimate
 from ..precision import double_precision
@@ -23,6 +24,7 @@ from .bounded import corners_leave, cut_off, incomplete, keeps_everything, leave
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
 from .contract import AbstractFlow, Run, total
 from .drive import Callback, Iteration, drive, shaped
+from .kinked import Kinked, lift_problem
 from .lift import Flow, lift
 from .normal_flow import NormalFlow
 from .raveling import Raveled, Raveling
@@ -119,9 +121,13 @@ def _solve(
     began: float,
 ) -> Solution:
     """Prepares the flow, drives it, measures its surface and explains its end; an atlas where one surface cannot be the set."""
-    runner = partial(_run, problem, n_iterations=n_iterations, seed=seed, progress=progress)
+    run = partial(_run, n_iterations=n_iterations, seed=seed, progress=progress)
+    runner, follow = partial(run, problem), partial(_follow_kinks, problem, flow, run, callback)
+    kinked = _lift(problem, flow) if hasattr(problem.objectives, "prox") else None
+    if isinstance(kinked, Kinked):
+        return _solution(problem, follow(kinked), seed, began)
     if problem.feasible is None or isinstance(flow, Flow | AtlasFlow):
-        return _solution(problem, runner(flow, callback=callback), seed, began)
+        return _solution(problem, _without_kinks(problem, flow, runner(flow, callback=callback), follow), seed, began)
     watch = _Watch(problem.feasible, callback)
     ended = runner(flow, callback=watch)
     why = watch.left or leaves(problem.feasible, ended.surface)
@@ -131,8 +137,10 @@ def _solve(
         ended, why = _look_elsewhere(problem, flow, ended)
         if not why:
             return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
-    atlas = _atlas_instead(problem, flow, ended, why)
-    return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
+    atlas, kinked = _atlas_instead(problem, flow, ended, why), _lift(problem, flow)
+    if isinstance(kinked, Kinked):
+        return _solution(problem, follow(kinked, ended), seed, began)
+    return _solution(problem, _noted(runner(atlas, callback=callback, spent=ended.evaluations), kinked), seed, began)
 
 
 class _Ended(NamedTuple):
@@ -218,10 +226,56 @@ def _atlas_instead(problem: _Problem, flow: AbstractFlow, ended: _Ended, why: st
     assert problem.feasible is not None
     if not isinstance(flow, NormalFlow) or flow.degree != "auto":
         raise cut_off(why or ended.result.message)
-    left = None if flow.budget is None else max(flow.budget - int(ended.evaluations.objective), 0)
     reason = f"{why}: " if why else "one surface cannot be this set: "
-    tol = None if flow.tol == AUTO_TOL else flow.tol
-    return AtlasFlow(problem.feasible, search_box(problem.feasible, problem.start), reason, tol, left)
+    box = search_box(problem.feasible, problem.start)
+    return AtlasFlow(problem.feasible, box, reason, *_limits(flow, ended.evaluations))
+
+
+def _limits(flow: NormalFlow, spent: Evaluations) -> tuple[float | None, int | None]:
+    """The tolerance and the budget of an atlas in place of a flow."""
+    left = None if flow.budget is None else max(flow.budget - int(spent.objective), 0)
+    return None if flow.tol == AUTO_TOL else flow.tol, left
+
+
+def _lift(problem: _Problem, flow: AbstractFlow) -> Kinked | str | None:
+    """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none or a surface is asked for."""
+    if not isinstance(flow, NormalFlow) or flow.degree != "auto":
+        return None
+    try:
+        return lift_problem(problem.flat, problem.start, problem.feasible, flow.budget)
+    except CannotLiftError as error:
+        return f"the objectives have kinks, which could not be lifted: {error}"
+
+
+def _follow_kinks(
+    problem: _Problem,
+    flow: NormalFlow,
+    run: Callable[..., _Ended],
+    callback: Callback | None,
+    kinked: Kinked,
+    before: _Ended | None = None,
+) -> _Ended:
+    """An atlas of a problem whose kinks were lifted, after a run that did not succeed, if there was one."""
+    spent = total(kinked.evaluations, before.evaluations if before else Evaluations())
+    n = kinked.objectives.n_auxiliary
+    atlas = AtlasFlow(kinked.feasible, kinked.box, kinked.why, *_limits(flow, spent), n)
+    smooth = problem._replace(flat=kinked.objectives, start=kinked.start, feasible=kinked.feasible)
+    return run(smooth, atlas, callback=callback, spent=spent)
+
+
+def _without_kinks(problem: _Problem, flow: AbstractFlow, ended: _Ended, follow: Callable[..., _Ended]) -> _Ended:
+    """A run in doubt again with its kinks lifted, if it has any; what ended well stays."""
+    if ended.result.reason not in (Reason.SUSPECT, Reason.NOT_AT_TOLERANCE):
+        return ended
+    kinked = _lift(problem, flow)
+    if not isinstance(kinked, Kinked):
+        return _noted(ended, kinked)
+    again = follow(kinked, ended)
+    return ended if again.result.reason is Reason.SUSPECT and ended.result.reason is not Reason.SUSPECT else again
+
+
+def _noted(ended: _Ended, note: str | None) -> _Ended:
+    return ended._replace(result=Result(ended.result.reason, f"{ended.result.message}; {note}")) if note else ended
 
 
 def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> _Problem:

@@ -1,0 +1,162 @@
+"""Evaluates a traced function with a say in its kinks: every |e|, max and min that depends on x is handed to a visitor.
+
+Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b that do not depend on other kinks
+become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at the same place then have the same arms up to a factor, however
+they are written.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jaxtyping import Array, Float
+
+CONSTANT, SMOOTH, KINKED = 0, 1, 2
+"""How a value depends on x: not at all, without kinks, through a kink."""
+
+KINKS = frozenset({"abs", "max", "min", "reduce_max", "reduce_min"})
+
+CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "custom_jvp_call"})
+"""Calls whose kinks can be reached."""
+
+OTHER_KINKS = frozenset({"sort", "top_k", "cummax", "cummin", "reduce_window_max", "reduce_window_min"})
+"""Kinked operations that cannot be lifted."""
+
+SHAPES = frozenset({"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "copy"})
+"""Operations that only give numbers another form."""
+
+Arms = Float[Array, "n_arms n"]
+Visitor = Callable[[Arms], Float[Array, " n"]]
+"""From the arms of n kinks to the values u that take the place of their maxima."""
+
+
+class Entry(NamedTuple):
+    """A value and how it depends on x."""
+
+    value: Array
+    level: int
+
+
+def evaluate(objectives: Callable[[Array], Array], x: Float[Array, " n_variables"], visit: Visitor) -> Array:
+    """What the objectives are at x if each kink's maximum is what the visitor says, in the order of evaluation."""
+    traced = jax.make_jaxpr(lambda x: objectives(x))(x)
+    return _walk(traced.jaxpr, traced.consts, [Entry(x, SMOOTH)], visit)[0].value
+
+
+def _walk(jaxpr: Jaxpr, consts: Iterable[Array], arguments: Iterable[Entry], visit: Visitor) -> list[Entry]:
+    known = dict(zip(jaxpr.constvars, (Entry(const, CONSTANT) for const in consts), strict=True))
+    known |= dict(zip(jaxpr.invars, arguments, strict=True))
+
+    def read(atom: Var | Literal) -> Entry:
+        return Entry(atom.val, CONSTANT) if isinstance(atom, Literal) else known[atom]
+
+    for equation in jaxpr.eqns:
+        known |= dict(zip(equation.outvars, _apply(equation, [read(atom) for atom in equation.invars], visit), strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _apply(equation: JaxprEqn, inputs: list[Entry], visit: Visitor) -> list[Entry]:
+    """The outputs of one operation."""
+    level = max((entry.level for entry in inputs), default=CONSTANT)
+    if level > CONSTANT and is_kink(equation):
+        return [Entry(_meet_kink(equation, [entry.value for entry in inputs], level, visit), KINKED)]
+    if level > CONSTANT and is_open(equation):
+        (inner,) = inner_jaxprs(equation)
+        return _walk(inner.jaxpr, inner.consts, inputs, visit)
+    bound = equation.primitive.get_bind_params(equation.params)
+    functions, parameters = bound if isinstance(bound, tuple) else ([], bound)  # a pair in older versions of JAX
+    outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
+    return [Entry(value, level) for value in (outputs if equation.primitive.multiple_results else [outputs])]
+
+
+def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
+    """The output of a kink, from what the visitor makes of its arms."""
+    shape = equation.outvars[0].aval.shape
+    arms, sign = _arms(equation, values, shape)
+    base, gain = jnp.zeros(arms.shape[1]), sign
+    if len(arms) == 2 and level == SMOOTH:
+        difference = arms[0] - arms[1]
+        arms, base, gain = jnp.stack([difference, -difference]), (arms[0] + arms[1]) / 2, sign / 2
+    else:
+        arms = sign * arms
+    return (base + gain * visit(arms)).reshape(shape)
+
+
+def _arms(equation: JaxprEqn, values: list[Array], shape: tuple[int, ...]) -> tuple[Arms, float]:
+    """What a kink is the largest of, one row an arm, and −1 where it is the smallest."""
+    name = equation.primitive.name
+    sign = -1.0 if name in ("min", "reduce_min") else 1.0
+    if name == "abs":
+        arms = jnp.stack([values[0], -values[0]])
+    elif name in ("max", "min"):
+        arms = jnp.stack([jnp.broadcast_to(value, shape) for value in values])
+    else:
+        axes = equation.params["axes"]
+        arms = jnp.moveaxis(values[0], axes, range(len(axes)))
+    return arms.reshape(-1, int(np.prod(shape))), sign
+
+
+def is_kink(equation: JaxprEqn) -> bool:
+    """Whether an operation has kinks that can be lifted. The larger of a number and −inf has none."""
+    endless = any(isinstance(atom, Literal) and np.isinf(atom.val).all() for atom in equation.invars)
+    real = all(jnp.issubdtype(variable.aval.dtype, jnp.floating) for variable in equation.outvars)
+    return equation.primitive.name in KINKS and real and not endless
+
+
+def is_open(equation: JaxprEqn) -> bool:
+    """Whether an operation is a call with kinks inside that can be reached.
+
+    A function with a derivative of its own is left closed, since it may be smooth in spite of the kinks inside (softplus), unless
+    it is nothing but a kink (relu).
+    """
+    if equation.primitive.name not in CALLS or not any(map(has_kinks, inner_jaxprs(equation))):
+        return False
+    return equation.primitive.name != "custom_jvp_call" or _is_bare(equation)
+
+
+def _is_bare(equation: JaxprEqn) -> bool:
+    name = equation.primitive.name
+    inner = [part for jaxpr in inner_jaxprs(equation) for part in jaxpr.jaxpr.eqns]
+    return name in KINKS | SHAPES or (name in CALLS and all(map(_is_bare, inner)))
+
+
+def has_kinks(jaxpr: ClosedJaxpr) -> bool:
+    """Whether there is a kink anywhere inside."""
+    return any(is_kink(equation) or any(map(has_kinks, inner_jaxprs(equation))) for equation in jaxpr.jaxpr.eqns)
+
+
+def inner_jaxprs(equation: JaxprEqn) -> list[ClosedJaxpr]:
+    """What a call, a loop or a condition has inside."""
+    found: list[ClosedJaxpr] = []
+    for value in equation.params.values():
+        for part in value if isinstance(value, list | tuple) else [value]:
+            found += [part] if isinstance(part, ClosedJaxpr) else [ClosedJaxpr(part, [])] if isinstance(part, Jaxpr) else []
+    return found
+
+
+def beyond_reach(jaxpr: ClosedJaxpr) -> set[str]:
+    """What may have kinks that cannot be lifted: operations, loops with kinks inside, Euclidean norms (at 0)."""
+    return {name for equations in _bodies(jaxpr) for name in _unliftable(equations)}
+
+
+def _bodies(jaxpr: ClosedJaxpr) -> Iterator[list[JaxprEqn]]:
+    yield jaxpr.jaxpr.eqns
+    for equation in jaxpr.jaxpr.eqns:
+        if equation.primitive.name in CALLS and (equation.primitive.name != "custom_jvp_call" or _is_bare(equation)):
+            for inner in inner_jaxprs(equation):
+                yield from _bodies(inner)
+
+
+def _unliftable(equations: list[JaxprEqn]) -> Iterator[str]:
+    sums = {id(out) for equation in equations if equation.primitive.name in ("reduce_sum", "dot_general") for out in equation.outvars}
+    for equation in equations:
+        name = equation.primitive.name
+        if name == "sqrt" and id(equation.invars[0]) in sums:
+            yield "norm"
+        elif name in OTHER_KINKS:
+            yield name
+        elif name in ("scan", "while", "cond") and any(map(has_kinks, inner_jaxprs(equation))):
+            yield name

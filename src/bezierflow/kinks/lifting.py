@@ -1,0 +1,225 @@
+"""Which kinks of a function are given a variable, decided at sample points, and whether the smooth problem has the same solutions."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from ..precision import double_precision
+from ..simplex import kronecker
+from .interpreter import beyond_reach, evaluate, has_kinks
+from .lifted import AS_IT_IS, Lifted, Plan
+
+N_SAMPLES = 256
+"""Points of the box at which kinks are looked at."""
+
+MOST_KINKS = 100
+"""A problem with more is not lifted: each of them adds a variable and at least two rows to every system of equations."""
+
+FALLING = 1e-9
+"""Slopes above minus this share of the largest count as nonnegative."""
+
+NEAR_KINK, VANISHING = 1e-8, 1e-4
+"""An absolute value is smooth in a function whose slope by it vanishes with it: at the first share of it, below the second."""
+
+SAME = 1e-12
+"""Kinks and arms that differ by less at all samples, relative to their size, are the same."""
+
+
+class CannotLiftError(Exception):
+    """Kinks that cannot be lifted, and why."""
+
+
+class KinkRows(eqx.Module):
+    """(x, u) -> arms − u, at most 0 where each u is at least its kink."""
+
+    lifted: Lifted
+
+    def __call__(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_rows"]:
+        """The rows."""
+        return self.lifted.rows(xu)
+
+
+class Lifting(NamedTuple):
+    """A function with its kinks lifted.
+
+    Attributes:
+        lifted: F(x, u).
+        box: the range of each u over the samples, to measure it in.
+        rest: operations of the function that may have further kinks, which were not lifted.
+    """
+
+    lifted: Lifted
+    box: tuple[Float[np.ndarray, " n_auxiliary"], Float[np.ndarray, " n_auxiliary"]]
+    rest: tuple[str, ...]
+
+
+class _Kinks(NamedTuple):
+    """The kinks of a function at samples: arms by operation (n, n_arms, n_values), maxima and slopes by u in one array each."""
+
+    arms: list[np.ndarray]
+    u: Float[np.ndarray, "n n_kinks"]
+    slopes: Float[np.ndarray, "n n_outputs n_kinks"]
+    slopes_near: Float[np.ndarray, "n n_outputs n_kinks"]
+    """With absolute values near 0."""
+
+
+def may_have_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether there is anything in the objectives that may have kinks. They are traced and not evaluated."""
+    with double_precision():
+        traced = jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables))
+    return has_kinks(traced) or bool(beyond_reach(traced))
+
+
+def lift_kinks(
+    objectives: Callable[[Array], Array], box: tuple[np.ndarray, np.ndarray], whole: bool = False
+) -> Lifting | None:
+    """The objectives with their kinks lifted, or None where no kink is found.
+
+    Args:
+        objectives: a function of a flat vector, written in JAX.
+        box: finite bounds, in which kinks are looked for.
+        whole: whether x stays in the box, so that a kink that never switches there is smooth.
+
+    Raises:
+        CannotLiftError: where kinks are found but the lifted problem would have other solutions, or would be too large.
+    """
+    x = box[0] + kronecker(N_SAMPLES, len(box[0])) * (box[1] - box[0])
+    with double_precision():
+        traced = jax.make_jaxpr(lambda x: objectives(x))(jnp.asarray(x[0]))
+        sizes = _sizes(objectives, x[0])
+        rest = tuple(sorted(beyond_reach(traced)))
+        n = sum(values for _, values in sizes)
+        if n == 0 and not rest:
+            return None
+        if n == 0:
+            raise CannotLiftError(f"kinks of {', '.join(rest)} cannot be lifted")
+        if n > MOST_KINKS:
+            raise CannotLiftError(f"there are {n} kinks, and at most {MOST_KINKS} are lifted")
+        kinks = _look(Lifted(objectives, len(box[0]), Plan.everything(sizes)), x)
+        lifted = Lifted(objectives, len(box[0]), _plan(kinks, whole))
+        if lifted.n_auxiliary == 0:
+            return None
+        u = np.asarray(_exact(lifted, jnp.asarray(x)))
+        _check_slopes(lifted, x, u)
+    fine = u[np.isfinite(u).all(axis=1)]
+    low, high = fine.min(axis=0), fine.max(axis=0)
+    return Lifting(lifted, (low, np.where(high > low, high, low + 1.0)), rest)
+
+
+def _sizes(objectives: Callable[[Array], Array], x: np.ndarray) -> list[tuple[int, int]]:
+    """For each operation with kinks the numbers of its arms and of its values."""
+    sizes: list[tuple[int, int]] = []
+
+    def visit(arms: Array) -> Array:
+        sizes.append((arms.shape[0], arms.shape[1]))
+        return arms.max(axis=0)
+
+    jax.eval_shape(lambda x: evaluate(objectives, x, visit), jnp.asarray(x))
+    return sizes
+
+
+def _outputs(lifted: Lifted, x: Array, u: Array) -> Array:
+    """The objectives and all arms, which have to be nondecreasing in u."""
+    f, arms, _ = lifted.evaluate(jnp.concatenate([x, u]))
+    return jnp.concatenate([f, *(part.ravel() for part in arms)])
+
+
+@eqx.filter_jit
+def _slopes(lifted: Lifted, x: Array, u: Array) -> Float[Array, "n n_outputs n_auxiliary"]:
+    return jax.vmap(jax.jacfwd(lambda x, u: _outputs(lifted, x, u), argnums=1))(x, u)
+
+
+@eqx.filter_jit
+def _exact(lifted: Lifted, x: Array) -> Float[Array, "n n_auxiliary"]:
+    return jax.vmap(lifted.exact)(x)
+
+
+@eqx.filter_jit
+def _arms(lifted: Lifted, x: Array) -> list[Array]:
+    return jax.vmap(lambda x: lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))[1])(x)
+
+
+def _look(lifted: Lifted, x: np.ndarray) -> _Kinks:
+    arms = [np.asarray(part) for part in _arms(lifted, jnp.asarray(x))]
+    fine = np.isfinite(np.concatenate([part.reshape(len(x), -1) for part in arms], axis=1)).all(axis=1)
+    if not fine.any():
+        raise CannotLiftError("the arguments of kinks are not finite at any sample")
+    arms, x = [part[fine] for part in arms], x[fine]
+    u = np.concatenate([part.max(axis=1) for part in arms], axis=1)
+    is_abs = np.concatenate(
+        [(part.sum(axis=1) == 0).all(axis=0) if part.shape[1] == 2 else np.zeros(part.shape[2], dtype=bool) for part in arms]
+    )
+    near = np.where(is_abs, NEAR_KINK * u, u)
+    slopes, slopes_near = (np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(values))) for values in (u, near))
+    return _Kinks(arms, u, slopes, slopes_near)
+
+
+def _plan(kinks: _Kinks, whole: bool) -> Plan:
+    """What becomes of each kink.
+
+    Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes smooth. One that never switches
+    is replaced by its largest arm where x stays in the box; elsewhere it stays if it cannot be lifted.
+    """
+    winners = np.concatenate([part.argmax(axis=1) for part in kinks.arms], axis=1)
+    switches = (winners != winners[0]).any(axis=0)
+    inert = _largest(kinks.slopes_near) <= VANISHING * _largest(kinks.slopes)
+    stays = inert | (~switches & (whole | _falling(kinks.slopes)))
+    variables, factors = np.full(len(stays), AS_IT_IS), np.ones(len(stays))
+    firsts: list[int] = []
+    size = np.maximum(np.linalg.norm(kinks.u, axis=0), np.finfo(float).tiny)
+    shapes = kinks.u / size
+    for k in np.flatnonzero(~stays):
+        same = [i for i in firsts if np.abs(shapes[:, i] - shapes[:, k]).max() < SAME]
+        if same:
+            variables[k], factors[k] = variables[same[0]], size[k] / size[same[0]]
+        else:
+            variables[k] = len(firsts)
+            firsts.append(int(k))
+    winner = np.where(~switches & ~inert & whole, winners[0], AS_IT_IS)
+    return Plan(
+        tuple(variables.tolist()), tuple(factors.tolist()), tuple(winner.tolist()), tuple(_different_arms(kinks.arms, firsts))
+    )
+
+
+def _different_arms(arms: list[np.ndarray], kinks: list[int]) -> list[int]:
+    """The numbers of the arms of some kinks, among all arms; of equal ones the first."""
+    numbers, n_arms, n_kinks = [], 0, 0
+    for part in arms:
+        for k in range(part.shape[2]):
+            seen: list[np.ndarray] = []
+            for i in range(part.shape[1] if n_kinks + k in kinks else 0):
+                arm = part[:, i, k]
+                if not any(np.abs(arm - other).max() <= SAME * np.abs(arm).max() for other in seen):
+                    seen.append(arm)
+                    numbers.append(n_arms + i * part.shape[2] + k)
+        n_arms, n_kinks = n_arms + part.shape[1] * part.shape[2], n_kinks + part.shape[2]
+    return sorted(numbers)
+
+
+def _largest(slopes: Float[np.ndarray, "n n_outputs n_kinks"]) -> Float[np.ndarray, " n_kinks"]:
+    return np.abs(np.where(np.isfinite(slopes), slopes, 0.0)).max(axis=(0, 1))
+
+
+def _falling(slopes: Float[np.ndarray, "n n_outputs n_kinks"]) -> Bool[np.ndarray, " n_kinks"]:
+    """For which kinks some output falls as the kink rises."""
+    known = np.where(np.isfinite(slopes), slopes, 0.0)
+    largest = np.abs(known).max(axis=(0, 2), keepdims=True, initial=0.0)
+    return np.any(known < -FALLING * np.maximum(largest, np.finfo(float).tiny), axis=(0, 1))
+
+
+def _check_slopes(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> None:
+    """Raises unless the objectives, and all arms, are nondecreasing in each u."""
+    slopes = np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
+    falling = _falling(slopes)
+    if falling.any():
+        M = jax.eval_shape(lifted, jax.ShapeDtypeStruct((x.shape[1] + u.shape[1],), np.float64)).shape[0]
+        wrong = [m for m in range(M) if _falling(slopes[:, m : m + 1]).any()]
+        who = f"objective {wrong[0] + 1}" if wrong else "another kink"
+        raise CannotLiftError(
+            f"{who} falls as an absolute value or a maximum in it rises, so that its kink points upwards and is no minimum"
+        )
