@@ -1,5 +1,6 @@
 """A problem whose objectives have kinks as a smooth one with more variables and constraints, for the atlas."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -10,7 +11,7 @@ from ..bezier import BezierSimplex
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
 from ..feasible.constraint import Constraint
-from ..kinks import KinkRows, Lifted, lift_kinks, may_have_kinks
+from ..kinks import KinkRows, Lifted, find_kinks, lift_kinks
 from ..methods import Evaluations
 from .bounded import search_box
 
@@ -44,12 +45,12 @@ class Kinked(NamedTuple):
 class OfX(eqx.Module):
     """A constraint's function of x as one of (x, u)."""
 
-    function: eqx.Module
+    function: Callable[[Array], Array]
     n_variables: int = eqx.field(static=True)
 
     def __call__(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_rows"]:
         """c(x)."""
-        return self.function(xu[: self.n_variables])  # type: ignore[operator]
+        return self.function(xu[: self.n_variables])
 
 
 def lift_problem(
@@ -57,7 +58,7 @@ def lift_problem(
 ) -> Kinked | None:
     """The problem with its kinks lifted; None where there are none. Raises `CannotLiftError` where they cannot be."""
     feasible = feasible or feasible_set(None, None, start.n_variables)
-    if not may_have_kinks(flat, start.n_variables):
+    if find_kinks(flat, start.n_variables) == 0:
         return None
     evaluator = JaxEvaluator(flat, start.n_objectives, start.n_variables, budget)
     box = settled_box(evaluator, start, feasible)
@@ -79,7 +80,7 @@ def _with_rows(feasible: FeasibleSet, lifted: Lifted) -> FeasibleSet:
     n, n_rows = lifted.n_auxiliary, len(lifted.plan.rows)
     own = [Constraint(OfX(c.function, lifted.n_variables), c.lower, c.upper, c.name) for c in feasible.constraints]
     rows = Constraint(KinkRows(lifted), np.full(n_rows, -np.inf), np.zeros(n_rows), "kinks")
-    lower, upper = (np.concatenate([side, np.full(n, end)]) for side, end in ((feasible.lower, -np.inf), (feasible.upper, np.inf)))
+    lower, upper = np.append(feasible.lower, np.full(n, -np.inf)), np.append(feasible.upper, np.full(n, np.inf))
     names = (*feasible.variables, *(f"kink {k + 1}" for k in range(n)))
     return FeasibleSet(lower, upper, (*own, rows), names)
 
@@ -107,13 +108,13 @@ def settled_box(
 
 def _descend(evaluator: JaxEvaluator, m: int, x: np.ndarray, feasible: FeasibleSet) -> Float[np.ndarray, " n_variables"]:
     """About where objective m is least."""
-    from scipy.optimize import Bounds, minimize
+    from scipy.optimize import minimize
 
     def look(x: np.ndarray) -> tuple[float, np.ndarray]:
         found = evaluator.jacobians(x[None])
         return float(found.values[0, m]), found.gradients[0, m]
 
-    bounds = Bounds(feasible.lower, feasible.upper)
+    bounds = list(zip(feasible.lower, feasible.upper, strict=True))
     try:
         return minimize(look, x, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS}).x
     except BudgetSpentError:

@@ -238,7 +238,7 @@ def _limits(flow: NormalFlow, spent: Evaluations) -> tuple[float | None, int | N
 
 
 def _lift(problem: _Problem, flow: AbstractFlow) -> Kinked | str | None:
-    """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none or a surface is asked for."""
+    """The problem with the kinks of its objectives lifted, or why that cannot be; None where nothing is to be lifted."""
     if not isinstance(flow, NormalFlow) or flow.degree != "auto":
         return None
     try:
@@ -249,13 +249,14 @@ def _lift(problem: _Problem, flow: AbstractFlow) -> Kinked | str | None:
 
 def _follow_kinks(
     problem: _Problem,
-    flow: NormalFlow,
+    flow: AbstractFlow,
     run: Callable[..., _Ended],
     callback: Callback | None,
     kinked: Kinked,
     before: _Ended | None = None,
 ) -> _Ended:
     """An atlas of a problem whose kinks were lifted, after a run that did not succeed, if there was one."""
+    assert isinstance(flow, NormalFlow)
     spent = total(kinked.evaluations, before.evaluations if before else Evaluations())
     n = kinked.objectives.n_auxiliary
     atlas = AtlasFlow(kinked.feasible, kinked.box, kinked.why, *_limits(flow, spent), n)
@@ -265,13 +266,13 @@ def _follow_kinks(
 
 def _without_kinks(problem: _Problem, flow: AbstractFlow, ended: _Ended, follow: Callable[..., _Ended]) -> _Ended:
     """A run in doubt again with its kinks lifted, if it has any; what ended well stays."""
-    if ended.result.reason not in (Reason.SUSPECT, Reason.NOT_AT_TOLERANCE):
+    if ended.run.stopped is not None or ended.result.success:
         return ended
     kinked = _lift(problem, flow)
     if not isinstance(kinked, Kinked):
         return _noted(ended, kinked)
     again = follow(kinked, ended)
-    return ended if again.result.reason is Reason.SUSPECT and ended.result.reason is not Reason.SUSPECT else again
+    return ended if again.result.reason is Reason.SUSPECT and ended.result.reason is Reason.NOT_AT_TOLERANCE else again
 
 
 def _noted(ended: _Ended, note: str | None) -> _Ended:

@@ -1,8 +1,8 @@
 """Evaluates a traced function with a say in its kinks: every |e|, max and min that depends on x is handed to a visitor.
 
-Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b that do not depend on other kinks
-become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at the same place then have the same arms up to a factor, however
-they are written.
+Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b that do not depend on other
+kinks become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at the same place then have the same arms up to a factor,
+however they are written.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -61,21 +61,22 @@ def _walk(jaxpr: Jaxpr, consts: Iterable[Array], arguments: Iterable[Entry], vis
 def _apply(equation: JaxprEqn, inputs: list[Entry], visit: Visitor) -> list[Entry]:
     """The outputs of one operation."""
     level = max((entry.level for entry in inputs), default=CONSTANT)
-    if level > CONSTANT and is_kink(equation):
-        return [Entry(_meet_kink(equation, [entry.value for entry in inputs], level, visit), KINKED)]
+    values = [entry.value for entry in inputs]
+    if level > CONSTANT and is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
+        return [Entry(_meet_kink(equation, values, level, visit), KINKED)]
     if level > CONSTANT and is_open(equation):
         (inner,) = inner_jaxprs(equation)
         return _walk(inner.jaxpr, inner.consts, inputs, visit)
     bound = equation.primitive.get_bind_params(equation.params)
     functions, parameters = bound if isinstance(bound, tuple) else ([], bound)  # a pair in older versions of JAX
-    outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
+    outputs = equation.primitive.bind(*functions, *values, **parameters)
     return [Entry(value, level) for value in (outputs if equation.primitive.multiple_results else [outputs])]
 
 
 def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
     """The output of a kink, from what the visitor makes of its arms."""
-    shape = equation.outvars[0].aval.shape
-    arms, sign = _arms(equation, values, shape)
+    arms, sign = _arms(equation, values)
+    shape, arms = arms.shape[1:], arms.reshape(len(arms), -1)
     base, gain = jnp.zeros(arms.shape[1]), sign
     if len(arms) == 2 and level == SMOOTH:
         difference = arms[0] - arms[1]
@@ -85,25 +86,23 @@ def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visit
     return (base + gain * visit(arms)).reshape(shape)
 
 
-def _arms(equation: JaxprEqn, values: list[Array], shape: tuple[int, ...]) -> tuple[Arms, float]:
+def _arms(equation: JaxprEqn, values: list[Array]) -> tuple[Float[Array, "n_arms *shape"], float]:
     """What a kink is the largest of, one row an arm, and −1 where it is the smallest."""
     name = equation.primitive.name
     sign = -1.0 if name in ("min", "reduce_min") else 1.0
     if name == "abs":
-        arms = jnp.stack([values[0], -values[0]])
-    elif name in ("max", "min"):
-        arms = jnp.stack([jnp.broadcast_to(value, shape) for value in values])
-    else:
-        axes = equation.params["axes"]
-        arms = jnp.moveaxis(values[0], axes, range(len(axes)))
-    return arms.reshape(-1, int(np.prod(shape))), sign
+        return jnp.stack([values[0], -values[0]]), sign
+    if name in ("max", "min"):
+        return jnp.stack(jnp.broadcast_arrays(*values)), sign
+    axes = equation.params["axes"]
+    arms = jnp.moveaxis(values[0], axes, range(len(axes)))
+    return arms.reshape(-1, *arms.shape[len(axes) :]), sign
 
 
 def is_kink(equation: JaxprEqn) -> bool:
     """Whether an operation has kinks that can be lifted. The larger of a number and −inf has none."""
     endless = any(isinstance(atom, Literal) and np.isinf(atom.val).all() for atom in equation.invars)
-    real = all(jnp.issubdtype(variable.aval.dtype, jnp.floating) for variable in equation.outvars)
-    return equation.primitive.name in KINKS and real and not endless
+    return equation.primitive.name in KINKS and not endless
 
 
 def is_open(equation: JaxprEqn) -> bool:
@@ -142,6 +141,18 @@ def beyond_reach(jaxpr: ClosedJaxpr) -> set[str]:
     return {name for equations in _bodies(jaxpr) for name in _unliftable(equations)}
 
 
+def count_kinks(objectives: Callable[[Array], Array], n_variables: int) -> list[tuple[int, int]]:
+    """For each operation with kinks the numbers of its arms and of its values. The objectives are traced and not evaluated."""
+    sizes: list[tuple[int, int]] = []
+
+    def visit(arms: Arms) -> Float[Array, " n"]:
+        sizes.append((arms.shape[0], arms.shape[1]))
+        return arms.max(axis=0)
+
+    jax.eval_shape(lambda x: evaluate(objectives, x, visit), jax.ShapeDtypeStruct((n_variables,), np.float64))
+    return sizes
+
+
 def _bodies(jaxpr: ClosedJaxpr) -> Iterator[list[JaxprEqn]]:
     yield jaxpr.jaxpr.eqns
     for equation in jaxpr.jaxpr.eqns:
@@ -151,12 +162,13 @@ def _bodies(jaxpr: ClosedJaxpr) -> Iterator[list[JaxprEqn]]:
 
 
 def _unliftable(equations: list[JaxprEqn]) -> Iterator[str]:
-    sums = {id(out) for equation in equations if equation.primitive.name in ("reduce_sum", "dot_general") for out in equation.outvars}
+    """Names of what may have kinks. A root of a sum, also of parts of it or behind a condition, is taken for a norm."""
+    sums: set[int] = set()
     for equation in equations:
-        name = equation.primitive.name
-        if name == "sqrt" and id(equation.invars[0]) in sums:
+        name, of_sum = equation.primitive.name, any(id(atom) in sums for atom in equation.invars)
+        if name in ("reduce_sum", "dot_general") or (of_sum and name in CALLS | SHAPES | {"select_n", "slice", "max"}):
+            sums |= {id(out) for out in equation.outvars}
+        if name == "sqrt" and of_sum:
             yield "norm"
-        elif name in OTHER_KINKS:
-            yield name
-        elif name in ("scan", "while", "cond") and any(map(has_kinks, inner_jaxprs(equation))):
+        elif name in OTHER_KINKS or (name in ("scan", "while", "cond") and any(map(has_kinks, inner_jaxprs(equation)))):
             yield name

@@ -1,4 +1,4 @@
-"""Which kinks of a function are given a variable, decided at sample points, and whether the smooth problem has the same solutions."""
+"""Which kinks of a function are given a variable, and whether the smooth problem has the same solutions: seen at samples."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from ..precision import double_precision
 from ..simplex import kronecker
-from .interpreter import beyond_reach, evaluate, has_kinks
+from .interpreter import beyond_reach, count_kinks
 from .lifted import AS_IT_IS, Lifted, Plan
 
 N_SAMPLES = 256
@@ -68,16 +68,27 @@ class _Kinks(NamedTuple):
     """With absolute values near 0."""
 
 
-def may_have_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
-    """Whether there is anything in the objectives that may have kinks. They are traced and not evaluated."""
+def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
+    """How many kinks the objectives have that may be lifted. They are traced and not evaluated.
+
+    Raises:
+        CannotLiftError: where there are only others, or too many.
+    """
     with double_precision():
-        traced = jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables))
-    return has_kinks(traced) or bool(beyond_reach(traced))
+        n = sum(values for _, values in count_kinks(objectives, n_variables))
+        rest = _rest(objectives, n_variables)
+    if n == 0 and rest:
+        raise CannotLiftError(f"of {', '.join(rest)}")
+    if n > MOST_KINKS:
+        raise CannotLiftError(f"there are {n} of them, and at most {MOST_KINKS} are lifted")
+    return n
 
 
-def lift_kinks(
-    objectives: Callable[[Array], Array], box: tuple[np.ndarray, np.ndarray], whole: bool = False
-) -> Lifting | None:
+def _rest(objectives: Callable[[Array], Array], n_variables: int) -> tuple[str, ...]:
+    return tuple(sorted(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables)))))
+
+
+def lift_kinks(objectives: Callable[[Array], Array], box: tuple[np.ndarray, np.ndarray], whole: bool = False) -> Lifting | None:
     """The objectives with their kinks lifted, or None where no kink is found.
 
     Args:
@@ -88,39 +99,21 @@ def lift_kinks(
     Raises:
         CannotLiftError: where kinks are found but the lifted problem would have other solutions, or would be too large.
     """
-    x = box[0] + kronecker(N_SAMPLES, len(box[0])) * (box[1] - box[0])
+    n_variables = len(box[0])
+    if find_kinks(objectives, n_variables) == 0:
+        return None
+    x = box[0] + kronecker(N_SAMPLES, n_variables) * (box[1] - box[0])
     with double_precision():
-        traced = jax.make_jaxpr(lambda x: objectives(x))(jnp.asarray(x[0]))
-        sizes = _sizes(objectives, x[0])
-        rest = tuple(sorted(beyond_reach(traced)))
-        n = sum(values for _, values in sizes)
-        if n == 0 and not rest:
-            return None
-        if n == 0:
-            raise CannotLiftError(f"kinks of {', '.join(rest)} cannot be lifted")
-        if n > MOST_KINKS:
-            raise CannotLiftError(f"there are {n} kinks, and at most {MOST_KINKS} are lifted")
-        kinks = _look(Lifted(objectives, len(box[0]), Plan.everything(sizes)), x)
-        lifted = Lifted(objectives, len(box[0]), _plan(kinks, whole))
+        everything = Plan.everything(count_kinks(objectives, n_variables))
+        lifted = Lifted(objectives, n_variables, _plan(_look(Lifted(objectives, n_variables, everything), x), whole))
         if lifted.n_auxiliary == 0:
             return None
         u = np.asarray(_exact(lifted, jnp.asarray(x)))
         _check_slopes(lifted, x, u)
+        rest = _rest(objectives, n_variables)
     fine = u[np.isfinite(u).all(axis=1)]
     low, high = fine.min(axis=0), fine.max(axis=0)
     return Lifting(lifted, (low, np.where(high > low, high, low + 1.0)), rest)
-
-
-def _sizes(objectives: Callable[[Array], Array], x: np.ndarray) -> list[tuple[int, int]]:
-    """For each operation with kinks the numbers of its arms and of its values."""
-    sizes: list[tuple[int, int]] = []
-
-    def visit(arms: Array) -> Array:
-        sizes.append((arms.shape[0], arms.shape[1]))
-        return arms.max(axis=0)
-
-    jax.eval_shape(lambda x: evaluate(objectives, x, visit), jnp.asarray(x))
-    return sizes
 
 
 def _outputs(lifted: Lifted, x: Array, u: Array) -> Array:
@@ -162,8 +155,8 @@ def _look(lifted: Lifted, x: np.ndarray) -> _Kinks:
 def _plan(kinks: _Kinks, whole: bool) -> Plan:
     """What becomes of each kink.
 
-    Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes smooth. One that never switches
-    is replaced by its largest arm where x stays in the box; elsewhere it stays if it cannot be lifted.
+    Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes smooth. One that never
+    switches is replaced by its largest arm where x stays in the box; elsewhere it stays if it cannot be lifted.
     """
     winners = np.concatenate([part.argmax(axis=1) for part in kinks.arms], axis=1)
     switches = (winners != winners[0]).any(axis=0)
