@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import BezierSimplex
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
-from ..feasible import FeasibleSet, feasible_set
-from ..feasible.constraint import Constraint
+from ..feasible import Constraint, FeasibleSet, feasible_set
 from ..kinks import KinkRows, Lifted, find_kinks, lift_kinks
 from ..methods import Evaluations
 from .bounded import search_box
@@ -67,7 +67,7 @@ def lift_problem(
         return None
     lifted, n = lifting.lifted, lifting.lifted.n_auxiliary
     x = np.asarray(start.control_points, dtype=float)
-    u = np.asarray([lifted.exact(point) for point in x])
+    u = np.asarray([lifted.exact(jnp.asarray(point)) for point in x])
     points = BezierSimplex(np.concatenate([x, u], axis=1), start.n_objectives, start.degree)
     both = np.concatenate([box[0], lifting.box[0]]), np.concatenate([box[1], lifting.box[1]])
     rest = f" (those of {', '.join(lifting.rest)} were not)" if lifting.rest else ""

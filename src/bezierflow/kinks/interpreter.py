@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 CONSTANT, SMOOTH, KINKED = 0, 1, 2
@@ -36,17 +37,17 @@ Visitor = Callable[[Arms], Float[Array, " n"]]
 class Entry(NamedTuple):
     """A value and how it depends on x."""
 
-    value: Array
+    value: ArrayLike
     level: int
 
 
 def evaluate(objectives: Callable[[Array], Array], x: Float[Array, " n_variables"], visit: Visitor) -> Array:
     """What the objectives are at x if each kink's maximum is what the visitor says, in the order of evaluation."""
     traced = jax.make_jaxpr(lambda x: objectives(x))(x)
-    return _walk(traced.jaxpr, traced.consts, [Entry(x, SMOOTH)], visit)[0].value
+    return jnp.asarray(_walk(traced.jaxpr, traced.consts, [Entry(x, SMOOTH)], visit)[0].value)
 
 
-def _walk(jaxpr: Jaxpr, consts: Iterable[Array], arguments: Iterable[Entry], visit: Visitor) -> list[Entry]:
+def _walk(jaxpr: Jaxpr, consts: Iterable[ArrayLike], arguments: Iterable[Entry], visit: Visitor) -> list[Entry]:
     known = dict(zip(jaxpr.constvars, (Entry(const, CONSTANT) for const in consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
 
@@ -63,7 +64,7 @@ def _apply(equation: JaxprEqn, inputs: list[Entry], visit: Visitor) -> list[Entr
     level = max((entry.level for entry in inputs), default=CONSTANT)
     values = [entry.value for entry in inputs]
     if level > CONSTANT and is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
-        return [Entry(_meet_kink(equation, values, level, visit), KINKED)]
+        return [Entry(_meet_kink(equation, list(map(jnp.asarray, values)), level, visit), KINKED)]
     if level > CONSTANT and is_open(equation):
         (inner,) = inner_jaxprs(equation)
         return _walk(inner.jaxpr, inner.consts, inputs, visit)
