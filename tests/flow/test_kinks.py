@@ -98,7 +98,7 @@ def test_coefficients_are_exactly_zero_where_they_should_be(lasso):
 
 
 def test_the_elastic_net():
-    solution = bf.minimize(penalized(2, 3), np.zeros(2))
+    solution = bf.minimize(penalized(2, 3), np.zeros(2), tol=1e-5)
     x = np.array([coordinate_descent(A[:, :2], w) for w in held_out(3, 200)])
     assert solution.result.success
     assert distances(solution, x).max() < 1e-4
@@ -148,8 +148,7 @@ def test_bounds_and_constraints_hold_beside_kinks():
 
 
 def test_a_kink_that_points_upwards_is_refused():
-    to_top = lambda x: x[0] ** 2 + (x[1] - 1) ** 2
-    solution = bf.minimize(lambda x: jnp.stack([x @ x - jnp.abs(x[0]), to_top(x)]), np.array([0.05, 0.05]))
+    solution = bf.minimize(lambda x: jnp.stack([x[1] ** 2 - jnp.abs(x[0]), x @ x]), np.array([0.1, 0.1]))
     assert not solution.result.success
     assert "could not be lifted: objective 1 falls" in solution.result.message
 

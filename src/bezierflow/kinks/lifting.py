@@ -61,6 +61,7 @@ class Lifting(NamedTuple):
 class _Kinks(NamedTuple):
     """The kinks of a function at samples: arms by operation (n, n_arms, n_values), maxima and slopes by u in one array each."""
 
+    x: Float[np.ndarray, "n n_variables"]
     arms: list[np.ndarray]
     u: Float[np.ndarray, "n n_kinks"]
     slopes: Float[np.ndarray, "n n_outputs n_kinks"]
@@ -105,14 +106,14 @@ def lift_kinks(objectives: Callable[[Array], Array], box: tuple[np.ndarray, np.n
     x = box[0] + kronecker(N_SAMPLES, n_variables) * (box[1] - box[0])
     with double_precision():
         everything = Plan.everything(count_kinks(objectives, n_variables))
-        lifted = Lifted(objectives, n_variables, _plan(_look(Lifted(objectives, n_variables, everything), x), whole))
+        kinks = _look(Lifted(objectives, n_variables, everything), x)
+        lifted = Lifted(objectives, n_variables, _plan(kinks, whole))
         if lifted.n_auxiliary == 0:
             return None
-        u = np.asarray(_exact(lifted, jnp.asarray(x)))
-        _check_slopes(lifted, x, u)
+        u = kinks.u[:, [lifted.plan.variables.index(number) for number in range(lifted.n_auxiliary)]]
+        _check_slopes(lifted, kinks.slopes if lifted.plan == everything else _slopes_at(lifted, kinks.x, u))
         rest = _rest(objectives, n_variables)
-    fine = u[np.isfinite(u).all(axis=1)]
-    low, high = fine.min(axis=0), fine.max(axis=0)
+    low, high = u.min(axis=0), u.max(axis=0)
     return Lifting(lifted, (low, np.where(high > low, high, low + 1.0)), rest)
 
 
@@ -127,9 +128,8 @@ def _slopes(lifted: Lifted, x: Array, u: Array) -> Float[Array, "n n_outputs n_a
     return jax.vmap(jax.jacfwd(lambda x, u: _outputs(lifted, x, u), argnums=1))(x, u)
 
 
-@eqx.filter_jit
-def _exact(lifted: Lifted, x: Array) -> Float[Array, "n n_auxiliary"]:
-    return jax.vmap(lifted.exact)(x)
+def _slopes_at(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> Float[np.ndarray, "n n_outputs n_auxiliary"]:
+    return np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
 
 
 @eqx.filter_jit
@@ -148,8 +148,7 @@ def _look(lifted: Lifted, x: np.ndarray) -> _Kinks:
         [(part.sum(axis=1) == 0).all(axis=0) if part.shape[1] == 2 else np.zeros(part.shape[2], dtype=bool) for part in arms]
     )
     near = np.where(is_abs, NEAR_KINK * u, u)
-    slopes, slopes_near = (np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(values))) for values in (u, near))
-    return _Kinks(arms, u, slopes, slopes_near)
+    return _Kinks(x, arms, u, _slopes_at(lifted, x, u), _slopes_at(lifted, x, near))
 
 
 def _plan(kinks: _Kinks, whole: bool) -> Plan:
@@ -205,12 +204,10 @@ def _falling(slopes: Float[np.ndarray, "n n_outputs n_kinks"]) -> Bool[np.ndarra
     return np.any(known < -FALLING * np.maximum(largest, np.finfo(float).tiny), axis=(0, 1))
 
 
-def _check_slopes(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> None:
+def _check_slopes(lifted: Lifted, slopes: Float[np.ndarray, "n n_outputs n_auxiliary"]) -> None:
     """Raises unless the objectives, and all arms, are nondecreasing in each u."""
-    slopes = np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
-    falling = _falling(slopes)
-    if falling.any():
-        M = jax.eval_shape(lifted, jax.ShapeDtypeStruct((x.shape[1] + u.shape[1],), np.float64)).shape[0]
+    if _falling(slopes).any():
+        M = jax.eval_shape(lifted.objectives, jax.ShapeDtypeStruct((lifted.n_variables,), np.float64)).shape[0]
         wrong = [m for m in range(M) if _falling(slopes[:, m : m + 1]).any()]
         who = f"objective {wrong[0] + 1}" if wrong else "another kink"
         raise CannotLiftError(
