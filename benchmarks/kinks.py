@@ -96,7 +96,7 @@ CASES: dict[str, tuple[Callable[[int], Case], int]] = {
     "lasso, L = 4": (lambda seed: random_regression(4, 2, seed), 3),
     "lasso, L = 8": (lambda seed: random_regression(8, 2, seed), 3),
     "lasso, Birthwt, L = 16": (lambda seed: regression(load().X, load().y, 2), 1),
-    "elastic net, L = 4": (lambda seed: random_regression(4, 3, seed), 3),
+    "elastic net, L = 4": (lambda seed: random_regression(4, 3, seed), 2),
     "worst customer, L = 2": (location, 3),
 }
 """By name: the problem for each seed, and how many seeds."""

@@ -123,7 +123,7 @@ def _solve(
     """Prepares the flow, drives it, measures its surface and explains its end; an atlas where one surface cannot be the set."""
     run = partial(_run, n_iterations=n_iterations, seed=seed, progress=progress)
     runner, follow = partial(run, problem), partial(_follow_kinks, problem, flow, run, callback)
-    kinked = _lift(problem, flow) if hasattr(problem.objectives, "prox") else None
+    kinked = _lift(problem, flow, Evaluations()) if hasattr(problem.objectives, "prox") else None
     if isinstance(kinked, Kinked):
         return _solution(problem, follow(kinked), seed, began)
     if problem.feasible is None or isinstance(flow, Flow | AtlasFlow):
@@ -137,7 +137,7 @@ def _solve(
         ended, why = _look_elsewhere(problem, flow, ended)
         if not why:
             return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
-    atlas, kinked = _atlas_instead(problem, flow, ended, why), _lift(problem, flow)
+    atlas, kinked = _atlas_instead(problem, flow, ended, why), _lift(problem, flow, ended.evaluations)
     if isinstance(kinked, Kinked):
         return _solution(problem, follow(kinked, ended), seed, began)
     return _solution(problem, _noted(runner(atlas, callback=callback, spent=ended.evaluations), kinked), seed, began)
@@ -237,12 +237,12 @@ def _limits(flow: NormalFlow, spent: Evaluations) -> tuple[float | None, int | N
     return None if flow.tol == AUTO_TOL else flow.tol, left
 
 
-def _lift(problem: _Problem, flow: AbstractFlow) -> Kinked | str | None:
+def _lift(problem: _Problem, flow: AbstractFlow, spent: Evaluations) -> Kinked | str | None:
     """The problem with the kinks of its objectives lifted, or why that cannot be; None where nothing is to be lifted."""
     if not isinstance(flow, NormalFlow) or flow.degree != "auto":
         return None
     try:
-        return lift_problem(problem.flat, problem.start, problem.feasible, flow.budget)
+        return lift_problem(problem.flat, problem.start, problem.feasible, _limits(flow, spent)[1])
     except CannotLiftError as error:
         return f"the objectives have kinks, which could not be lifted: {error}"
 
@@ -268,7 +268,7 @@ def _without_kinks(problem: _Problem, flow: AbstractFlow, ended: _Ended, follow:
     """A run in doubt again with its kinks lifted, if it has any; what ended well stays."""
     if ended.run.stopped is not None or ended.result.success:
         return ended
-    kinked = _lift(problem, flow)
+    kinked = _lift(problem, flow, ended.evaluations)
     if not isinstance(kinked, Kinked):
         return _noted(ended, kinked)
     again = follow(kinked, ended)
