@@ -79,7 +79,7 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
         n = sum(values for _, values in count_kinks(objectives, n_variables))
         rest = _rest(objectives, n_variables)
     if n == 0 and rest:
-        raise CannotLiftError(f"of {', '.join(rest)}")
+        raise CannotLiftError(f"those of {', '.join(rest)} have no finite number of smooth arms, or lie in a loop")
     if n > MOST_KINKS:
         raise CannotLiftError(f"there are {n} of them, and at most {MOST_KINKS} are lifted")
     return n
