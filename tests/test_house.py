@@ -16,7 +16,7 @@ FLOORS = [
     {"precision"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
-    {"feasible"},
+    {"feasible", "kinks"},
     {"evaluation"},
     {"normal", "atlas"},
     {"flow"},

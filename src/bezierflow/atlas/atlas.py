@@ -23,6 +23,7 @@ class Units:
         upper: bounds of x, +inf where there is none.
         origin: x of the variables that are not fixed at z = 0.
         unit: how much of x a unit of z is.
+        n_auxiliary: how many of the last variables stand for kinks of the objectives; they are no part of x.
     """
 
     ideal: Float[np.ndarray, " n_objectives"]
@@ -31,6 +32,7 @@ class Units:
     upper: Float[np.ndarray, " n_variables"]
     origin: Float[np.ndarray, " n_free"]
     unit: Float[np.ndarray, " n_free"]
+    n_auxiliary: int = 0
 
     @cached_property
     def free(self) -> Int[np.ndarray, " n_free"]:
@@ -43,10 +45,15 @@ class Units:
         return (self.lower[self.free] - self.origin) / self.unit, (self.upper[self.free] - self.origin) / self.unit
 
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
-        """The variables in the user's units, within their bounds exactly."""
+        """The variables in the user's units, within their bounds exactly, without auxiliary ones."""
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
-        return np.clip(x, self.lower, self.upper)
+        return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
+
+    @property
+    def n_variables(self) -> int:
+        """L, without auxiliary ones."""
+        return len(self.lower) - self.n_auxiliary
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class BezierAtlas:
     @property
     def n_variables(self) -> int:
         """L."""
-        return len(self.units.lower)
+        return self.units.n_variables
 
     @property
     def degree(self) -> int:
@@ -96,8 +103,11 @@ class BezierAtlas:
 
     def flat(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_variables"]:
         """The designs above chart points as flat vectors."""
-        rows, shape = self._rows(a)
-        return self.units.x(self._variables(self.ask(rows))).reshape(*shape, self.n_variables)
+        return self.units.x(self.scaled(self._rows(a)[0])).reshape(*np.shape(a)[:-1], self.n_variables)
+
+    def scaled(self, a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_free"]:
+        """The scaled variables above chart points."""
+        return self._variables(self.ask(a))
 
     def front(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
         """The objective values above chart points, as the patches have them: no objective is evaluated."""
@@ -149,7 +159,7 @@ class BezierAtlas:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """What the set is made of: pieces of full dimension, and curves and points beside them, with which meets which."""
-        return find_pieces(self.patches, self.points, self.units.box)
+        return find_pieces(self.patches, self.points, self.units.box, self.units.n_auxiliary)
 
     def label(self, a: Float[np.ndarray, " n_objectives"]) -> Label:
         """What is active above a chart point."""

@@ -29,12 +29,14 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[dict[str, Any], dict[
         arrays |= {f"{place}/{key}": array for key, array in parts.items()}
         patches.append({"degree": patch.degree, "region": patch.region, "error": patch.error, "arrays": place})
     n_inequalities = atlas.patches[0].label.n_inequalities
-    return {"patches": patches, "coverage": atlas.coverage, "n_inequalities": n_inequalities, "units": f"{name}/units"}, arrays
+    description = {"patches": patches, "coverage": atlas.coverage, "n_inequalities": n_inequalities, "units": f"{name}/units"}
+    return {**description, "n_auxiliary": atlas.units.n_auxiliary}, arrays
 
 
 def restore_atlas(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], raveling: Raveling) -> BezierAtlas:
     """The atlas that `describe_atlas` described."""
-    units = Units(**{key: arrays[f"{description['units']}/{key}"] for key in UNITS})
+    n_auxiliary = int(description.get("n_auxiliary", 0))  # a file from before kinks were lifted has none
+    units = Units(**{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary)
     patches = []
     for entry in description["patches"]:
         part = {

@@ -71,8 +71,9 @@ class AtlasState:
         program = self.search.program
         patches = [replace(patch, region=number) for number, region in enumerate(self.search.regions) for patch in region.patches]
         feasible = program.feasible
-        units = Units(program.ideal, program.span, feasible.lower, feasible.upper, program.origin, program.unit)
-        raveling = Raveling.of(np.zeros(len(feasible.lower)))
+        scales = program.ideal, program.span, feasible.lower, feasible.upper, program.origin, program.unit
+        units = Units(*scales, program.n_auxiliary)
+        raveling = Raveling.of(np.zeros(units.n_variables))
         coverage = self.search.history[-1].covered if self.search.history else 0.0
         return BezierAtlas(tuple(patches), units, raveling, coverage) if patches else None
 

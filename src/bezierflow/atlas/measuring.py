@@ -63,10 +63,10 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     jitter = 0.003 * rng.normal(size=(N_ON_SET, atlas.n_objectives))
     a = np.concatenate([centered(points.f[rows] + jitter), search.points(N_ANYWHERE), search.seams(N_ON_SEAMS)])
     claims = search.ask(a)
-    z = (atlas.flat(a)[:, program.free] - program.origin) / program.unit
+    z = atlas.scaled(a)
     r = program.values(z)
     certified, solution, known = _solutions(search, a, claims, z)
-    distances = np.linalg.norm((solution.z - z) * program.unit, axis=1)
+    distances = program.apart(solution.z, z)
     M, end = program.n_objectives, program.n_objectives + program.n_inequalities
     front = np.abs(r[:, :M] - solution.r[:, :M]).max(axis=1)
     beaten = (r[:, :M] - a).max(axis=1) > solution.s + BEATEN

@@ -49,9 +49,10 @@ class Piece:
         dimension: 2 for a surface, 1 for a curve, 0 for a point.
         objectives: which objectives it trades off against each other.
         side: −1 for variables at their lower bound, 1 at the upper, 0 for free ones.
-        constraints: which constraints are active.
+        constraints: which constraints are active. Where kinks were lifted their rows come after the inequalities: two for each
+            absolute value, both active where its argument is 0.
         meets: the numbers of the pieces that it touches.
-        face: whether it is only an edge or a corner of a piece of higher dimension.
+        face: whether it is only an edge or a corner of a piece of higher dimension, or the same points as an earlier piece.
     """
 
     patches: tuple[int, ...]
@@ -122,10 +123,12 @@ def dominated(f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, 
     return out
 
 
-def find_pieces(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]) -> tuple[Piece, ...]:
+def find_pieces(
+    patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray], n_auxiliary: int = 0
+) -> tuple[Piece, ...]:
     """The regions that have points of the set, those of one label that touch as one piece.
 
-    One is a face if its points lie on regions of higher dimension.
+    One is a face if its points lie on regions of higher dimension, or on earlier ones. The last `n_auxiliary` variables are left out of their sides.
     """
     touch = _touching(patches, points, box)
     groups = _joined(patches, points, touch)
@@ -134,10 +137,11 @@ def find_pieces(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray,
     for i, group in enumerate(groups):
         label = patches[group[0]].label
         meets = tuple(j for j, other in enumerate(groups) if j != i and touch[np.ix_(group, other)].any())
-        above = [int(k) for j in meets for k in groups[j] if patches[k].label.dimension > label.dimension]
+        above = [int(k) for j in meets for k in groups[j] if (patches[k].label.dimension, i) > (label.dimension, j)]
         numbers = tuple(int(number) for number in group)
         face = bool(above) and _covered(patches, points, numbers, above, box)
-        pieces.append(Piece(numbers, label.dimension, label.objectives, label.side, label.constraints, meets, face))
+        side = label.side[: len(label.side) - n_auxiliary]
+        pieces.append(Piece(numbers, label.dimension, label.objectives, side, label.constraints, meets, face))
     return tuple(pieces)
 
 

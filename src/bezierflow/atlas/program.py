@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float
 
 from ..evaluation import JaxEvaluator, Objectives
 from ..feasible import FeasibleSet
+from ..kinks import Lifted
 from ..methods import Evaluations
 from .asking import best_levels
 
@@ -48,8 +49,24 @@ class Stacked(eqx.Module):
 
     def __call__(self, x: Float[Array, " n_free"]) -> Float[Array, " n_rows"]:
         """All rows at once."""
-        whole = jnp.asarray(self.fixed).at[jnp.asarray(self.free)].set(x)
+        whole = self.place(x)
         return jnp.concatenate([self.objectives(whole), self.feasible.inequalities(whole), self.feasible.equalities(whole)])
+
+    def place(self, x: Float[Array, " n_free"]) -> Float[Array, " n_variables"]:
+        """All variables."""
+        return jnp.asarray(self.fixed).at[jnp.asarray(self.free)].set(x)
+
+
+class Tight(eqx.Module):
+    """x -> (rows, u) with the auxiliary variables at u, the kinks themselves, whatever they were."""
+
+    rows: Stacked
+    lifted: Lifted
+
+    def __call__(self, x: Float[Array, " n_free"]) -> Float[Array, " n_rows_and_auxiliary"]:
+        """The rows where all kinks are exact, and the kinks."""
+        u = self.lifted.exact(self.rows.place(x)[: self.lifted.n_variables])
+        return jnp.concatenate([self.rows(x.at[-len(u) :].set(u)), u])
 
 
 class Look(NamedTuple):
@@ -79,6 +96,7 @@ class Program:
         span: the range of each objective over the front, likewise.
         row_scale: the scale of each constraint.
         archive: every feasible point evaluated, as far as it may still matter.
+        n_auxiliary: how many of the last variables stand for kinks of the objectives.
     """
 
     def __init__(
@@ -100,6 +118,8 @@ class Program:
         self.n_rows, self.n_free = n_objectives + n_constraints, len(self.free)
         stacked = Stacked(objectives, feasible, np.where(feasible.lower < feasible.upper, 0.0, feasible.lower), self.free)
         self.evaluator = JaxEvaluator(stacked, self.n_rows, self.n_free, budget, spent)
+        self.n_auxiliary = objectives.n_auxiliary if isinstance(objectives, Lifted) else 0
+        self.tight = Tight(stacked, objectives) if isinstance(objectives, Lifted) else None
         self.ideal, self.span, self.row_scale = np.zeros(n_objectives), np.ones(n_objectives), np.ones(n_constraints)
         self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
 
@@ -126,14 +146,28 @@ class Program:
         return np.asarray(self.feasible.clip(x))
 
     def clip(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
-        """The nearest points of the box."""
-        return np.clip(z, self.lower, self.upper)
+        """The nearest points of the box, auxiliary variables at the kinks that they stand for."""
+        return self._tighten(np.clip(z, self.lower, self.upper))[0] if self.tight else np.clip(z, self.lower, self.upper)
 
     def values(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
-        """The scaled rows."""
-        raw = self.evaluator.values(self.origin + z * self.unit)
+        """The scaled rows; those of the points with exact auxiliary variables, whatever these are in z."""
+        z, raw = self._tighten(z) if self.tight else (z, self.evaluator.values(self.origin + z * self.unit))
         self._keep(z, raw)
         return (raw - self.shift) / self.scale
+
+    def apart(self, z: Float[np.ndarray, "n n_free"], other: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, " n"]:
+        """The distances between designs in the user's units, auxiliary variables left out."""
+        return np.linalg.norm(((z - other) * self.unit)[:, : self.n_free - self.n_auxiliary], axis=1)
+
+    def _tighten(self, z: Float[np.ndarray, "n n_free"]) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_rows"]]:
+        """The points with auxiliary variables at the kinks that they stand for, and the rows there in the user's units."""
+        assert self.tight is not None
+        n, R = self.n_auxiliary, self.n_rows
+        evaluator = JaxEvaluator(self.tight, R + n, self.n_free, self.evaluator.budget, self.evaluator.evaluations)
+        raw = evaluator.values(self.origin + z * self.unit)
+        self.evaluator.evaluations = evaluator.evaluations
+        u = (raw[:, R:] - self.origin[-n:]) / self.unit[-n:]
+        return np.concatenate([z[:, :-n], u], axis=1), raw[:, :R]
 
     def look(self, z: Float[np.ndarray, "n n_free"]) -> Look:
         """The scaled rows with their slopes and curvatures."""

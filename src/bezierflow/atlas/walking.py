@@ -58,7 +58,7 @@ class Walk:
         dy = partial_derivatives(patch.control_points, barycentric(patch.corners, c[None]), patch.degree)[0].T @ self._by_c
         slopes = np.zeros((len(units.lower), len(c)))
         slopes[units.free] = np.where(self.label.side == 0, units.unit, 0.0)[:, None] * dy[: len(units.free)]
-        return units.x(z)[0], slopes
+        return units.x(z)[0], slopes[: units.n_variables]
 
     def chart(self, c: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
         """The chart point of the point with these coordinates."""

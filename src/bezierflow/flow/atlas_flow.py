@@ -31,6 +31,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         why: why the answer is an atlas, for its message.
         tol: the largest miss at fresh chart points, in units of the objectives' ranges; None for what suits their number.
         budget: the most points that may be evaluated; None for no limit.
+        n_auxiliary: how many of the last variables stand for kinks of the objectives.
     """
 
     parametrization: ClassVar[str] = "chart"
@@ -40,6 +41,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
     why: str = eqx.field(static=True, default="")
     tol: float | None = eqx.field(static=True, default=None)
     budget: int | None = eqx.field(static=True, default=None)
+    n_auxiliary: int = eqx.field(static=True, default=0)
 
     @property
     def settings(self) -> Settings:
@@ -59,7 +61,8 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""
-        return state.atlas or BezierSimplex(state.start, state.n_objectives, 1)
+        x = state.start[:, : state.start.shape[1] - self.n_auxiliary]
+        return state.atlas or BezierSimplex(x, state.n_objectives, 1)
 
     def measure(self, objectives: Objectives, run: Run[AtlasState], seed: int) -> ErrorEstimate | None:
         """The answers at fresh chart points against the solutions that Newton's method finds from them."""

@@ -3,30 +3,27 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
-from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
-from ..methods import AbstractMethod, Evaluations
-from ..normal import ErrorEstimate
+from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
-from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
-from .bounded import corners_leave, cut_off, incomplete, keeps_everything, leaves, search_box, unfinished
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
-from .contract import AbstractFlow, Run, total
-from .drive import Callback, Iteration, drive, shaped
+from .contract import AbstractFlow
+from .drive import Callback, shaped
 from .lift import Flow, lift
 from .normal_flow import NormalFlow
+from .problem import Problem
 from .raveling import Raveled, Raveling
-from .result import Reason, Result, Stats
+from .result import Stats
+from .routes import Ended, Routes
 from .solution import Origin, Solution
 from .weights_flow import WeightsFlow
 
@@ -94,102 +91,11 @@ def minimize(  # noqa: PLR0913
             _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
         flow = _within(flow, problem.feasible)
-        return _solve(problem, flow, n_iterations, seed, callback, progress, began)
+        ended = Routes(problem, flow, n_iterations, seed, callback, progress).solve()
+        return _solution(problem, ended, seed, began)
 
 
-class _Problem(NamedTuple):
-    """What `minimize` was given, checked: the objectives, also as a function of a flat vector, and a flat surface to start at."""
-
-    objectives: Callable[[PyTree], Any]
-    flat: Objectives
-    start: BezierSimplex
-    raveling: Raveling
-    names: Names
-    feasible: FeasibleSet | None
-    """None where x may lie anywhere."""
-
-
-def _solve(
-    problem: _Problem,
-    flow: AbstractFlow,
-    n_iterations: int | None,
-    seed: int,
-    callback: Callback | None,
-    progress: bool,
-    began: float,
-) -> Solution:
-    """Prepares the flow, drives it, measures its surface and explains its end; an atlas where one surface cannot be the set."""
-    runner = partial(_run, problem, n_iterations=n_iterations, seed=seed, progress=progress)
-    if problem.feasible is None or isinstance(flow, Flow | AtlasFlow):
-        return _solution(problem, runner(flow, callback=callback), seed, began)
-    if problem.feasible.n_equalities and _may_be_atlas(flow):  # no surface without them lies on them
-        atlas = _atlas_instead(problem, flow, "the set lies on equality constraints", Evaluations())
-        return _solution(problem, runner(atlas, callback=callback), seed, began)
-    watch = _Watch(problem.feasible, callback)
-    ended = runner(flow, callback=watch)
-    why = watch.left or leaves(problem.feasible, ended.surface)
-    if ended.run.stopped is not None and not watch.left:  # by the user, who gets what there is
-        return _solution(problem, ended._replace(result=unfinished(ended.result, why)), seed, began)
-    if not why and ended.result.reason in (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE):
-        ended, why = _look_elsewhere(problem, flow, ended)
-        if not why:
-            return _solution(problem, ended._replace(result=keeps_everything(ended.result)), seed, began)
-    if not _may_be_atlas(flow):
-        raise cut_off(why or ended.result.message)
-    atlas = _atlas_instead(problem, flow, why or "one surface cannot be this set", ended.evaluations)
-    return _solution(problem, runner(atlas, callback=callback, spent=ended.evaluations), seed, began)
-
-
-class _Ended(NamedTuple):
-    """A run that was driven to its end, measured and explained."""
-
-    flow: AbstractFlow
-    start: BezierSimplex
-    run: Run
-    n_iterations: int | None
-    error: ErrorEstimate | None
-    result: Result
-    evaluations: Evaluations
-
-    @property
-    def surface(self) -> Any:
-        return self.flow.surface(self.run.state)
-
-
-class _Watch:
-    """A callback that stops a run without bounds as soon as its corners leave them, after the user's own."""
-
-    def __init__(self, feasible: FeasibleSet, callback: Callback | None):
-        self.feasible, self.callback, self.left = feasible, callback, ""
-
-    def __call__(self, iteration: Iteration) -> bool:
-        if self.callback is not None and self.callback(iteration):
-            return True
-        self.left = corners_leave(self.feasible, iteration.surface)
-        return bool(self.left)
-
-
-def _run(
-    problem: _Problem,
-    flow: AbstractFlow,
-    *,
-    n_iterations: int | None,
-    seed: int,
-    callback: Callback | None,
-    progress: bool,
-    spent: Evaluations | None = None,
-) -> _Ended:
-    flow, start, before = flow.prepare(problem.flat, problem.start)
-    n_iterations = n_iterations or flow.most_iterations
-    state = flow.init(problem.flat, start, seed)
-    run = drive(flow, problem.flat, state, n_iterations, callback, progress, problem.raveling)
-    error = flow.measure(problem.flat, run, seed)
-    result = flow.explain(problem.flat, run, error, problem.names)
-    evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
-    return _Ended(flow, start, run, n_iterations, error, result, evaluations)
-
-
-def _solution(problem: _Problem, ended: _Ended, seed: int, began: float) -> Solution:
+def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:
     flow = ended.flow
     return Solution(
         pareto_set=shaped(ended.surface, problem.raveling),
@@ -206,33 +112,7 @@ def _solution(problem: _Problem, ended: _Ended, seed: int, began: float) -> Solu
     )
 
 
-def _look_elsewhere(problem: _Problem, flow: AbstractFlow, ended: _Ended) -> tuple[_Ended, str]:
-    """Whether the box holds something that the surface lacks, with the evaluations that it took to see."""
-    assert problem.feasible is not None
-    budget = getattr(flow, "budget", None)
-    evaluator = JaxEvaluator(problem.flat, problem.start.n_objectives, problem.raveling.n_variables, budget, ended.evaluations)
-    try:
-        why = incomplete(evaluator, problem.feasible, ended.surface, search_box(problem.feasible, problem.start))
-    except BudgetSpentError:
-        why = ""
-    return ended._replace(evaluations=evaluator.evaluations), why
-
-
-def _may_be_atlas(flow: AbstractFlow) -> bool:
-    """Whether the user left the form of the answer open."""
-    return isinstance(flow, NormalFlow) and flow.degree == "auto"
-
-
-def _atlas_instead(problem: _Problem, flow: AbstractFlow, why: str, spent: Evaluations) -> AtlasFlow:
-    """The flow that follows bounds and constraints, in place of one that knows of none."""
-    assert problem.feasible is not None
-    assert isinstance(flow, NormalFlow)
-    left = None if flow.budget is None else max(flow.budget - int(spent.objective), 0)
-    tol = None if flow.tol == AUTO_TOL else flow.tol
-    return AtlasFlow(problem.feasible, search_box(problem.feasible, problem.start), f"{why}: ", tol, left)
-
-
-def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> _Problem:
+def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> Problem:
     """The problem, or an error in one line. The start has degree 0 where x0 is a point."""
     bounds, constraints = _own_or_given(objectives, bounds, constraints)
     x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if x0 is None else check_x0(x0)
@@ -250,7 +130,7 @@ def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constrai
         start = BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
     else:
         raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
-    return _Problem(objectives, flat, start, raveling, names, feasible)
+    return Problem(objectives, flat, start, raveling, names, feasible)
 
 
 def _own_or_given(objectives: Callable[[PyTree], Any], bounds: Any, constraints: Any) -> tuple[Any, Any]:

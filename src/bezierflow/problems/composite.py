@@ -10,7 +10,11 @@ from .problem import AbstractProblem
 
 
 class Composite(AbstractProblem):
-    """f_m = s_m + g_m with s_m smooth and g_m nonsmooth, for proximal methods: lasso, group lasso, constraints as indicators.
+    """f_m = s_m + g_m with s_m smooth and g_m nonsmooth: lasso, group lasso, worst cases, constraints as indicators.
+
+    `minimize(problem, x0)` lifts the kinks it finds, absolute values and maxima that objectives rise with, and answers
+    with an atlas (`docs/atlas.md`); it does not use the prox. Proximal methods use the prox, whatever the kinks are:
+    `minimize(problem, x0, ProximalGradient(step_size))`.
 
     Args:
         smooth: x -> (s_1(x), …, s_M(x)); zeros where an objective is all nonsmooth.

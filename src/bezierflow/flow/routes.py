@@ -1,0 +1,214 @@
+"""Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted where there are any."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..bezier import BezierSimplex
+from ..evaluation import BudgetSpentError, JaxEvaluator
+from ..feasible import FeasibleSet, feasible_set
+from ..kinks import CannotLiftError
+from ..methods import Evaluations
+from ..normal import ErrorEstimate, Flag
+from .atlas_flow import AtlasFlow
+from .auto_flow import AUTO_TOL
+from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
+from .contract import AbstractFlow, Run, total
+from .drive import Callback, Iteration, drive
+from .kinked import Kinked, lift_problem
+from .lift import Flow
+from .normal_flow import NormalFlow
+from .problem import Problem
+from .result import Reason, Result
+
+AROUND = 2.0
+"""Where there are no bounds an atlas is looked for this many widths beyond what one surface found, on each side."""
+
+FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
+"""Ends of a run whose surface or atlas is the set, up to the error that it states."""
+
+
+class Ended(NamedTuple):
+    """A run that was driven to its end, measured and explained."""
+
+    flow: AbstractFlow
+    start: BezierSimplex
+    run: Run
+    n_iterations: int | None
+    error: ErrorEstimate | None
+    result: Result
+    evaluations: Evaluations
+
+    @property
+    def surface(self) -> Any:
+        """What it found, with flat vectors for values."""
+        return self.flow.surface(self.run.state)
+
+    @property
+    def over(self) -> bool:
+        """Whether the user, or their budget, ended it."""
+        return self.run.stopped is not None or (self.error is not None and Flag.BUDGET_SPENT in self.error.flags)
+
+    def noted(self, note: str | None) -> "Ended":
+        """The same with a note in its message."""
+        return self._replace(result=Result(self.result.reason, f"{self.result.message}; {note}")) if note else self
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The ways to answer one problem, with what the user asked for.
+
+    Attributes:
+        problem: what `minimize` was given, checked.
+        flow: the user's, or that of method="auto".
+        n_iterations: at most; None for the flow's own number.
+        seed: of everything random.
+        callback: the user's, after each iteration.
+        progress: whether to show it.
+    """
+
+    problem: Problem
+    flow: AbstractFlow
+    n_iterations: int | None
+    seed: int
+    callback: Callback | None
+    progress: bool
+
+    def solve(self) -> Ended:
+        """The answer: of the flow as it is, or by the way that suits the problem if the form of the answer was left open."""
+        feasible = self.problem.feasible
+        if isinstance(self.flow, Flow | AtlasFlow):
+            return self.run(self.problem, self.flow, self.callback)
+        if not (isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"):
+            return self.run(self.problem, self.flow, self.callback) if feasible is None else self.one_surface_within(feasible)[0]
+        kinked = self.lift(Evaluations()) if hasattr(self.problem.objectives, "prox") else None
+        if isinstance(kinked, Kinked):
+            return self.atlas_of_kinks(kinked, Evaluations())
+        if feasible is None:
+            return self.anywhere()
+        if feasible.n_equalities:  # no surface without them lies on them
+            return self.atlas(feasible, search_box(feasible, self.problem.start), "the set lies on equality constraints")
+        return self.within(feasible)
+
+    def anywhere(self) -> Ended:
+        """Without bounds: one surface if it is the set, else an atlas around it if that is better."""
+        ended = self.run(self.problem, self.flow, self.callback)
+        if ended.over or ended.result.success:
+            return ended
+        kinked = self.lift(ended.evaluations)
+        if isinstance(kinked, Kinked):
+            other = self.atlas_of_kinks(kinked, ended.evaluations)
+        elif kinked is None and ended.result.reason is Reason.SUSPECT:
+            everywhere = feasible_set(None, None, self.problem.start.n_variables)
+            box, why = box_around(ended.surface, self.problem.start), "one surface cannot be this set, and there are no bounds"
+            other = self.atlas(everywhere, box, f"{why}: looked for {AROUND:.0f} widths around what was found", ended.evaluations)
+        else:
+            return ended.noted(kinked)
+        better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
+        return other if better or other.over else ended._replace(evaluations=other.evaluations)
+
+    def within(self, feasible: FeasibleSet) -> Ended:
+        """With bounds and inequalities: one surface if it keeps them all and lacks nothing, else an atlas."""
+        ended, why = self.one_surface_within(feasible)
+        if why is None:
+            return ended
+        kinked = self.lift(ended.evaluations)
+        if isinstance(kinked, Kinked):
+            return self.atlas_of_kinks(kinked, ended.evaluations)
+        box = search_box(feasible, self.problem.start)
+        return self.atlas(feasible, box, why, ended.evaluations).noted(kinked)
+
+    def one_surface_within(self, feasible: FeasibleSet) -> tuple[Ended, str | None]:
+        """A run that knows of no bounds, stopped when it leaves them; why its surface is not the answer, None if it is.
+
+        Raises `ValueError` where the user asked for one surface and it is not the answer.
+        """
+        watch = Watch(feasible, self.callback)
+        ended = self.run(self.problem, self.flow, watch)
+        why = watch.left or leaves(feasible, ended.surface)
+        if ended.run.stopped is not None and not watch.left:  # by the user, who gets what there is
+            return ended._replace(result=unfinished(ended.result, why)), None
+        if not why and ended.result.reason in FITS:
+            ended, why = self.look_elsewhere(feasible, ended)
+            if not why:
+                return ended._replace(result=keeps_everything(ended.result)), None
+        if not (isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"):
+            raise cut_off(why or ended.result.message)
+        return ended, why or "one surface cannot be this set"
+
+    def look_elsewhere(self, feasible: FeasibleSet, ended: Ended) -> tuple[Ended, str]:
+        """Whether the box holds something that the surface lacks, with the evaluations that it took to see."""
+        start = self.problem.start
+        budget = getattr(self.flow, "budget", None)
+        evaluator = JaxEvaluator(self.problem.flat, start.n_objectives, start.n_variables, budget, ended.evaluations)
+        try:
+            why = incomplete(evaluator, feasible, ended.surface, search_box(feasible, start))
+        except BudgetSpentError:
+            why = ""
+        return ended._replace(evaluations=evaluator.evaluations), why
+
+    def atlas(
+        self, feasible: FeasibleSet, box: tuple[np.ndarray, np.ndarray], why: str, spent: Evaluations | None = None
+    ) -> Ended:
+        """An atlas of the set among feasible points, looked for in a box."""
+        spent = spent or Evaluations()
+        flow = AtlasFlow(feasible, box, f"{why}: ", *self.limits(spent))
+        return self.run(self.problem, flow, self.callback, spent)
+
+    def atlas_of_kinks(self, kinked: Kinked, spent: Evaluations) -> Ended:
+        """An atlas of the problem with its kinks lifted."""
+        spent = total(kinked.evaluations, spent)
+        flow = AtlasFlow(kinked.feasible, kinked.box, kinked.why, *self.limits(spent), kinked.objectives.n_auxiliary)
+        return self.run(self.problem._replace(flat=kinked.objectives, start=kinked.start), flow, self.callback, spent)
+
+    def lift(self, spent: Evaluations) -> Kinked | str | None:
+        """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none."""
+        try:
+            return lift_problem(self.problem.flat, self.problem.start, self.problem.feasible, self.limits(spent)[1])
+        except CannotLiftError as error:
+            return f"the objectives have kinks, which could not be lifted: {error}"
+
+    def limits(self, spent: Evaluations) -> tuple[float | None, int | None]:
+        """The tolerance and the budget of an atlas in place of the flow."""
+        assert isinstance(self.flow, NormalFlow)
+        left = None if self.flow.budget is None else max(self.flow.budget - int(spent.objective), 0)
+        return None if self.flow.tol == AUTO_TOL else self.flow.tol, left
+
+    def run(self, problem: Problem, flow: AbstractFlow, callback: Callback | None, spent: Evaluations | None = None) -> Ended:
+        """Prepares a flow, drives it to its end, measures what it found and explains it."""
+        flow, start, before = flow.prepare(problem.flat, problem.start)
+        n_iterations = self.n_iterations or flow.most_iterations
+        state = flow.init(problem.flat, start, self.seed)
+        run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling)
+        error = flow.measure(problem.flat, run, self.seed)
+        result = flow.explain(problem.flat, run, error, problem.names)
+        evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
+        return Ended(flow, start, run, n_iterations, error, result, evaluations)
+
+
+class Watch:
+    """A callback that stops a run without bounds as soon as its corners leave them, after the user's own."""
+
+    def __init__(self, feasible: FeasibleSet, callback: Callback | None):
+        self.feasible, self.callback, self.left = feasible, callback, ""
+
+    def __call__(self, iteration: Iteration) -> bool:
+        """Whether to stop."""
+        if self.callback is not None and self.callback(iteration):
+            return True
+        self.left = corners_leave(self.feasible, iteration.surface)
+        return bool(self.left)
+
+
+def box_around(
+    surface: BezierSimplex, start: BezierSimplex
+) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]:
+    """A box around a surface and the start, `AROUND` widths wider on each side; a wide one where the surface is no more."""
+    x = np.concatenate([dense_points(surface), np.asarray(start.control_points, dtype=float)])
+    width = np.ptp(x, axis=0)
+    if not np.isfinite(x).all() or not width.max() > 0:
+        return search_box(feasible_set(None, None, start.n_variables), start)
+    margin = AROUND * np.maximum(width, 0.1 * width.max())
+    return x.min(axis=0) - margin, x.max(axis=0) + margin

@@ -1,0 +1,175 @@
+"""Evaluates a traced function with a say in its kinks: every |e|, max and min that depends on x is handed to a visitor.
+
+Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b that do not depend on other
+kinks become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at the same place then have the same arms up to a factor,
+however they are written.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+CONSTANT, SMOOTH, KINKED = 0, 1, 2
+"""How a value depends on x: not at all, without kinks, through a kink."""
+
+KINKS = frozenset({"abs", "max", "min", "reduce_max", "reduce_min"})
+
+CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "custom_jvp_call"})
+"""Calls whose kinks can be reached."""
+
+OTHER_KINKS = frozenset({"sort", "top_k", "cummax", "cummin", "reduce_window_max", "reduce_window_min"})
+"""Kinked operations that cannot be lifted."""
+
+SHAPES = frozenset({"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "copy"})
+"""Operations that only give numbers another form."""
+
+Arms = Float[Array, "n_arms n"]
+Visitor = Callable[[Arms], Float[Array, " n"]]
+"""From the arms of n kinks to the values u that take the place of their maxima."""
+
+
+class Entry(NamedTuple):
+    """A value and how it depends on x."""
+
+    value: ArrayLike
+    level: int
+
+
+def evaluate(objectives: Callable[[Array], Array], x: Float[Array, " n_variables"], visit: Visitor) -> Array:
+    """What the objectives are at x if each kink's maximum is what the visitor says, in the order of evaluation."""
+    traced = jax.make_jaxpr(lambda x: objectives(x))(x)
+    return jnp.asarray(_walk(traced.jaxpr, traced.consts, [Entry(x, SMOOTH)], visit)[0].value)
+
+
+def _walk(jaxpr: Jaxpr, consts: Iterable[ArrayLike], arguments: Iterable[Entry], visit: Visitor) -> list[Entry]:
+    known = dict(zip(jaxpr.constvars, (Entry(const, CONSTANT) for const in consts), strict=True))
+    known |= dict(zip(jaxpr.invars, arguments, strict=True))
+
+    def read(atom: Var | Literal) -> Entry:
+        return Entry(atom.val, CONSTANT) if isinstance(atom, Literal) else known[atom]
+
+    for equation in jaxpr.eqns:
+        known |= dict(zip(equation.outvars, _apply(equation, [read(atom) for atom in equation.invars], visit), strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _apply(equation: JaxprEqn, inputs: list[Entry], visit: Visitor) -> list[Entry]:
+    """The outputs of one operation."""
+    level = max((entry.level for entry in inputs), default=CONSTANT)
+    values = [entry.value for entry in inputs]
+    if level > CONSTANT and is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
+        return [Entry(_meet_kink(equation, list(map(jnp.asarray, values)), level, visit), KINKED)]
+    if level > CONSTANT and is_open(equation):
+        (inner,) = inner_jaxprs(equation)
+        return _walk(inner.jaxpr, inner.consts, inputs, visit)
+    bound = equation.primitive.get_bind_params(equation.params)
+    functions, parameters = bound if isinstance(bound, tuple) else ([], bound)  # a pair in older versions of JAX
+    outputs = equation.primitive.bind(*functions, *values, **parameters)
+    return [Entry(value, level) for value in (outputs if equation.primitive.multiple_results else [outputs])]
+
+
+def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
+    """The output of a kink, from what the visitor makes of its arms."""
+    arms, sign = _arms(equation, values)
+    shape, arms = arms.shape[1:], arms.reshape(len(arms), -1)
+    base, gain = jnp.zeros(arms.shape[1]), sign
+    if len(arms) == 2 and level == SMOOTH:
+        difference = arms[0] - arms[1]
+        arms, base, gain = jnp.stack([difference, -difference]), (arms[0] + arms[1]) / 2, sign / 2
+    else:
+        arms = sign * arms
+    return (base + gain * visit(arms)).reshape(shape)
+
+
+def _arms(equation: JaxprEqn, values: list[Array]) -> tuple[Float[Array, "n_arms *shape"], float]:
+    """What a kink is the largest of, one row an arm, and −1 where it is the smallest."""
+    name = equation.primitive.name
+    sign = -1.0 if name in ("min", "reduce_min") else 1.0
+    if name == "abs":
+        return jnp.stack([values[0], -values[0]]), sign
+    if name in ("max", "min"):
+        return jnp.stack(jnp.broadcast_arrays(*values)), sign
+    axes = equation.params["axes"]
+    arms = jnp.moveaxis(values[0], axes, range(len(axes)))
+    return arms.reshape(-1, *arms.shape[len(axes) :]), sign
+
+
+def is_kink(equation: JaxprEqn) -> bool:
+    """Whether an operation has kinks that can be lifted. The larger of a number and −inf has none."""
+    endless = any(isinstance(atom, Literal) and np.isinf(atom.val).all() for atom in equation.invars)
+    return equation.primitive.name in KINKS and not endless
+
+
+def is_open(equation: JaxprEqn) -> bool:
+    """Whether an operation is a call with kinks inside that can be reached.
+
+    A function with a derivative of its own is left closed, since it may be smooth in spite of the kinks inside (softplus), unless
+    it is nothing but a kink (relu).
+    """
+    if equation.primitive.name not in CALLS or not any(map(has_kinks, inner_jaxprs(equation))):
+        return False
+    return equation.primitive.name != "custom_jvp_call" or _is_bare(equation)
+
+
+def _is_bare(equation: JaxprEqn) -> bool:
+    name = equation.primitive.name
+    inner = [part for jaxpr in inner_jaxprs(equation) for part in jaxpr.jaxpr.eqns]
+    return name in KINKS | SHAPES or (name in CALLS and all(map(_is_bare, inner)))
+
+
+def has_kinks(jaxpr: ClosedJaxpr) -> bool:
+    """Whether there is a kink anywhere inside."""
+    return any(is_kink(equation) or any(map(has_kinks, inner_jaxprs(equation))) for equation in jaxpr.jaxpr.eqns)
+
+
+def inner_jaxprs(equation: JaxprEqn) -> list[ClosedJaxpr]:
+    """What a call, a loop or a condition has inside."""
+    found: list[ClosedJaxpr] = []
+    for value in equation.params.values():
+        for part in value if isinstance(value, list | tuple) else [value]:
+            found += [part] if isinstance(part, ClosedJaxpr) else [ClosedJaxpr(part, [])] if isinstance(part, Jaxpr) else []
+    return found
+
+
+def beyond_reach(jaxpr: ClosedJaxpr) -> set[str]:
+    """What may have kinks that cannot be lifted: operations, loops with kinks inside, Euclidean norms (at 0)."""
+    return {name for equations in _bodies(jaxpr) for name in _unliftable(equations)}
+
+
+def count_kinks(objectives: Callable[[Array], Array], n_variables: int) -> list[tuple[int, int]]:
+    """For each operation with kinks the numbers of its arms and of its values. The objectives are traced and not evaluated."""
+    sizes: list[tuple[int, int]] = []
+
+    def visit(arms: Arms) -> Float[Array, " n"]:
+        sizes.append((arms.shape[0], arms.shape[1]))
+        return arms.max(axis=0)
+
+    jax.eval_shape(lambda x: evaluate(objectives, x, visit), jax.ShapeDtypeStruct((n_variables,), np.float64))
+    return sizes
+
+
+def _bodies(jaxpr: ClosedJaxpr) -> Iterator[list[JaxprEqn]]:
+    yield jaxpr.jaxpr.eqns
+    for equation in jaxpr.jaxpr.eqns:
+        if equation.primitive.name in CALLS and (equation.primitive.name != "custom_jvp_call" or _is_bare(equation)):
+            for inner in inner_jaxprs(equation):
+                yield from _bodies(inner)
+
+
+def _unliftable(equations: list[JaxprEqn]) -> Iterator[str]:
+    """Names of what may have kinks. A root of a sum, also of parts of it or behind a condition, is taken for a norm."""
+    sums: set[int] = set()
+    for equation in equations:
+        name, of_sum = equation.primitive.name, any(id(atom) in sums for atom in equation.invars)
+        if name in ("reduce_sum", "dot_general") or (of_sum and name in CALLS | SHAPES | {"select_n", "slice", "max"}):
+            sums |= {id(out) for out in equation.outvars}
+        if name == "sqrt" and of_sum:
+            yield "norm"
+        elif name in OTHER_KINKS or (name in ("scan", "while", "cond") and any(map(has_kinks, inner_jaxprs(equation)))):
+            yield name

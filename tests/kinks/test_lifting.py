@@ -1,0 +1,105 @@
+"""Functions with kinks as smooth functions of more variables: the same values where these are the kinks, and the same minima."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bezierflow.kinks import CannotLiftError, find_kinks, lift_kinks
+from bezierflow.precision import double_precision
+
+A = np.random.default_rng(0).normal(size=(6, 3))
+b = np.ones(6)
+BOX = (np.full(3, -3.0), np.full(3, 3.0))
+
+
+def misfit(x):
+    return jnp.sum((A @ x - b) ** 2)
+
+
+def pinball(x):
+    """Quantile regression at three levels: all objectives have the same kinks."""
+    r = A @ x - b
+    return jnp.stack([jnp.sum(jnp.maximum(level * r, (level - 1) * r)) for level in (0.1, 0.5, 0.9)])
+
+
+CONVEX = {
+    "of several weights": (lambda x: jnp.stack([jnp.sum(jnp.abs(x)), jnp.abs(x) @ jnp.arange(1.0, 4.0)]), 3, 6),
+    "a norm": (lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x, 1)]), 3, 6),
+    "the worst of many": (lambda x: jnp.stack([jnp.max(jnp.sum((x - A) ** 2, axis=1)), jnp.sum(x**2)]), 1, 6),
+    "the worst twice": (lambda x: jnp.stack([jnp.max(jnp.sum((x - A[[0, 1, 2, 2]]) ** 2, axis=1)), x @ x]), 1, 3),
+    "a minimum": (lambda x: jnp.stack([misfit(x), -jnp.min(x)]), 1, 3),
+    "hinges": (lambda x: jnp.stack([jnp.sum(jax.nn.relu(1 - A @ x)), x @ x]), 6, 12),
+    "quantiles": (pinball, 6, 12),
+    "kinks of kinks": (lambda x: jnp.stack([misfit(x), jnp.max(jnp.abs(x))]), 4, 9),
+    "two kinks in one": (lambda x: jnp.stack([misfit(x), jnp.maximum(jnp.abs(x[0]), jnp.abs(x[1]))]), 3, 6),
+}
+SMOOTH = {
+    "no kink": lambda x: jnp.stack([misfit(x), x @ x]),
+    "smooth by their own rules": lambda x: jnp.stack([jnp.sum(jax.nn.softplus(x)), jax.nn.logsumexp(x)]),
+    "squares": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.abs(x) ** 2)]),
+    "of constants": lambda x: jnp.stack([misfit(x), x @ x * jnp.max(jnp.abs(jnp.asarray(A)))]),
+    "of whole numbers": lambda x: jnp.stack([misfit(x), x @ x + jnp.max((x > 9).astype(int))]),
+    "a guard": lambda x: jnp.stack([misfit(x), jnp.log(jnp.maximum(1 + x @ x, 1e-9))]),
+}
+HOPELESS = {
+    "objective 2 falls": lambda x: jnp.stack([misfit(x), -jnp.sum(jnp.abs(x))]),
+    "another kink falls": lambda x: jnp.stack([misfit(x), jnp.abs(jnp.abs(x[0]) - 1)]),
+    "of norm": lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x)]),
+    "of scan": lambda x: jnp.stack([misfit(x), jax.lax.fori_loop(0, 3, lambda i, s: s + jnp.abs(x[i]), 0.0)]),
+    "of sort": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.sort(x)[-2:])]),
+    "at most 100": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.abs(jnp.arange(101.0) * x[0] - x[1]))]),
+}
+
+
+@pytest.mark.parametrize(("objectives", "n_kinks", "n_rows"), CONVEX.values(), ids=CONVEX)
+def test_where_u_is_the_kinks_nothing_changes_and_elsewhere_it_is_smooth(objectives, n_kinks, n_rows):
+    lifted = lift_kinks(objectives, BOX).lifted
+    assert (lifted.n_auxiliary, len(lifted.plan.rows)) == (n_kinks, n_rows)
+    x = np.random.default_rng(1).normal(size=(40, 3))
+    x[0] = 0
+
+    @jax.jit
+    @jax.vmap
+    def look(x):
+        xu = jnp.concatenate([x, lifted.exact(x)])
+        slope = jax.jacobian(lifted)
+        return objectives(x), lifted(xu), lifted.rows(xu), slope(xu), slope(xu + 1e-9)
+
+    with double_precision():
+        f, lifted_f, rows, slopes, slopes_nearby = map(np.asarray, look(x))
+    np.testing.assert_allclose(lifted_f, f, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(rows.max(axis=1), 0, atol=1e-12)
+    assert ((np.abs(rows) < 1e-12).sum(axis=1) >= n_kinks).all(), "each u is as small as its rows allow"
+    np.testing.assert_allclose(slopes, slopes_nearby, atol=1e-6)
+    np.testing.assert_array_less(-1e-12, slopes[:, :, 3:])
+
+
+@pytest.mark.parametrize("objectives", SMOOTH.values(), ids=SMOOTH)
+def test_what_is_smooth_stays(objectives):
+    assert lift_kinks(objectives, BOX, whole=True) is None
+
+
+def test_what_never_switches_in_the_bounds_is_its_largest_arm_there():
+    def objectives(x):
+        return jnp.stack([jnp.sum(jnp.abs(x)), jnp.maximum(x[0], 0.5)])
+
+    lifted = lift_kinks(objectives, (np.zeros(3), np.ones(3)), whole=True).lifted
+    assert lifted.n_auxiliary == 1
+    with double_precision():
+        slopes = jax.jacobian(lifted)(jnp.zeros(4))
+    np.testing.assert_array_equal(slopes[0, :3], 1, err_msg="also at 0, where the slope of |x| is not defined")
+
+
+@pytest.mark.parametrize(("reason", "objectives"), HOPELESS.items(), ids=HOPELESS)
+def test_what_cannot_be_lifted_is_said(reason, objectives):
+    with pytest.raises(CannotLiftError, match=reason):
+        lift_kinks(objectives, BOX)
+
+
+def test_finding_kinks_evaluates_nothing():
+    def objectives(x):
+        jax.debug.callback(lambda: pytest.fail("evaluated"))
+        return jnp.stack([misfit(x), jnp.sum(jnp.abs(x))])
+
+    assert find_kinks(objectives, 3) == 3
