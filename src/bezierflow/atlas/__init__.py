@@ -1,9 +1,9 @@
 """Pareto sets of any shape: one chart that covers every front, its regions, and an atlas of trimmed Bézier simplices."""
 
-from .asking import TOLERANCES, centered
+from .asking import TOLERANCES, best_levels, centered
 from .atlas import BezierAtlas, Units
 from .atlas_file import describe_atlas, restore_atlas
-from .building import AtlasState, Settings, advance, begin
+from .building import AtlasState, Settings, Survey, advance, begin, survey
 from .measuring import AtlasError, measure
 from .patches import Label, Patch
 from .pieces import Piece
@@ -21,10 +21,12 @@ __all__ = [
     "Patch",
     "Piece",
     "Settings",
+    "Survey",
     "Units",
     "Walk",
     "advance",
     "begin",
+    "best_levels",
     "centered",
     "describe_atlas",
     "lowest_total",
@@ -32,4 +34,5 @@ __all__ = [
     "nearest_design",
     "nearest_values",
     "restore_atlas",
+    "survey",
 ]

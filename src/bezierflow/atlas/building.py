@@ -1,6 +1,8 @@
 """An atlas, one round after the other: states that can be stepped, kept and stepped again."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +12,7 @@ from ..evaluation import BudgetSpentError, Objectives
 from ..feasible import FeasibleSet
 from ..methods import Evaluations
 from .atlas import BezierAtlas, Units
-from .exploration import explore
+from .exploration import explore, look_over
 from .program import Program
 from .search import Search
 
@@ -78,6 +80,29 @@ class AtlasState:
         return BezierAtlas(tuple(patches), units, raveling, coverage) if patches else None
 
 
+class Survey(NamedTuple):
+    """Designs of a box that none of the others looked at dominates, their objectives, and what was spent by then."""
+
+    x: Float[np.ndarray, "n n_variables"]
+    f: Float[np.ndarray, "n n_objectives"]
+    evaluations: Evaluations
+
+
+def survey(
+    objectives: Objectives,
+    n_objectives: int,
+    settings: Settings,
+    start: Float[np.ndarray, "n n_variables"],
+    seed: int,
+    spent: Evaluations,
+) -> Survey:
+    """Evenly spread points and a population run in the box: values only, as far as the budget goes."""
+    program = Program(objectives, n_objectives, settings.feasible, settings.box, settings.budget, spent)
+    with suppress(BudgetSpentError):
+        look_over(program, *_scaled(program, settings, start), seed)
+    return Survey(program.x(program.archive.z), program.archive.f, program.evaluator.evaluations)
+
+
 def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: int) -> AtlasState:
     """Before the first look."""
     return AtlasState(None, start, seed, n_objectives)
@@ -107,8 +132,13 @@ def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -
 
 def _look_around(search: Search, settings: Settings, state: AtlasState) -> None:
     """Samples the box, finds the ends of the front, and the first regions."""
-    program, free = search.program, search.program.free
-    start = (state.start[:, free] - program.origin) / program.unit
-    box = tuple((side[free] - program.origin) / program.unit for side in settings.box)
-    explore(program, (box[0], box[1]), start, state.seed)
+    explore(search.program, *_scaled(search.program, settings, state.start), state.seed)
     search.begin()
+
+
+def _scaled(
+    program: Program, settings: Settings, start: Float[np.ndarray, "n n_variables"]
+) -> tuple[tuple[np.ndarray, np.ndarray], Float[np.ndarray, "n n_free"]]:
+    """The box to look in and the points to begin with, as scaled variables."""
+    low, high, points = ((x[..., program.free] - program.origin) / program.unit for x in (*settings.box, start))
+    return (low, high), points

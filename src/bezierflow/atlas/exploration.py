@@ -36,15 +36,7 @@ def explore(program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[n
         start: points to begin with.
         seed: of the samples.
     """
-    from scipy.stats import qmc  # half a second that only atlases need
-
-    rng = np.random.default_rng(seed)
-    low, high = box
-    z = low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD)
-    raw = first_look(program, np.concatenate([program.clip(start), z]))
-    _first_units(program, raw)
-    evolve(program, box, np.concatenate([program.clip(start), z]), rng)
-    normalize(program)
+    rng = look_over(program, box, start, seed)
     for _ in range(MOST_ROUNDS):
         before = program.ideal, program.span
         find_ends(program, box, rng)
@@ -52,6 +44,21 @@ def explore(program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[n
         moved = np.abs(program.ideal - before[0]) / program.span
         if moved.max() < 0.02 and np.abs(before[1] / program.span - 1).max() < 0.05:
             return
+
+
+def look_over(
+    program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[np.ndarray, "n n_free"], seed: int
+) -> np.random.Generator:
+    """Evenly spread points and a population run: the archive then holds its nondominated points. Returns where samples go on."""
+    from scipy.stats import qmc  # half a second that only atlases need
+
+    rng = np.random.default_rng(seed)
+    low, high = box
+    z = np.concatenate([program.clip(start), low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD)])
+    _first_units(program, first_look(program, z))
+    evolve(program, box, z, rng)
+    normalize(program)
+    return rng
 
 
 def first_look(program: Program, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:

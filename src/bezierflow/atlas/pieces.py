@@ -128,7 +128,8 @@ def find_pieces(
 ) -> tuple[Piece, ...]:
     """The regions that have points of the set, those of one label that touch as one piece.
 
-    One is a face if its points lie on regions of higher dimension, or on earlier ones. The last `n_auxiliary` variables are left out of their sides.
+    One is a face if its points lie on regions of higher dimension, or on earlier ones. The last `n_auxiliary` variables are left
+    out of their sides.
     """
     touch = _touching(patches, points, box)
     groups = _joined(patches, points, touch)

@@ -4,8 +4,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from ..atlas import Survey, best_levels
 from ..bezier import BezierSimplex
-from ..evaluation import AbstractEvaluator
 from ..feasible import FeasibleSet
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent, ProximalGradient
 from ..precision import double_precision
@@ -18,11 +18,9 @@ MOST_GRID_POINTS = 5000
 N_INSIDE = 1000
 """Evenly spread points on top, because a grid for many objectives has none inside."""
 
-N_PROBES, MOST_EVEN = 1024, 20
-"""Designs of the box that a surface is held against; up to so many variables they are spread evenly, beyond at random."""
-
-CLEAR_LEAD = 0.02
-"""A design is not dominated if no point of the surface comes closer to dominating it than this share of the ranges."""
+CLEAR_LEAD, LARGEST_LEAD = {1: 0.005, 2: 0.005}, 0.02
+"""A design is not dominated if no point of the surface comes closer to dominating it than this share of the ranges, by the number
+of objectives. The second is for three and more, where the points that a surface is looked at are farther apart."""
 
 WIDE = 10.0
 """Where a variable has no bound, designs are looked for so far from the start, in units of its size or 1."""
@@ -74,13 +72,15 @@ def explain_bounds(result: Result, bounds: FeasibleSet, surface: BezierSimplex, 
     return Result(reason, f"{message}; {doubt}: compare with GradientDescent")
 
 
-def keeps_everything(result: Result) -> Result:
+def keeps_everything(result: Result, n_surveyed: int) -> Result:
     """The result of a run that knew of no bounds and whose surface keeps them: it is the Pareto set with them too.
 
     A Pareto point of the whole space that is feasible is one among feasible points, and whatever else is feasible is dominated by
     one of them.
     """
-    return Result(result.reason, f"{result.message}; it keeps the bounds and constraints, so it is the Pareto set with them too")
+    looked = f", and none of {n_surveyed} designs looked at all over the box is better" if n_surveyed else ""
+    kept = "it keeps the bounds and constraints, so it is the Pareto set with them too"
+    return Result(result.reason, f"{result.message}; {kept}{looked}")
 
 
 def unfinished(result: Result, why: str) -> Result:
@@ -96,31 +96,22 @@ def leaves(feasible: FeasibleSet, surface: BezierSimplex) -> str:
     return _violation(feasible, dense_points(surface))
 
 
-def incomplete(
-    evaluator: AbstractEvaluator, feasible: FeasibleSet, surface: BezierSimplex, box: tuple[np.ndarray, np.ndarray]
-) -> str:
-    """Which design of the box no point of a surface dominates, in words; empty if a point of the surface dominates every one.
+def incomplete(survey: Survey, front: Float[np.ndarray, "n n_objectives"]) -> str:
+    """Which design of a survey of the box no point of a front dominates, in words; empty if there is none.
 
     A surface that keeps all bounds may be the Pareto set of one basin only. Every feasible design is dominated by a point of the
-    whole set, or is one; `N_PROBES` designs, spread over the box, are asked for that.
+    whole set, or is one.
     """
-    L = surface.n_variables
-    spread = kronecker(N_PROBES, L) if L <= MOST_EVEN else np.random.default_rng(0).random((N_PROBES, L))
-    x = box[0] + spread * (box[1] - box[0])
-    x = x[np.all(feasible.violations(x) <= 0, axis=1)]
-    values, front = evaluator.values(x), evaluator.values(dense_points(surface)[::4])
-    x, values = x[np.isfinite(values).all(axis=1)], values[np.isfinite(values).all(axis=1)]
-    if len(x) == 0:
+    if len(survey.f) == 0:
         return ""
-    span, wide = np.ptp(front, axis=0), np.ptp(values, axis=0)
+    span, wide = np.ptp(front, axis=0), np.ptp(survey.f, axis=0)
     scale = np.maximum(np.where(span > 1e-6 * wide, span, wide), np.finfo(float).tiny)
-    lead = np.array([((front - value) / scale).max(axis=1).min() for value in values])
+    lead = best_levels(front / scale, survey.f / scale)[0]
     best = int(np.argmax(lead))
-    if lead[best] <= CLEAR_LEAD:
+    if lead[best] <= CLEAR_LEAD.get(front.shape[1], LARGEST_LEAD):
         return ""
-    return (
-        f"x = {np.array2string(x[best], precision=6, separator=', ')} is not dominated by the set that was found from the start"
-    )
+    x = np.array2string(survey.x[best], precision=6, separator=", ")
+    return f"x = {x} is not dominated by the set that was found from the start"
 
 
 def corners_leave(feasible: FeasibleSet, surface: BezierSimplex) -> str:

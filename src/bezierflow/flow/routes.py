@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
-from ..evaluation import BudgetSpentError, JaxEvaluator
+from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet, feasible_set
 from ..kinks import CannotLiftError
 from ..methods import Evaluations
@@ -131,23 +132,26 @@ class Routes:
         if ended.run.stopped is not None and not watch.left:  # by the user, who gets what there is
             return ended._replace(result=unfinished(ended.result, why)), None
         if not why and ended.result.reason in FITS:
-            ended, why = self.look_elsewhere(feasible, ended)
+            found = self.look_elsewhere(feasible, ended.evaluations)
+            why = incomplete(found, self.values(dense_points(ended.surface)))
+            n = int(found.evaluations.objective - ended.evaluations.objective)
+            ended = ended._replace(evaluations=found.evaluations)
             if not why:
-                return ended._replace(result=keeps_everything(ended.result)), None
+                return ended._replace(result=keeps_everything(ended.result, n)), None
         if not (isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"):
             raise cut_off(why or ended.result.message)
         return ended, why or "one surface cannot be this set"
 
-    def look_elsewhere(self, feasible: FeasibleSet, ended: Ended) -> tuple[Ended, str]:
-        """Whether the box holds something that the surface lacks, with the evaluations that it took to see."""
+    def look_elsewhere(self, feasible: FeasibleSet, spent: Evaluations) -> Survey:
+        """The best designs of a population run in the box."""
         start = self.problem.start
-        budget = getattr(self.flow, "budget", None)
-        evaluator = JaxEvaluator(self.problem.flat, start.n_objectives, start.n_variables, budget, ended.evaluations)
-        try:
-            why = incomplete(evaluator, feasible, ended.surface, search_box(feasible, start))
-        except BudgetSpentError:
-            why = ""
-        return ended._replace(evaluations=evaluator.evaluations), why
+        settings = Settings(feasible, search_box(feasible, start), budget=getattr(self.flow, "budget", None))
+        points = np.asarray(feasible.clip(np.asarray(start.control_points, dtype=float)))
+        return survey(self.problem.flat, start.n_objectives, settings, points, self.seed, spent)
+
+    def values(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
+        """The objectives of designs, uncounted."""
+        return JaxEvaluator(self.problem.flat, self.problem.start.n_objectives, x.shape[1]).values(x)
 
     def atlas(
         self, feasible: FeasibleSet, box: tuple[np.ndarray, np.ndarray], why: str, spent: Evaluations | None = None

@@ -94,6 +94,12 @@ class Solution:
         """D."""
         return self.pareto_set.degree
 
+    @property
+    def gradient_equivalents(self) -> float:
+        """What the run cost, in gradients of one objective: a value counts a third, a Hessian as many as there are variables."""
+        spent, M = self.stats.evaluations, self.n_objectives
+        return M * float(spent.objective / 3 + spent.jacobian + self.raveling.n_variables * spent.hessian)
+
     def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_objectives"]:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
         if self.objectives is None:
