@@ -1,7 +1,7 @@
 """Runs `bezierflow.minimize` and pymoo's populations on problems with bounds and constraints, and writes one row for each run.
 
     python -m benchmarks.atlas named            # every named problem
-    python -m benchmarks.atlas random 20        # 20 seeds of bounded quadratics for 2, 3 and 4 objectives
+    python -m benchmarks.atlas random 100 50 5  # so many seeds of bounded quadratics for 2, 3 and 4 objectives
     python -m benchmarks.atlas report           # the tables of docs/atlas.md from the rows
 
 Distances are in objectives, in units of their ranges over the true front. "front to answers": from points of the true front to
@@ -50,8 +50,8 @@ def main() -> None:
         report()
         return
     random = what == "random"
-    seeds = int(sys.argv[2]) if random else 0
-    families = [quadratics(M, 3 + seed % 3, 1000 * M + seed) for M in (2, 3, 4) for seed in range(seeds)]
+    seeds = [int(n) for n in sys.argv[2:5]] if random else []
+    families = [quadratics(M, 3 + seed % 3, 1000 * M + seed) for M, n in zip((2, 3, 4), seeds, strict=False) for seed in range(n)]
     path = RESULTS / f"atlas_{what}.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS)

@@ -1,8 +1,9 @@
 """Problems with bounds and constraints, and points of their true fronts.
 
 Sources: ZDT (Zitzler, Deb and Thiele, 2000), DTLZ (Deb, Thiele, Laumanns and Zitzler, 2005), Kursawe (1991) with its absolute
-values smoothed, Viennet (1996), Binh and Korn (1997), Constr-Ex (Deb, 2001), Osyczka and Kundu (1995), RE21, RE33 and RE37
-(Tanabe and Ishibuchi, 2020; RE33 with its constraints as constraints and its first two objectives).
+values smoothed, Viennet (1996), Binh and Korn (1997), Constr-Ex (Deb, 2001), Osyczka and Kundu (1995), RE21, RE24, RE31, RE32,
+RE33 and RE37 (Tanabe and Ishibuchi, 2020; RE31 to RE33 with their constraints as constraints and their first two objectives; RE24
+with the sum of its violations as second objective, as it is there. RE22 and RE23 have discrete variables).
 """
 
 from collections.abc import Callable
@@ -83,9 +84,12 @@ def thinned(f: np.ndarray, n: int = 500) -> np.ndarray:
 
 
 def dtlz(number: int, n: int) -> Bounded:
-    """DTLZ2, 5 and 7 with three objectives."""
+    """DTLZ1, 2, 5 and 7 with three objectives."""
 
     def objectives(x: Any) -> Any:
+        if number == 1:
+            g = 100 * (n - 2 + jnp.sum((x[2:] - 0.5) ** 2 - jnp.cos(20 * PI * (x[2:] - 0.5))))
+            return 0.5 * (1 + g) * jnp.array([x[0] * x[1], x[0] * (1 - x[1]), 1 - x[0]])
         if number == 7:
             g = 1 + 9 / (n - 2) * jnp.sum(x[2:])
             h = 3 - jnp.sum(x[:2] / (1 + g) * (1 + jnp.sin(3 * PI * x[:2])))
@@ -233,6 +237,86 @@ def re21() -> Bounded:
     return Bounded("RE21 four-bar truss", objectives, 2, np.array([a, r2 * a, r2 * a, a]), np.full(4, 3 * a))
 
 
+def re24() -> Bounded:
+    """Hatch cover: weight against the sum of four violations, which has kinks."""
+
+    def room(x: Any) -> Any:
+        bending, shear = 4500 / (x[0] * x[1]), 1800 / x[1]
+        deflection, buckling = 56.2e4 / (7e5 * x[0] * x[1] ** 2), 7e5 * x[0] ** 2 / 100
+        return 1 - jnp.array([bending / 700, shear / 450, deflection / 1.5, bending / buckling])
+
+    def objectives(x: Any) -> Any:
+        return jnp.array([x[0] + 120 * x[1], jnp.sum(jnp.maximum(-room(x), 0))])
+
+    lower, upper = np.full(2, 0.5), np.array([4.0, 50.0])
+    problem = Bounded("RE24 hatch cover", objectives, 2, lower, upper)
+
+    def truth() -> np.ndarray:
+        def along(weight: float, first: np.ndarray) -> np.ndarray:
+            second = (weight - first) / 120
+            values = problem.values(np.column_stack([first, second]))
+            return np.where((second >= lower[1]) & (second <= upper[1]), values[:, 1], np.inf)
+
+        weights = 60.5 + (481.6 - 60.5) * np.linspace(0, 1, 121)[1:-1] ** 2
+        return np.array([[weight, least(lambda x, weight=weight: along(weight, x), lower[0], upper[0])] for weight in weights])
+
+    return Bounded(problem.name, objectives, 2, lower, upper, truth)
+
+
+def least(f: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
+    """The least value of a function of one variable, with or without kinks: grids around the best point, each finer."""
+    for _ in range(8):
+        x = np.linspace(low, high, 201)
+        values = f(x)
+        best, step = int(np.argmin(values)), (high - low) / 200
+        low, high = max(low, x[best] - 2 * step), min(high, x[best] + 2 * step)
+    return float(values.min())
+
+
+def re31() -> Bounded:
+    """Two-bar truss: volume against the stress of one bar; limits for both and for the stress of the other."""
+
+    def objectives(x: Any) -> Any:
+        volume = x[0] * jnp.sqrt(16 + x[2] ** 2) + x[1] * jnp.sqrt(1 + x[2] ** 2)
+        return jnp.array([volume, 20 * jnp.sqrt(16 + x[2] ** 2) / (x[0] * x[2])])
+
+    def g(x: Any) -> Any:
+        volume, stress = objectives(x)
+        return jnp.array([volume - 0.1, stress / 1e5 - 1, 80 * jnp.sqrt(1 + x[2] ** 2) / (x[2] * x[1]) / 1e5 - 1])
+
+    def truth() -> np.ndarray:
+        def volume(stress: float, depth: np.ndarray) -> np.ndarray:
+            long, short = np.sqrt(16 + depth**2), np.sqrt(1 + depth**2)
+            return 20 * long / (stress * depth) * long + np.maximum(80 * short / (1e5 * depth), 1e-5) * short
+
+        rows = [[least(lambda depth, s=s: volume(s, depth), 1.0, 3.0), s] for s in np.geomspace(8500, 1e5, 200)]
+        return np.array([row for row in rows if row[0] <= 0.1])
+
+    lower, upper = np.array([1e-5, 1e-5, 1.0]), np.array([100.0, 100.0, 3.0])
+    return Bounded("RE31 two-bar truss", objectives, 2, lower, upper, truth, g=g)
+
+
+def re32() -> Bounded:
+    """Welded beam: cost against deflection, four constraints."""
+    P, L, E, G = 6000.0, 14.0, 30e6, 12e6
+
+    def objectives(x: Any) -> Any:
+        return jnp.array(
+            [1.10471 * x[0] ** 2 * x[1] + 0.04811 * x[2] * x[3] * (14 + x[1]), 4 * P * L**3 / (E * x[3] * x[2] ** 3)]
+        )
+
+    def g(x: Any) -> Any:
+        h, width, t, b = x
+        half = ((h + t) / 2) ** 2
+        R, J = jnp.sqrt(width**2 / 4 + half), 2 * np.sqrt(2) * h * width * (width**2 / 12 + half)
+        first, second = P / (np.sqrt(2) * h * width), P * (L + width / 2) * R / J
+        shear = jnp.sqrt(first**2 + first * second * width / R + second**2)
+        buckling = 4.013 * E * t * b**3 / 6 / L**2 * (1 - t / (2 * L) * np.sqrt(E / (4 * G)))
+        return jnp.array([shear / 13600 - 1, 6 * P * L / (b * t**2) / 30000 - 1, h - b, 1 - buckling / P])
+
+    return Bounded("RE32 welded beam", objectives, 2, np.array([0.125, 0.1, 0.1, 0.125]), np.array([5, 10, 10, 5.0]), g=g)
+
+
 def re33() -> Bounded:
     """Disc brake: mass against stopping time, four constraints."""
 
@@ -277,5 +361,6 @@ def re37() -> Bounded:
 
 NAMED: tuple[Bounded, ...] = (
     *(zdt(1, 30), zdt(2, 30), zdt(3, 30), zdt(4, 10), zdt(6, 10), kursawe(), binh_korn(), constr_ex(), osyczka_kundu()),
-    *(re21(), re33(), portfolio(2), portfolio(3), re37(), dtlz(2, 7), dtlz(5, 7), dtlz(7, 4), viennet()),
+    *(re21(), re24(), re31(), re32(), re33(), portfolio(2)),
+    *(portfolio(3), re37(), dtlz(1, 7), dtlz(2, 7), dtlz(5, 7), dtlz(7, 4), viennet()),
 )

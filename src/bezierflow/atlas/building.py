@@ -12,7 +12,7 @@ from ..evaluation import BudgetSpentError, Objectives
 from ..feasible import FeasibleSet
 from ..methods import Evaluations
 from .atlas import BezierAtlas, Units
-from .exploration import explore, look_over
+from .exploration import explore, feasible_part, look_over
 from .program import Program
 from .search import Search
 
@@ -114,7 +114,7 @@ def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> At
     rounds, spent = state.rounds, False
     try:
         if state.search is None:
-            _look_around(search, settings, state)
+            _look_around(objectives, search, settings, state)
         else:
             search.round(rounds)
             rounds += 1
@@ -130,9 +130,24 @@ def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -
     return Search(program, tol, state.seed)
 
 
-def _look_around(search: Search, settings: Settings, state: AtlasState) -> None:
-    """Samples the box, finds the ends of the front, and the first regions."""
-    explore(search.program, *_scaled(search.program, settings, state.start), state.seed)
+def _look_around(objectives: Objectives, search: Search, settings: Settings, state: AtlasState) -> None:
+    """Samples the box, finds the ends of the front, and the first regions.
+
+    Where feasible designs fill a small part of the box only, variables get their units from that part, and it is looked at again.
+    """
+    box, start = _scaled(search.program, settings, state.start)
+    explore(search.program, box, start, state.seed)
+    narrow = feasible_part(search.program, box, state.seed)
+    if narrow is not None:
+        wide = search.program
+        x = wide.x(wide.archive.z)
+        sides = [np.array(side, dtype=float) for side in settings.box]
+        for side, z in zip(sides, narrow, strict=True):
+            side[wide.free] = wide.origin + z * wide.unit
+        part = replace(settings, box=(sides[0], sides[1]))
+        program = Program(objectives, state.n_objectives, part.feasible, part.box, part.budget, wide.evaluator.evaluations)
+        explore(program, *_scaled(program, part, x), state.seed)
+        search.program, search.box = program, (program.lower, program.upper)
     search.begin()
 
 

@@ -16,6 +16,9 @@ LEAST_GENERATIONS, MOST_GENERATIONS = 24, 300
 
 STILL = 2e-3
 
+RARE = 0.02
+"""Where fewer points of the box are feasible than this share, a variable that varies by less of its range gets new units."""
+
 FAR = 20.0
 """A chart point this far away asks for the minimum of one objective."""
 
@@ -59,6 +62,23 @@ def look_over(
     evolve(program, box, z, rng)
     normalize(program)
     return rng
+
+
+def feasible_part(
+    program: Program, box: tuple[np.ndarray, np.ndarray], seed: int
+) -> tuple[Float[np.ndarray, " n_free"], Float[np.ndarray, " n_free"]] | None:
+    """A box around the archive where feasible points are rare in the whole one and a variable hardly varies; None elsewhere."""
+    z = program.archive.z
+    if program.n_inequalities == 0 or len(z) < FEW:
+        return None
+    low, high = box
+    sample = low + (high - low) * np.random.default_rng([seed, 2]).random((N_SPREAD, program.n_free))
+    small = np.ptp(z, axis=0) < RARE * (high - low)
+    if np.mean(program.feasible_rows(program.values(sample))) > RARE or not small.any():
+        return None
+    margin = np.maximum(np.ptp(z, axis=0), 1e-9 * (high - low))
+    least, most = np.maximum(z.min(axis=0) - margin, low), np.minimum(z.max(axis=0) + margin, high)
+    return np.where(small, least, low), np.where(small, most, high)
 
 
 def first_look(program: Program, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
