@@ -59,25 +59,35 @@ def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimu
     K = Q + np.swapaxes(G * (multiplier / s)[:, :, None], 1, 2) @ G
     ridge = 1e-13 * np.trace(K, axis1=1, axis2=2) / n
     K = K + ridge[:, None, None] * np.eye(n)
-
-    def direction(complementarity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        right = -dual - np.einsum("nij,ni->nj", G, (multiplier * primal - complementarity) / s)
-        dy = _solved(K, right)
-        ds = -primal - np.einsum("nij,nj->ni", G, dy)
-        return dy, ds, -(complementarity + multiplier * ds) / s
-
-    def longest(ds: np.ndarray, dm: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.concatenate([np.where(ds < 0, -s / ds, np.inf), np.where(dm < 0, -multiplier / dm, np.inf)], axis=1)
-        return np.minimum(1.0, ratios.min(axis=1, keepdims=True))
-
-    _, ds, dm = direction(s * multiplier)
-    reach = longest(ds, dm)
-    centering = (((s + reach * ds) * (multiplier + reach * dm)).mean(axis=1, keepdims=True) / gap) ** 3
-    dy, ds, dm = direction(s * multiplier + ds * dm - centering * gap)
-    reach = longest(ds, dm)
+    predicted = _direction(K, G, at, dual, primal, s * multiplier)
+    reach = _longest(at, predicted)
+    centering = (
+        ((s + reach * predicted.slack) * (multiplier + reach * predicted.multiplier)).mean(axis=1, keepdims=True) / gap
+    ) ** 3
+    right = s * multiplier + predicted.slack * predicted.multiplier - centering * gap
+    step = _direction(K, G, at, dual, primal, right)
+    reach = _longest(at, step)
     reach = np.where(reach < 1, 0.99 * reach, 1.0)
-    return Optimum(y + reach * dy, s + reach * ds, multiplier + reach * dm)
+    return Optimum(y + reach * step.y, s + reach * step.slack, multiplier + reach * step.multiplier)
+
+
+def _direction(
+    K: np.ndarray, G: np.ndarray, at: Optimum, dual: np.ndarray, primal: np.ndarray, complementarity: np.ndarray
+) -> Optimum:
+    """The Newton step that takes residuals and slack times multiplier to 0."""
+    _, s, multiplier = at
+    dy = _solved(K, -dual - np.einsum("nij,ni->nj", G, (multiplier * primal - complementarity) / s))
+    ds = -primal - np.einsum("nij,nj->ni", G, dy)
+    return Optimum(dy, ds, -(complementarity + multiplier * ds) / s)
+
+
+def _longest(at: Optimum, step: Optimum) -> Float[np.ndarray, "n 1"]:
+    """How much of a step keeps slacks and multipliers nonnegative, 1 at most."""
+    _, s, multiplier = at
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slack = np.where(step.slack < 0, -s / step.slack, np.inf)
+        other = np.where(step.multiplier < 0, -multiplier / step.multiplier, np.inf)
+    return np.minimum(1.0, np.concatenate([slack, other], axis=1).min(axis=1, keepdims=True))
 
 
 def _solved(K: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -183,23 +183,24 @@ class Region(Nodes):
 
     def ends(self, leaf: Leaf, patch: Patch, box: Box) -> Float[np.ndarray, "n dimension"]:
         """Where the signs of a patch fall to 0, and to a little less, on rays that leave its nodes where they still hold."""
-        known = np.clip(self.own_signs(self.y[self.valid]).max(axis=0), 0.05, 1.0)
-
-        def sign(u: np.ndarray) -> np.ndarray:
-            return (self.own_signs(patch(box.back(u))) / known).min(axis=1)
-
         begin, direction = self.rim_rays(leaf, box)
-        goes_on = np.flatnonzero((sign(begin) > OPEN_END) & leaf.inside(box.back(begin)))
+        goes_on = np.flatnonzero((self.relative_sign(patch, box.back(begin)) > OPEN_END) & leaf.inside(box.back(begin)))
         goes_on = goes_on[spread(begin[goes_on], 2 + 2 * self.d)] if len(goes_on) else goes_on
         n, reach = len(goes_on), np.linspace(0.0, FARTHEST_RAY, 60)
         u = begin[goes_on, None] + reach[None, :, None] * direction[goes_on, None, :]
-        along, out = sign(u.reshape(-1, self.d)).reshape(n, len(reach)), [np.zeros((0, self.d))]
+        along = self.relative_sign(patch, box.back(u.reshape(-1, self.d))).reshape(n, len(reach))
+        out = [np.zeros((0, self.d))]
         for level in (0.0, -0.05):
             first = np.where((along < level).any(axis=1), (along < level).argmax(axis=1), len(reach) - 1)
             before = np.maximum(first - (level == 0.0), 0)
             out.append(box.back(u[np.arange(n), before]))
         c = np.concatenate(out)
         return c[leaf.inside(c) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
+
+    def relative_sign(self, patch: Patch, c: Float[np.ndarray, "n dimension"]) -> Float[np.ndarray, " n"]:
+        """The least sign of a patch, each in units of the largest that the region has."""
+        known = np.clip(self.own_signs(self.y[self.valid]).max(axis=0), 0.05, 1.0)
+        return (self.own_signs(patch(c)) / known).min(axis=1)
 
     def rim_rays(self, leaf: Leaf, box: Box) -> tuple[Float[np.ndarray, "n dimension"], Float[np.ndarray, "n dimension"]]:
         """Points of the box on the rim of a leaf's nodes, with directions that lead outward."""

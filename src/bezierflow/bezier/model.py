@@ -161,12 +161,12 @@ HOST_SIZE = 100_000
 
 def _on_matrices(function: Callable[..., Array | np.ndarray], control_points: PyTree) -> PyTree:
     """`function` of each leaf as a matrix with one control point a row; the last axis of its result is shaped like a value."""
+    return jax.tree.map(partial(_on_matrix, function), control_points)
 
-    def on_leaf(leaf: Array | np.ndarray) -> Array | np.ndarray:
-        result = function(leaf.reshape(len(leaf), -1))
-        return result.reshape((*result.shape[:-1], *leaf.shape[1:]))
 
-    return jax.tree.map(on_leaf, control_points)
+def _on_matrix(function: Callable[..., Array | np.ndarray], leaf: Array | np.ndarray) -> Array | np.ndarray:
+    result = function(leaf.reshape(len(leaf), -1))
+    return result.reshape((*result.shape[:-1], *leaf.shape[1:]))
 
 
 def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyTree:
