@@ -186,9 +186,11 @@ class Routes:
         n_iterations = self.n_iterations or flow.most_iterations
         state = flow.init(problem.flat, start, self.seed)
         run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling)
+        evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
+        if isinstance(callback, Watch) and callback.left:  # nobody will ask how good it is
+            return Ended(flow, start, run, n_iterations, None, Result(Reason.STOPPED, callback.left), evaluations)
         error = flow.measure(problem.flat, run, self.seed)
         result = flow.explain(problem.flat, run, error, problem.names)
-        evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
         return Ended(flow, start, run, n_iterations, error, result, evaluations)
 
 
