@@ -78,7 +78,7 @@ class AtlasModel extends Model {
   design(z) {
     const { lower, upper, origin, unit } = this.units, x = lower.slice();
     this.free.forEach((i, k) => { x[i] = Math.min(upper[i], Math.max(lower[i], origin[k] + z[k] * unit[k])); });
-    return x;
+    return x.slice(0, this.variables.length);  // variables that stand for kinks come last
   }
 
   /** The multipliers of the objectives in the user's units, with sum 1: the prices at which the design is the best. */
@@ -126,7 +126,7 @@ class AtlasModel extends Model {
     const { error } = this.data, known = error.front !== null;
     const text = known
       ? `Objectives within ${readable(error.front, 3)} of their ranges, designs within ${readable(error.max, 3)}; `
-        + `${readable(100 * error.coverage, 3)} % of ${error.n_samples} fresh answers certified`
+        + `${readable(100 * error.coverage, 3)} % of ${error.n_samples} fresh answers hold`
       : "The error of these answers was not measured";
     return { text, flags: error.flags };
   }
@@ -171,7 +171,9 @@ class AtlasModel extends Model {
   /** Variables at their bounds and active constraints; empty if there are none. */
   describeActive(side, constraints) {
     const bounds = side.flatMap((one, k) => (one ? [`${this.variables[this.free[k]].name} at its ${one > 0 ? "upper" : "lower"} bound`] : []));
-    return listed([...bounds, ...constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []))]);
+    const rows = constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []));
+    const lifted = this.units.lower.length > this.variables.length;  // then most inequalities belong to kinks
+    return listed([...bounds, ...(lifted && rows.length ? [`${rows.length} conditions of kinks and constraints`] : rows)]);
   }
 
   /** −1 for a variable at its lower bound, 1 at its upper, 0 between them. */
