@@ -40,7 +40,7 @@ def test_two_basins_without_bounds_become_an_atlas():
 
     solution = bf.minimize(wells, np.array([1.0, 0.0]))
     assert solution.result.reason is bf.Reason.CONVERGED
-    assert "no bounds" in solution.result.message
+    assert "without bounds" in solution.result.message
     assert sum(not piece.face for piece in solution.pareto_set.pieces) == 2
     assert_nothing_dominates(solution, wells, np.linspace(-2, 2, 200), np.linspace(-1, 2, 150))
 

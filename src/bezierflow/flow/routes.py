@@ -27,6 +27,9 @@ from .result import Reason, Result
 AROUND = 2.0
 """Where there are no bounds an atlas is looked for this many widths beyond what one surface found, on each side."""
 
+MOST_VARIABLES = 50
+"""Without bounds an atlas is tried up to so many variables: it needs Hessians of every objective at thousands of points."""
+
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
 
@@ -101,10 +104,10 @@ class Routes:
         kinked = self.lift(ended.evaluations)
         if isinstance(kinked, Kinked):
             other = self.atlas_of_kinks(kinked, ended.evaluations)
-        elif kinked is None and ended.result.reason is Reason.SUSPECT:
+        elif kinked is None and ended.result.reason is Reason.SUSPECT and self.problem.start.n_variables <= MOST_VARIABLES:
             everywhere = feasible_set(None, None, self.problem.start.n_variables)
-            box, why = box_around(ended.surface, self.problem.start), "one surface cannot be this set, and there are no bounds"
-            other = self.atlas(everywhere, box, f"{why}: looked for {AROUND:.0f} widths around what was found", ended.evaluations)
+            why = f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around what was found"
+            other = self.atlas(everywhere, box_around(ended.surface, self.problem.start), why, ended.evaluations)
         else:
             return ended.noted(kinked)
         better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
