@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.bezier import BezierSimplex
+from bezierflow.flow.problem import Problem
+from bezierflow.flow.raveling import Raveling
+from bezierflow.flow.routes import Routes
 from bezierflow.precision import double_precision
+from bezierflow.problems import Names
 
 
 def distance(x, point):
@@ -87,3 +92,30 @@ def test_equalities_lead_to_an_atlas_at_once():
     np.testing.assert_allclose(designs.sum(axis=1), 1, atol=1e-9)
     assert designs.min() >= 0
     assert solution.gradient_equivalents > solution.stats.evaluations.jacobian
+
+
+def test_an_atlas_without_bounds_is_held_against_points_far_away():
+    """The atlas of one problem, asked about another that has a deep well besides: a point of the well is named."""
+
+    def waves(x, depth=0.0):
+        well = depth * jnp.exp(-((x[0] + 3) ** 2))
+        return jnp.array([x[0] ** 2 - well, (x[0] - 1) ** 2 + 0.15 * jnp.sin(12 * x[0]) - well])
+
+    def rival(depth):
+        def objectives(x):
+            return waves(x, depth)
+
+        names = Names().complete(2, 1)
+        problem = Problem(
+            objectives, objectives, BezierSimplex(np.full((1, 1), 0.5), 2, 0), Raveling.of(np.zeros(1)), names, None
+        )
+        return Routes(problem, bf.NormalFlow(), None, 0, None, False).rival(ended, 1.0)[0]
+
+    with double_precision():
+        problem = Problem(
+            waves, waves, BezierSimplex(np.full((1, 1), 0.5), 2, 0), Raveling.of(np.zeros(1)), Names().complete(2, 1), None
+        )
+        ended = Routes(problem, bf.NormalFlow(), None, 0, None, False).solve()
+        assert isinstance(ended.surface, bf.BezierAtlas)
+        assert rival(0.0) is None
+        np.testing.assert_allclose(rival(100.0), -3, atol=0.5)

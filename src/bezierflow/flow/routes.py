@@ -12,7 +12,7 @@ from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet, feasible_set
 from ..kinks import CannotLiftError
 from ..methods import Evaluations
-from ..normal import ErrorEstimate, Flag
+from ..normal import ErrorEstimate, ExploreSchedule, Flag, probes_around
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
@@ -26,6 +26,9 @@ from .result import Reason, Result
 
 AROUND = 2.0
 """Where there are no bounds an atlas is looked for this many widths beyond what one surface found, on each side."""
+
+MOST_BOXES = 2
+"""How often that is done: the second time around a point far away that is better than its answers."""
 
 MOST_VARIABLES = 50
 """Without bounds an atlas is tried up to so many variables: it needs Hessians of every objective at thousands of points."""
@@ -105,13 +108,46 @@ class Routes:
         if isinstance(kinked, Kinked):
             other = self.atlas_of_kinks(kinked, ended.evaluations)
         elif kinked is None and ended.result.reason is Reason.SUSPECT and self.problem.start.n_variables <= MOST_VARIABLES:
-            everywhere = feasible_set(None, None, self.problem.start.n_variables)
-            why = f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around what was found"
-            other = self.atlas(everywhere, box_around(ended.surface, self.problem.start), why, ended.evaluations)
+            other = self.atlas_around(ended)
         else:
             return ended.noted(kinked)
         better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
         return other if better or other.over else ended._replace(evaluations=other.evaluations)
+
+    def atlas_around(self, ended: Ended) -> Ended:
+        """An atlas in a box around a surface and what is known to be better; around what is better than the atlas, once more."""
+        everywhere = feasible_set(None, None, self.problem.start.n_variables)
+        why = f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around what was found"
+        x = np.concatenate([dense_points(ended.surface), np.asarray(self.problem.start.control_points, dtype=float)])
+        rival, other = getattr(ended.run.state, "rival", None), ended
+        for _ in range(MOST_BOXES):
+            x = x if rival is None else np.vstack([x, rival])
+            box = box_around(x) or search_box(everywhere, self.problem.start)
+            other = self.atlas(everywhere, box, why, other.evaluations)
+            if other.over or other.result.reason not in FITS:
+                return other
+            rival, evaluations = self.rival(other, float(np.linalg.norm(box[1] - box[0])) / (1 + 2 * AROUND))
+            other = other._replace(evaluations=evaluations)
+            if rival is None:
+                return other
+        better = f"x = {np.array2string(np.asarray(rival), precision=6, separator=', ')} is better than its answers"
+        return other._replace(result=Result(Reason.SUSPECT, f"{better}. For what it is worth: {other.result.message}"))
+
+    def rival(self, ended: Ended, size: float) -> tuple[Float[np.ndarray, " n_variables"] | None, Evaluations]:
+        """The point around an atlas that its answers are worst against, if they are clearly worse, and what was spent by then.
+
+        Every point f is an answer above its chart point, so that no objective of the answer there may exceed that of f.
+        """
+        atlas, M = ended.surface, self.problem.start.n_objectives
+        numbers = ExploreSchedule()
+        probes = probes_around(atlas.units.x(atlas.points.z).mean(axis=0), size, numbers)
+        evaluator = JaxEvaluator(self.problem.flat, M, probes.shape[1], spent=ended.evaluations)
+        f = evaluator.values(probes)
+        usable = np.isfinite(f).all(axis=1)
+        probes, f = probes[usable], f[usable]
+        worse = ((atlas.front(atlas.chart(f)) - f) / atlas.units.span).max(axis=1, initial=0.0)
+        clear = len(worse) > 0 and worse.max() > numbers.clear
+        return probes[int(worse.argmax())] if clear else None, evaluator.evaluations
 
     def within(self, feasible: FeasibleSet) -> Ended:
         """With bounds and inequalities: one surface if it keeps them all and lacks nothing, else an atlas."""
@@ -212,12 +248,11 @@ class Watch:
 
 
 def box_around(
-    surface: BezierSimplex, start: BezierSimplex
-) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]:
-    """A box around a surface and the start, `AROUND` widths wider on each side; a wide one where the surface is no more."""
-    x = np.concatenate([dense_points(surface), np.asarray(start.control_points, dtype=float)])
+    x: Float[np.ndarray, "n n_variables"],
+) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]] | None:
+    """A box around points, `AROUND` widths wider on each side; None where they are one, or not finite."""
     width = np.ptp(x, axis=0)
     if not np.isfinite(x).all() or not width.max() > 0:
-        return search_box(feasible_set(None, None, start.n_variables), start)
+        return None
     margin = AROUND * np.maximum(width, 0.1 * width.max())
     return x.min(axis=0) - margin, x.max(axis=0) + margin

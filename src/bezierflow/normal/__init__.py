@@ -3,17 +3,19 @@
 from .descent import Descent, descend, find_minimizers, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
+from .exploration import probes_around
 from .flags import Flag
 from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
-from .schedule import Schedule
+from .schedule import ExploreSchedule, Schedule
 from .stages import NormalState, Settings, Stage, advance, begin
 from .survey import Survey
 
 __all__ = [
     "Descent",
     "ErrorEstimate",
+    "ExploreSchedule",
     "Flag",
     "KnownHessians",
     "Linearization",
@@ -31,5 +33,6 @@ __all__ = [
     "find_minimizers",
     "largest_degree",
     "linearize",
+    "probes_around",
     "start_descent",
 ]

@@ -47,7 +47,7 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
         [np.eye(M), held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[: numbers.samples]]
     )
     on_surface = evaluator.values(np.asarray(surface(t)))
-    probes = _probes(np.asarray(surface(t)).mean(axis=0), diameter, numbers)
+    probes = probes_around(np.asarray(surface(t)).mean(axis=0), diameter, numbers)
     values = evaluator.values(probes)
     usable = np.isfinite(values).all(axis=1)
     span = np.ptp(on_surface, axis=0)
@@ -57,8 +57,8 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
     return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None)
 
 
-def _probes(center: np.ndarray, diameter: float, numbers: ExploreSchedule) -> Float[np.ndarray, "n n_variables"]:
-    """Evenly spread points in cubes around the center."""
+def probes_around(center: np.ndarray, diameter: float, numbers: ExploreSchedule) -> Float[np.ndarray, "n n_variables"]:
+    """Evenly spread points in cubes around a center, whose sides are multiples of a diameter."""
     n, dimension = numbers.probes * len(numbers.boxes), len(center)
     evenly = kronecker(n, dimension) if dimension <= MOST_EVEN else np.random.default_rng(0).random((n, dimension))
     cube = evenly - 0.5
