@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ class AtlasState:
     spent: bool = False
     evaluations: Evaluations = field(default_factory=Evaluations)
 
-    @property
+    @cached_property
     def atlas(self) -> BezierAtlas | None:
         """What the patches make, with flat vectors for values; None if there is none yet."""
         if self.search is None:

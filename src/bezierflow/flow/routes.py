@@ -88,7 +88,7 @@ class Routes:
         feasible = self.problem.feasible
         if isinstance(self.flow, Flow | AtlasFlow):
             return self.run(self.problem, self.flow, self.callback)
-        if not (isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"):
+        if not self.form_is_open:
             return self.run(self.problem, self.flow, self.callback) if feasible is None else self.one_surface_within(feasible)[0]
         kinked = self.lift(Evaluations()) if hasattr(self.problem.objectives, "prox") else None
         if isinstance(kinked, Kinked):
@@ -98,6 +98,11 @@ class Routes:
         if feasible.n_equalities:  # no surface without them lies on them
             return self.atlas(feasible, search_box(feasible, self.problem.start), "the set lies on equality constraints")
         return self.within(feasible)
+
+    @property
+    def form_is_open(self) -> bool:
+        """Whether the user left it to us what the answer is: one surface of any degree, or an atlas."""
+        return isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"
 
     def anywhere(self) -> Ended:
         """Without bounds: one surface if it is the set, else an atlas around it if that is better."""
@@ -177,7 +182,7 @@ class Routes:
             ended = ended._replace(evaluations=found.evaluations)
             if not why:
                 return ended._replace(result=keeps_everything(ended.result, n)), None
-        if not (isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"):
+        if not self.form_is_open:
             raise cut_off(why or ended.result.message)
         return ended, why or "one surface cannot be this set"
 
