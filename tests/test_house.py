@@ -16,6 +16,7 @@ FLOORS = [
     {"precision"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
+    {"forms"},
     {"feasible", "kinks"},
     {"evaluation"},
     {"normal", "atlas"},

@@ -208,9 +208,8 @@ TWO = lambda x: jnp.array([jnp.sum(x**2), jnp.sum((x - 1) ** 2)])
 MISTAKES = {
     "scalar objective": ((lambda x: jnp.sum(x**2), np.zeros(2)), {}, ValueError, "got a scalar"),
     "matrix objective": ((lambda x: jnp.ones((2, 2)), np.zeros(2)), {}, ValueError, r"got shape \(2, 2\)"),
-    "tuple objective": ((lambda x: (x[0], x[1]), np.zeros(2)), {}, TypeError, "got tuple with 2 entries; stack them"),
     "integer objective": ((lambda x: jnp.array([1, 2]), np.zeros(2)), {}, TypeError, "got dtype int"),
-    "numpy objective": ((lambda x: np.array([float(x[0]), 1.0]), np.zeros(2)), {}, TypeError, "written with jax.numpy"),
+    "dictionary objective": ((lambda x: {"a": x[0]}, np.zeros(2)), {}, TypeError, "as one array or a list, got dict"),
     "objective that fails": ((lambda x: jnp.array([x @ jnp.ones(5), 0.0]), np.zeros(2)), {}, TypeError, r"shape \(2,\)"),
     "not a function": ((3.0, np.zeros(2)), {}, TypeError, "objectives must be a function"),
     "x0 too short": ((PROBLEM, np.zeros(2)), {}, ValueError, "x0 must have 3 variables for ScaledMED, got 2"),

@@ -10,6 +10,7 @@ from bezierflow.bezier import BezierSimplex
 from bezierflow.flow.problem import Problem
 from bezierflow.flow.raveling import Raveling
 from bezierflow.flow.routes import Routes
+from bezierflow.forms import Form
 from bezierflow.precision import double_precision
 from bezierflow.problems import Names
 
@@ -107,13 +108,21 @@ def test_an_atlas_without_bounds_is_held_against_points_far_away():
 
         names = Names().complete(2, 1)
         problem = Problem(
-            objectives, objectives, BezierSimplex(np.full((1, 1), 0.5), 2, 0), Raveling.of(np.zeros(1)), names, None
+            Form(objectives, objectives, 2, "", True),
+            BezierSimplex(np.full((1, 1), 0.5), 2, 0),
+            Raveling.of(np.zeros(1)),
+            names,
+            None,
         )
         return Routes(problem, bf.NormalFlow(), None, 0, None, False).rival(ended, 1.0)[0]
 
     with double_precision():
         problem = Problem(
-            waves, waves, BezierSimplex(np.full((1, 1), 0.5), 2, 0), Raveling.of(np.zeros(1)), Names().complete(2, 1), None
+            Form(waves, waves, 2, "", True),
+            BezierSimplex(np.full((1, 1), 0.5), 2, 0),
+            Raveling.of(np.zeros(1)),
+            Names().complete(2, 1),
+            None,
         )
         ended = Routes(problem, bf.NormalFlow(), None, 0, None, False).solve()
         assert isinstance(ended.surface, bf.BezierAtlas)

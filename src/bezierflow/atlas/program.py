@@ -52,6 +52,12 @@ class Stacked(eqx.Module):
         whole = self.place(x)
         return jnp.concatenate([self.objectives(whole), self.feasible.inequalities(whole), self.feasible.equalities(whole)])
 
+    def whole(self, points: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
+        """All variables of n points, in NumPy."""
+        x = np.tile(self.fixed, (len(points), 1))
+        x[:, self.free] = points
+        return x
+
     def place(self, x: Float[Array, " n_free"]) -> Float[Array, " n_variables"]:
         """All variables."""
         return jnp.asarray(self.fixed).at[jnp.asarray(self.free)].set(x)

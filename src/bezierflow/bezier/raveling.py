@@ -21,12 +21,28 @@ class Raveling(eqx.Module):
     treedef: Any = eqx.field(static=True)
     """JAX's own description of the tree, which has no type to annotate with."""
     shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+    scale: tuple[float, ...] | None = eqx.field(static=True, default=None)
+    """The unit of each number of the flat vector: x = unit · number. None where all are 1."""
 
     @classmethod
     def of(cls, x: PyTree, batch_axes: int = 0) -> "Raveling":
         """The raveling of pytrees shaped like x without so many leading axes of every leaf."""
         leaves, treedef = jax.tree.flatten(x)
         return cls(treedef, tuple(np.shape(leaf)[batch_axes:] for leaf in leaves))
+
+    def scaled(self, scale: Float[np.ndarray, " n_variables"] | None) -> "Raveling":
+        """The same with these units of the flat vector."""
+        return Raveling(self.treedef, self.shapes, None if scale is None else tuple(map(float, scale)))
+
+    @property
+    def plain(self) -> "Raveling":
+        """The same without units."""
+        return self.scaled(None)
+
+    @property
+    def units(self) -> Float[np.ndarray, " n_variables"]:
+        """The unit of each number of the flat vector."""
+        return np.ones(self.n_variables) if self.scale is None else np.array(self.scale)
 
     @property
     def n_variables(self) -> int:
@@ -35,8 +51,8 @@ class Raveling(eqx.Module):
 
     @property
     def is_vector(self) -> bool:
-        """Whether x is a flat vector already."""
-        return self.treedef == jax.tree.structure(0) and len(self.shapes[0]) == 1
+        """Whether x is the flat vector already."""
+        return self.scale is None and self.treedef == jax.tree.structure(0) and len(self.shapes[0]) == 1
 
     def ravel(self, x: PyTree, batch_axes: int = 0) -> Shaped[Array | np.ndarray, "*batch n_variables"]:
         """The value x as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in, NumPy out."""
@@ -44,10 +60,12 @@ class Raveling(eqx.Module):
         xp = np if all(isinstance(leaf, np.ndarray) for leaf in leaves) else jnp
         shaped = [(leaf, np.shape(leaf)) for leaf in leaves]
         parts = [xp.reshape(leaf, (*shape[:batch_axes], prod(shape[batch_axes:]))) for leaf, shape in shaped]
-        return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
+        vector = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
+        return vector if self.scale is None else vector / self.units
 
     def unravel(self, vector: Shaped[Array | np.ndarray, "*batch n_variables"]) -> PyTree:
         """The pytree of a vector; leading axes are kept. NumPy in, NumPy out."""
+        vector = vector if self.scale is None else vector * self.units
         places = pairwise(accumulate((prod(shape) for shape in self.shapes), initial=0))
         leaves = [
             vector[..., start:end].reshape((*vector.shape[:-1], *shape))

@@ -37,28 +37,32 @@ class AbstractEvaluator(abc.ABC):
 
     def values(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives alone."""
-        return self._values(self._charge(points, Evaluations(1, 0, 0)))
+        return self._values(self._charge(points, self._cost(0)))
 
     def jacobians(self, points: Float[np.ndarray, "n n_variables"]) -> Derivatives:
         """Values and gradients."""
-        points = self._charge(points, Evaluations(1, 1, 0))
+        points = self._charge(points, self._cost(1))
         return Derivatives(points, *self._jacobians(points), hessians=None)
 
     def hessians(self, points: Float[np.ndarray, "n n_variables"]) -> Derivatives:
         """Values, gradients and Hessians."""
-        points = self._charge(points, Evaluations(1, 1, 1))
+        points = self._charge(points, self._cost(2))
         return Derivatives(points, *self._hessians(points))
 
     def products(
         self, points: Float[np.ndarray, "n n_variables"], directions: Float[np.ndarray, "n n_variables"]
     ) -> Float[np.ndarray, "n n_objectives n_variables"]:
         """H_m(x) v for every objective m, at each point x with its own direction v."""
-        return self._products(self._charge(points, Evaluations(1, 1, 0)), np.asarray(directions, dtype=float))
+        return self._products(self._charge(points, self._cost(1)), np.asarray(directions, dtype=float))
+
+    def _cost(self, order: int) -> Evaluations:
+        """What values and derivatives up to this order count at a point."""
+        return Evaluations(1, int(order >= 1), int(order >= 2))
 
     def _charge(self, points: np.ndarray, each: Evaluations) -> Float[np.ndarray, "n n_variables"]:
         """The points as float64, after they were counted."""
         points = np.asarray(points, dtype=float)
-        if len(points) > self.left:
+        if len(points) * int(each.objective) > self.left:
             raise BudgetSpentError
         self.evaluations = Evaluations(*(int(old) + len(points) * kind for old, kind in zip(self.evaluations, each, strict=True)))
         return points

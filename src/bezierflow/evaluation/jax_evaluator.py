@@ -2,19 +2,30 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
+from ..forms import Bridge, bridges
 from ..methods import Evaluations
 from ..precision import double_precision
 from .blocks import block_size, in_blocks
 from .evaluator import AbstractEvaluator
 
 Objectives = Callable[[Array], Array]
+
+
+@runtime_checkable
+class PlacesPoints(Protocol):
+    """Objectives of some of the variables, which call others with all of them."""
+
+    def whole(self, points: Float[np.ndarray, "n n_some"]) -> Float[np.ndarray, "n n_all"]:
+        """All variables of points."""
+        ...
 
 
 class JaxEvaluator(AbstractEvaluator):
@@ -34,18 +45,34 @@ class JaxEvaluator(AbstractEvaluator):
         super().__init__(n_objectives, n_variables, budget, spent)
         self.objectives, self.block = objectives, block_size(n_objectives, n_variables)
 
+    def _cost(self, order: int) -> Evaluations:
+        """Differences count as what they are made of; where there are parts of several kinds, the most of each."""
+        parts = [bridge.cost(order, self.n_variables) for bridge in bridges(self.objectives)]
+        if not isinstance(getattr(self.objectives, "objectives", self.objectives), Bridge):
+            parts.append(super()._cost(order))
+        return Evaluations(*np.max(parts, axis=0).tolist())
+
+    def _know(self, points: np.ndarray, order: int) -> None:
+        """Evaluates the parts that run on the host at all points, so that the compiled program need only look them up."""
+        for bridge in bridges(self.objectives):
+            bridge.know(self.objectives.whole(points) if isinstance(self.objectives, PlacesPoints) else points, order)
+
     def _values(self, points: np.ndarray) -> np.ndarray:
+        self._know(points, 0)
         return in_blocks(partial(_values, self.objectives), self.block, points)[0]
 
     def _jacobians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self._know(points, 1)
         values, gradients = in_blocks(partial(_jacobians, self.objectives), self.block, points)
         return values, gradients
 
     def _hessians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self._know(points, 2)
         values, gradients, hessians = in_blocks(partial(_hessians, self.objectives), self.block, points)
         return values, gradients, hessians
 
     def _products(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        self._know(points, 2)
         return in_blocks(partial(_products, self.objectives), self.block, points, directions)[0]
 
 

@@ -19,7 +19,7 @@ def read_bounds(bounds: Any, raveling: Raveling, variables: tuple[str, ...]) -> 
 
     `feasible_set` says which forms `bounds` may have.
     """
-    lower, upper = _sides(bounds, raveling)
+    lower, upper = _sides(bounds, raveling.plain)
     for side, values in (("lower", lower), ("upper", upper)):
         if np.isnan(values).any():
             name = variables[int(np.argmax(np.isnan(values)))]
@@ -33,7 +33,7 @@ def read_bounds(bounds: Any, raveling: Raveling, variables: tuple[str, ...]) -> 
         raise ValueError(
             f"bounds fix every variable (lower == upper = {lower.tolist()}); leave one of them free{_hint(bounds, raveling)}"
         )
-    return lower, upper
+    return lower / raveling.units, upper / raveling.units
 
 
 def raveling_of_bounds(bounds: Any, n_variables: int | None) -> Raveling | None:

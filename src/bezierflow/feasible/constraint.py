@@ -1,13 +1,12 @@
 """One constraint, lower <= c(x) <= upper, as rows g(x) <= 0 and h(x) = 0 of a flat vector x."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
-
-from ..bezier import Raveling
 
 
 class Linear(eqx.Module):
@@ -20,15 +19,25 @@ class Linear(eqx.Module):
         return jnp.asarray(self.A) @ x
 
 
-class OfFlat(eqx.Module):
-    """A user's function of x, any pytree, as a function of a flat vector with values in one."""
+class AtLeastOne(eqx.Module):
+    """A user's function whose value may be a scalar, as one with rows."""
 
-    function: Callable[[PyTree], Array]
-    raveling: Raveling
+    function: Callable[[PyTree], Any]
 
-    def __call__(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_rows"]:
-        """c(unravel(x)), a scalar as one row."""
-        return jnp.atleast_1d(self.function(self.raveling.unravel(x)))
+    def __call__(self, x: PyTree) -> Any:
+        """Its value, a scalar as one row."""
+        value = self.function(x)
+        return [value] if not isinstance(value, list | tuple) and np.ndim(value) == 0 else value
+
+
+class AtLeastTwo(eqx.Module):
+    """The user's Jacobian of such a function: a gradient as one row."""
+
+    function: Callable[[PyTree], Any]
+
+    def __call__(self, x: PyTree) -> Float[np.ndarray, "n_rows n_variables"]:
+        """Its value as a matrix."""
+        return np.atleast_2d(np.asarray(self.function(x), dtype=float))
 
 
 class Constraint(eqx.Module):

@@ -28,12 +28,14 @@ class FeasibleSet(eqx.Module):
         upper: float64, +inf where there is no bound.
         constraints: what `inequalities` and `equalities` are made of.
         variables: the names of the variables, for messages.
+        scale: the units of the flat vector, likewise; None where all are 1.
     """
 
     lower: np.ndarray
     upper: np.ndarray
     constraints: tuple[Constraint, ...]
     variables: tuple[str, ...] = eqx.field(static=True)
+    scale: tuple[float, ...] | None = eqx.field(static=True, default=None)
 
     def inequalities(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_inequalities"]:
         """g(x), which is at most 0 on the set. Traceable by JAX."""
@@ -86,9 +88,13 @@ class FeasibleSet(eqx.Module):
     @property
     def texts(self) -> tuple[str, ...]:
         """A text for each column of `violations`: lower bounds ("x3 >= 0"), upper bounds, inequalities, equalities."""
-        lower = (f"{name} >= {low:g}" for name, low in zip(self.variables, self.lower, strict=True))
-        upper = (f"{name} <= {high:g}" for name, high in zip(self.variables, self.upper, strict=True))
+        lower = (f"{name} >= {low:g}" for name, low in zip(self.variables, self.shown(self.lower), strict=True))
+        upper = (f"{name} <= {high:g}" for name, high in zip(self.variables, self.shown(self.upper), strict=True))
         return (*lower, *upper, *self.inequality_texts, *self.equality_texts)
+
+    def shown(self, x: Float[np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """Flat vectors in the user's units."""
+        return x if self.scale is None else x * np.array(self.scale)
 
     def __str__(self) -> str:
         sides = np.concatenate([self.lower, self.upper, np.zeros(self.n_inequalities + self.n_equalities)])
@@ -165,7 +171,7 @@ class FeasibleSet(eqx.Module):
         violation, text = self.worst(best)
         raise ValueError(
             f"constraints seem to leave no feasible point: from {2 + N_STARTS} starts the smallest violation is {violation:.3g}, "
-            f"of {text}, at x={best.tolist()}; relax that constraint or the bounds"
+            f"of {text}, at x={self.shown(best).tolist()}; relax that constraint or the bounds"
         )
 
     def _starts(self, x: np.ndarray) -> np.ndarray:

@@ -3,20 +3,25 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from ..bezier import Raveling
-from ..precision import double_precision
+from ..forms import Bridge, Domain, HostFunction, domain_around, read_function
 from .bounds import read_bounds
-from .constraint import Constraint, Linear, OfFlat
+from .constraint import AtLeastOne, AtLeastTwo, Constraint, Linear
 from .feasible_set import FeasibleSet
 
 KINDS = "give a LinearConstraint or NonlinearConstraint of scipy.optimize, a function g meaning g(x) <= 0, or a list of them"
 
 
-def feasible_set(bounds: Any, constraints: Any, raveling: Raveling | int, variables: Sequence[str] | None = None) -> FeasibleSet:
+def feasible_set(
+    bounds: Any,
+    constraints: Any,
+    raveling: Raveling | int,
+    variables: Sequence[str] | None = None,
+    x: Float[np.ndarray, " n_variables"] | None = None,
+) -> FeasibleSet:
     """The feasible set of bounds and constraints in the forms that users give.
 
     Args:
@@ -25,28 +30,34 @@ def feasible_set(bounds: Any, constraints: Any, raveling: Raveling | int, variab
             variables and they could be two pairs, unless one of the pairs holds None. A variable with lower == upper is fixed;
             bounds that fix all of them are refused.
         constraints: None, one of these, or a list of them: `scipy.optimize.LinearConstraint` on the flat vector,
-            `scipy.optimize.NonlinearConstraint` whose `fun` is a JAX function of x (its `jac`, `hess` and `keep_feasible` are not
-            used), or a JAX function g meaning g(x) <= 0, scalar or vector. Rows with equal sides are equalities.
+            `scipy.optimize.NonlinearConstraint`, or a function g meaning g(x) <= 0, scalar or vector. Rows with equal sides are
+            equalities. Functions are in JAX, or in any other form that objectives may have (`forms.read_function`). The `jac` of
+            a `NonlinearConstraint` is used where it is a function and `fun` is not in JAX; `hess` and `keep_feasible` never.
         raveling: the form of x: how it lies in a flat vector, or L where x is a vector.
         variables: their names in messages; x1, x2, … if not given.
+        x: a flat vector at which constraints are looked at; the center of the box if not given.
     """
     raveling = Raveling.of(np.zeros(raveling)) if isinstance(raveling, int) else raveling
     names = tuple(variables or (f"x{i + 1}" for i in range(raveling.n_variables)))
     lower, upper = read_bounds(bounds, raveling, names)
     listed = () if constraints is None else constraints if isinstance(constraints, list | tuple) else (constraints,)
-    read = tuple(_read(constraint, f"constraint {i + 1}", raveling) for i, constraint in enumerate(listed))
-    return FeasibleSet(lower, upper, read, names)
+    box = FeasibleSet(lower, upper, (), names, raveling.scale)
+    domain = domain_around(box.center() if x is None else np.asarray(box.clip(x)), lower, upper)
+    read = tuple(_read(constraint, f"constraint {i + 1}", raveling, domain) for i, constraint in enumerate(listed))
+    return FeasibleSet(lower, upper, read, names, raveling.scale)
 
 
-def _read(constraint: Any, name: str, raveling: Raveling) -> Constraint:
+def _read(constraint: Any, name: str, raveling: Raveling, domain: Domain) -> Constraint:
     from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     if isinstance(constraint, LinearConstraint):
         return _linear(constraint, name, raveling)
     if isinstance(constraint, NonlinearConstraint):
-        return _nonlinear(constraint.fun, constraint.lb, constraint.ub, name, raveling)
+        flat, n_rows = _function(constraint.fun, constraint.jac if callable(constraint.jac) else None, name, raveling, domain)
+        return Constraint(flat, *_sides(constraint.lb, constraint.ub, n_rows, name), name)
     if callable(constraint):
-        return _nonlinear(constraint, -np.inf, 0.0, name, raveling)
+        flat, n_rows = _function(constraint, None, name, raveling, domain)
+        return Constraint(flat, *_sides(-np.inf, 0.0, n_rows, name), name)
     if isinstance(constraint, dict):
         raise TypeError(f"constraints: {name} is a dict, whose 'ineq' means fun(x) >= 0, against the sign used here; {KINDS}")
     raise TypeError(f"constraints: {name} is {constraint!r}; {KINDS}")
@@ -59,36 +70,18 @@ def _linear(constraint: Any, name: str, raveling: Raveling) -> Constraint:
         raise ValueError(f"constraints: the matrix of {name} must have {raveling.n_variables} columns, got shape {A.shape}")
     if not np.isfinite(A).all():
         raise ValueError(f"constraints: the matrix of {name} must be finite, got {A.tolist()}")
-    return Constraint(Linear(A), *_sides(constraint.lb, constraint.ub, len(A), name), name)
+    return Constraint(Linear(A * raveling.units), *_sides(constraint.lb, constraint.ub, len(A), name), name)
 
 
-def _nonlinear(function: Callable[..., Any], lower: Any, upper: Any, name: str, raveling: Raveling) -> Constraint:
-    n_rows = _count_rows(function, name, raveling)
-    return Constraint(OfFlat(function, raveling), *_sides(lower, upper, n_rows, name), name)
-
-
-def _count_rows(function: Callable[..., Any], name: str, raveling: Raveling) -> int:
-    """How many values the function returns, or an error in one line that says what is wrong with it."""
-    with double_precision():
-        x = raveling.unravel(np.zeros(raveling.n_variables))
-        try:
-            values = jax.eval_shape(lambda x: function(x), x)
-        except jax.errors.JAXTypeError as error:
-            raise TypeError(
-                f"constraints: {name} must be written with jax.numpy so that JAX can differentiate it; "
-                f"it failed with {type(error).__name__}"
-            ) from error
-        except Exception as error:
-            first_line = str(error).strip().split("\n")[0]
-            raise ValueError(f"constraints: {name} failed for x of {raveling}: {type(error).__name__}: {first_line}") from error
-    if not hasattr(values, "shape"):
-        got = type(values).__name__
-        raise TypeError(f"constraints: {name} must return one array, got {got}; stack its values with jnp.array([...])")
-    if values.ndim > 1 or values.size == 0:
-        raise ValueError(f"constraints: {name} must return a scalar or a vector, got shape {values.shape}")
-    if not jnp.issubdtype(values.dtype, jnp.floating):
-        raise TypeError(f"constraints: {name} must return floating-point values, got dtype {values.dtype}")
-    return values.size
+def _function(function: Any, jac: Any, name: str, raveling: Raveling, domain: Domain) -> tuple[Callable[[Array], Array], int]:
+    """A constraint's function of the flat vector, and how many rows it has, or an error in one line that says what is wrong."""
+    name = f"constraints: {name}"
+    if isinstance(function, HostFunction):
+        return read_function(function, raveling, domain, name)[1:3]
+    form = read_function(AtLeastOne(function), raveling, domain, name)
+    if jac is not None and isinstance(form.flat, Bridge):
+        form = read_function(HostFunction(AtLeastOne(function), AtLeastTwo(jac)), raveling, domain, name)
+    return form.flat, form.n_rows
 
 
 def _sides(lower: Any, upper: Any, n_rows: int, name: str) -> tuple[np.ndarray, np.ndarray]:

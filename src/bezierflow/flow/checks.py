@@ -1,10 +1,8 @@
 """What `minimize` checks at its door, before anything is compiled."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
@@ -65,44 +63,9 @@ def center_of_bounds(bounds: Any, n_variables: int | None) -> PyTree:
     return raveling.unravel(box.center())
 
 
-def check_objectives(objectives: Callable, x: PyTree) -> int:
-    """The number of objectives M that `objectives(x)` returns, or an error in one line that says what it returned instead."""
-    if not callable(objectives):
-        raise TypeError(f"objectives must be a function x -> (M,) or a problem, got {type(objectives).__name__}")
-    shapes = jax.tree.map(np.shape, x)
-    expected, found = getattr(objectives, "n_variables", None), sum(np.size(leaf) for leaf in jax.tree.leaves(x))
-    if expected is not None and expected != found:
-        raise ValueError(f"x0 must have {expected} variables for {type(objectives).__name__}, got {found}")
-    try:
-        # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds to spell out.
-        values = jax.eval_shape(lambda x: objectives(x), x)
-    except jax.errors.JAXTypeError as error:
-        raise TypeError(
-            "objectives must be written with jax.numpy so that JAX can differentiate it; "
-            f"it failed with {type(error).__name__} at x0 of shape {shapes}"
-        ) from error
-    except Exception as error:
-        first_line = str(error).strip().split("\n")[0]
-        raise type(error)(f"objectives(x0) failed for x0 of shape {shapes}: {first_line}") from error
-    n_objectives = _check_values(values)
-    declared = getattr(objectives, "n_objectives", None)
-    if declared is not None and declared != n_objectives:
-        raise ValueError(f"objectives declares n_objectives={declared} but returned {n_objectives} values")
-    return n_objectives
-
-
-def _check_values(values: Any) -> int:
-    """M, if these are what objectives may return: one vector of M floating-point values."""
-    if not hasattr(values, "shape"):
-        got = type(values).__name__ + (f" with {len(values)} entries" if hasattr(values, "__len__") else "")
-        raise TypeError(f"objectives must return one array of M values, got {got}; stack them with jnp.array([...])")
-    if values.ndim == 0:
-        raise ValueError(
-            "objectives must return a vector of M values, got a scalar; "
-            "a single objective needs no Pareto set (or return jnp.array([f1, f2, ...]))"
-        )
-    if values.ndim != 1 or values.shape[0] == 0:
-        raise ValueError(f"objectives must return a vector of shape (M,) with M of at least 1, got shape {values.shape}")
-    if not jnp.issubdtype(values.dtype, jnp.floating):
-        raise TypeError(f"objectives must return floating-point values, got dtype {values.dtype}")
-    return values.shape[0]
+def check_declared(objectives: Any, what: str, found: int, argument: str) -> None:
+    """Raises if a problem declares another number of variables or objectives than there are."""
+    declared = getattr(objectives, what, None)
+    if isinstance(declared, int) and declared != found:
+        name, kind = type(objectives).__name__, what.removeprefix("n_")
+        raise ValueError(f"{argument} must have {declared} {kind} for {name}, got {found}")

@@ -10,6 +10,7 @@ import numpy as np
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
+from ..forms import bridges
 from ..methods import Evaluations
 from .contract import AbstractFlow, History, Info, Run, State
 from .progress import progress_bar
@@ -68,6 +69,8 @@ def drive(
                 began = time.perf_counter()
                 left = most if n_iterations is None else min(most, n_iterations - number)
                 state, piece = flow.advance(objectives, state, left)
+                for bridge in bridges(objectives):
+                    bridge.raise_failure()
                 pieces.append(piece)
                 made, info = _last(piece)
                 number += made

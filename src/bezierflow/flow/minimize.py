@@ -1,27 +1,22 @@
 """`minimize`: from objectives and a starting point to a surface that is the Pareto set."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
-import jax
-import numpy as np
 from jaxtyping import PyTree
 
-from ..bezier import BezierSimplex
-from ..feasible import FeasibleSet, feasible_set
+from ..feasible import FeasibleSet
 from ..methods import AbstractMethod
 from ..precision import double_precision
-from ..problems import Names
 from .auto_flow import AUTO_TOL
-from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
+from .checks import check_n_iterations, check_tol
 from .contract import AbstractFlow
 from .drive import Callback, shaped
 from .lift import Flow, lift
 from .normal_flow import NormalFlow
 from .problem import Problem
-from .raveling import Raveled, Raveling
+from .reading import Given, as_host, read_problem
 from .result import Stats
 from .routes import Ended, Routes
 from .solution import Origin, Solution
@@ -35,7 +30,7 @@ LIFTED_DEGREE = 3
 
 
 def minimize(  # noqa: PLR0913
-    objectives: Callable[[PyTree], Any],
+    objectives: Any,
     x0: PyTree = None,
     method: Literal["auto"] | AbstractMethod | AbstractFlow = "auto",
     *,
@@ -50,11 +45,17 @@ def minimize(  # noqa: PLR0913
     seed: int = 0,
     callback: Callback | None = None,
     progress: bool = False,
+    jac: Any = None,
+    hess: Any = None,
+    vectorized: bool = False,
+    x_scale: Any = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto set, or an atlas of them.
 
     Args:
-        objectives: a JAX function x -> (M,), or a problem from `bezierflow.problems`.
+        objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy, torch or plain Python; a
+            problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host; derivatives that nobody
+            gives are finite differences, which `made_by["objectives"]` says.
         x0: where to start: an array, a pytree of arrays, or a surface (warm start). A point outside of the bounds is clipped
             to them, one that violates constraints is moved to where they hold. None stands for the center of the box, where
             every bound is finite.
@@ -79,19 +80,29 @@ def minimize(  # noqa: PLR0913
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop. Costs a trip to Python an iteration.
         progress: show a progress bar.
+        jac: x -> (M, L), the gradients of objectives written in NumPy or plain Python, or a list of functions x -> (L,).
+        hess: x -> (M, L, L), their Hessians, likewise.
+        vectorized: whether objectives, jac and hess take many points at once, (n, L), and return n rows.
+        x_scale: the unit of each variable, for method="auto": one positive number, one for each, or a pytree like x. Distances
+            are measured in these units. By default all are 1, unless the objectives' curvatures at x0 show that the variables
+            differ in scale by more than 100; `made_by["x_scale"]` says what was used.
     """
     began = time.perf_counter()
     n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
+    automatic = isinstance(method, str | NormalFlow)
+    if not automatic:
+        _refuse(x_scale=x_scale)
+    given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, x_scale, automatic)
     with double_precision():
-        problem = _read(objectives, x0, bounds, constraints)
+        problem = read_problem(given)
         if isinstance(method, str):
             flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
         else:
             _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
         flow = _within(flow, problem.feasible)
-        ended = Routes(problem, flow, n_iterations, seed, callback, progress).solve()
+        ended = Routes(problem, flow, n_iterations, seed, callback, progress).solve().noted(problem.note)
         return _solution(problem, ended, seed, began)
 
 
@@ -104,47 +115,12 @@ def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Soluti
         result=ended.result,
         stats=Stats(ended.evaluations, ended.run.iterations, time.perf_counter() - began),
         history=ended.run.history,
-        made_by={**flow.parts(), "n_iterations": ended.n_iterations, "seed": seed},
+        made_by={**flow.parts(), "n_iterations": ended.n_iterations, "seed": seed, **problem.found},
         raveling=problem.raveling,
         known_error=ended.error,
         origin=Origin(flow, ended.start.on_host(), seed) if isinstance(flow, Flow) else None,
         feasible=problem.feasible,
     )
-
-
-def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> Problem:
-    """The problem, or an error in one line. The start has degree 0 where x0 is a point."""
-    bounds, constraints = _own_or_given(objectives, bounds, constraints)
-    x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if x0 is None else check_x0(x0)
-    x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
-    n_objectives = check_objectives(objectives, x)
-    raveling = Raveling.of(x)
-    flat = objectives if raveling.is_vector else Raveled(objectives, raveling)
-    names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
-    feasible = _feasible(bounds, constraints, raveling, names)
-    if not isinstance(x0, BezierSimplex):
-        point = np.asarray(raveling.ravel(x0))
-        point = point if feasible is None else feasible.repair(point)
-        start = BezierSimplex(point[None], n_objectives, 0)
-    elif x0.n_objectives == n_objectives:
-        start = BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
-    else:
-        raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
-    return Problem(objectives, flat, start, raveling, names, feasible)
-
-
-def _own_or_given(objectives: Callable[[PyTree], Any], bounds: Any, constraints: Any) -> tuple[Any, Any]:
-    """The bounds and constraints given, else those of the problem. A surface has a method `bounds`, which is something else."""
-    own = getattr(objectives, "bounds", None)
-    bounds = (None if callable(own) else own) if bounds is None else bounds
-    return bounds, getattr(objectives, "constraints", None) if constraints is None else constraints
-
-
-def _feasible(bounds: Any, constraints: Any, raveling: Raveling, names: Names) -> FeasibleSet | None:
-    if bounds is None and constraints is None:
-        return None
-    feasible = feasible_set(bounds, constraints, raveling, names.variables)
-    return None if feasible.unbounded and not feasible.has_constraints else feasible
 
 
 def _within(flow: AbstractFlow, feasible: FeasibleSet | None) -> AbstractFlow:

@@ -8,6 +8,7 @@ from jaxtyping import PyTree
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
+from ..forms import Bridge, Form
 from ..problems import Names
 from .raveling import Raveling
 
@@ -15,10 +16,40 @@ from .raveling import Raveling
 class Problem(NamedTuple):
     """The objectives, also as a function of a flat vector, and a flat surface to start at."""
 
-    objectives: Callable[[PyTree], Any]
-    flat: Objectives
+    form: Form
     start: BezierSimplex
     raveling: Raveling
     names: Names
     feasible: FeasibleSet | None
     """None where x may lie anywhere."""
+
+    @property
+    def objectives(self) -> Callable[[PyTree], Any]:
+        """As functions of the user's x."""
+        return self.form.of_x
+
+    def lifted(self, flat: Objectives, start: BezierSimplex) -> "Problem":
+        """The same problem with other objectives of a flat vector, and their start."""
+        return self._replace(form=self.form._replace(flat=flat), start=start)
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """What was found by looking at the problem, for `solution.made_by`."""
+        scale = {} if self.raveling.scale is None else {"x_scale": list(self.raveling.scale)}
+        return {"objectives": self.form.found, **scale}
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of the error estimate must know of units and derivatives."""
+        scaled = "distances are in the units made_by['x_scale'] of the variables" if self.raveling.scale else None
+        bridge = self.form.flat
+        differences = None
+        if isinstance(bridge, Bridge) and not self.form.is_exact:
+            accuracy = bridge.differences.accuracy(bridge.source.order)
+            differences = f"derivatives are finite differences, gradients known to about {accuracy:.0e} of their size"
+        return "; ".join(filter(None, (scaled, differences))) or None
+
+    @property
+    def flat(self) -> Objectives:
+        """As functions of the flat vector."""
+        return self.form.flat

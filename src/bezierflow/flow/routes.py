@@ -10,6 +10,7 @@ from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet, feasible_set
+from ..forms import Bridge
 from ..kinks import CannotLiftError
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, ExploreSchedule, Flag, probes_around
@@ -209,7 +210,7 @@ class Routes:
         """An atlas of the problem with its kinks lifted."""
         spent = total(kinked.evaluations, spent)
         flow = AtlasFlow(kinked.feasible, kinked.box, kinked.why, *self.limits(spent), kinked.objectives.n_auxiliary)
-        return self.run(self.problem._replace(flat=kinked.objectives, start=kinked.start), flow, self.callback, spent)
+        return self.run(self.problem.lifted(kinked.objectives, kinked.start), flow, self.callback, spent)
 
     def lift(self, spent: Evaluations) -> Kinked | str | None:
         """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none."""
@@ -231,6 +232,8 @@ class Routes:
         state = flow.init(problem.flat, start, self.seed)
         run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling)
         evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
+        if isinstance(flow, Flow) and isinstance(problem.flat, Bridge):  # it does not know what its derivatives are made of
+            evaluations = problem.flat.counted(evaluations, problem.start.n_variables)
         if isinstance(callback, Watch) and callback.left:  # nobody will ask how good it is
             return Ended(flow, start, run, n_iterations, None, Result(Reason.STOPPED, callback.left), evaluations)
         error = flow.measure(problem.flat, run, self.seed)

@@ -1,0 +1,22 @@
+"""Functions in the forms that people have: JAX, NumPy, plain Python, torch; each becomes a function that JAX can call."""
+
+from .bridge import Bridge, bridges
+from .differences import Differences
+from .host import HostFunction
+from .pymoo_problem import from_pymoo, is_pymoo
+from .raveled import Raveled
+from .reading import Domain, Form, domain_around, read_function
+
+__all__ = [
+    "Bridge",
+    "Differences",
+    "Domain",
+    "Form",
+    "HostFunction",
+    "Raveled",
+    "bridges",
+    "domain_around",
+    "from_pymoo",
+    "is_pymoo",
+    "read_function",
+]

@@ -1,0 +1,47 @@
+"""A function that runs on the host, outside of JAX, with whatever derivatives its author has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
+"""A function x -> (M, ...), or one function for each of M objectives."""
+
+
+@dataclass(frozen=True, eq=False)
+class HostFunction:
+    """Objectives (or constraints) written with NumPy or in plain Python: `HostFunction(f, jac=df)`.
+
+    `bf.minimize(f, x0, jac=df)` makes one; make it yourself to give constraints derivatives, or to put one into a `Problem`.
+
+    Attributes:
+        function: x -> M numbers, or a list of functions x -> a number.
+        jac: x -> (M, L), or a list of functions x -> (L,). Without it gradients are finite differences.
+        hess: x -> (M, L, L), or a list of functions x -> (L, L). Without it Hessians are finite differences.
+        vectorized: whether each of these takes many points at once, (n, L), and returns n rows: (n, M), (n, M, L), (n, M, L, L);
+            in a list each returns (n,), (n, L), (n, L, L).
+    """
+
+    function: Rows
+    jac: Rows | None = None
+    hess: Rows | None = None
+    vectorized: bool = False
+
+    def __post_init__(self) -> None:
+        for name, part in (("function", self.function), ("jac", self.jac), ("hess", self.hess)):
+            if part is not None and not (callable(part) or is_list_of_functions(part)):
+                raise TypeError(f"{name} must be a function, or a list of functions, one for each objective, got {part!r}")
+        if self.hess is not None and self.jac is None:
+            raise ValueError("hess goes with jac; give both, or neither")
+
+    def __call__(self, x: Any) -> ArrayLike:
+        """The function's values at one x."""
+        call = self.function if callable(self.function) else lambda x: [one(x) for one in self.function]
+        return call(x)
+
+
+def is_list_of_functions(part: Any) -> bool:
+    """Whether this is a list or tuple of at least one function."""
+    return isinstance(part, list | tuple) and len(part) > 0 and all(callable(one) for one in part)

@@ -1,0 +1,152 @@
+"""What people hand over: functions in NumPy, lists, torch and pymoo problems, constraints in NumPy, variables of any scale."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint
+
+import bezierflow as bf
+
+A = np.array([[2.0, 0.3], [0.3, 1.0]])
+WISHES = [[0.5, 0.5], [0.2, 1.0], [1.0, 0.3]]
+
+
+def in_jax(x):
+    return jnp.array([jnp.sum((x - 1) ** 2) + 0.1 * jnp.sin(x[0]), x @ jnp.asarray(A) @ x + x[1] ** 4])
+
+
+def in_numpy(x):
+    return np.array([np.sum((x - 1) ** 2) + 0.1 * np.sin(x[0]), x @ A @ x + x[1] ** 4])
+
+
+def jac(x):
+    return np.array([2 * (x - 1) + [0.1 * np.cos(x[0]), 0], 2 * A @ x + [0, 4 * x[1] ** 3]])
+
+
+def designs(solution):
+    return np.stack([solution.at(aspiration=wish) for wish in WISHES])
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return designs(bf.minimize(in_jax, np.zeros(2)))
+
+
+OWN = {
+    "NumPy": (in_numpy, {}),
+    "NumPy with jac": (in_numpy, {"jac": jac}),
+    "a list of functions": ([lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]], {}),
+    "vectorized": (lambda x: np.stack([in_numpy(row) for row in x]), {"vectorized": True}),
+}
+
+
+@pytest.mark.parametrize("case", OWN.values(), ids=OWN)
+def test_the_same_surface_from_every_form(case, reference):
+    objectives, arguments = case
+    solution = bf.minimize(objectives, np.zeros(2), **arguments)
+    assert solution.result.success
+    assert "by finite differences" in solution.made_by["objectives"]
+    assert "derivatives are finite differences" in solution.result.message
+    np.testing.assert_allclose(designs(solution), reference, atol=1e-7)
+    assert solution.front(np.array([0.5, 0.5])).shape == (2,)
+
+
+def test_torch(reference):
+    torch = pytest.importorskip("torch")
+    solution = bf.minimize(
+        lambda x: torch.stack([torch.sum((x - 1) ** 2) + 0.1 * torch.sin(x[0]), x @ torch.as_tensor(A) @ x + x[1] ** 4]),
+        np.zeros(2),
+    )
+    np.testing.assert_allclose(designs(solution), reference, atol=1e-7)
+
+
+def test_a_pymoo_problem_brings_its_bounds_and_constraints():
+    pymoo = pytest.importorskip("pymoo.core.problem")
+
+    class Disc(pymoo.ElementwiseProblem):
+        def __init__(self):
+            super().__init__(n_var=2, n_obj=2, n_ieq_constr=1, xl=np.array([-2.0, -2.0]), xu=np.array([2.0, 2.0]))
+
+        def _evaluate(self, x, out, *args, **kwargs):
+            out["F"] = [100 * (x[0] ** 2 + x[1] ** 2), (x[0] - 1) ** 2 + x[1] ** 2]
+            out["G"] = [2 * (x[0] - 0.1) * (x[0] - 0.9) / 0.18]
+
+    solution = bf.minimize(Disc())
+    X = np.asarray(solution.spread(9).X)
+    assert solution.result.success
+    np.testing.assert_allclose([X.min(axis=0), X.max(axis=0)], [[0.1, 0], [0.9, 0]], atol=1e-6)
+
+
+def test_constraints_in_numpy():
+    """The set bends around a disc; its inside is forbidden."""
+    center = np.array([0.5, 0.6])
+
+    def outside(x):
+        return 0.04 - np.sum((np.asarray(x) - center) ** 2)
+
+    def squares(x):
+        return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
+
+    constraint = NonlinearConstraint(outside, -np.inf, 0, jac=lambda x: -2 * (x - center))
+    solution = bf.minimize(squares, np.zeros(2), bounds=(-1, 2), constraints=constraint)
+    exact = bf.minimize(
+        lambda x: jnp.array([x @ x, (x - 1) @ (x - 1)]),
+        np.zeros(2),
+        bounds=(-1, 2),
+        constraints=lambda x: 0.04 - jnp.sum((x - center) ** 2),
+    )
+    for wish in ([0.5, 0.5], [0.7, 0.3], [1.0, 0.2]):
+        np.testing.assert_allclose(solution.at(aspiration=wish), exact.at(aspiration=wish), atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [bf.GradientDescent(0.1), bf.SciPy("L-BFGS-B", n_steps=5)], ids=["descent", "scipy"])
+def test_lifted_methods_take_numpy(method):
+    squares = lambda x: np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
+    solution = bf.minimize(squares, np.zeros(2), method, degree=1, n_iterations=60)
+    np.testing.assert_allclose(solution.pareto_set(np.eye(2)), [[0, 0], [1, 1]], atol=1e-5)
+    assert solution.stats.evaluations.jacobian == 0  # differences are values
+    assert solution.stats.evaluations.objective > 0
+
+
+def test_an_error_inside_of_a_lifted_run_is_the_users_own():
+    def fails(x):
+        if x[0] > 0.5:
+            raise LookupError("no mesh for this x")
+        return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
+
+    with pytest.raises(LookupError, match="no mesh for this x"):
+        bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=100)
+
+
+@pytest.mark.parametrize("k", [1e3, 1e6, 1e9])
+def test_variables_of_any_scale_give_the_same_surface(k):
+    def scaled(k):
+        return lambda x: jnp.array(
+            [(x[0] / k - 1) ** 2 + (k * x[1]) ** 2, (x[0] / k) ** 2 + (k * x[1] - 1) ** 2 + (x[0] / k) ** 4]
+        )
+
+    plain = bf.minimize(scaled(1.0), np.array([0.1, 0.1]))
+    assert "x_scale" not in plain.made_by
+    solution = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]))
+    assert solution.result.success
+    assert "units made_by['x_scale']" in solution.result.message
+    np.testing.assert_allclose(designs(solution) * [1 / k, k], designs(plain), atol=1e-6)
+    assert 0.1 < solution.error.diameter < 10
+    given = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]), x_scale=[k, 1 / k])
+    np.testing.assert_allclose(designs(given) * [1 / k, k], designs(plain), atol=1e-6)
+
+
+def test_a_scaled_solution_survives_its_file(tmp_path):
+    f = lambda x: jnp.array([(x[0] / 1e4 - 1) ** 2 + x[1] ** 2, (x[0] / 1e4) ** 2 + (x[1] - 1) ** 2])
+    solution = bf.minimize(f, np.zeros(2))
+    assert solution.made_by["x_scale"][0] > 100 * solution.made_by["x_scale"][1]
+    solution.save(tmp_path / "a.bez")
+    for loaded in (bf.load(tmp_path / "a.bez"), bf.load(tmp_path / "a.bez", objectives=f)):
+        np.testing.assert_allclose(loaded.at(aspiration=[0.5, 0.5]), solution.at(aspiration=[0.5, 0.5]), rtol=1e-6)
+        assert loaded.error.rms == solution.error.rms
+
+
+@pytest.mark.parametrize("x_scale", [0, [1, -1], [1, 2, 3], "large"])
+def test_a_wrong_scale_is_one_readable_line(x_scale):
+    with pytest.raises(ValueError, match="x_scale must be a positive number"):
+        bf.minimize(in_jax, np.zeros(2), x_scale=x_scale)
