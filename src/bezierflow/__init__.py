@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
     from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
+    from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
@@ -23,6 +24,7 @@ _ROOMS = (
     "explorer",
     "feasible",
     "flow",
+    "forms",
     "methods",
     "metrics",
     "normal",
@@ -37,6 +39,7 @@ _HOMES = {
     "atlas": ("BezierAtlas",),
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
+    "forms": ("HostFunction",),
     "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
@@ -50,6 +53,7 @@ __all__ = [
     "Fixed",
     "Flow",
     "GradientDescent",
+    "HostFunction",
     "LeastSquares",
     "LowDiscrepancy",
     "Newton",

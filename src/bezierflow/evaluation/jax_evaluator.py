@@ -50,7 +50,7 @@ class JaxEvaluator(AbstractEvaluator):
         parts = [bridge.cost(order, self.n_variables) for bridge in bridges(self.objectives)]
         if not isinstance(getattr(self.objectives, "objectives", self.objectives), Bridge):
             parts.append(super()._cost(order))
-        return Evaluations(*np.max(parts, axis=0).tolist())
+        return Evaluations(*(max(map(int, kind)) for kind in zip(*parts, strict=True)))
 
     def _know(self, points: np.ndarray, order: int) -> None:
         """Evaluates the parts that run on the host at all points, so that the compiled program need only look them up."""

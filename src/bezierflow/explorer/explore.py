@@ -62,5 +62,6 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
 
 
 def _problem_name(solution: Solution) -> str:
-    name = getattr(solution.objectives, "__name__", type(solution.objectives).__name__)
+    objectives = getattr(solution.objectives, "original", solution.objectives)
+    name = getattr(objectives, "__name__", type(objectives).__name__)
     return "Pareto explorer" if solution.objectives is None or name in ("Problem", "<lambda>") else name

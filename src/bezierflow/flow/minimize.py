@@ -56,9 +56,11 @@ def minimize(  # noqa: PLR0913
         objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy, torch or plain Python; a
             problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host; derivatives that nobody
             gives are finite differences, which `made_by["objectives"]` says.
-        x0: where to start: an array, a pytree of arrays, or a surface (warm start). A point outside of the bounds is clipped
-            to them, one that violates constraints is moved to where they hold. None stands for the center of the box, where
-            every bound is finite.
+        x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is at tolerance is kept, after a
+            look at a dozen points. The run of a solution that was stopped (by its callback, Ctrl-C, its budget, its number of
+            iterations) goes on where it was, with the same objectives and flow. A point outside of the bounds is clipped to
+            them, one that violates constraints is moved to where they hold. None stands for the center of the box, where every
+            bound is finite.
         method: "auto"; a single-objective method, which is lifted; or a flow, made by `lift` or a `NormalFlow`.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree like x;
             `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no bound (`feasible.feasible_set` has
@@ -102,8 +104,9 @@ def minimize(  # noqa: PLR0913
             _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
         flow = _within(flow, problem.feasible)
-        ended = Routes(problem, flow, n_iterations, seed, callback, progress).solve().noted(problem.note)
-        return _solution(problem, ended, seed, began)
+        paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
+        ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused).solve().noted(problem.note)
+        return replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
 
 
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:

@@ -1,15 +1,21 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
-from ..normal import ErrorEstimate, NormalState, advance, begin
+from ..methods import Evaluations
+from ..normal import ErrorEstimate, NormalState, accept, advance, begin, estimate_error
 from ..problems import Names
 from .auto_flow import AbstractAutoFlow
 from .contract import Info, Run, corners
 from .result import Result
 from .verdict import judge
+
+FIRST_LOOK = 12
+"""At about so many held-out t a surface that the user gave is looked at, before a run is made of it."""
 
 
 class NormalFlow(AbstractAutoFlow[NormalState]):
@@ -29,9 +35,20 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
         state = advance(objectives, self.settings, state)
         return state, {"error": state.error, "degree": state.surface.degree}
 
+    def accepted(self, objectives: Objectives, start: BezierSimplex, seed: int) -> NormalState | None:
+        """The end of a run that starts at its own goal; None where the start is not at tolerance, or not what was asked for."""
+        if start.degree == 0 or (self.degree != "auto" and start.degree > self.degree):
+            return None
+        look = estimate_error(objectives, start, seed, FIRST_LOOK, self.tol)
+        if look.flags:
+            return None
+        n = look.evaluations
+        return replace(accept(start, self.settings), evaluations=Evaluations(n, n, n), error=look.relative)
+
     def explain(self, objectives: Objectives, run: Run[NormalState], error: ErrorEstimate | None, names: Names) -> Result:
         """Why the run ended, what its surface is worth, and how far around it something better was looked for."""
-        return judge(run.stopped, f"done after step {run.iterations}; {_scope(run.state)}", run.iterations, error)
+        claim = f"done after step {run.iterations}; {_scope(run.state)}" if run.iterations else "the surface given was kept"
+        return judge(run.stopped, claim, run.iterations, error)
 
 
 def _scope(state: NormalState) -> str:

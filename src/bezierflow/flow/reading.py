@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex, Raveling
 from ..feasible import FeasibleSet, feasible_set
 from ..forms import Form, HostFunction, domain_around, from_pymoo, is_pymoo, read_function
@@ -13,6 +14,7 @@ from ..problems import Names
 from .checks import center_of_bounds, check_declared, check_x0
 from .problem import Problem
 from .scales import check_x_scale, own_scale
+from .solution import Solution
 
 
 class Given(NamedTuple):
@@ -40,7 +42,8 @@ def read_problem(given: Given) -> Problem:
     """The problem, checked. The start has degree 0 where x0 is a point."""
     objectives = given.objectives
     bounds, constraints = _own_or_given(objectives, given.bounds, given.constraints)
-    x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if given.x0 is None else check_x0(given.x0)
+    x0 = _start_of(given.x0)
+    x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if x0 is None else check_x0(x0)
     x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
     raveling = Raveling.of(x)
     check_declared(objectives, "n_variables", raveling.n_variables, "x0")
@@ -56,6 +59,12 @@ def read_problem(given: Given) -> Problem:
     names = (names if isinstance(names, Names) else Names()).complete(form.n_rows, raveling.n_variables)
     feasible = _feasible(bounds, constraints, raveling, names, x)
     return Problem(form, _start(x0, form.n_rows, raveling, feasible), raveling, names, feasible)
+
+
+def _start_of(x0: PyTree) -> PyTree:
+    """The surface of a solution; of an atlas the design in the middle of its chart; anything else as it is."""
+    x0 = x0.pareto_set if isinstance(x0, Solution) else x0
+    return x0(np.zeros(x0.n_objectives)) if isinstance(x0, BezierAtlas) else x0
 
 
 def _form(given: Given, x: PyTree, raveling: Raveling, bounds: Any) -> Form:

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
-from ..evaluation import JaxEvaluator
+from ..evaluation import JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
 from ..forms import Bridge
 from ..kinks import CannotLiftError
@@ -17,6 +17,7 @@ from ..normal import ErrorEstimate, ExploreSchedule, Flag, probes_around
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
+from .continuing import Paused
 from .contract import AbstractFlow, Run, total
 from .drive import Callback, Iteration, drive
 from .kinked import Kinked, lift_problem
@@ -38,16 +39,28 @@ FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
 
 
+UNEXPLAINED = Result(Reason.STOPPED, "")
+
+
 class Ended(NamedTuple):
     """A run that was driven to its end, measured and explained."""
 
     flow: AbstractFlow
     start: BezierSimplex
     run: Run
+    flat: Objectives
+    spent: Evaluations
     n_iterations: int | None
     error: ErrorEstimate | None
     result: Result
     evaluations: Evaluations
+
+    def paused(self, given: Any) -> Paused | None:
+        """What it takes to go on, where the run was not done."""
+        spent = self.error is not None and Flag.BUDGET_SPENT in self.error.flags
+        if self.run.stopped is None and not spent:
+            return None
+        return Paused(given, self.flow, self.run.state, self.flat, self.start, self.spent)
 
     @property
     def surface(self) -> Any:
@@ -75,6 +88,7 @@ class Routes:
         seed: of everything random.
         callback: the user's, after each iteration.
         progress: whether to show it.
+        paused: an earlier run on the same problem to go on with, if it fits.
     """
 
     problem: Problem
@@ -83,10 +97,13 @@ class Routes:
     seed: int
     callback: Callback | None
     progress: bool
+    paused: Paused | None = None
 
     def solve(self) -> Ended:
         """The answer: of the flow as it is, or by the way that suits the problem if the form of the answer was left open."""
-        feasible = self.problem.feasible
+        feasible, paused = self.problem.feasible, self.paused
+        if paused is not None and paused.is_atlas and self.form_is_open:
+            return self.run(self.problem.lifted(paused.flat, paused.start), paused.flow, self.callback)
         if isinstance(self.flow, Flow | AtlasFlow):
             return self.run(self.problem, self.flow, self.callback)
         if not self.form_is_open:
@@ -229,16 +246,28 @@ class Routes:
         """Prepares a flow, drives it to its end, measures what it found and explains it."""
         flow, start, before = flow.prepare(problem.flat, problem.start)
         n_iterations = self.n_iterations or flow.most_iterations
-        state = flow.init(problem.flat, start, self.seed)
+        paused = self.paused if self.paused is not None and self.paused.fits(flow) else None
+        spent = total(before, spent or Evaluations(), Evaluations() if paused is None else paused.spent)
+        if paused is not None:
+            state = paused.next_state
+        else:
+            known = flow.accepted(problem.flat, start, self.seed) if isinstance(flow, NormalFlow) else None
+            state = flow.init(problem.flat, start, self.seed) if known is None else known
         run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling)
-        evaluations = total(flow.evaluations(run.state), before, spent or Evaluations())
+        ended = Ended(flow, start, run, problem.flat, spent, n_iterations, None, UNEXPLAINED, Evaluations())
+        return self.explained(ended, problem, callback)
+
+    def explained(self, ended: Ended, problem: Problem, callback: Callback | None) -> Ended:
+        """The run with its counts, the error of what it found, and words for both."""
+        flow, run = ended.flow, ended.run
+        made = flow.evaluations(run.state)
         if isinstance(flow, Flow) and isinstance(problem.flat, Bridge):  # it does not know what its derivatives are made of
-            evaluations = problem.flat.counted(evaluations, problem.start.n_variables)
+            made = problem.flat.counted(made, problem.start.n_variables)
+        ended = ended._replace(evaluations=total(made, ended.spent))
         if isinstance(callback, Watch) and callback.left:  # nobody will ask how good it is
-            return Ended(flow, start, run, n_iterations, None, Result(Reason.STOPPED, callback.left), evaluations)
+            return ended._replace(result=Result(Reason.STOPPED, callback.left))
         error = flow.measure(problem.flat, run, self.seed)
-        result = flow.explain(problem.flat, run, error, problem.names)
-        return Ended(flow, start, run, n_iterations, error, result, evaluations)
+        return ended._replace(error=error, result=flow.explain(problem.flat, run, error, problem.names))
 
 
 class Watch:

@@ -7,6 +7,7 @@ which that variable matters.
 
 from typing import Any
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
@@ -48,10 +49,11 @@ def check_x_scale(x_scale: Any, raveling: Raveling) -> Float[np.ndarray, " n_var
     """The user's units, a positive number, one for each variable or a tree like x, as a flat vector; or an error in one line."""
     L = raveling.n_variables
     try:
-        numbers = np.asarray(x_scale, dtype=float)
-        scale = np.full(L, float(numbers)) if numbers.ndim == 0 else numbers.reshape(-1)
+        leaves = [np.asarray(leaf, dtype=float) for leaf in jax.tree.leaves(x_scale)]
     except (TypeError, ValueError):
-        scale = np.asarray(raveling.ravel(x_scale), dtype=float)
+        leaves = []
+    scale = np.concatenate([leaf.reshape(-1) for leaf in leaves]) if leaves else np.zeros(0)
+    scale = np.full(L, scale[0]) if len(scale) == 1 else scale
     if scale.shape != (L,) or not (np.isfinite(scale).all() and (scale > 0).all()):
         raise ValueError(f"x_scale must be a positive number, or one for each of {L} variables, got {x_scale!r}")
     return scale

@@ -16,11 +16,13 @@ from ..atlas import BezierAtlas, lowest_total
 from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
+from ..forms import domain_around, read_function
 from ..normal import ErrorEstimate, Flag, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names
 from ..simplex import check_on_simplex
 from .bounded import touches
+from .continuing import Paused
 from .front import FittedFront, fit_front
 from .lift import Flow
 from .raveling import Raveled, Raveling
@@ -69,6 +71,7 @@ class Solution:
         known_front: the fitted front, likewise; read `fitted_front`.
         origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
         feasible: the bounds of the run, on flat vectors; None where there were none, and for a solution from a file.
+        paused: what `minimize(objectives, solution)` goes on with where the run was stopped; not in files.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -83,6 +86,7 @@ class Solution:
     known_front: FittedFront | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
     feasible: FeasibleSet | None = field(default=None, repr=False)
+    paused: Paused | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -241,7 +245,21 @@ def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = No
     if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":
-            return Solution(objectives=objectives, **from_archive(manifest, arrays))
+            return _with_objectives(from_archive(manifest, arrays), objectives)
     if objectives is not None:
         raise ValueError(f"objectives go with a solution, but {os.fspath(path)} holds a surface alone")
     return load_surface(path)
+
+
+def _with_objectives(fields: dict[str, Any], objectives: Any) -> Solution:
+    """A solution from a file; objectives may have any form that `minimize` takes."""
+    if objectives is None:
+        return Solution(objectives=None, **fields)
+    pareto_set, raveling = fields["pareto_set"], fields["raveling"]
+    x = pareto_set(np.zeros(pareto_set.n_objectives)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
+    point = np.asarray(raveling.ravel(x), dtype=float)
+    anywhere = np.full(len(point), np.inf)
+    form = read_function(objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False)
+    if form.n_rows != pareto_set.n_objectives:
+        raise ValueError(f"objectives must return {pareto_set.n_objectives} values for this solution, got {form.n_rows}")
+    return Solution(objectives=form.of_x, **fields)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -22,11 +23,11 @@ class Bridge:
     A point is never evaluated twice in a row: what was computed is kept by its bytes, so whoever knows the points beforehand
     calls `know` first, on the host, with all of them at once; the compiled program then only looks them up. An error that the
     function raises inside of a compiled program is kept in `failure`, since JAX would replace it by one of its own; the rows are
-    then not numbers.
+    then not numbers. `original` is the function as the user gave it.
     """
 
-    def __init__(self, source: AbstractSource, differences: Differences):
-        self.source, self.differences = source, differences
+    def __init__(self, source: AbstractSource, differences: Differences, original: Any = None):
+        self.source, self.differences, self.original = source, differences, original
         self.failure: BaseException | None = None
         self._known: tuple[dict[bytes, np.ndarray], ...] = ({}, {}, {})
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from numpy.typing import ArrayLike
 
@@ -10,7 +10,7 @@ Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 """A function x -> (M, ...), or one function for each of M objectives."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class HostFunction:
     """Objectives (or constraints) written with NumPy or in plain Python: `HostFunction(f, jac=df)`.
 
@@ -33,15 +33,19 @@ class HostFunction:
         for name, part in (("function", self.function), ("jac", self.jac), ("hess", self.hess)):
             if part is not None and not (callable(part) or is_list_of_functions(part)):
                 raise TypeError(f"{name} must be a function, or a list of functions, one for each objective, got {part!r}")
+            if isinstance(part, list):
+                object.__setattr__(self, name, tuple(part))  # so that it can be hashed
         if self.hess is not None and self.jac is None:
             raise ValueError("hess goes with jac; give both, or neither")
 
     def __call__(self, x: Any) -> ArrayLike:
         """The function's values at one x."""
-        call = self.function if callable(self.function) else lambda x: [one(x) for one in self.function]
-        return call(x)
+        if is_list_of_functions(self.function):
+            return [one(x) for one in self.function]
+        assert callable(self.function)
+        return self.function(x)
 
 
-def is_list_of_functions(part: Any) -> bool:
+def is_list_of_functions(part: Any) -> TypeGuard[Sequence[Callable[..., Any]]]:
     """Whether this is a list or tuple of at least one function."""
     return isinstance(part, list | tuple) and len(part) > 0 and all(callable(one) for one in part)

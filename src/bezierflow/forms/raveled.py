@@ -44,11 +44,6 @@ class Unraveled(eqx.Module):
         """f(ravel(x))."""
         return self.flat(jnp.asarray(self.raveling.ravel(x)))
 
-    @property
-    def __name__(self) -> str:
-        """That of the user's function."""
-        return getattr(self.original, "__name__", type(self.original).__name__)
-
 
 class Joined(eqx.Module):
     """One function whose values are an array: of a list of functions x -> a number, or of a function that returns a list."""

@@ -1,6 +1,7 @@
 """What kind of function this is, found by looking at it once."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -76,11 +77,14 @@ def read_function(function: Any, raveling: Raveling, domain: Domain, name: str, 
         program, values, is_array = _traced(joined, raveling, domain.x)
     except Exception as error:
         return _untraceable(function, raveling, domain, name, error)
-    n_rows = check_shape(values, name)
-    of_x = joined if not is_array else function
-    form = Form(of_x, of_x if raveling.is_vector else Raveled(of_x, raveling), n_rows, "a JAX function", True)
-    doubtful = any(primitive.startswith(UNDIFFERENTIABLE) for primitive in _primitives(program.jaxpr))
-    return _partly_differentiable(form, raveling, domain, twice) if doubtful else form
+    of_x: Any = function if is_array and callable(function) else joined
+    form = Form(of_x, of_x if raveling.is_vector else Raveled(of_x, raveling), check_shape(values, name), "a JAX function", True)
+    return _partly_differentiable(form, raveling, domain, twice) if _is_doubtful(program.jaxpr) else form
+
+
+def _is_doubtful(program: Any) -> bool:
+    """Whether a program has parts that JAX may not be able to differentiate twice."""
+    return any(primitive.startswith(UNDIFFERENTIABLE) for primitive in _primitives(program))
 
 
 def _traced(function: Joined, raveling: Raveling, x: np.ndarray) -> tuple[Any, Any, bool]:
@@ -151,12 +155,12 @@ def _traces(function: Callable[[Array], Array], x: np.ndarray) -> bool:
 
 def _untraceable(function: Any, raveling: Raveling, domain: Domain, name: str, error: Exception) -> Form:
     """A function that JAX cannot trace: on the host if it runs there, with torch if it wants tensors, else JAX's error."""
-    shapes = list(raveling.shapes) if len(raveling.shapes) > 1 else raveling.shapes[0]
-    host = HostFunction(list(function) if is_list_of_functions(function) else function)
+    shapes = list(raveling.shapes) if len(raveling.shapes) > 1 else next(iter(raveling.shapes))
     failures: list[Exception] = []
-    for read in (_host_form, _torch_form) if torch_is_here() else (_host_form,):
+    readings = [partial(_host_form, HostFunction(function)), partial(_torch_form, function)]
+    for read in readings[: 1 + torch_is_here()]:
         try:
-            form = read(host if read is _host_form else function, raveling, domain, name)
+            form = read(raveling, domain, name)
             branches = isinstance(error, jax.errors.TracerBoolConversionError)
             advice = "; it branches on x: with jnp.where JAX could differentiate it" if branches else ""
             return form._replace(found=form.found + advice)
@@ -202,6 +206,6 @@ def _bridged(source: AbstractSource, raveling: Raveling, domain: Domain, kind: s
         differences = Differences.measured(source.values, domain.x, domain.scale, domain.lower, domain.upper)
         what = "Hessians" if source.order == 1 else "derivatives"
         kind = f"{kind}; {what} by finite differences (relative noise of the values {differences.noise:.0e})"
-    bridge = Bridge(source, differences)
+    bridge = Bridge(source, differences, original)
     of_x = bridge if raveling.is_vector else Unraveled(bridge, raveling, original)
     return Form(of_x, bridge, source.n_rows, kind, exact)

@@ -3,6 +3,7 @@
 import copy
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -35,9 +36,7 @@ class TorchSource(AbstractSource):
     order = 2
 
     def __init__(self, function: Any, raveling: Raveling, n_rows: int = 0):
-        import torch
-
-        self.torch, self.n_rows, self.mapped = torch, n_rows, True
+        self.torch, self.n_rows, self.mapped = import_module("torch"), n_rows, True
         self.function = copy.deepcopy(function).double() if is_torch_module(function) else function
         self.raveling = raveling
 

@@ -9,7 +9,7 @@ from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
 from .schedule import ExploreSchedule, Schedule
-from .stages import NormalState, Settings, Stage, advance, begin
+from .stages import NormalState, Settings, Stage, accept, advance, begin
 from .survey import Survey
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Settings",
     "Stage",
     "Survey",
+    "accept",
     "advance",
     "begin",
     "common_descent",

@@ -82,6 +82,7 @@ class NormalState:
         n_probes: points elsewhere that were compared with the surface, at its end.
         n_restarts: how often the run started again from better corners.
         rival: a point elsewhere that beats the surface.
+        exhausted: whether the budget ended the run at this stage.
     """
 
     stage: Stage
@@ -96,11 +97,17 @@ class NormalState:
     n_probes: int = 0
     n_restarts: int = 0
     rival: Float[np.ndarray, " n_variables"] | None = None
+    exhausted: bool = False
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing left to do."""
-        return self.stage is Stage.DONE
+        """Whether there is nothing left to do, or nothing left to do it with."""
+        return self.stage is Stage.DONE or self.exhausted
+
+    def with_budget(self) -> "NormalState":
+        """The state with a budget to go on."""
+        flags = tuple(flag for flag in self.flags if flag is not Flag.BUDGET_SPENT)
+        return replace(self, exhausted=False, flags=flags)
 
     def flagged(self, *flags: Flag) -> "NormalState":
         """The state with these flags added."""
@@ -115,6 +122,13 @@ def begin(objectives: Callable[[Array], Array], x0: Float[np.ndarray, "*starts n
         raise ValueError(f"x0 must be one point or one for each of {n_objectives} objectives, got shape {x0.shape}")
     starts = np.broadcast_to(x0, (n_objectives, x0.shape[-1]))
     return NormalState(Stage.CORNERS, start_descent(np.eye(n_objectives), starts), _surface(starts, 1, n_objectives, settings))
+
+
+def accept(surface: BezierSimplex, settings: Settings) -> NormalState:
+    """The state after the last step of a run that found this surface, whoever made it."""
+    corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
+    wanted = surface.degree if settings.degree == "auto" else settings.degree
+    return NormalState(Stage.DONE, start_descent(np.eye(len(corners)), corners), surface.elevate(wanted))
 
 
 def advance(objectives: Callable[[Array], Array], settings: Settings, state: NormalState) -> NormalState:
@@ -133,7 +147,7 @@ def advance(objectives: Callable[[Array], Array], settings: Settings, state: Nor
     try:
         state = rounds[state.stage](survey, settings, state) if state.stage in rounds else state
     except BudgetSpentError:
-        state = replace(state.flagged(Flag.BUDGET_SPENT), stage=Stage.DONE)
+        state = replace(state.flagged(Flag.BUDGET_SPENT), exhausted=True)
     return replace(state, evaluations=evaluator.evaluations, known=survey.known)
 
 

@@ -112,7 +112,7 @@ class Problem(AbstractProblem):
 
     def __init__(  # noqa: PLR0913
         self,
-        function: Callable[[PyTree], Array],
+        function: Callable[..., Any],
         n_objectives: int | None = None,
         n_variables: int | None = None,
         *,

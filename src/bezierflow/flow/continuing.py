@@ -1,0 +1,51 @@
+"""A run that ended before it was done, kept so that it can go on where it was."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+from ..bezier import BezierSimplex
+from ..evaluation import Objectives
+from ..methods import Evaluations
+from ..normal import NormalState
+from .atlas_flow import AtlasFlow
+from .contract import AbstractFlow
+from .lift import Flow
+
+
+class Paused(NamedTuple):
+    """A run that its user, their budget or their number of iterations ended.
+
+    Attributes:
+        given: the objectives as the user gave them.
+        flow: prepared for the problem.
+        state: the last one.
+        flat: the objectives that the flow worked on.
+        start: where it started.
+        spent: what was evaluated before the flow began.
+    """
+
+    given: Any
+    flow: AbstractFlow
+    state: Any
+    flat: Objectives
+    start: BezierSimplex
+    spent: Evaluations
+
+    @property
+    def is_atlas(self) -> bool:
+        """Whether an atlas was being made."""
+        return isinstance(self.flow, AtlasFlow)
+
+    def fits(self, flow: AbstractFlow) -> bool:
+        """Whether a prepared flow can go on from the state: it may differ in tolerance and budget alone."""
+        if isinstance(flow, Flow) and isinstance(self.flow, Flow):
+            return bool(eqx.tree_equal(replace(flow, tol=np.zeros(())), replace(self.flow, tol=np.zeros(()))))
+        return type(flow) is type(self.flow) and getattr(flow, "degree", None) == getattr(self.flow, "degree", None)
+
+    @property
+    def next_state(self) -> Any:
+        """The state to go on from: a budget that was spent is spent no more."""
+        return self.state.with_budget() if isinstance(self.state, NormalState) else self.state
