@@ -1,6 +1,9 @@
 """Every annotation of the package is checked while the tests run: types, dtypes, and shapes from one argument to the next.
 
 jaxtyping's import hook puts beartype around each function and dataclass. `JAXTYPING_DISABLE=1` in the environment turns it off.
+
+Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the environment, empty or with
+flags of one's own, turns that off.
 """
 
 import os
@@ -14,6 +17,16 @@ CHECKED = ("bezierflow",)
 CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 jaxtyping.install_import_hook(CHECKED, CHECKER)
+
+# Without LLVM's optimizations and without XLA's newer code generator for fusions, compiling takes half of the processor time.
+# XLA reads the variable before the first program is compiled, workers and other processes inherit it. A version that does not
+# know one of these flags ends the process and names the flag.
+QUICK_COMPILATION = (
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_use_fusion_emitters=false",
+)
+os.environ.setdefault("XLA_FLAGS", " ".join(QUICK_COMPILATION))
 
 
 @pytest.hookimpl(optionalhook=True)

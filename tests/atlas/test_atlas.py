@@ -9,12 +9,7 @@ from scipy.spatial import KDTree
 
 import bezierflow as bf
 from bezierflow.precision import double_precision
-
-CENTERS = np.array([[1.5, 0.2, 0.4], [-0.3, 0.9, 0.1], [0.2, -0.5, 1.4]])
-
-
-def distances(x):
-    return jnp.sum((x - CENTERS) ** 2, axis=1)
+from clipped_means import CENTERS, atlas_in_the_box, clipped_means, distances
 
 
 def pair(x):
@@ -22,8 +17,8 @@ def pair(x):
 
 
 def waves(x):
-    """A front in five pieces: the set is where a decreasing wave reaches a new low."""
-    return jnp.array([x[0], 1 - jnp.sqrt(x[0] + 0.05) - 0.5 * x[0] * jnp.sin(10 * jnp.pi * x[0]) + jnp.sum(x[1:] ** 2)])
+    """A front in three pieces: the set is where a decreasing wave reaches a new low."""
+    return jnp.array([x[0], 1 - jnp.sqrt(x[0] + 0.05) - 0.5 * x[0] * jnp.sin(6 * jnp.pi * x[0]) + x[1] ** 2])
 
 
 def values(objectives, x):
@@ -33,8 +28,7 @@ def values(objectives, x):
 
 def clipped(n_objectives, n=3000):
     """All of the Pareto set of distances in a box: weighted means of the centers, clipped."""
-    w = np.random.default_rng(0).dirichlet(np.full(n_objectives, 0.6), n)
-    return np.clip(w @ CENTERS[:n_objectives], 0, 1)
+    return clipped_means(np.random.default_rng(0).dirichlet(np.full(n_objectives, 0.6), n))
 
 
 def on_the_unit_simplex(x):
@@ -52,7 +46,7 @@ def curve():
 
 @pytest.fixture(scope="module")
 def area():
-    return bf.minimize(distances, None, bounds=(np.zeros(3), np.ones(3)))
+    return atlas_in_the_box()
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +58,7 @@ def budget():
 
 @pytest.fixture(scope="module")
 def broken():
-    return bf.minimize(waves, None, bounds=(np.array([0, -1, -1]), np.array([1, 1, 1])), tol=1e-5)
+    return bf.minimize(waves, None, bounds=(np.array([0, -1]), np.array([1, 1])), tol=1e-5)
 
 
 def gaps_to(solution, objectives, x):
@@ -125,7 +119,7 @@ def test_a_disc_in_any_units():
 
 def test_a_front_in_pieces(broken):
     u = np.linspace(0, 1, 20_001)
-    x = np.column_stack([u, np.zeros((len(u), 2))])
+    x = np.column_stack([u, np.zeros_like(u)])
     f = values(waves, x)
     best = np.r_[True, f[1:, 1] < np.minimum.accumulate(f[:-1, 1])]
     assert broken.result.reason is bf.Reason.CONVERGED
@@ -170,14 +164,14 @@ def test_the_front_of_the_patches_is_that_of_the_objectives(area):
 
 def test_the_design_for_weights_is_the_clipped_mean(area):
     for w in (np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.8, 0.1])):
-        np.testing.assert_allclose(area.at(weights=w), np.clip(w @ CENTERS, 0, 1), atol=2e-3)
-        total = values(distances, np.clip(w @ CENTERS, 0, 1)[None])[0] @ w
+        np.testing.assert_allclose(area.at(weights=w), clipped_means(w), atol=2e-3)
+        total = values(distances, clipped_means(w)[None])[0] @ w
         assert values(distances, area.at(weights=w)[None])[0] @ w < total + 1e-6
 
 
 def test_weights_of_a_point_are_those_it_is_best_for(area):
     w = np.array([0.4, 0.35, 0.25])
-    f = values(distances, np.clip(w @ CENTERS, 0, 1)[None])[0]
+    f = values(distances, clipped_means(w)[None])[0]
     np.testing.assert_allclose(area.multipliers(area.pareto_set.chart(f)), w, atol=1e-3)
 
 

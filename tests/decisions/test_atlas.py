@@ -8,24 +8,19 @@ import pytest
 import bezierflow as bf
 from bezierflow.decisions import best, compromise, keep, knee, locate, locate_front, nearest, polish, ranges, rates, robust, zoom
 from bezierflow.precision import double_precision
-
-CENTERS = np.array([[1.5, 0.2, 0.4], [-0.3, 0.9, 0.1], [0.2, -0.5, 1.4]])
-
-
-def distances(x):
-    return jnp.sum((x - CENTERS) ** 2, axis=1)
+from clipped_means import atlas_in_the_box, clipped_means, distances
 
 
 @pytest.fixture(scope="module")
 def solution():
-    return bf.minimize(distances, None, bounds=(np.zeros(3), np.ones(3)), tol=1e-5)
+    return atlas_in_the_box()
 
 
 @pytest.fixture(scope="module")
 def dense():
     """Designs and objectives of 100,000 points of the set: clipped means of the centers."""
     w = np.random.default_rng(0).dirichlet(np.full(3, 0.7), 100_000)
-    x = np.clip(np.concatenate([np.eye(3), w]) @ CENTERS, 0, 1)
+    x = clipped_means(np.concatenate([np.eye(3), w]))
     with double_precision():
         return x, np.asarray(jax.vmap(distances)(x))
 
@@ -68,7 +63,7 @@ def test_totals_aspirations_and_regrets_are_no_worse_than_a_dense_sample(solutio
 def test_rates_are_ratios_of_weights(solution):
     w = np.array([0.4, 0.35, 0.25])
     with double_precision():
-        f = np.asarray(distances(jnp.asarray(np.clip(w @ CENTERS, 0, 1))))
+        f = np.asarray(distances(jnp.asarray(clipped_means(w))))
     found = rates(solution, solution.pareto_set.chart(f))
     assert found.definite
     assert found[0, 1] == pytest.approx(-w[1] / w[0], abs=1e-3)

@@ -1,11 +1,15 @@
 """`minimize`: the loop, its ends, its checks, and what a user gets back."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.methods import Evaluations
+from solved import distances_to_points
 
 PROBLEM = bf.problems.ScaledMED()
 ALGORITHM_2 = bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.Uniform(30))
@@ -28,6 +32,14 @@ def test_results_are_double_precision_and_the_users_setting_is_untouched():
     assert solution.pareto_set.control_points.dtype == np.float64
     assert np.asarray(solution.front(np.array([0.2, 0.3, 0.5]))).dtype == np.float64
     assert jnp.zeros(1).dtype == jnp.float32
+
+
+def test_cost_in_gradients_counts_values_jacobians_and_hessians():
+    """Of two objectives in four variables: a third for a value, four gradients for a Hessian."""
+    solution = distances_to_points(2, 4)
+    for spent, cost in (((30, 0, 0), 20), ((0, 5, 0), 10), ((0, 0, 7), 56), ((30, 5, 7), 86)):
+        stats = dataclasses.replace(solution.stats, evaluations=Evaluations(*spent))
+        assert dataclasses.replace(solution, stats=stats).gradient_equivalents == pytest.approx(cost)
 
 
 def test_counts_and_history():
