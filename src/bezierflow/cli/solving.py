@@ -55,11 +55,11 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     columns = {"t": weights}
     if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
         names, a = loaded.names, or_fail(loaded.pareto_set.chart, weights)
-        columns |= {"x": loaded.pareto_set.flat(a), "f": np.asarray(loaded.front(a))}
+        columns |= {"x": loaded.flat_designs(a), "f": np.asarray(loaded.front(a))}
     elif isinstance(loaded, bf.Solution):
         or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
         names = loaded.names
-        columns |= {"x": np.asarray(loaded.flat_surface(weights)), "f": np.asarray(loaded.front(weights))}
+        columns |= {"x": loaded.flat_designs(weights), "f": np.asarray(loaded.front(weights))}
     else:
         or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
         columns |= {"x": np.asarray(loaded(weights))}

@@ -56,7 +56,7 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         "version": 1,
         "problem": heading,
         "n_objectives": solution.n_objectives,
-        "names": solution.names.to_dict(),
+        "names": solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict(),
         **(atlas_data(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_data(solution)),
     }
 

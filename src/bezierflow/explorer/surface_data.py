@@ -12,8 +12,8 @@ LARGEST_ERROR_GRID = 120
 
 def surface_data(solution: Solution) -> dict[str, object]:
     """Both surfaces, the ranges of the objectives, and errors."""
-    front, flat = solution.fitted_front, solution.flat_surface
-    values = np.asarray(front.surface(_range_grid(solution.n_objectives)))
+    front, flat, signs = solution.fitted_front, solution.flat_surface, solution.names.signs
+    values = signs * np.asarray(front.surface(_range_grid(solution.n_objectives)))
     error = solution.error
     return {
         "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points)},
@@ -22,8 +22,8 @@ def surface_data(solution: Solution) -> dict[str, object]:
             "points": encode(front.surface.control_points),
             "max_error": encode(front.max),
         },
-        "ideal": encode(values.min(axis=0)),
-        "nadir": encode(values.max(axis=0)),
+        "ideal": encode(signs * values.min(axis=0)),
+        "nadir": encode(signs * values.max(axis=0)),
         "error": {
             "rms": finite(error.rms),
             "bound": finite(error.bound),

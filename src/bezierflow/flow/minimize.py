@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet, feasible_set
 from ..methods import AbstractMethod
@@ -25,6 +26,7 @@ from .raveling import Raveled, Raveling
 from .result import Stats
 from .routes import Ended, Routes
 from .solution import Origin, Solution
+from .solver_side import Chosen, Transforms, box_on_solver_side, encode_point, on_solver_side, read_names
 from .weights_flow import WeightsFlow
 
 LIFTED_TOL = 1e-8
@@ -41,6 +43,8 @@ def minimize(  # noqa: PLR0913
     *,
     bounds: Any = None,
     constraints: Any = None,
+    maximize: Chosen = None,
+    transforms: Transforms = None,
     degree: Literal["auto"] | int = "auto",
     max_degree: int | None = None,
     parametrization: Literal["free", "weights"] | None = None,
@@ -66,6 +70,12 @@ def minimize(  # noqa: PLR0913
             none.
         constraints: SciPy's `LinearConstraint` and `NonlinearConstraint` or functions g with g(x) ≤ 0, one or a list of them,
             for method="auto" and likewise. By default the problem's own; `[]` for none.
+        maximize: the objectives to be maximized: a bool for each, or names or numbers (from 0) of them; True for all. Whatever is
+            given and got, here and in every question, file, plot and page, has the objectives' own signs. By default the
+            problem's own `maximize`.
+        transforms: variables by name or number, each with "log10" or "log": the solver works with the logarithm of the variable,
+            while x0, bounds, constraints, objectives and every answer have the variable itself. `solution.pareto_set` is the
+            surface of the solver's variables; `solution.design(t)` has the design. By default the problem's own `transforms`.
         degree: the degree of the surface; "auto" leaves it to the method. A flow brings its own.
         max_degree: the largest degree "auto" may choose.
         parametrization: what t means, for method="auto": "free", the default, asks only that t on a face lies on the Pareto
@@ -84,7 +94,7 @@ def minimize(  # noqa: PLR0913
     n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
     with double_precision():
-        problem = _read(objectives, x0, bounds, constraints)
+        problem = _read(objectives, x0, bounds, constraints, maximize, transforms)
         if isinstance(method, str):
             flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
         else:
@@ -98,7 +108,7 @@ def minimize(  # noqa: PLR0913
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:
     flow = ended.flow
     return Solution(
-        pareto_set=shaped(ended.surface, problem.raveling),
+        pareto_set=_with_signs(shaped(ended.surface, problem.raveling), problem.names),
         objectives=problem.objectives,
         names=problem.names,
         result=ended.result,
@@ -112,18 +122,27 @@ def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Soluti
     )
 
 
-def _read(objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any) -> Problem:
-    """The problem, or an error in one line. The start has degree 0 where x0 is a point."""
+def _with_signs(surface: BezierSimplex | BezierAtlas, names: Names) -> BezierSimplex | BezierAtlas:
+    """The same set; an atlas, which has its front, with the user's signs."""
+    return surface.turned(names.signs) if isinstance(surface, BezierAtlas) else surface
+
+
+def _read(
+    objectives: Callable[[PyTree], Any], x0: PyTree, bounds: Any, constraints: Any, maximize: Chosen, transforms: Transforms
+) -> Problem:
+    """The problem as its solver sees it, or an error in one line. The start has degree 0 where x0 is a point."""
     bounds, constraints = _own_or_given(objectives, bounds, constraints)
+    at_center = x0 is None
     x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if x0 is None else check_x0(x0)
     x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
     n_objectives = check_objectives(objectives, x)
     raveling = Raveling.of(x)
     flat = objectives if raveling.is_vector else Raveled(objectives, raveling)
-    names = getattr(objectives, "names", Names()).complete(n_objectives, raveling.n_variables)
-    feasible = _feasible(bounds, constraints, raveling, names)
+    names = read_names(objectives, maximize, transforms, n_objectives, raveling.n_variables)
+    flat, feasible = on_solver_side(flat, names), box_on_solver_side(_feasible(bounds, constraints, raveling, names), names)
     if not isinstance(x0, BezierSimplex):
-        point = np.asarray(raveling.ravel(x0))
+        point = encode_point(np.asarray(raveling.ravel(x0)), names, "x0")
+        point = feasible.center() if at_center and feasible is not None and feasible.has_finite_box else point
         point = point if feasible is None else feasible.repair(point)
         start = BezierSimplex(point[None], n_objectives, 0)
     elif x0.n_objectives == n_objectives:

@@ -23,7 +23,7 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
 
     On the edge only those two objectives are traded, so it bounds the shadow from below; an atlas is drawn without it.
     """
-    n_objectives, labels = solution.n_objectives, solution.names.objective_labels
+    n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     atlas = solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else None
     cloud = np.zeros((0, n_objectives))
     if atlas is not None:
@@ -55,7 +55,7 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
     if isinstance(solution.pareto_set, BezierAtlas):
         raise TypeError("edges draws the edges of one simplex, and this Pareto set is an atlas; plots.pairs draws it")
-    n_objectives, labels = solution.n_objectives, solution.names.objective_labels
+    n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     both = list(combinations(range(n_objectives), 2))
     columns = min(3, len(both))
     rows = -(-len(both) // columns)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..flow import Solution
+from ..problems import decode
 from .atlas import draw_pieces
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
 from .space import Map, axes_or_new, draw_image, finish
@@ -46,12 +47,17 @@ def surface(
     if truth is None and isinstance(solution, Solution):
         truth = getattr(solution.objectives, "pareto_point", None)
     ax = axes_or_new(ax, n_coordinates=n_variables)
+    kinds = solution.names.transforms if isinstance(solution, Solution) else ()
+
+    def image(t: np.ndarray) -> np.ndarray:
+        return np.asarray(decode(np.asarray(shape.flat(t) if isinstance(shape, BezierAtlas) else shape(t)), kinds))
+
     if isinstance(shape, BezierAtlas):
-        draw_pieces(ax, shape, shape.flat)
+        draw_pieces(ax, shape, image)
     else:
-        draw_image(ax, shape, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
+        draw_image(ax, image, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net and isinstance(shape, BezierSimplex):
-        _draw_net(ax, shape)
+        _draw_net(ax, shape, np.asarray(decode(np.asarray(shape.control_points), kinds)))
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, title)
@@ -64,8 +70,7 @@ def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
     return solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else solution.flat_surface
 
 
-def _draw_net(ax: "Axes", shape: BezierSimplex) -> None:
-    points = np.asarray(shape.control_points)
+def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
     ax.scatter(*points.T, s=14, color=NET_COLOR, label="control points", zorder=5)

@@ -12,7 +12,7 @@ class SurfaceModel extends Model {
     this.samplePieces = this.samples.map(() => 0);
     this.pieces = [{ tone: TONES[0], dimension: this.nObjectives - 1, face: false }];
     const every = Math.max(1, Math.floor(this.samples.length * this.designs.width / 400000));
-    this.designRange = rangeOf(this.samples.filter((_, k) => k % every === 0).map((t) => this.designs.evaluate(t)));
+    this.designRange = rangeOf(this.samples.filter((_, k) => k % every === 0).map((t) => this.seen(this.designs.evaluate(t))));
     this.localErrors = data.local_error && {
       t: data.local_error.t, distance: decodeFloats(data.local_error.distance),
     };
@@ -21,7 +21,7 @@ class SurfaceModel extends Model {
 
   get start() { return this.objectives.map(() => 1 / this.nObjectives); }
 
-  point(t) { return { t, f: this.values(t), x: this.designs.evaluate(t) }; }
+  point(t) { return { t, f: this.values(t), x: this.seen(this.designs.evaluate(t)) }; }
 
   values(t) { return this.front.evaluate(t); }
 
