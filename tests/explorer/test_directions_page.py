@@ -5,7 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from bezierflow import decisions, explore
+from bezierflow import Reason, decisions, explore
+from bezierflow.flow.result import Result
+from bezierflow.normal import ErrorEstimate
 from solved import turned
 
 SIGNS = {2: [1, -1], 3: [-1, 1, -1], 4: [1, 1, -1, 1]}
@@ -95,3 +97,17 @@ def test_logarithmic_variables_are_shown_as_themselves(page_of, solutions, atlas
         x = page.evaluate("bezierflow.state.x")
         np.testing.assert_allclose(x, shown.flat_designs(t), rtol=1e-12)
         assert x[0] == pytest.approx(10 ** np.asarray(solution.flat_designs(t))[0])
+
+
+def test_a_doubtful_result_says_so_at_the_top(page_of, solutions):
+    doubtful = dataclasses.replace(solutions[3], result=Result(Reason.SUSPECT, "f2 still falls along <x3>"))
+    page = page_of(doubtful)
+    text = page.locator("#caution").inner_text()
+    assert "suspect: f2 still falls along <x3>" in text
+    assert page.locator("#caution").bounding_box()["y"] < page.locator("h1").bounding_box()["y"]
+    assert page_of(solutions[3]).locator("#caution").count() == 0
+
+
+def test_an_error_that_was_not_estimated_is_not_shown_as_a_number(page_of, solutions):
+    unknown = dataclasses.replace(solutions[3], known_error=ErrorEstimate.unknown(1.0))
+    assert "was not measured" in page_of(unknown).locator("#error").inner_text()

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..quiet import quiet
 from .choice import Certainty, Choice, Concession
 from .program import Program
 from .search import ROUNDING, Found, good_starts, search
@@ -32,6 +33,7 @@ def reach(view: AnyView, bounds: np.ndarray) -> Reach:
     return B, d + max(0.0, least.goal) + SLACK, least
 
 
+@quiet()
 def answer(view: AnyView, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
     """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units, but f as it is minimized.
 

@@ -7,7 +7,7 @@ from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
 from ..flow import Solution
-from ..normal import Flag
+from ..normal import Flag, by_cause
 from ..problems import Names
 
 
@@ -58,7 +58,7 @@ class Certainty:
             values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
         distance = f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
         text = f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts} searches agree"
-        return text + "".join(f"\n    caution: {flag.value}" for flag in self.flags)
+        return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
 
 
 def _front_error(solution: Solution) -> np.ndarray:

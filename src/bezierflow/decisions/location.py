@@ -9,6 +9,7 @@ from ..atlas import Lowest, nearest_design, nearest_values
 from ..flow import Solution
 from ..precision import double_precision
 from ..problems import encode
+from ..quiet import quiet
 from ..simplex import nearest
 from .choice import Certainty
 from .front_map import FrontMap
@@ -35,6 +36,7 @@ class Location:
     certainty: Certainty = field(repr=False)
 
 
+@quiet()
 def locate(solution: Solution, x: PyTree) -> Location:
     """The nearest point of the surface to a design x: t = argmin ‖b(t) − x‖, over all leaves of x.
 
@@ -51,6 +53,7 @@ def locate(solution: Solution, x: PyTree) -> Location:
     return _nearest(view, view.surface, flat, max(solution.error.diameter, np.finfo(float).tiny))
 
 
+@quiet()
 def locate_front(solution: Solution, f: Numbers) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)

@@ -44,6 +44,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         title=heading,
         subtitle=f"{solution.n_objectives} objectives, {variables}: every Pareto-optimal trade-off",
         footer=atlas_footer(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_footer(solution),
+        caution=solution.result.caution,
     )
     target.write_text(page, encoding="utf-8")
     return target

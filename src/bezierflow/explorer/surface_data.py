@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..flow import Solution, local_error
+from ..normal import Flag
 from ..simplex import grid, largest_degree_within
 from .encoding import encode, finite
 
@@ -45,7 +46,7 @@ def surface_footer(solution: Solution) -> str:
 
 def _local_errors(solution: Solution) -> dict[str, object] | None:
     """The surface's error at a grid of t, where the objectives are at hand to measure it."""
-    if solution.objectives is None:
+    if solution.objectives is None or Flag.NOT_ESTIMATED in solution.error.flags:
         return None
     t = grid(solution.n_objectives, min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40))
     distance = local_error(solution, t)

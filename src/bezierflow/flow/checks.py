@@ -77,9 +77,11 @@ def check_objectives(objectives: Callable, x: PyTree) -> int:
         # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds to spell out.
         values = jax.eval_shape(lambda x: objectives(x), x)
     except jax.errors.JAXTypeError as error:
+        by_if = isinstance(error, jax.errors.TracerBoolConversionError)
+        advice = "; use jnp.where(condition, a, b) in place of Python's if, jnp.maximum(a, b) of max" if by_if else ""
         raise TypeError(
             "objectives must be written with jax.numpy so that JAX can differentiate it; "
-            f"it failed with {type(error).__name__} at x0 of shape {shapes}"
+            f"it failed with {type(error).__name__} at x0 of shape {shapes}{advice}"
         ) from error
     except Exception as error:
         first_line = str(error).strip().split("\n")[0]

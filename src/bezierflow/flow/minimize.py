@@ -15,6 +15,7 @@ from ..feasible import FeasibleSet, feasible_set
 from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
+from ..quiet import quiet
 from .auto_flow import AUTO_TOL
 from .checks import center_of_bounds, check_n_iterations, check_objectives, check_tol, check_x0
 from .contract import AbstractFlow
@@ -36,6 +37,7 @@ LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
 
 
+@quiet()
 def minimize(  # noqa: PLR0913
     objectives: Callable[[PyTree], Any],
     x0: PyTree = None,

@@ -1,6 +1,6 @@
 """Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted where there are any."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..normal import ErrorEstimate, ExploreSchedule, Flag, probes_around
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
+from .causes import explain_start, find_cause
 from .contract import AbstractFlow, Run, total
 from .drive import Callback, Iteration, drive
 from .kinked import Kinked, lift_problem
@@ -62,6 +63,15 @@ class Ended(NamedTuple):
         """The same with a note in its message."""
         return self._replace(result=Result(self.result.reason, f"{self.result.message}; {note}")) if note else self
 
+    def of_one_objective(self) -> "Ended":
+        """The same for a problem with one objective, where distances along a set mean nothing and only its corner counts."""
+        flags = () if self.error is None else tuple(flag for flag in self.error.flags if flag is not Flag.ESTIMATE_INVALID)
+        what = "there is one objective, so the set is a single point, its minimizer"
+        if self.error is None or flags or self.result.reason is not Reason.SUSPECT:
+            return self.noted(what)
+        found = f"{what}, which was found in {self.run.iterations} iterations"
+        return self._replace(error=replace(self.error, flags=()), result=Result(Reason.CONVERGED, found))
+
 
 @dataclass(frozen=True)
 class Routes:
@@ -84,6 +94,22 @@ class Routes:
     progress: bool
 
     def solve(self) -> Ended:
+        """The answer, with what is behind it where it is in doubt."""
+        start, names = np.asarray(self.problem.start.control_points, dtype=float), self.problem.names
+        if not isinstance(self.flow, Flow | AtlasFlow) and self.problem.feasible is None:
+            no_start = explain_start(self.values(start), names)
+            if no_start:
+                raise ValueError(no_start)
+        ended = self.answer()
+        if self.problem.start.n_objectives == 1:
+            ended = ended.of_one_objective()
+        did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
+        if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
+            return ended
+        cause = explain_start(self.values(start), names) or find_cause(self.problem.flat, ended.surface, names)
+        return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
+
+    def answer(self) -> Ended:
         """The answer: of the flow as it is, or by the way that suits the problem if the form of the answer was left open."""
         feasible = self.problem.feasible
         if isinstance(self.flow, Flow | AtlasFlow):
@@ -107,7 +133,7 @@ class Routes:
     def anywhere(self) -> Ended:
         """Without bounds: one surface if it is the set, else an atlas around it if that is better."""
         ended = self.run(self.problem, self.flow, self.callback)
-        if ended.over or ended.result.success:
+        if ended.over or ended.result.success or self.problem.start.n_objectives == 1:
             return ended
         kinked = self.lift(ended.evaluations)
         if isinstance(kinked, Kinked):

@@ -19,6 +19,7 @@ from ..feasible import FeasibleSet
 from ..normal import ErrorEstimate, Flag, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names, decode
+from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .bounded import touches
 from .front import FittedFront, fit_front
@@ -28,6 +29,7 @@ from .result import Result, Stats
 from .solution_file import from_archive, to_archive
 from .solver_side import on_solver_side
 from .spread import LARGEST_SPREAD, Points, spread_chart, spread_t
+from .verdict import why_not_estimated
 from .weights_of_points import multipliers, t_for_aspiration, t_for_weights
 
 Numbers = Sequence[float] | np.ndarray
@@ -137,11 +139,23 @@ class Solution:
     def error(self) -> ErrorEstimate:
         """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS. Made when first asked for.
 
-        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count.
+        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count. Where these are
+        too large or cannot be had, its numbers are not known and it has the flag NOT_ESTIMATED.
         It does not know bounds: where the surface reaches one, the estimate has the flag BOUNDS_IGNORED.
         """
         if self.known_error is not None:
             return self.known_error
+        if why_not_estimated(self.flat_objectives, self.flat_surface):
+            return self._no_estimate()
+        return self.estimate_error()
+
+    def _no_estimate(self) -> ErrorEstimate:
+        points = np.asarray(self.flat_surface.control_points)
+        return ErrorEstimate.unknown(float(np.linalg.norm(np.ptp(points, axis=0))))
+
+    @quiet()
+    def estimate_error(self) -> ErrorEstimate:
+        """The error estimate, however long it takes."""
         error = estimate_error(self.flat_objectives, self.flat_surface)
         if self.feasible is None or not touches(self.feasible, self.flat_surface):
             return error
@@ -177,6 +191,7 @@ class Solution:
         check_on_simplex(t, self.n_objectives)
         return multipliers(self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])).reshape(t.shape)
 
+    @quiet()
     def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
         """The design for given weights, or for hoped-for objective values, whatever t means.
 
@@ -233,10 +248,10 @@ class Solution:
         evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, surface.n_variables)
         return evaluator.jacobians(surface(t)[None]).gradients[0] @ np.asarray(surface.jacobian(t))
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, estimate: bool = True) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made.
 
-        It appears complete or not at all.
+        It appears complete or not at all. With estimate=False the error is written if it is known already, and not estimated.
         """
         if os.path.splitext(os.fspath(path))[1].lower() != ".bez":
             raise ValueError(
@@ -244,7 +259,8 @@ class Solution:
                 "solution.pareto_set.save(path) writes the surface alone in other formats"
             )
         front = None if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front
-        write_archive(path, *to_archive({**vars(self), "known_error": self.error, "known_front": front}))
+        error = self.error if estimate else self.__dict__.get("error", self.known_error) or self._no_estimate()
+        write_archive(path, *to_archive({**vars(self), "known_error": error, "known_front": front}))
 
 
 @eqx.filter_jit

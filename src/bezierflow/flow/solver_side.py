@@ -68,8 +68,7 @@ def box_on_solver_side(feasible: FeasibleSet | None, names: Names) -> FeasibleSe
         raise ValueError(f"bounds must allow positive values of {names.variables[i]}, whose logarithm is taken")
     lower = encode(np.where([bool(kind) for kind in kinds], np.maximum(feasible.lower, 0.0), feasible.lower), kinds)
     rows = tuple(Constraint(OfSeen(c.function, kinds), c.lower, c.upper, c.name) for c in feasible.constraints)
-    labels = tuple(f"{kind} {name}".strip() for kind, name in zip(kinds, names.variables, strict=True))
-    return FeasibleSet(lower, encode(feasible.upper, kinds), rows, labels)
+    return FeasibleSet(lower, encode(feasible.upper, kinds), rows, names.solver_variables)
 
 
 def encode_point(
@@ -101,18 +100,25 @@ def read_names(objectives: Any, maximize: Chosen, transforms: Transforms, n_obje
 
 
 def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
-    flags = [maximize] if isinstance(maximize, str | int | np.integer) and not isinstance(maximize, bool) else maximize
-    if isinstance(flags, bool | np.bool_):
-        chosen = set(range(len(names))) if flags else set()
-    elif not isinstance(flags, Sequence | np.ndarray):
-        raise TypeError(f"maximize must be a bool for each objective, or names or numbers of objectives, got {maximize!r}")
-    elif len(flags) and all(isinstance(flag, bool | np.bool_) for flag in flags):
-        if len(flags) != len(names):
+    given = _listed(maximize, len(names))
+    if given and all(isinstance(flag, bool | np.bool_) for flag in given):
+        if len(given) != len(names):
             raise ValueError(f"maximize must hold a bool for each of the {len(names)} objectives, got {maximize!r}")
-        chosen = {m for m, flag in enumerate(flags) if flag}
+        chosen = {m for m, flag in enumerate(given) if flag}
     else:
-        chosen = {_number(one, names, "maximize", "objective") for one in flags}
+        chosen = {_number(one, names, "maximize", "objective") for one in given}
     return tuple("maximize" if m in chosen else "minimize" for m in range(len(names)))
+
+
+def _listed(maximize: Chosen, n_objectives: int) -> list[Any]:
+    """What was given as a list: of bools, or of names and numbers."""
+    if isinstance(maximize, bool | np.bool_):
+        return [maximize] * n_objectives
+    if isinstance(maximize, str | int | np.integer):
+        return [maximize]
+    if not isinstance(maximize, Sequence | np.ndarray):
+        raise TypeError(f"maximize must be a bool for each objective, or names or numbers of objectives, got {maximize!r}")
+    return list(maximize)
 
 
 def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:

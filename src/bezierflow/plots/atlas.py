@@ -11,7 +11,7 @@ from ..flow import Solution
 from ..problems import Names
 from ..simplex import tangent_basis
 from .palette import FLOW_COLOR
-from .space import axes_or_new
+from .space import axes_or_new, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     ax = axes_or_new(ax)
     draw = _draw_levels if atlas.n_objectives == 2 else _draw_regions
     draw(ax, atlas, solution.names)
-    ax.set_title(title)
+    ax.set_title(heading(title, solution))
     return ax
 
 

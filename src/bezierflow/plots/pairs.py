@@ -10,6 +10,7 @@ from ..flow import Solution
 from ..simplex import grid, spread_nodes
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, SERIES
+from .space import heading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +48,7 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
             ax.set_xlabel(labels[across])
         if across == 0:
             ax.set_ylabel(labels[up])
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure
 
 
@@ -69,7 +70,7 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
         ax.set_xlabel(labels[across])
         ax.set_ylabel(labels[up])
         ax.tick_params(labelsize=8)
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure
 
 

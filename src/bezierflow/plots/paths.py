@@ -11,6 +11,7 @@ from ..flow import Solution
 from ..simplex import check_on_simplex
 from .matplotlib_import import pyplot
 from .palette import SERIES
+from .space import heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
         for k in range(len(stops)):
             ax.axvline(k, color="#cccccc", linewidth=0.8, zorder=0)
     below.set_xticks(range(len(stops)), marks)
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure
 
 

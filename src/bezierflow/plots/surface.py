@@ -11,7 +11,7 @@ from ..flow import Solution
 from ..problems import decode
 from .atlas import draw_pieces
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
-from .space import Map, axes_or_new, draw_image, finish
+from .space import Map, axes_or_new, draw_image, finish, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,19 +48,15 @@ def surface(
         truth = getattr(solution.objectives, "pareto_point", None)
     ax = axes_or_new(ax, n_coordinates=n_variables)
     kinds = solution.names.transforms if isinstance(solution, Solution) else ()
-
-    def image(t: np.ndarray) -> np.ndarray:
-        return np.asarray(decode(np.asarray(shape.flat(t) if isinstance(shape, BezierAtlas) else shape(t)), kinds))
-
     if isinstance(shape, BezierAtlas):
-        draw_pieces(ax, shape, image)
+        draw_pieces(ax, shape, lambda a: np.asarray(decode(shape.flat(a), kinds)))
     else:
-        draw_image(ax, image, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
+        draw_image(ax, lambda t: decode(np.asarray(shape(t)), kinds), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net and isinstance(shape, BezierSimplex):
         _draw_net(ax, shape, np.asarray(decode(np.asarray(shape.control_points), kinds)))
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
-    return finish(ax, labels, title)
+    return finish(ax, labels, heading(title, solution))
 
 
 def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ..flow import Solution, local_error
 from ..simplex import grid
 from .palette import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles
-from .space import axes_or_new
+from .space import axes_or_new, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
         ax.semilogy(t[:, 1], np.maximum(local_error(solution, t), np.finfo(float).tiny), color=FLOW_COLOR)
         ax.set_xlabel(f"weight of {solution.names.objectives[1]}")
         ax.set_ylabel("distance to the Pareto set")
-        ax.set_title(title)
+        ax.set_title(heading(title, solution))
         return ax
     if solution.n_objectives != 3:
         raise ValueError(f"error draws 2 or 3 objectives, got {solution.n_objectives}; solution.error sums it up for any number")
@@ -118,5 +118,5 @@ def _finish(ax: "Axes", solution: Solution, title: str) -> "Axes":
         )
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.set_title(title)
+    ax.set_title(heading(title, solution))
     return ax

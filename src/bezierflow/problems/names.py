@@ -112,6 +112,12 @@ class Names:
         directions = self.directions or ("minimize",) * len(self.objectives)
         return np.array([-1.0 if direction == "maximize" else 1.0 for direction in directions])
 
+    @property
+    def solver_variables(self) -> tuple[str, ...]:
+        """Names of the solver's variables: "log10 rate" for one that it sees by its logarithm."""
+        kinds = self.transforms or ("",) * len(self.variables)
+        return tuple(f"{kind} {name}".strip() for kind, name in zip(kinds, self.variables, strict=True))
+
     def best_word(self, m: int, least: str = "least", largest: str = "largest") -> str:
         """What the best value of an objective is called: the least, or the largest where it is maximized."""
         return largest if self.directions and self.directions[m] == "maximize" else least

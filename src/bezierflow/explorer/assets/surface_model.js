@@ -56,6 +56,7 @@ class SurfaceModel extends Model {
   /** How far the design at the point may be from the true Pareto set: measured nearby where the page has that, else overall. */
   error({ t }) {
     const { error } = this.data, local = this.errorAt(t);
+    if (error.rms === null) return { text: "The surface's error was not measured", flags: error.flags };
     const share = (value) => `${readable(100 * value / (error.diameter || 1), 2)} % of the set's size`;
     const here = local === null ? `Surface error ${readable(error.rms, 2)} overall (${share(error.rms)})`
       : `Surface error about ${readable(local, 2)} here (${share(local)})`;
