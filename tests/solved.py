@@ -87,3 +87,27 @@ def distances_to_points(
         known_error=error,
         known_front=FittedFront(front.on_host(), np.zeros(n_objectives), np.zeros(n_objectives)),
     )
+
+
+def turned(solution: Solution, *maximized: int) -> Solution:
+    """The same set as the answer to a problem whose objectives with these numbers are minus what they were, and maximized."""
+    import dataclasses
+
+    from bezierflow import BezierAtlas
+    from bezierflow.bezier import BezierSimplex
+    from bezierflow.flow.front import FittedFront
+
+    M, minimized = solution.n_objectives, solution.objectives
+    names = solution.names.complete(M, solution.raveling.n_variables)
+    names = dataclasses.replace(names, directions=tuple("maximize" if m in maximized else "minimize" for m in range(M)))
+    atlas, front = isinstance(solution.pareto_set, BezierAtlas), solution.known_front
+    if front is not None:
+        net = names.signs * np.asarray(front.surface.control_points)
+        front = FittedFront(BezierSimplex(net, M, front.surface.degree), front.rms, front.max)
+    return dataclasses.replace(
+        solution,
+        pareto_set=solution.pareto_set.turned(names.signs) if atlas else solution.pareto_set,
+        objectives=None if minimized is None else lambda x: names.signs * minimized(x),
+        names=names,
+        known_front=front,
+    )

@@ -254,6 +254,10 @@ def test_faces_of_faces_and_included_points():
         (lambda s: s(np.ones((4, 2))), r"t must have 3 coordinates along its last axis, got shape \(4, 2\)"),
         (lambda s: s.elevate(1), "degree must be at least the surface's own 2 to elevate to, got 1"),
         (lambda s: s.restrict((0, 3)), "distinct numbers from 0 to 2"),
+        (lambda s: s([50.0, 50.0, 0.0]), r"t must hold points of the simplex .* row 0 is \[50.0, 50.0, 0.0\] with sum 100"),
+        (lambda s: s([-0.5, 1.0, 0.5]), "no coordinate below 0"),
+        (lambda s: s([np.nan, 0.5, 0.5]), "t must hold points of the simplex"),
+        (lambda s: s.jacobian([1.0, 1.0, 1.0]), "t must hold points of the simplex"),
         (lambda s: s.subdivide(np.ones(3) / 3), r"vertices must be a matrix .* got shape \(3,\)"),
         (lambda s: s.subdivide(np.ones((3, 3))), "vertices must hold points of the simplex"),
         (lambda s: s.vertex(3), "m must be an objective's number from 0 to 2, got 3"),
@@ -264,3 +268,10 @@ def test_faces_of_faces_and_included_points():
 def test_misuse_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call(BezierSimplex(np.zeros((6, 2)), 3, 2))
+
+
+def test_inside_a_jit_t_is_not_known_and_not_checked():
+    surface = BezierSimplex(np.array([[0.0], [1.0]]), 2, 1)
+    np.testing.assert_allclose(jax.jit(surface)(jnp.array([0.25, 0.75])), [0.75])
+    np.testing.assert_allclose(jax.grad(lambda t: surface(t)[0])(jnp.array([0.5, 0.5])), [0, 1])
+    np.testing.assert_allclose(jax.jit(surface)(jnp.array([2.0, 3.0])), [3.0])

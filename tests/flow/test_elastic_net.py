@@ -7,8 +7,9 @@ import pytest
 def test_coefficients_at_held_out_weights():
     """Degree 8 follows the kinks of the coefficients to 3 % (docs/own_problems.md), of whatever method."""
     pytest.importorskip("sklearn")
-    import bezierflow as bf
     from benchmarks.elastic_net import data, exact, problem
+
+    import bezierflow as bf
 
     X, y = data()
     step = 1 / (np.linalg.eigvalsh(X.T @ X / len(y)).max() + 1)

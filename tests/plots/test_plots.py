@@ -1,16 +1,19 @@
 """Every picture is drawn, holds what it should, and says clearly when it cannot."""
 
+import dataclasses
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 import bezierflow as bf
 from bezierflow import plots
+from bezierflow.flow.result import Result
 from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.plots.palette import grid_triangles, net_edges
 from bezierflow.problems import Names
 from bezierflow.simplex import grid, multi_indices, n_controls
-from solved import distances_to_points, solved
+from solved import distances_to_points, solved, turned
 
 mpl.use("Agg")
 
@@ -129,3 +132,28 @@ def test_triangles_tile_the_grid_and_edges_join_neighbors():
 def test_what_cannot_be_drawn_is_said(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
+
+
+def test_maximized_objectives_are_drawn_with_their_own_sign_and_say_so():
+    shown = turned(TWO, 1)
+    ax = plots.front(shown)
+    line = ax.lines[0].get_xydata()
+    np.testing.assert_allclose(line, np.asarray(shown.front(grid(2, len(line) - 1))))
+    assert ax.get_xlabel() == "f1"
+    assert ax.get_ylabel() == "f2 (higher is better)"
+    labels = [text.get_text() for text in plots.paths(shown).axes[1].get_xticklabels()]
+    assert labels == ["least\nf1", "largest\nf2"]
+
+
+def test_logarithmic_variables_are_drawn_as_themselves():
+    names = dataclasses.replace(TWO.names, transforms=("log10", ""))
+    line = plots.surface(dataclasses.replace(TWO, names=names)).lines[0].get_xydata()
+    z = np.asarray(TWO.flat_surface(grid(2, len(line) - 1)))
+    np.testing.assert_allclose(line, np.column_stack([10 ** z[:, 0], z[:, 1]]))
+
+
+def test_a_doubtful_result_says_so_above_the_picture():
+    doubtful = dataclasses.replace(THREE, result=Result(bf.Reason.SUSPECT, "something is wrong"))
+    assert plots.front(doubtful, title="mine").get_title() == "suspect: read solution.result before you use this\nmine"
+    assert plots.pairs(doubtful).get_suptitle().startswith("suspect")
+    assert plots.front(THREE, title="mine").get_title() == "mine"

@@ -40,7 +40,7 @@ def test_lengths_must_fit(given, message):
 
 
 def test_units_must_fit_their_names():
-    with pytest.raises(ValueError, match=r"objective_units must hold one text for each of the 2 objectives"):
+    with pytest.raises(ValueError, match=r"objective_units must hold one text for each of a, b"):
         Names(objectives=("a", "b"), objective_units=("m",))
 
 

@@ -50,7 +50,7 @@ def test_misuse_is_named(arguments, error, message):
 def test_renaming_leaves_the_original_alone():
     problem = Quadratic.random(2, 3)
     renamed = problem.with_names(objectives=("cost", "mass"), variable_units=("m", "m", "kg"))
-    assert renamed.names == Names(("cost", "mass"), ("x1", "x2", "x3"), ("", ""), ("m", "m", "kg"))
+    assert renamed.names == Names(("cost", "mass"), ("x1", "x2", "x3"), ("", ""), ("m", "m", "kg")).complete(2, 3)
     assert problem.names == Names.default(2, 3)
     x = np.ones(3)
     np.testing.assert_array_equal(renamed(x), problem(x))

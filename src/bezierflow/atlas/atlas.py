@@ -1,6 +1,6 @@
 """The Pareto set as an atlas: trimmed Bézier simplices over one chart."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,8 +17,8 @@ class Units:
     """From the scaled numbers of the patches to the user's.
 
     Attributes:
-        ideal: the least value of each objective on the front.
-        span: the range of each objective over the front.
+        ideal: the best value of each objective on the front.
+        span: from there to its worst value: negative for an objective that is maximized.
         lower: bounds of x, −inf where there is none.
         upper: bounds of x, +inf where there is none.
         origin: x of the variables that are not fixed at z = 0.
@@ -49,6 +49,13 @@ class Units:
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
+
+    def times(self, units: Float[np.ndarray, " n_variables"]) -> "Units":
+        """The same for variables in units of their own."""
+        factor = np.concatenate([units, np.ones(self.n_auxiliary)])
+        free = factor[self.free]
+        scaled = {"lower": self.lower * factor, "upper": self.upper * factor}
+        return replace(self, **scaled, origin=self.origin * free, unit=self.unit * free)
 
     @property
     def n_variables(self) -> int:
@@ -124,13 +131,22 @@ class BezierAtlas:
         return (self.units.ideal + f * self.units.span).reshape(*shape, self.n_objectives)
 
     def weights(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The multipliers of the objectives, in the user's units and with sum 1: the prices at which the design is the best."""
+        """The multipliers of the objectives, in the user's units and with sum 1: the prices at which the design is the best.
+
+        They are at least 0, for a maximized objective too: what a unit more of it is worth.
+        """
         rows, shape = self._rows(a)
         claims, M = self.ask(rows), self.n_objectives
         active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
         start = len(self.units.free) + 1
-        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / self.units.span
+        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / np.abs(self.units.span)
         return (w / w.sum(axis=1, keepdims=True)).reshape(*shape, M)
+
+    def turned(self, signs: Float[np.ndarray, " n_objectives"]) -> "BezierAtlas":
+        """The same set with objectives times these signs: from what is minimized to what people see, and the same back again."""
+        if (signs > 0).all():
+            return self
+        return replace(self, units=replace(self.units, ideal=signs * self.units.ideal, span=signs * self.units.span))
 
     def holds(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Bool[np.ndarray, "*batch"]:
         """Whether a patch holds above chart points; elsewhere the nearest one answers."""

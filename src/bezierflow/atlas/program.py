@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from ..evaluation import JaxEvaluator, Objectives
+from ..evaluation import JaxEvaluator, Objectives, PlacesPoints
 from ..feasible import FeasibleSet
 from ..kinks import Lifted
 from ..methods import Evaluations
@@ -52,11 +52,11 @@ class Stacked(eqx.Module):
         whole = self.place(x)
         return jnp.concatenate([self.objectives(whole), self.feasible.inequalities(whole), self.feasible.equalities(whole)])
 
-    def whole(self, points: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
-        """All variables of n points, in NumPy."""
+    def whole(self, points: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"] | None:
+        """All variables of n points, in NumPy; None where the objectives have others than these."""
         x = np.tile(self.fixed, (len(points), 1))
         x[:, self.free] = points
-        return x
+        return self.objectives.whole(x) if isinstance(self.objectives, PlacesPoints) else x
 
     def place(self, x: Float[Array, " n_free"]) -> Float[Array, " n_variables"]:
         """All variables."""

@@ -22,8 +22,9 @@ Manifest = dict[str, Any]
 """What JSON can hold, by name."""
 
 FORMAT = "bezierflow"
-VERSION = 1
-"""Version of the archive's layout. Raised when a file could no longer be read by an older library."""
+VERSION = 2
+"""Version of the archive's layout. Raised when a file could no longer be read by an older library. Since version 2 names have
+directions and transforms, without which objective values would have the wrong signs; older files are read as they were."""
 
 MANIFEST = "manifest.json"
 ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")

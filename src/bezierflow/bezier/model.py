@@ -63,15 +63,19 @@ class BezierSimplex(eqx.Module):
         return sum(leaf.size // leaf.shape[0] for leaf in jax.tree.leaves(self.control_points))
 
     def __call__(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
-        """b(t|P); each leaf of the value has the batch axes of t in front."""
-        t = self._check(t)
+        """b(t|P); each leaf of the value has the batch axes of t in front.
+
+        Numbers that are no point of the simplex are refused; inside a `jit`, `grad` or `vmap` they are not known and b is the
+        polynomial that it is.
+        """
+        t = self._check_on_simplex(t)
         if self._is_small_and_on_host(t):
             return _evaluate_on_host(self.control_points, np.asarray(t), self.degree)
         return in_double_precision(_evaluate, self.control_points, t, self.degree)
 
     def derivative(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """∂b/∂t_m of b as a polynomial in all of R^M: leaves (*batch, *value, M). Only differences matter on the simplex."""
-        t = self._check(t)
+        t = self._check_on_simplex(t)
         return in_double_precision(_derivative, self.control_points, t, self.n_objectives, self.degree)
 
     def jacobian(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
@@ -96,17 +100,15 @@ class BezierSimplex(eqx.Module):
 
     def subdivide(self, vertices: Float[Array | np.ndarray, "n_corners n_objectives"]) -> "BezierSimplex":
         """The same map over the sub-simplex with these corners (de Casteljau): s ↦ b(sᵀ vertices), of the same degree."""
-        vertices = self._check(vertices)
+        vertices = self._check_on_simplex(vertices, "vertices")
         if vertices.ndim != 2:
             raise ValueError(f"vertices must be a matrix with one point of the simplex a row, got shape {vertices.shape}")
-        if not is_traced(vertices):
-            check_on_simplex(np.asarray(vertices), self.n_objectives, "vertices")
         points = in_double_precision(_subdivide, self.control_points, vertices, self.n_objectives, self.degree)
         return BezierSimplex(points, len(vertices), self.degree)
 
     def split(self, t: Float[Array | np.ndarray, " n_objectives"]) -> tuple["BezierSimplex", ...]:
         """The M surfaces over the sub-simplices that t and the facets span: corner m of the m-th is t instead of e_m."""
-        t = np.asarray(self._check(t))
+        t = np.asarray(self._check_on_simplex(t))
         corners = [np.where(np.arange(self.n_objectives)[:, None] == m, t, np.eye(self.n_objectives)) for m in range(len(t))]
         return tuple(self.subdivide(corner) for corner in corners)
 
@@ -148,10 +150,12 @@ class BezierSimplex(eqx.Module):
             and (isinstance(t, np.ndarray) or not is_double())
         )
 
-    def _check(self, t: ArrayLike) -> Array | np.ndarray:
+    def _check_on_simplex(self, t: ArrayLike, name: str = "t") -> Array | np.ndarray:
         t = t if isinstance(t, jax.Array | np.ndarray) else np.asarray(t, dtype=float)
         if t.ndim < 1 or t.shape[-1] != self.n_objectives:
-            raise ValueError(f"t must have {self.n_objectives} coordinates along its last axis, got shape {t.shape}")
+            raise ValueError(f"{name} must have {self.n_objectives} coordinates along its last axis, got shape {t.shape}")
+        if not is_traced(t):
+            check_on_simplex(np.asarray(t), self.n_objectives, name)
         return t
 
 

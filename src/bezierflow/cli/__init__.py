@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from .benching import bench
+from .choosing import choose
 from .pictures import explore, plot
 from .reproducing import reproduce
 from .solving import demo, evaluate, fit, solve
@@ -22,13 +23,14 @@ def main() -> None:
       bezierflow solve scaled-med --output pareto.bez
       bezierflow evaluate pareto.bez 0.2,0.3,0.5
       bezierflow fit points.csv --objectives 3 --output surface.bez
+      bezierflow choose pareto.bez knee
       bezierflow plot pareto.bez
       bezierflow explore pareto.bez
     """  # noqa: D301
     use_compilation_cache()
 
 
-for command in (solve, evaluate, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (solve, evaluate, choose, fit, plot, explore, stability, reproduce, bench, demo):
     main.add_command(command)
 
 

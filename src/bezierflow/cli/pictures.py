@@ -12,25 +12,27 @@ file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=Fal
 
 
 @click.command()
-@file_argument
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), required=False)
 @click.option("--kind", default="auto", show_default=True, help="Which picture: overview, or one of those --list shows.")
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False), help="The picture (.png, .pdf, .svg).  [default: FILE with .png]"
 )
 @click.option("--dpi", type=click.IntRange(30, 1200), default=160, show_default=True, help="Dots per inch of a .png.")
 @click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
-def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
+def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
     """Draw the solution in FILE: its set and its front, or any other kind of picture."""
     kinds = {name: getattr(bf.plots, name) for name in bf.plots.__all__}
     if list_kinds:
         for name, function in kinds.items():
             click.echo(f"{name:<14} {(function.__doc__ or '').splitlines()[0]}")
         return
+    if file is None:
+        raise click.UsageError("plot needs the FILE of a solution, or --list")
     chosen = "overview" if kind == "auto" else kind
     if chosen not in kinds:
         raise click.BadParameter(f"--kind must be one of {', '.join(kinds)}, got {kind!r}")
     target = Path(output) if output else Path(file).with_suffix(".png")
-    drawn = or_fail(kinds[chosen], _solution(file))
+    drawn = or_fail(kinds[chosen], load_solution(file))
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
     or_fail(figure.savefig, target, dpi=dpi)
     click.echo(f"written: {target}")
@@ -43,11 +45,12 @@ def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -
 def explore(file: str, output: str | None, title: str) -> None:
     """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network."""
     target = Path(output) if output else Path(file).with_suffix(".html")
-    page = or_fail(bf.explore, _solution(file), target, title=title or Path(file).stem)
+    page = or_fail(bf.explore, load_solution(file), target, title=title or Path(file).stem)
     click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
 
 
-def _solution(file: str) -> "bf.Solution":
+def load_solution(file: str) -> "bf.Solution":
+    """The solution in a file, or a clean line that says what is there instead."""
     loaded = or_fail(bf.load, file)
     if not isinstance(loaded, bf.Solution):
         raise click.ClickException(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")

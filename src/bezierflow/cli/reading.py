@@ -22,8 +22,13 @@ class Task(NamedTuple):
     """What is to be solved, from where, and with which random numbers."""
 
     objectives: Callable
-    x0: "np.ndarray"
+    x0: "np.ndarray | None"
     seed: int
+
+    @property
+    def start(self) -> "np.ndarray":
+        """Where to start: x0 if it was given, else zeros."""
+        return default_x0(self.objectives) if self.x0 is None else self.x0
 
 
 class MethodOptions(NamedTuple):
@@ -50,12 +55,11 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @click.argument("problem")
     @click.option("--seed", default=0, show_default=True, help="The same seed gives the same result.")
-    @click.option("--x0", help="Starting point, as numbers with commas.  [default: zeros]")
+    @click.option("--x0", help="Starting point, as numbers with commas.  [default: zeros, or the middle of --bounds]")
     @wraps(command)
     def with_task(problem: str, seed: int, x0: str | None, **others: object) -> None:
         objectives = read_problem(problem)
-        start = read_numbers(x0, "--x0") if x0 else default_x0(objectives)
-        command(task=Task(objectives, start, seed), **others)
+        command(task=Task(objectives, read_numbers(x0, "--x0") if x0 else None, seed), **others)
 
     return with_task
 
@@ -98,7 +102,7 @@ def default_x0(objectives: Callable) -> "np.ndarray":
 
     n_variables = getattr(objectives, "n_variables", None)
     if n_variables is None:
-        raise click.UsageError("a function of your own needs --x0, for example --x0 0,0,0, to say where to start")
+        raise click.UsageError("a function of your own needs --x0, for example --x0 0,0,0, or --bounds, to say where to start")
     return np.zeros(n_variables)
 
 

@@ -8,34 +8,47 @@ import bezierflow as bf
 
 from .printing import json_option, or_fail, print_table, write_json
 from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_numbers, task_options
+from .stating import Statement, statement_options
 
 
 @click.command()
 @task_options
+@statement_options
 @method_options(METHODS, degree=None)
 @click.option("--samples", type=click.IntRange(1), help="Fresh random t an iteration.  [default: fixed near-optimal nodes]")
 @click.option("--iterations", type=click.IntRange(1), help="Iterations to make.  [default: until converged, at most 1000]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the solution to this file (.bez).")
 @json_option
 def solve(
-    task: Task, method: MethodOptions, samples: int | None, iterations: int | None, output: str | None, json_path: str | None
+    task: Task,
+    statement: Statement,
+    method: MethodOptions,
+    samples: int | None,
+    iterations: int | None,
+    output: str | None,
+    json_path: str | None,
 ) -> None:
     """Find the Pareto set of PROBLEM: a built-in name such as scaled-med, or file.py:function.
 
-    A function takes x and returns a vector of objective values, written with jax.numpy. Give --x0 with it to say how many
-    variables there are.
+    A function takes x and returns a vector of objective values, written with jax.numpy. Give --x0 or --bounds with it to say
+    how many variables there are.
+
+    The exit code is 0 if the surface can be used, with a warning where it is less exact than asked; 1 if it is suspect.
     """
-    objectives, start, seed = task
+    start = None if task.x0 is None and statement.has_bounds else task.start
     if method.name == "auto" and samples:
         raise click.UsageError("--samples goes with a method of your choice; add --method gradient-descent, newton or adam")
     flow, degree = "auto" if method.name == "auto" else method.lifted(samples), method.degree or "auto"
-    solution = or_fail(bf.minimize, objectives, start, flow, degree=degree, n_iterations=iterations, seed=seed, progress=True)
+    run = {"degree": degree, "n_iterations": iterations, "seed": task.seed, "progress": True, **statement.settings}
+    solution = or_fail(bf.minimize, statement.named(task.objectives), start, flow, **run)
     _print_solution(solution)
     if output:
         solution.save(output)
         click.echo(f"written: {output}")
     write_json(json_path, _solution_figures(solution))
-    if solution.result.reason in (bf.Reason.DIVERGED, bf.Reason.NON_FINITE, bf.Reason.SUSPECT):
+    if solution.result.reason is bf.Reason.NOT_AT_TOLERANCE:
+        click.echo("warning: the surface is less exact than asked; the error above says how exact it is", err=True)
+    if solution.result.doubtful:
         raise SystemExit(1)
 
 
@@ -55,11 +68,11 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     columns = {"t": weights}
     if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
         names, a = loaded.names, or_fail(loaded.pareto_set.chart, weights)
-        columns |= {"x": loaded.pareto_set.flat(a), "f": np.asarray(loaded.front(a))}
+        columns |= {"x": loaded.flat_designs(a), "f": np.asarray(loaded.front(a))}
     elif isinstance(loaded, bf.Solution):
         or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
         names = loaded.names
-        columns |= {"x": np.asarray(loaded.flat_surface(weights)), "f": np.asarray(loaded.front(weights))}
+        columns |= {"x": loaded.flat_designs(weights), "f": np.asarray(loaded.front(weights))}
     else:
         or_fail(bf.simplex.check_on_simplex, weights, loaded.n_objectives, "T")
         columns |= {"x": np.asarray(loaded(weights))}
@@ -162,6 +175,8 @@ def _solution_figures(solution: "bf.Solution") -> dict[str, object]:
 
 
 def _print_solution(solution: "bf.Solution") -> None:
+    from ..normal import by_cause  # with JAX, for which the command line waits
+
     evaluations, error = solution.stats.evaluations, solution.error
     print_table(
         ["", ""],
@@ -177,6 +192,6 @@ def _print_solution(solution: "bf.Solution") -> None:
             ],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
             ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
-            *(["note", flag.value] for flag in error.flags),
+            *(["note", flag.value] for flag in by_cause(error.flags)),
         ],
     )

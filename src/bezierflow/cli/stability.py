@@ -23,7 +23,7 @@ def stability(
 
     With several --samples such as 16,64,256 it measures how stability and generalization gap fall with their number.
     """
-    objectives, start, seed = task
+    objectives, start, seed = task.objectives, task.start, task.seed
     counts = [int(n) for n in read_numbers(samples, "--samples")]
     flow = method.lifted(max(counts))
     if len(counts) == 1:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..quiet import quiet
 from .choice import Certainty, Choice, Concession
 from .program import Program
 from .search import ROUNDING, Found, good_starts, search
@@ -21,7 +22,7 @@ for least, where no point of the grid obeys all."""
 
 
 def reach(view: AnyView, bounds: np.ndarray) -> Reach:
-    """Bounds on f in the user's units, (M, 2), loosened by their least largest violation if no point of the front obeys them."""
+    """Bounds on the minimized f, (M, 2), loosened by their least largest violation if no point of the front obeys them."""
     sides = np.concatenate([-np.eye(len(bounds)), np.eye(len(bounds))]) / view.scale
     limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(view.scale, 2) - MARGIN
     B, d = sides[np.isfinite(limits)], limits[np.isfinite(limits)]
@@ -32,8 +33,9 @@ def reach(view: AnyView, bounds: np.ndarray) -> Reach:
     return B, d + max(0.0, least.goal) + SLACK, least
 
 
+@quiet()
 def answer(view: AnyView, question: str, A: np.ndarray, c: np.ndarray, bounds: np.ndarray, within: Reach | None = None) -> Choice:
-    """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units.
+    """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units, but f as it is minimized.
 
     Where no point of the front obeys all bounds, two programs are solved: the first makes the largest violation, in units of
     each objective's range, as small as it can be; the second is the question with all bounds loosened by that much. `within`
@@ -45,7 +47,7 @@ def answer(view: AnyView, question: str, A: np.ndarray, c: np.ndarray, bounds: n
         question=question,
         t=found.t,
         x=x,
-        f=f,
+        f=view.solution.names.signs * f,
         value=float((A @ f - c).max()),
         certainty=Certainty.of(view.solution, found.starts, found.agreed, found.residual),
         gave=_concessions(view, f, bounds),
@@ -67,9 +69,9 @@ def best_within(view: AnyView, A: np.ndarray, c: np.ndarray, within: Reach) -> t
 
 
 def _concessions(view: AnyView, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:
-    given = []
-    for name, value, limits, scale in zip(view.solution.names.objectives, f, bounds, view.scale, strict=True):
+    given, names = [], view.solution.names
+    for name, sign, value, limits, scale in zip(names.objectives, names.signs, f, bounds, view.scale, strict=True):
         allowed = max(BROKEN, 2 * view.front_error) * scale
         broken = (limits[0] - value > allowed, value - limits[1] > allowed)
-        given += [Concession(name, float(limits[k]), float(value)) for k in (0, 1) if broken[k]]
+        given += [Concession(name, float(sign * limits[k]), float(sign * value)) for k in (0, 1) if broken[k]]
     return tuple(given)

@@ -7,7 +7,7 @@ from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
 from ..flow import Solution
-from ..normal import Flag
+from ..normal import Flag, by_cause
 from ..problems import Names
 
 
@@ -58,13 +58,13 @@ class Certainty:
             values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
         distance = f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
         text = f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts} searches agree"
-        return text + "".join(f"\n    caution: {flag.value}" for flag in self.flags)
+        return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
 
 
 def _front_error(solution: Solution) -> np.ndarray:
     """The largest error seen of the front that stands in for the objectives, one number an objective."""
     if isinstance(solution.pareto_set, BezierAtlas):
-        return float(solution.error.front or 0.0) * solution.pareto_set.units.span
+        return float(solution.error.front or 0.0) * np.abs(solution.pareto_set.units.span)
     return np.asarray(solution.fitted_front.max, dtype=float)
 
 
@@ -95,11 +95,13 @@ class Choice:
         t: where on the simplex, or on the chart of an atlas.
         x: the design there, shaped like x0.
         f: its objective values.
-        value: the quantity that the question minimizes, at the answer.
+        value: the quantity that the question asks for, at the answer: of `best` the objective itself, else what is minimized,
+            in which maximized objectives count with a minus sign.
         certainty: how sure the answer is.
         gave: bounds that could not be met, with the nearest that could; empty if all were.
         weights: what each objective counts for at the answer, by the multipliers of the question: at these prices no small move
-            along the front lowers the total. In units of value for each unit of the objective.
+            along the front lowers the total, in which maximized objectives count with a minus sign. In units of value for each
+            unit of the objective.
         names: of objectives and variables.
     """
 

@@ -8,10 +8,12 @@ from jaxtyping import PyTree
 from ..atlas import Lowest, nearest_design, nearest_values
 from ..flow import Solution
 from ..precision import double_precision
+from ..problems import encode
+from ..quiet import quiet
 from ..simplex import nearest
 from .choice import Certainty
 from .front_map import FrontMap
-from .view import AtlasView, View, view_of
+from .view import AnyView, AtlasView, View, view_of
 from .wishes import Numbers, numbers
 
 
@@ -34,11 +36,15 @@ class Location:
     certainty: Certainty = field(repr=False)
 
 
+@quiet()
 def locate(solution: Solution, x: PyTree) -> Location:
-    """The nearest point of the surface to a design x: t = argmin ‖b(t) − x‖, over all leaves of x."""
+    """The nearest point of the surface to a design x: t = argmin ‖b(t) − x‖, over all leaves of x.
+
+    A variable that the solver saw by its logarithm counts by that.
+    """
     view = view_of(solution)
     with double_precision():
-        flat = np.asarray(solution.raveling.ravel(x), dtype=float)
+        flat = encode(np.asarray(solution.raveling.ravel(x), dtype=float), solution.names.transforms)
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
     if isinstance(view, AtlasView):
@@ -47,19 +53,21 @@ def locate(solution: Solution, x: PyTree) -> Location:
     return _nearest(view, view.surface, flat, max(solution.error.diameter, np.finfo(float).tiny))
 
 
+@quiet()
 def locate_front(solution: Solution, f: Numbers) -> Location:
     """The nearest point of the front to objective values f, each measured in units of its range over the front."""
     view = view_of(solution)
     if isinstance(view, AtlasView):
-        target = numbers(solution, f, "f")
+        target = solution.names.signs * numbers(solution, f, "f")
         found = nearest_values(view.atlas, target)
         return _on_atlas(view, found, float(np.linalg.norm((view.atlas.front(found.a) - target) / view.scale)))
-    return _nearest(view, (view.stand_in or view.front).in_units(view.scale), numbers(solution, f, "f") / view.scale, 1.0)
+    target = solution.names.signs * numbers(solution, f, "f")
+    return _nearest(view, (view.stand_in or view.front).in_units(view.scale), target / view.scale, 1.0)
 
 
 def _on_atlas(view: AtlasView, found: Lowest, distance: float) -> Location:
     certainty = Certainty.of(view.solution, found.starts, found.agreed, float("nan"))
-    return Location(found.a, *view.point(found.a), distance, certainty)
+    return _location(view, found.a, distance, certainty)
 
 
 def _nearest(view: View, surface: FrontMap, target: np.ndarray, size: float) -> Location:
@@ -70,4 +78,9 @@ def _nearest(view: View, surface: FrontMap, target: np.ndarray, size: float) -> 
     # With the multipliers ∇ − min ∇ ≥ 0 of t ≥ 0 this is all that is left of the first-order conditions.
     residual = float((t * (gradient - gradient.min())).max())
     certainty = Certainty.of(view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual)
-    return Location(t, *view.point(t), float(found.distances[0]), certainty)
+    return _location(view, t, float(found.distances[0]), certainty)
+
+
+def _location(view: AnyView, t: np.ndarray, distance: float, certainty: Certainty) -> Location:
+    x, f = view.point(t)
+    return Location(t, x, view.solution.names.signs * f, distance, certainty)

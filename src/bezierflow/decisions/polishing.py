@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from ..flow import Solution
 from ..methods import AbstractMethod, Newton
 from ..precision import double_precision
+from ..problems import encode
 from .choice import Choice
 from .rates import rates
 from .view import AtlasView, view_of
@@ -55,13 +56,13 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
     method = Newton() if method is None else method
     if not isinstance(method, AbstractMethod):
         raise TypeError(f"method must be a single-objective method such as Newton(), got {method!r}")
-    view, objectives = view_of(solution), solution.flat_objectives
+    view, objectives, signs = view_of(solution), solution.flat_objectives, solution.names.signs
     if isinstance(view, AtlasView):
         raise TypeError("polish moves a choice off one surface, without bounds; the error of this atlas is solution.error.front")
     normal = np.maximum(rates(solution, choice.t).weights * view.scale, 0.0)
     with double_precision():
-        start = jnp.asarray(solution.raveling.ravel(choice.x), float)
-        target = NearChoice(objectives, jnp.asarray(view.scale), jnp.asarray(choice.f), jnp.asarray(normal))
+        start = jnp.asarray(encode(np.asarray(solution.raveling.ravel(choice.x), dtype=float), solution.names.transforms))
+        target = NearChoice(objectives, jnp.asarray(view.scale), jnp.asarray(signs * choice.f), jnp.asarray(normal))
         end, state = start, method.init(start)
         for _ in range(n_iterations):
             end, state = (method.step if method.runs_on_host else partial(_step, method))(target, end, state)
@@ -69,7 +70,7 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
             return choice  # a method that made things worse has polished nothing
         f, moved = np.asarray(objectives(end)), float(jnp.linalg.norm(end - start))
     question = f"{choice.question}, polished by {type(method).__name__} (x moved by {moved:.2g})"
-    return replace(choice, question=question, x=solution.raveling.unravel(np.asarray(end)), f=f)
+    return replace(choice, question=question, x=solution.seen(solution.raveling.unravel(np.asarray(end))), f=signs * f)
 
 
 @eqx.filter_jit

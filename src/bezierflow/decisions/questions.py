@@ -1,6 +1,7 @@
 """The questions that the one program answers: the best under bounds, nearest to a hope, knee, least total, least regret."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,17 @@ from .asking import answer, best_within, reach
 from .choice import Choice
 from .ranges import ranges
 from .region import Region, opened
-from .wishes import Bounds, Numbers, bounds_array, bounds_in_words, in_words, nonnegative, numbers, objective_number
+from .wishes import (
+    Bounds,
+    Numbers,
+    bounds_array,
+    bounds_in_words,
+    in_words,
+    nonnegative,
+    numbers,
+    objective_number,
+    turned_bounds,
+)
 
 AUGMENTATION = 1e-4
 """The share of the sum beside the maximum in `nearest`: among points equally near the one that no other dominates is chosen."""
@@ -19,12 +30,19 @@ MOST_VARYING = 8
 """So many weights may vary at once in `robust`: every combination of their extremes counts, 256 for 8."""
 
 
-def best(solution: Solution | Region, minimize: str | int, subject_to: Bounds | None = None) -> Choice:
-    """The point of the front where one objective is smallest while others obey bounds.
+def best(
+    solution: Solution | Region,
+    minimize: str | int | None = None,
+    subject_to: Bounds | None = None,
+    *,
+    maximize: str | int | None = None,
+) -> Choice:
+    """The point of the front where one objective is best while others obey bounds.
 
     Args:
         solution: a solution, or a region of one.
-        minimize: the objective, by name or number (from 0).
+        minimize: the objective, by name or number (from 0), if it is one that is minimized.
+        maximize: the objective, likewise, if it is one that is maximized.
         subject_to: bounds on objectives, `{"weight": (None, 3.0)}`: (lowest, highest), None for no bound.
 
     Returns:
@@ -32,9 +50,24 @@ def best(solution: Solution | Region, minimize: str | int, subject_to: Bounds | 
         `choice.gave` says by how much.
     """
     view, bounds = opened(solution, subject_to)
-    m, names = objective_number(view.solution, minimize, "minimize"), view.solution.names.objectives
-    goal = np.eye(len(bounds))[m : m + 1]
-    return answer(view, f"least {names[m]}{bounds_in_words(names, bounds)}", goal, np.zeros(1), bounds)
+    m, names = _objective_to_improve(view.solution, minimize, maximize), view.solution.names
+    wished = bounds_in_words(names.objectives, turned_bounds(bounds, names.signs))
+    found = answer(
+        view, f"{names.best_word(m)} {names.objectives[m]}{wished}", np.eye(len(bounds))[m : m + 1], np.zeros(1), bounds
+    )
+    return replace(found, value=float(names.signs[m]) * found.value)
+
+
+def _objective_to_improve(solution: Solution, minimize: str | int | None, maximize: str | int | None) -> int:
+    """The number of the objective that is asked for, in the direction that it has."""
+    argument, given = ("maximize", maximize) if minimize is None else ("minimize", minimize)
+    if given is None or (minimize is not None and maximize is not None):
+        raise ValueError("best needs one of minimize=... and maximize=...")
+    m = objective_number(solution, given, argument)
+    direction = "maximize" if solution.names.signs[m] < 0 else "minimize"
+    if direction != argument:
+        raise ValueError(f"{argument}={given!r}, but this objective is {direction}d: write best(solution, {direction}={given!r})")
+    return m
 
 
 def nearest(
@@ -44,7 +77,8 @@ def nearest(
 
     Minimizes max_m i_m (f_m − a_m)/r_m + ρ Σ_m i_m (f_m − a_m)/r_m, where r_m is the range of objective m over the front, so
     that no objective counts more for being measured in small units (Wierzbicki, "The use of reference objectives in
-    multiobjective optimization", 1980). If the aspiration can be reached, the answer is better than it in every objective.
+    multiobjective optimization", 1980). If the aspiration can be reached, the answer is better than it in every objective. For
+    maximized objectives it is a_m − f_m.
 
     Args:
         solution: as in `best`.
@@ -58,7 +92,7 @@ def nearest(
     counts = np.ones(len(bounds)) if importance is None else nonnegative(view.solution, importance, "importance", default=1.0)
     rates = counts / span.width
     goals = np.diag(rates) + AUGMENTATION * rates
-    return answer(view, f"nearest to {in_words(aim)}", goals, goals @ aim, bounds)
+    return answer(view, f"nearest to {in_words(aim)}", goals, goals @ (view.solution.names.signs * aim), bounds)
 
 
 def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choice:
@@ -70,10 +104,11 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     """
     view, bounds = opened(solution, subject_to)
     span = ranges(view.solution)
-    corners = (view.corners() - span.ideal) / span.width
+    ideal = view.solution.names.signs * span.ideal
+    corners = (view.corners() - ideal) / span.width
     normal = _plane_normal(corners)
     goal = (normal / span.width)[None]
-    return answer(view, "the knee of the front", goal, goal @ span.ideal + normal @ corners.mean(axis=0), bounds)
+    return answer(view, "the knee of the front", goal, goal @ ideal + normal @ corners.mean(axis=0), bounds)
 
 
 def _plane_normal(corners: np.ndarray) -> np.ndarray:
@@ -88,6 +123,8 @@ def _plane_normal(corners: np.ndarray) -> np.ndarray:
 
 def compromise(solution: Solution | Region, weights: Numbers, subject_to: Bounds | None = None) -> Choice:
     """The point where Σ_m w_m f_m is least, with weights in objective units: what one unit of each objective is worth.
+
+    Maximized objectives count with a minus sign, so that all weights are at least 0.
 
     Unlike t, which only says where on the surface a point lies, these weights are prices: `{"cost": 1, "emission": 40}` means
     that one unit of emission may cost 40 units of cost. There is a number of at least 0 for each objective, in a sequence or by

@@ -19,10 +19,10 @@ class Ranges:
     """The range of each objective over the front, or over a region of it.
 
     Attributes:
-        ideal: the smallest value of each objective.
-        nadir: the largest.
-        ideal_t: where the smallest values are, one row an objective.
-        nadir_t: where the largest are.
+        ideal: the best value of each objective: the smallest, or the largest where it is maximized.
+        nadir: the worst.
+        ideal_t: where the best values are, one row an objective.
+        nadir_t: where the worst are.
         feasible: whether the region has any point at all.
         certainty: how sure the figures are.
         names: of the objectives.
@@ -38,13 +38,13 @@ class Ranges:
 
     @property
     def width(self) -> np.ndarray:
-        """Nadir − ideal; 1 for an objective that is constant over the front."""
-        spread = self.nadir - self.ideal
+        """|nadir − ideal|; 1 for an objective that is constant over the front."""
+        spread = np.abs(self.nadir - self.ideal)
         return np.where(spread > 1e-12 * np.maximum(np.abs(self.nadir), np.abs(self.ideal)), spread, 1.0)
 
     def __str__(self) -> str:
         rows = zip(self.names.objective_labels, self.ideal, self.nadir, strict=True)
-        return "\n".join(f"{label}: {low:.6g} to {high:.6g}" for label, low, high in rows)
+        return "\n".join(f"{label}: {best:.6g} (best) to {worst:.6g}" for label, best, worst in rows)
 
 
 def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ranges:
@@ -58,7 +58,8 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
     if not view.extremes:
         view.extremes.extend(_extremes(view, range(2 * n_objectives), np.tile([-np.inf, np.inf], (n_objectives, 1))))
     choices = list(view.extremes)  # an extreme of the whole front is one of every part that it is in
-    outside = [k for k, one in enumerate(choices) if ((one.f < bounds[:, 0]) | (one.f > bounds[:, 1])).any()]
+    f = view.solution.names.signs * np.array([choice.f for choice in choices])
+    outside = np.flatnonzero(((f < bounds[:, 0]) | (f > bounds[:, 1])).any(axis=1)).tolist()
     for k, choice in zip(outside, _extremes(view, outside, bounds), strict=True):
         choices[k] = choice
     low, high = choices[:n_objectives], choices[n_objectives:]
@@ -74,8 +75,8 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
 
 
 def _extremes(view: AnyView, numbers: Sequence[int], bounds: np.ndarray) -> list[Choice]:
-    """Extremes within bounds, by number: 0 to M − 1 are the least of each objective, M to 2M − 1 the largest."""
+    """Extremes within bounds, by number: 0 to M − 1 are the best of each objective, M to 2M − 1 the worst."""
     n_objectives, within = len(bounds), reach(view, bounds)
     rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])
-    words = ["least"] * n_objectives + ["largest"] * n_objectives
+    words = ["best"] * n_objectives + ["worst"] * n_objectives
     return [answer(view, words[k], rows[k : k + 1], np.zeros(1), bounds, within) for k in numbers]

@@ -8,7 +8,7 @@ import numpy as np
 from ..flow import Solution
 from ..problems import Names
 from ..simplex import check_on_simplex, tangent_basis
-from .view import AtlasView, view_of
+from .view import AnyView, AtlasView, view_of
 from .wishes import objective_number
 
 FLAT = 1e-9
@@ -23,9 +23,10 @@ class Rates:
         t: where.
         f: the objective values there.
         matrix: row i, column j: how much f_i changes for one unit more of f_j, in the user's units. On a front this is
-            negative: more of one is less of another. Infinite where f_j cannot be had for any price.
+            negative, more of one being less of another, unless exactly one of the two is maximized. Infinite where f_j cannot
+            be had for any price.
         weights: the front's normal at t, in units of 1 over each objective, its entries summing to 1 when each is measured in
-            its range: the prices at which this point is the bargain.
+            its range: the prices at which this point is the bargain, at least 0 for maximized objectives too.
         definite: whether the front has one normal there. If not (a crease, a corner), the rates hold in one direction only.
         names: of the objectives.
     """
@@ -66,7 +67,7 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     # A unit vector's rounding is no price: an objective at its very minimum has none.
     normal[np.abs(normal) < 1e-12] = 0.0
     weights = normal / normal.sum() / view.scale
-    return Rates(t, f, _matrix(weights), weights, bool(sizes[-1] > FLAT * sizes[0]), solution.names)
+    return _rates(view, t, f, weights, bool(sizes[-1] > FLAT * sizes[0]))
 
 
 def _rates_on_atlas(view: AtlasView, t: np.ndarray) -> Rates:
@@ -74,14 +75,16 @@ def _rates_on_atlas(view: AtlasView, t: np.ndarray) -> Rates:
     prices = view.atlas.weights(t)
     weights = prices / np.sum(prices * view.scale)
     definite = view.atlas.label(t).full and bool(np.all(prices * view.scale > FLAT))
-    return Rates(t, view.point(t)[1], _matrix(weights), weights, definite, view.solution.names)
+    return _rates(view, t, view.point(t)[1], weights, definite)
 
 
-def _matrix(weights: np.ndarray) -> np.ndarray:
+def _rates(view: AnyView, t: np.ndarray, f: np.ndarray, weights: np.ndarray, definite: bool) -> Rates:
+    """The rates with the user's signs, from the minimized objectives and their prices."""
+    names, prices = view.solution.names, view.solution.names.signs * weights
     with np.errstate(divide="ignore", invalid="ignore"):
-        matrix = -weights[None, :] / weights[:, None]
+        matrix = -prices[None, :] / prices[:, None]
     np.fill_diagonal(matrix, 1.0)
-    return matrix
+    return Rates(t, names.signs * f, matrix, weights, definite, names)
 
 
 def rate(solution: Solution, t: np.ndarray, of: str | int, per: str | int) -> float:

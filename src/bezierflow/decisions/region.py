@@ -8,7 +8,7 @@ from ..bezier import BezierSimplex
 from ..flow import FittedFront, Solution
 from ..simplex import check_on_simplex
 from .view import AnyView, view_of
-from .wishes import Bounds, bounds_array
+from .wishes import Bounds, bounds_array, turned_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +33,16 @@ class Region:
 
 
 def opened(asked: Solution | Region, subject_to: Bounds | None = None) -> tuple[AnyView, np.ndarray]:
-    """The view of what is asked, and all bounds that hold: those of a region and those of this question. (M, 2).
+    """The view of what is asked, and all bounds that hold on the minimized objectives: a region's and this question's. (M, 2).
 
     Where the two exclude each other, the later wish stands and the answer says what had to give.
     """
+    view, bounds = _wished(asked, subject_to)
+    return view, turned_bounds(bounds, view.solution.names.signs)
+
+
+def _wished(asked: Solution | Region, subject_to: Bounds | None) -> tuple[AnyView, np.ndarray]:
+    """The view, and the bounds with the user's signs."""
     solution = asked.solution if isinstance(asked, Region) else asked
     view, bounds = view_of(solution), bounds_array(solution, {} if subject_to is None else subject_to)
     if isinstance(asked, Region):
@@ -50,7 +56,7 @@ def keep(solution: Solution | Region, subject_to: Bounds) -> Region:
 
     Keeping again narrows a region further: `keep(keep(solution, {"cost": (None, 3)}), {"weight": (None, 5)})`.
     """
-    view, bounds = opened(solution, subject_to)
+    view, bounds = _wished(solution, subject_to)
     return Region(view.solution, bounds)
 
 

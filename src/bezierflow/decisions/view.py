@@ -1,4 +1,7 @@
-"""What a solution is asked through: its front as a map with derivatives, and that map on a grid, made once and kept."""
+"""What a solution is asked through: its front as a map with derivatives, and that map on a grid, made once and kept.
+
+A view has the objectives as they are minimized; `names.signs` turns what people ask into that, and answers back.
+"""
 
 import weakref
 from dataclasses import dataclass, field
@@ -94,9 +97,9 @@ class View(_Asked):
         return Terrain(self.stand_in or self.front, self.grid_t, self.grid_f)
 
     def point(self, t: np.ndarray) -> tuple[PyTree, np.ndarray]:
-        """The design at t as the user knows it, and its objective values."""
+        """The design at t as people see it, and its objective values as they are minimized."""
         (x,), raveling = self.surface.values(t[None]), self.solution.raveling
-        return x if raveling.is_vector else raveling.unravel(x), self.front.values(t[None])[0]
+        return self.solution.seen(x if raveling.is_vector else raveling.unravel(x)), self.front.values(t[None])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +134,8 @@ class AtlasView(_Asked):
         return self.grid_f[self.grid_f.argmin(axis=0)]
 
     def point(self, t: np.ndarray) -> tuple[PyTree, np.ndarray]:
-        """The design at a chart point as the user knows it, and its objective values."""
-        return self.atlas(t), np.asarray(self.solution.front(t))
+        """The design at a chart point as people see it, and its objective values as they are minimized."""
+        return self.solution.design(t), self.solution.names.signs * np.asarray(self.solution.front(t))
 
 
 @cache
@@ -163,11 +166,12 @@ def view_of(solution: Solution) -> AnyView:
 
 def _make_view(solution: Solution, reference: weakref.ref[Solution]) -> AnyView:
     if isinstance(solution.pareto_set, BezierAtlas):
-        return AtlasView(reference, solution.pareto_set)
+        return AtlasView(reference, solution.pareto_set.turned(solution.names.signs))
     surface, exact = _polynomial(solution.flat_surface), solution.objectives is not None
-    front = ExactMap(solution.flat_objectives, surface) if exact else _polynomial(solution.fitted_front.surface)
-    return View(reference, surface, front)
+    if exact:
+        return View(reference, surface, ExactMap(solution.flat_objectives, surface))
+    return View(reference, surface, _polynomial(solution.fitted_front.surface, solution.names.signs))
 
 
-def _polynomial(surface: BezierSimplex) -> PolynomialMap:
-    return PolynomialMap(np.asarray(surface.control_points), surface.n_objectives, surface.degree)
+def _polynomial(surface: BezierSimplex, signs: float | np.ndarray = 1.0) -> PolynomialMap:
+    return PolynomialMap(signs * np.asarray(surface.control_points), surface.n_objectives, surface.degree)

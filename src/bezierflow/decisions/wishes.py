@@ -41,6 +41,11 @@ def bounds_array(solution: Solution, subject_to: Bounds, argument: str = "subjec
     return bounds
 
 
+def turned_bounds(bounds: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Bounds on f as bounds on f times signs, or back: where the sign is −1 the lowest value becomes the highest."""
+    return np.where(signs[:, None] < 0, -bounds[:, ::-1], bounds)
+
+
 def numbers(solution: Solution, given: Numbers, argument: str, default: float | np.ndarray | None = None) -> np.ndarray:
     """One number for each objective, from a sequence, or from a mapping by name or number if there is a default."""
     if isinstance(given, Mapping):

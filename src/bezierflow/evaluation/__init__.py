@@ -3,7 +3,7 @@
 from .blocks import block_size, in_blocks
 from .derivatives import Derivatives, replace_rows
 from .evaluator import AbstractEvaluator, BudgetSpentError
-from .jax_evaluator import JaxEvaluator, Objectives, count_objectives
+from .jax_evaluator import JaxEvaluator, Objectives, PlacesPoints, count_objectives
 
 __all__ = [
     "AbstractEvaluator",
@@ -11,6 +11,7 @@ __all__ = [
     "Derivatives",
     "JaxEvaluator",
     "Objectives",
+    "PlacesPoints",
     "block_size",
     "count_objectives",
     "in_blocks",

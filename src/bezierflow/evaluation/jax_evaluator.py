@@ -23,8 +23,8 @@ Objectives = Callable[[Array], Array]
 class PlacesPoints(Protocol):
     """Objectives of some of the variables, which call others with all of them."""
 
-    def whole(self, points: Float[np.ndarray, "n n_some"]) -> Float[np.ndarray, "n n_all"]:
-        """All variables of points."""
+    def whole(self, points: Float[np.ndarray, "n n_some"]) -> Float[np.ndarray, "n n_all"] | None:
+        """All variables of points; None where they are not known to the last bit before they are computed."""
         ...
 
 
@@ -48,32 +48,42 @@ class JaxEvaluator(AbstractEvaluator):
     def _cost(self, order: int) -> Evaluations:
         """Differences count as what they are made of; where there are parts of several kinds, the most of each."""
         parts = [bridge.cost(order, self.n_variables) for bridge in bridges(self.objectives)]
-        if not isinstance(getattr(self.objectives, "objectives", self.objectives), Bridge):
+        innermost = self.objectives
+        while hasattr(innermost, "objectives"):
+            innermost = getattr(innermost, "objectives")  # noqa: B009
+        if not isinstance(innermost, Bridge):
             parts.append(super()._cost(order))
         return Evaluations(*(max(map(int, kind)) for kind in zip(*parts, strict=True)))
 
-    def _know(self, points: np.ndarray, order: int) -> None:
-        """Evaluates the parts that run on the host at all points, so that the compiled program need only look them up."""
-        for bridge in bridges(self.objectives):
-            bridge.know(self.objectives.whole(points) if isinstance(self.objectives, PlacesPoints) else points, order)
+    def _computed(self, program: Callable, order: int, points: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
+        """What a compiled program returns at the points.
+
+        Parts that run on the host are evaluated at all points before, where these are known, so that the program need only look
+        them up; an error that one of them raises inside of the program is raised after it.
+        """
+        parts = bridges(self.objectives)
+        whole = self.objectives.whole(points) if isinstance(self.objectives, PlacesPoints) else points
+        for bridge in parts:
+            if whole is not None:
+                bridge.know(whole, order)
+        found = in_blocks(partial(program, self.objectives), self.block, points, *others)
+        for bridge in parts:
+            bridge.raise_failure()
+        return found
 
     def _values(self, points: np.ndarray) -> np.ndarray:
-        self._know(points, 0)
-        return in_blocks(partial(_values, self.objectives), self.block, points)[0]
+        return self._computed(_values, 0, points)[0]
 
     def _jacobians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self._know(points, 1)
-        values, gradients = in_blocks(partial(_jacobians, self.objectives), self.block, points)
+        values, gradients = self._computed(_jacobians, 1, points)
         return values, gradients
 
     def _hessians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        self._know(points, 2)
-        values, gradients, hessians = in_blocks(partial(_hessians, self.objectives), self.block, points)
+        values, gradients, hessians = self._computed(_hessians, 2, points)
         return values, gradients, hessians
 
     def _products(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
-        self._know(points, 2)
-        return in_blocks(partial(_products, self.objectives), self.block, points, directions)[0]
+        return self._computed(_products, 2, points, directions)[0]
 
 
 def count_objectives(objectives: Objectives, n_variables: int) -> int:

@@ -44,6 +44,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         title=heading,
         subtitle=f"{solution.n_objectives} objectives, {variables}: every Pareto-optimal trade-off",
         footer=atlas_footer(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_footer(solution),
+        caution=solution.result.caution,
     )
     target.write_text(page, encoding="utf-8")
     return target
@@ -56,7 +57,7 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         "version": 1,
         "problem": heading,
         "n_objectives": solution.n_objectives,
-        "names": solution.names.to_dict(),
+        "names": solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict(),
         **(atlas_data(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_data(solution)),
     }
 

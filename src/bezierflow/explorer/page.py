@@ -29,8 +29,8 @@ SCRIPTS = (
 """The script's files in the order they are put together: each uses only those before it, and all share one private scope."""
 
 
-def render(data: Mapping[str, object], title: str, subtitle: str, footer: str) -> str:
-    """The whole page as text. Title and names are text wherever they appear, whatever they contain."""
+def render(data: Mapping[str, object], title: str, subtitle: str, footer: str, caution: str = "") -> str:
+    """The whole page as text, with a caution above everything if there is one. Texts are text, whatever they contain."""
     style, script = asset("style.css"), script_text()
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
@@ -41,6 +41,7 @@ def render(data: Mapping[str, object], title: str, subtitle: str, footer: str) -
         title=html.escape(title),
         subtitle=html.escape(subtitle),
         footer=html.escape(footer),
+        caution=f'<p id="caution" class="caution" role="alert">{html.escape(caution)}</p>' if caution else "",
         style=style,
         script=script,
         data=as_script_data(data),

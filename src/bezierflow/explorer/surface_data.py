@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..flow import Solution, local_error
+from ..normal import Flag
 from ..simplex import grid, largest_degree_within
 from .encoding import encode, finite
 
@@ -12,18 +13,18 @@ LARGEST_ERROR_GRID = 120
 
 def surface_data(solution: Solution) -> dict[str, object]:
     """Both surfaces, the ranges of the objectives, and errors."""
-    front, flat = solution.fitted_front, solution.flat_surface
-    values = np.asarray(front.surface(_range_grid(solution.n_objectives)))
+    front, flat, signs = solution.fitted_front, solution.flat_surface, solution.names.signs
+    values = signs * np.asarray(front.surface(_range_grid(solution.n_objectives)))
     error = solution.error
     return {
-        "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points)},
+        "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points * solution.raveling.units)},
         "front": {
             "degree": front.surface.degree,
             "points": encode(front.surface.control_points),
             "max_error": encode(front.max),
         },
-        "ideal": encode(values.min(axis=0)),
-        "nadir": encode(values.max(axis=0)),
+        "ideal": encode(signs * values.min(axis=0)),
+        "nadir": encode(signs * values.max(axis=0)),
         "error": {
             "rms": finite(error.rms),
             "bound": finite(error.bound),
@@ -45,7 +46,7 @@ def surface_footer(solution: Solution) -> str:
 
 def _local_errors(solution: Solution) -> dict[str, object] | None:
     """The surface's error at a grid of t, where the objectives are at hand to measure it."""
-    if solution.objectives is None:
+    if solution.objectives is None or Flag.NOT_ESTIMATED in solution.error.flags:
         return None
     t = grid(solution.n_objectives, min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40))
     distance = local_error(solution, t)

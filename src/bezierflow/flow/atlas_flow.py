@@ -10,7 +10,7 @@ from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
 from ..methods import Evaluations
-from ..normal import ErrorEstimate, Flag
+from ..normal import ErrorEstimate, Flag, by_cause
 from ..problems import Names
 from .contract import AbstractFlow, Info, Run, corners
 from .result import Reason, Result
@@ -114,7 +114,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         }
         if run.stopped is not None:
             return Result(run.stopped, f"{ends[run.stopped]}; {made}")
-        advice = "; ".join(flag.value for flag in error.flags)
+        advice = "; ".join(flag.value for flag in by_cause(error.flags))
         if Flag.NOT_COVERED in error.flags:
             return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {made}")
         if error.flags:

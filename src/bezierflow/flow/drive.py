@@ -106,5 +106,5 @@ def shaped(surface: BezierSimplex | BezierAtlas, raveling: Raveling | None) -> A
     if raveling is None:
         return surface
     if isinstance(surface, BezierAtlas):
-        return replace(surface, raveling=raveling)
+        return replace(surface, units=surface.units.times(raveling.units), raveling=raveling.plain)
     return BezierSimplex(raveling.unravel(surface.control_points), surface.n_objectives, surface.degree)

@@ -6,9 +6,13 @@ from typing import Any, Literal
 
 from jaxtyping import PyTree
 
+from ..atlas import BezierAtlas
+from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet
 from ..methods import AbstractMethod
 from ..precision import double_precision
+from ..problems import Names
+from ..quiet import quiet
 from .auto_flow import AUTO_TOL
 from .checks import check_n_iterations, check_tol
 from .contract import AbstractFlow
@@ -20,6 +24,7 @@ from .reading import Given, as_host, read_problem
 from .result import Stats
 from .routes import Ended, Routes
 from .solution import Origin, Solution
+from .solver_side import Chosen, Transforms
 from .weights_flow import WeightsFlow
 
 LIFTED_TOL = 1e-8
@@ -29,6 +34,7 @@ LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
 
 
+@quiet()
 def minimize(  # noqa: PLR0913
     objectives: Any,
     x0: PyTree = None,
@@ -36,6 +42,8 @@ def minimize(  # noqa: PLR0913
     *,
     bounds: Any = None,
     constraints: Any = None,
+    maximize: Chosen = None,
+    transforms: Transforms = None,
     degree: Literal["auto"] | int = "auto",
     max_degree: int | None = None,
     parametrization: Literal["free", "weights"] | None = None,
@@ -69,6 +77,12 @@ def minimize(  # noqa: PLR0913
             none.
         constraints: SciPy's `LinearConstraint` and `NonlinearConstraint` or functions g with g(x) ≤ 0, one or a list of them,
             for method="auto" and likewise. By default the problem's own; `[]` for none.
+        maximize: the objectives to be maximized: a bool for each, or names or numbers (from 0) of them; True for all. Whatever is
+            given and got, here and in every question, file, plot and page, has the objectives' own signs. By default the
+            problem's own `maximize`.
+        transforms: variables by name or number, each with "log10" or "log": the solver works with the logarithm of the variable,
+            while x0, bounds, constraints, objectives and every answer have the variable itself. `solution.pareto_set` is the
+            surface of the solver's variables; `solution.design(t)` has the design. By default the problem's own `transforms`.
         degree: the degree of the surface; "auto" leaves it to the method. A flow brings its own.
         max_degree: the largest degree "auto" may choose.
         parametrization: what t means, for method="auto": "free", the default, asks only that t on a face lies on the Pareto
@@ -95,7 +109,7 @@ def minimize(  # noqa: PLR0913
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)
-    given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, x_scale, automatic)
+    given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, maximize, transforms, x_scale, automatic)
     with double_precision():
         problem = read_problem(given)
         if isinstance(method, str):
@@ -112,18 +126,23 @@ def minimize(  # noqa: PLR0913
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:
     flow = ended.flow
     return Solution(
-        pareto_set=shaped(ended.surface, problem.raveling),
+        pareto_set=_with_signs(shaped(ended.surface, problem.raveling), problem.names),
         objectives=problem.objectives,
         names=problem.names,
         result=ended.result,
         stats=Stats(ended.evaluations, ended.run.iterations, time.perf_counter() - began),
         history=ended.run.history,
         made_by={**flow.parts(), "n_iterations": ended.n_iterations, "seed": seed, **problem.found},
-        raveling=problem.raveling,
+        raveling=problem.raveling.plain if isinstance(ended.surface, BezierAtlas) else problem.raveling,
         known_error=ended.error,
         origin=Origin(flow, ended.start.on_host(), seed) if isinstance(flow, Flow) else None,
         feasible=problem.feasible,
     )
+
+
+def _with_signs(surface: BezierSimplex | BezierAtlas, names: Names) -> BezierSimplex | BezierAtlas:
+    """The same set; an atlas, which has its front, with the user's signs."""
+    return surface.turned(names.signs) if isinstance(surface, BezierAtlas) else surface
 
 
 def _within(flow: AbstractFlow, feasible: FeasibleSet | None) -> AbstractFlow:

@@ -17,6 +17,8 @@ class Problem(NamedTuple):
     """The objectives, also as a function of a flat vector, and a flat surface to start at."""
 
     form: Form
+    flat: Objectives
+    """The objectives as the solver minimizes them, of its own flat variables."""
     start: BezierSimplex
     raveling: Raveling
     names: Names
@@ -30,7 +32,7 @@ class Problem(NamedTuple):
 
     def lifted(self, flat: Objectives, start: BezierSimplex) -> "Problem":
         """The same problem with other objectives of a flat vector, and their start."""
-        return self._replace(form=self.form._replace(flat=flat), start=start)
+        return self._replace(flat=flat, start=start)
 
     @property
     def found(self) -> dict[str, Any]:
@@ -48,8 +50,3 @@ class Problem(NamedTuple):
             accuracy = bridge.differences.accuracy(bridge.source.order)
             differences = f"derivatives are finite differences, gradients known to about {accuracy:.0e} of their size"
         return "; ".join(filter(None, (scaled, differences))) or None
-
-    @property
-    def flat(self) -> Objectives:
-        """As functions of the flat vector."""
-        return self.form.flat

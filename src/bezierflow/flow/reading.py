@@ -10,11 +10,12 @@ from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex, Raveling
 from ..feasible import FeasibleSet, feasible_set
 from ..forms import Form, HostFunction, domain_around, from_pymoo, is_pymoo, read_function
-from ..problems import Names
+from ..problems import Names, decode
 from .checks import center_of_bounds, check_declared, check_x0
 from .problem import Problem
 from .scales import check_x_scale, own_scale
 from .solution import Solution
+from .solver_side import Chosen, Transforms, box_on_solver_side, encode_point, on_solver_side, read_names, read_transforms
 
 
 class Given(NamedTuple):
@@ -24,6 +25,8 @@ class Given(NamedTuple):
     x0: PyTree
     bounds: Any
     constraints: Any
+    maximize: Chosen
+    transforms: Transforms
     x_scale: Any
     automatic: bool
     """Whether a flow of method="auto" will work on it: variables are scaled, and Hessians are needed."""
@@ -39,32 +42,54 @@ def as_host(objectives: Any, jac: Any, hess: Any, vectorized: bool) -> Any:
 
 
 def read_problem(given: Given) -> Problem:
-    """The problem, checked. The start has degree 0 where x0 is a point."""
+    """The problem as its solver sees it, checked. The start has degree 0 where x0 is a point."""
     objectives = given.objectives
     bounds, constraints = _own_or_given(objectives, given.bounds, given.constraints)
-    x0 = _start_of(given.x0)
-    x0 = center_of_bounds(bounds, getattr(objectives, "n_variables", None)) if x0 is None else check_x0(x0)
-    x = jax.tree.map(lambda leaf: leaf[0], x0.control_points) if isinstance(x0, BezierSimplex) else x0
+    x0 = given.x0.pareto_set if isinstance(given.x0, Solution) else given.x0
+    x0 = x0 if x0 is None or isinstance(x0, BezierAtlas) else check_x0(x0)
+    x = _example(x0, bounds, getattr(objectives, "n_variables", None))
     raveling = Raveling.of(x)
     check_declared(objectives, "n_variables", raveling.n_variables, "x0")
+    kinds = read_transforms(objectives, given.transforms, raveling.n_variables)
+    if isinstance(x0, BezierSimplex | BezierAtlas):  # whose values are the solver's
+        x = raveling.unravel(decode(np.asarray(raveling.ravel(x)), kinds))
+    form, raveling = _scaled_form(given, x, raveling, bounds, any(kinds))
+    check_declared(objectives, "n_objectives", form.n_rows, "objectives")
+    names = read_names(objectives, given.maximize, given.transforms, form.n_rows, raveling.n_variables)
+    feasible = box_on_solver_side(_feasible(bounds, constraints, raveling, names, x), names)
+    if isinstance(x0, BezierSimplex):
+        start = _flat_surface(x0, form.n_rows, raveling)
+    else:
+        point = encode_point(np.asarray(raveling.ravel(x)), names, "x0")
+        if feasible is not None:
+            point = feasible.repair(feasible.center() if x0 is None and feasible.has_finite_box else point)
+        start = BezierSimplex(point[None], form.n_rows, 0)
+    return Problem(form, on_solver_side(form.flat, names), start, raveling, names, feasible)
+
+
+def _example(x0: PyTree, bounds: Any, n_variables: int | None) -> PyTree:
+    """One value of x: the point given, a value of the surface or atlas given, or the center of the box."""
+    if x0 is None:
+        return center_of_bounds(bounds, n_variables)
+    if isinstance(x0, BezierSimplex):
+        return jax.tree.map(lambda leaf: np.asarray(leaf[0]), x0.control_points)
+    return x0(np.zeros(x0.n_objectives)) if isinstance(x0, BezierAtlas) else x0
+
+
+def _scaled_form(given: Given, x: PyTree, raveling: Raveling, bounds: Any, has_logarithms: bool) -> tuple[Form, Raveling]:
+    """The objectives as a function of the flat vector, in the user's units or in those that suit them. Logarithms need none."""
     if given.x_scale is not None:
+        if has_logarithms:
+            raise ValueError("x_scale and transforms do not go together: leave one of them out")
         raveling = raveling.scaled(check_x_scale(given.x_scale, raveling))
     form = _form(given, x, raveling, bounds)
-    scale = own_scale(form, np.asarray(raveling.ravel(x))) if given.x_scale is None and given.automatic else None
-    if scale is not None:
-        raveling = raveling.scaled(scale)
-        form = _form(given, x, raveling, bounds)
-    check_declared(objectives, "n_objectives", form.n_rows, "objectives")
-    names = getattr(objectives, "names", None)
-    names = (names if isinstance(names, Names) else Names()).complete(form.n_rows, raveling.n_variables)
-    feasible = _feasible(bounds, constraints, raveling, names, x)
-    return Problem(form, _start(x0, form.n_rows, raveling, feasible), raveling, names, feasible)
-
-
-def _start_of(x0: PyTree) -> PyTree:
-    """The surface of a solution; of an atlas the design in the middle of its chart; anything else as it is."""
-    x0 = x0.pareto_set if isinstance(x0, Solution) else x0
-    return x0(np.zeros(x0.n_objectives)) if isinstance(x0, BezierAtlas) else x0
+    if given.x_scale is not None or not given.automatic or has_logarithms:
+        return form, raveling
+    scale = own_scale(form, np.asarray(raveling.ravel(x)))
+    if scale is None:
+        return form, raveling
+    raveling = raveling.scaled(scale)
+    return _form(given, x, raveling, bounds), raveling
 
 
 def _form(given: Given, x: PyTree, raveling: Raveling, bounds: Any) -> Form:
@@ -75,11 +100,8 @@ def _form(given: Given, x: PyTree, raveling: Raveling, bounds: Any) -> Form:
     return read_function(given.objectives, raveling, domain, "objectives", twice=given.automatic)
 
 
-def _start(x0: PyTree, n_objectives: int, raveling: Raveling, feasible: FeasibleSet | None) -> BezierSimplex:
-    """Where a run starts, with flat values: a feasible point near x0, or the surface that it is."""
-    if not isinstance(x0, BezierSimplex):
-        point = np.asarray(raveling.ravel(x0))
-        return BezierSimplex((point if feasible is None else feasible.repair(point))[None], n_objectives, 0)
+def _flat_surface(x0: BezierSimplex, n_objectives: int, raveling: Raveling) -> BezierSimplex:
+    """The surface that a run starts at, with flat values."""
     if x0.n_objectives != n_objectives:
         raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
     return BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)

@@ -35,6 +35,16 @@ class Result:
         """
         return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether the surface may be wrong, and not only less exact than asked: read the message before you use it."""
+        return self.reason in (Reason.SUSPECT, Reason.DIVERGED, Reason.NON_FINITE)
+
+    @property
+    def caution(self) -> str:
+        """What a picture or a page says above everything else: nothing, unless the result is doubtful."""
+        return f"Do not trust this without reading why: {self}" if self.doubtful else ""
+
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.message}"
 

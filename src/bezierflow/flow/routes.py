@@ -1,6 +1,6 @@
 """Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted where there are any."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +10,14 @@ from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
-from ..forms import Bridge
+from ..forms import Bridge, bridges
 from ..kinks import CannotLiftError
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, ExploreSchedule, Flag, probes_around
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
+from .causes import explain_start, find_cause
 from .continuing import Paused
 from .contract import AbstractFlow, Run, total
 from .drive import Callback, Iteration, drive
@@ -76,6 +77,15 @@ class Ended(NamedTuple):
         """The same with a note in its message."""
         return self._replace(result=Result(self.result.reason, f"{self.result.message}; {note}")) if note else self
 
+    def of_one_objective(self) -> "Ended":
+        """The same for a problem with one objective, where distances along a set mean nothing and only its corner counts."""
+        flags = () if self.error is None else tuple(flag for flag in self.error.flags if flag is not Flag.ESTIMATE_INVALID)
+        what = "there is one objective, so the set is a single point, its minimizer"
+        if self.error is None or flags or self.result.reason is not Reason.SUSPECT:
+            return self.noted(what)
+        found = f"{what}, which was found in {self.run.iterations} iterations"
+        return self._replace(error=replace(self.error, flags=()), result=Result(Reason.CONVERGED, found))
+
 
 @dataclass(frozen=True)
 class Routes:
@@ -100,6 +110,31 @@ class Routes:
     paused: Paused | None = None
 
     def solve(self) -> Ended:
+        """The answer, with what is behind it where it is in doubt."""
+        start, names = np.asarray(self.problem.start.control_points, dtype=float), self.problem.names
+        if not isinstance(self.flow, Flow | AtlasFlow) and self.problem.feasible is None:
+            no_start = explain_start(self.values(start), names)
+            if no_start:
+                raise ValueError(no_start)
+        ended = self.answer()
+        if self.problem.start.n_objectives == 1:
+            ended = ended.of_one_objective()
+        did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
+        if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
+            return ended
+        cause = explain_start(self.values(start), names) or self.cause(ended.surface)
+        return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
+
+    def cause(self, surface: BezierSimplex) -> str:
+        """What is behind a surface in doubt. A function on the host need not run wherever that is looked for."""
+        try:
+            return find_cause(self.problem.flat, surface, self.problem.names)
+        except Exception:
+            if bridges(self.problem.flat):
+                return ""
+            raise
+
+    def answer(self) -> Ended:
         """The answer: of the flow as it is, or by the way that suits the problem if the form of the answer was left open."""
         feasible, paused = self.problem.feasible, self.paused
         if paused is not None and paused.is_atlas and self.form_is_open:
@@ -125,17 +160,22 @@ class Routes:
     def anywhere(self) -> Ended:
         """Without bounds: one surface if it is the set, else an atlas around it if that is better."""
         ended = self.run(self.problem, self.flow, self.callback)
-        if ended.over or ended.result.success:
+        if ended.over or ended.result.success or self.problem.start.n_objectives == 1:
             return ended
         kinked = self.lift(ended.evaluations)
         if isinstance(kinked, Kinked):
             other = self.atlas_of_kinks(kinked, ended.evaluations)
-        elif kinked is None and ended.result.reason is Reason.SUSPECT and self.problem.start.n_variables <= MOST_VARIABLES:
+        elif kinked is None and ended.result.reason is Reason.SUSPECT and self.may_try_an_atlas:
             other = self.atlas_around(ended)
         else:
             return ended.noted(kinked)
         better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
         return other if better or other.over else ended._replace(evaluations=other.evaluations)
+
+    @property
+    def may_try_an_atlas(self) -> bool:
+        """Whether Hessians at thousands of points are at hand, for a set without bounds that no surface is."""
+        return self.problem.start.n_variables <= MOST_VARIABLES and self.problem.form.is_exact
 
     def atlas_around(self, ended: Ended) -> Ended:
         """An atlas in a box around a surface and what is known to be better; around what is better than the atlas, once more."""
@@ -261,8 +301,8 @@ class Routes:
         """The run with its counts, the error of what it found, and words for both."""
         flow, run = ended.flow, ended.run
         made = flow.evaluations(run.state)
-        if isinstance(flow, Flow) and isinstance(problem.flat, Bridge):  # it does not know what its derivatives are made of
-            made = problem.flat.counted(made, problem.start.n_variables)
+        if isinstance(flow, Flow) and isinstance(problem.form.flat, Bridge):  # it does not know what its derivatives are made of
+            made = problem.form.flat.counted(made, problem.start.n_variables)
         ended = ended._replace(evaluations=total(made, ended.spent))
         if isinstance(callback, Watch) and callback.left:  # nobody will ask how good it is
             return ended._replace(result=Result(Reason.STOPPED, callback.left))

@@ -19,7 +19,8 @@ from ..feasible import FeasibleSet
 from ..forms import domain_around, read_function
 from ..normal import ErrorEstimate, Flag, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
-from ..problems import Names
+from ..problems import Names, decode
+from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .bounded import touches
 from .continuing import Paused
@@ -28,7 +29,9 @@ from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
 from .solution_file import from_archive, to_archive
+from .solver_side import on_solver_side
 from .spread import LARGEST_SPREAD, Points, spread_chart, spread_t
+from .verdict import why_not_estimated
 from .weights_of_points import multipliers, t_for_aspiration, t_for_weights
 
 Numbers = Sequence[float] | np.ndarray
@@ -55,9 +58,11 @@ class Solution:
 
     Attributes:
         pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such over one chart where the set is no simplex; its values have
-            the shape of x0. What is called t below are then chart points, `pareto_set.chart(f)` of objective values.
+            the shape of x0. What is called t below are then chart points, `pareto_set.chart(f)` of objective values. Its values
+            are the solver's variables; where `names.transforms` has any, `design(t)` is what people see.
         objectives: the problem, or None for a solution loaded from a file without it.
-        names: names and units of objectives and variables.
+        names: names and units of objectives and variables, with directions and transforms. All objective values of a solution
+            have the user's signs.
         result: why the run stopped, in a message a person can act on.
         stats: evaluations (objective, jacobian, hessian), iterations, seconds.
         history: what the flow recorded, iteration by iteration: a lifted one "movement" (RMS distance by which points moved) and
@@ -104,11 +109,26 @@ class Solution:
         spent, M = self.stats.evaluations, self.n_objectives
         return M * float(spent.objective / 3 + spent.jacobian + self.raveling.n_variables * spent.hessian)
 
+    def design(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
+        """The design at t as people see it, shaped like x0: b(t), but for variables that the solver saw by their logarithms."""
+        x = self.pareto_set(t)
+        return self.seen(x, np.ndim(t) - 1) if any(self.names.transforms) else x
+
+    def seen(self, x: PyTree, batch_axes: int = 0) -> PyTree:
+        """Values of the Pareto set as people see them."""
+        flat = self.raveling.ravel(x, batch_axes)
+        return self.raveling.unravel(decode(flat, self.names.transforms))
+
+    def flat_designs(self, t: Float[np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_variables"]:
+        """`design(t)` as flat vectors of L numbers."""
+        flat = self.pareto_set.flat(t) if isinstance(self.pareto_set, BezierAtlas) else self.flat_surface(t)
+        return np.asarray(decode(np.asarray(flat), self.names.transforms)) * self.raveling.units
+
     def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_objectives"]:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
         if self.objectives is None:
             return self.pareto_set.front(t) if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front.surface(t)
-        x = self.pareto_set(t)
+        x = self.design(t)
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
         return in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
@@ -123,11 +143,23 @@ class Solution:
     def error(self) -> ErrorEstimate:
         """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS. Made when first asked for.
 
-        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count.
+        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count. Where these are
+        too large or cannot be had, its numbers are not known and it has the flag NOT_ESTIMATED.
         It does not know bounds: where the surface reaches one, the estimate has the flag BOUNDS_IGNORED.
         """
         if self.known_error is not None:
             return self.known_error
+        if why_not_estimated(self.flat_objectives, self.flat_surface):
+            return self._no_estimate()
+        return self.estimate_error()
+
+    def _no_estimate(self) -> ErrorEstimate:
+        points = np.asarray(self.flat_surface.control_points)
+        return ErrorEstimate.unknown(float(np.linalg.norm(np.ptp(points, axis=0))))
+
+    @quiet()
+    def estimate_error(self) -> ErrorEstimate:
+        """The error estimate, however long it takes."""
         error = estimate_error(self.flat_objectives, self.flat_surface)
         if self.feasible is None or not touches(self.feasible, self.flat_surface):
             return error
@@ -135,10 +167,11 @@ class Solution:
 
     @property
     def flat_objectives(self) -> Callable[[Array], Array]:
-        """The objectives as a function of a flat vector."""
+        """What the solver minimizes: the objectives of its own flat variables, maximized ones with their sign changed."""
         if self.objectives is None:
             raise ValueError("this solution came from a file without its objectives; load it with bf.load(path, objectives=f)")
-        return self.objectives if self.raveling.is_vector else Raveled(self.objectives, self.raveling)
+        flat = self.objectives if self.raveling.is_vector else Raveled(self.objectives, self.raveling)
+        return on_solver_side(flat, self.names)
 
     @property
     def flat_surface(self) -> BezierSimplex:
@@ -162,17 +195,18 @@ class Solution:
         check_on_simplex(t, self.n_objectives)
         return multipliers(self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])).reshape(t.shape)
 
+    @quiet()
     def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
         """The design for given weights, or for hoped-for objective values, whatever t means.
 
         Args:
-            weights: the point of the set that minimizes Σ w_m f_m.
+            weights: the point of the set that minimizes Σ w_m f_m, where maximized objectives count with a minus sign.
             aspiration: the point whose objectives exceed these values least, or fall short of them most: it minimizes the
-                largest of (f_m − a_m), each in units of its range over the front.
+                largest of (f_m − a_m), or (a_m − f_m) where f_m is maximized, each in units of its range over the front.
         """
         if (weights is None) == (aspiration is None):
             raise ValueError("at needs one of weights=... and aspiration=...")
-        return self.pareto_set(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
+        return self.design(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
 
     def _t_for_weights(self, weights: Any) -> Float[np.ndarray, " n_objectives"]:
         w = np.asarray(weights, dtype=float)
@@ -181,8 +215,8 @@ class Solution:
                 f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
             )
         if isinstance(self.pareto_set, BezierAtlas):
-            return lowest_total(self.pareto_set, w / w.sum())
-        return t_for_weights(self.front, self._front_slope, self.n_objectives, w / w.sum())
+            return lowest_total(self.pareto_set.turned(self.names.signs), w / w.sum())
+        return t_for_weights(self._minimized, self._front_slope, self.n_objectives, w / w.sum())
 
     def _t_for_aspiration(self, aspiration: Any) -> Float[np.ndarray, " n_objectives"]:
         f = np.asarray(aspiration, dtype=float)
@@ -190,7 +224,11 @@ class Solution:
             raise ValueError(f"aspiration must be {self.n_objectives} finite numbers, got {np.asarray(aspiration).tolist()}")
         if isinstance(self.pareto_set, BezierAtlas):
             return self.pareto_set.chart(f)
-        return t_for_aspiration(lambda t: np.asarray(self.front(t)), self._front_slope, self.n_objectives, f)
+        return t_for_aspiration(self._minimized, self._front_slope, self.n_objectives, self.names.signs * f)
+
+    def _minimized(self, t: np.ndarray) -> np.ndarray:
+        """The front with the sign of maximized objectives changed."""
+        return self.names.signs * np.asarray(self.front(t))
 
     def spread(self, n: int) -> Points:
         """Pareto points spread evenly over the front, n of them, corners among them; objectives count in units of their range.
@@ -202,22 +240,22 @@ class Solution:
             raise ValueError(f"n must be a whole number from {least} (the corners) to {most}, got {n!r}")
         if isinstance(self.pareto_set, BezierAtlas):
             a = spread_chart(self.pareto_set, int(n))
-            return Points(a, self.pareto_set(a), np.asarray(self.front(a)))
+            return Points(a, self.design(a), np.asarray(self.front(a)))
         t = spread_t(lambda t: np.asarray(self.fitted_front.surface(t)), self.n_objectives, int(n))
-        return Points(t, self.pareto_set(t), np.asarray(self.front(t)))
+        return Points(t, self.design(t), np.asarray(self.front(t)))
 
     def _front_slope(self, t: np.ndarray) -> np.ndarray:
-        """∂f(b(t))/∂t_m, one column an m."""
+        """∂g(b(t))/∂t_m of the minimized g, one column an m."""
         if self.objectives is None:
-            return np.asarray(self.fitted_front.surface.jacobian(t))
+            return self.names.signs[:, None] * np.asarray(self.fitted_front.surface.jacobian(t))
         surface = self.flat_surface
         evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, surface.n_variables)
         return evaluator.jacobians(surface(t)[None]).gradients[0] @ np.asarray(surface.jacobian(t))
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, estimate: bool = True) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made.
 
-        It appears complete or not at all.
+        It appears complete or not at all. With estimate=False the error is written if it is known already, and not estimated.
         """
         if os.path.splitext(os.fspath(path))[1].lower() != ".bez":
             raise ValueError(
@@ -225,7 +263,8 @@ class Solution:
                 "solution.pareto_set.save(path) writes the surface alone in other formats"
             )
         front = None if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front
-        write_archive(path, *to_archive({**vars(self), "known_error": self.error, "known_front": front}))
+        error = self.error if estimate else self.__dict__.get("error", self.known_error) or self._no_estimate()
+        write_archive(path, *to_archive({**vars(self), "known_error": error, "known_front": front}))
 
 
 @eqx.filter_jit

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator, Objectives
-from ..normal import ErrorEstimate, Flag
+from ..normal import ErrorEstimate, Flag, by_cause
 from ..problems import Names
 from .raveling import Raveled
 from .result import Reason, Result
@@ -42,7 +42,7 @@ def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | Non
     if stopped is not None:
         return Result(stopped, found)
     flags = () if error is None else error.flags
-    advice = "; ".join(flag.value for flag in flags)
+    advice = "; ".join(flag.value for flag in by_cause(flags))
     if any(flag in SUSPECT_FLAGS for flag in flags):
         return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
     if Flag.NOT_AT_TOLERANCE in flags:
@@ -61,11 +61,16 @@ def describe(error: ErrorEstimate | None) -> str:
 
 
 def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
-    """Why no error estimate is made; empty where it is affordable and JAX can form the Hessians it takes."""
-    if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
-        return f"the Hessians of {surface.n_variables} variables are too large"
+    """Why no claim is verified by an error estimate; empty where one can be made and the objectives have no kinks."""
     if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
         return "the objectives have kinks"
+    return why_not_estimated(objectives, surface)
+
+
+def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
+    """Why no error estimate is made unasked; empty where it is affordable and JAX can form the Hessians it takes."""
+    if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
+        return f"the Hessians of {surface.n_variables} variables are too large"
     x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)
     try:
         jax.eval_shape(jax.jacfwd(jax.jacrev(lambda x: objectives(x))), x)

@@ -4,7 +4,7 @@ from .descent import Descent, descend, find_minimizers, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
 from .exploration import probes_around
-from .flags import Flag
+from .flags import Flag, by_cause
 from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
@@ -27,6 +27,7 @@ __all__ = [
     "accept",
     "advance",
     "begin",
+    "by_cause",
     "common_descent",
     "descend",
     "estimate_error",

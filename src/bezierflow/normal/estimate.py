@@ -70,6 +70,12 @@ class ErrorEstimate:
     def __float__(self) -> float:
         return self.rms
 
+    @classmethod
+    def unknown(cls, diameter: float) -> "ErrorEstimate":
+        """That nothing was estimated, for a surface of this diameter."""
+        nan = float("nan")
+        return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (Flag.NOT_ESTIMATED,), 0)
+
     @property
     def relative(self) -> float:
         """The largest distance over the diameter: what `tol` is compared with."""

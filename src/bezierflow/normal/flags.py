@@ -1,24 +1,19 @@
 """Flags: what a run or an estimate found wrong, each with advice a person can act on."""
 
+from collections.abc import Iterable
 from enum import Enum
 
 
 class Flag(Enum):
-    """A warning about a surface. The value is the advice."""
+    """A warning about a surface. The value is the advice. In the order of cause: a later one may follow from those before it."""
 
-    NOT_AT_TOLERANCE = (
-        "the surface is farther from the Pareto set than tol asks for: raise max_degree or the budget, or accept error.bound"
-    )
-    CORNERS_MISSED = (
-        "a corner of the surface is far from the minimizer of its objective: the run has not arrived there; "
-        "give it more iterations or longer steps"
-    )
+    BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"
     NOT_CONVERGED = (
         "an objective's minimizer was not found (it may be unbounded below or very flat): check the objectives, or another x0"
     )
-    NOT_SIMPLICIAL = (
-        "the surface folds, or parts of it are dominated: the Pareto set is probably no single curved simplex "
-        "(disconnected or oscillating); do not trust the surface as a whole"
+    FEW_VARIABLES = (
+        "there are fewer variables than objectives minus one: the set cannot be a simplex of that dimension, and inner t say "
+        "little; trust the edges and corners, or drop objectives"
     )
     MINIMIZER_NOT_UNIQUE = (
         "an objective has more than one minimizer, so the corners of the Pareto set are not single points: ties were broken by "
@@ -27,23 +22,46 @@ class Flag(Enum):
     WEAKLY_PARETO_VERTEX = (
         "a corner is only weakly Pareto optimal: another point is as good there and better elsewhere; regularize that objective"
     )
-    FEW_VARIABLES = (
-        "there are fewer variables than objectives minus one: the set cannot be a simplex of that dimension, and inner t say "
-        "little; trust the edges and corners, or drop objectives"
-    )
-    WRONG_BRANCH = (
-        "the surface crosses points that are no local optimum: a path probably ended at another local minimizer; try another x0"
-    )
     BETTER_ELSEWHERE = (
         "points far from the surface beat it: it is a local Pareto set, and the global one lies elsewhere or in several pieces; "
         "start from the point named here, or give bounds if that point makes no sense"
     )
-    ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
-    BOUNDS_IGNORED = (
-        "the estimate does not know the bounds, and the surface reaches them: it is the distance to the Pareto set without bounds"
+    WRONG_BRANCH = (
+        "the surface crosses points that are no local optimum: a path probably ended at another local minimizer; try another x0"
+    )
+    NOT_SIMPLICIAL = (
+        "the surface folds, or parts of it are dominated: the Pareto set is probably no single curved simplex "
+        "(disconnected or oscillating); do not trust the surface as a whole"
+    )
+    CORNERS_MISSED = (
+        "a corner of the surface is far from the minimizer of its objective: the run has not arrived there; "
+        "give it more iterations or longer steps"
     )
     NOT_COVERED = (
         "a part of the chart has no certified answer: pieces of the Pareto set may be missing or wrong there; "
         "raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"
     )
-    BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"
+    ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
+    NOT_ESTIMATED = (
+        "the distance to the Pareto set was not estimated, because that takes Hessians which are too large or which the "
+        "objectives do not have; solution.estimate_error() tries it all the same"
+    )
+    BOUNDS_IGNORED = (
+        "the estimate does not know the bounds, and the surface reaches them: it is the distance to the Pareto set without bounds"
+    )
+    NOT_AT_TOLERANCE = (
+        "the surface is less exact than tol asks for, which is all that is known to be wrong: accept error.bound, or raise "
+        "max_degree or the budget"
+    )
+
+
+SYMPTOMS = (Flag.CORNERS_MISSED, Flag.ESTIMATE_INVALID, Flag.NOT_AT_TOLERANCE)
+"""Flags that say nothing new where another one is raised."""
+
+
+def by_cause(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """The flags to tell a person, causes first; mere symptoms only where there is no cause, and of those the first."""
+    order = list(Flag)
+    found = sorted(set(flags), key=order.index)
+    causes = [flag for flag in found if flag not in SYMPTOMS]
+    return tuple(causes or found[:1])

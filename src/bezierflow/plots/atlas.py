@@ -8,9 +8,10 @@ from jaxtyping import Float
 
 from ..atlas import BezierAtlas, Piece
 from ..flow import Solution
+from ..problems import Names
 from ..simplex import tangent_basis
 from .palette import FLOW_COLOR
-from .space import axes_or_new
+from .space import axes_or_new, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,8 +40,8 @@ def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
         raise ValueError(f"chart draws 2 or 3 objectives, got {atlas.n_objectives}; plots.pairs draws any number")
     ax = axes_or_new(ax)
     draw = _draw_levels if atlas.n_objectives == 2 else _draw_regions
-    draw(ax, atlas, solution.names.objective_labels)
-    ax.set_title(title)
+    draw(ax, atlas, solution.names)
+    ax.set_title(heading(title, solution))
     return ax
 
 
@@ -116,7 +117,7 @@ def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, colors: dict[in
             ax.plot([], [], color=colors[number], label=describe(piece, atlas))
 
 
-def _draw_regions(ax: "Axes", atlas: BezierAtlas, labels: tuple[str, ...]) -> None:
+def _draw_regions(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
     """The chart as a picture with a color for each piece."""
     u, _ = _grid()
     numbers, colors = _owners(atlas, u @ tangent_basis(3).T), piece_colors(atlas)
@@ -130,12 +131,13 @@ def _draw_regions(ax: "Axes", atlas: BezierAtlas, labels: tuple[str, ...]) -> No
     edge = float(u.max())
     ax.imshow(picture.reshape(FINE + 1, FINE + 1, 3), origin="lower", extent=(-edge, edge, -edge, edge), interpolation="nearest")
     for m, direction in enumerate(tangent_basis(3)):
-        ax.annotate(f"more {labels[m]}", 0.75 * direction / np.linalg.norm(direction), ha="center", fontsize=8, color="#333333")
+        text = f"{names.best_word(m, 'more', 'less')} {names.objective_labels[m]}"
+        ax.annotate(text, 0.75 * direction / np.linalg.norm(direction), ha="center", fontsize=8, color="#333333")
     ax.set_axis_off()
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0.98, 1.0))
 
 
-def _draw_levels(ax: "Axes", atlas: BezierAtlas, labels: tuple[str, ...]) -> None:
+def _draw_levels(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
     colors = piece_colors(atlas)
     u = np.linspace(-1.05, 1.05, 2001)
     a = np.column_stack([u, -u]) / 2
@@ -146,7 +148,8 @@ def _draw_levels(ax: "Axes", atlas: BezierAtlas, labels: tuple[str, ...]) -> Non
     for number in np.unique(numbers[numbers >= 0]):
         if atlas.pieces[number].dimension == 1:
             ax.plot(u, np.where(numbers == number, s, np.nan), color=colors.get(int(number), FLOW_COLOR), linewidth=2.4)
-    ax.set_xlabel(f"a: from little {labels[0]} to little {labels[1]}")
+    ends = [f"{names.best_word(m, 'little', 'much')} {label}" for m, label in enumerate(names.objective_labels)]
+    ax.set_xlabel(f"a: from {ends[0]} to {ends[1]}")
     ax.set_ylabel("level s")
 
 

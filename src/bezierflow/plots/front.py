@@ -13,7 +13,7 @@ from ..flow import Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
 from .palette import CHOICE_COLOR
-from .space import Map, axes_or_new, draw_image, finish
+from .space import Map, axes_or_new, draw_image, finish, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def front(
     for (name, choice), marker in zip(_named(choices), cycle(CHOICE_MARKERS), strict=False):
         look = {"s": 60, "color": CHOICE_COLOR, "edgecolor": "white", "marker": marker, "zorder": 6, **in_space}
         ax.scatter(*np.asarray(choice.f), label=name, **look)
-    return finish(ax, solution.names.objective_labels, title)
+    return finish(ax, solution.names.axis_labels, heading(title, solution))
 
 
 def _named(choices: Sequence[HasValues] | Mapping[str, HasValues]) -> Iterable[tuple[str, HasValues]]:
@@ -78,7 +78,7 @@ def _exact_front(solution: Solution) -> Map | None:
     """The map from t to the objective values of the exact Pareto set, for a problem that knows it."""
     objectives = solution.objectives
     pareto_point = getattr(objectives, "pareto_point", None)
-    if objectives is None or pareto_point is None:
+    if objectives is None or pareto_point is None or (solution.names.signs < 0).any():  # it is that of the minimized problem
         return None
 
     def exact(t: np.ndarray) -> np.ndarray:

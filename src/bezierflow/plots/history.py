@@ -6,7 +6,7 @@ import numpy as np
 
 from ..flow import Solution
 from .palette import SERIES
-from .space import axes_or_new
+from .space import axes_or_new, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,5 +39,5 @@ def history(solution: Solution, *, title: str = "", ax: "Axes | None" = None) ->
     ax.set_xlabel("iteration")
     ax.legend(handles=lines, frameon=False)
     ax.grid(True, color="#e4e4e4", linewidth=0.6)
-    ax.set_title(title)
+    ax.set_title(heading(title, solution))
     return ax

@@ -7,6 +7,7 @@ from .front import front
 from .matplotlib_import import pyplot
 from .pairs import pairs
 from .paths import paths
+from .space import heading
 from .surface import surface
 
 if TYPE_CHECKING:
@@ -25,5 +26,5 @@ def overview(solution: Solution, *, title: str = "") -> "Figure":
     right = figure.add_subplot(1, 2, 2, projection="3d" if n_objectives == 3 else None)
     surface(solution, ax=left, title="Pareto set")
     front(solution, ax=right, title="Pareto front")
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure

@@ -10,6 +10,7 @@ from ..flow import Solution
 from ..simplex import grid, spread_nodes
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, SERIES
+from .space import heading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,7 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
 
     On the edge only those two objectives are traded, so it bounds the shadow from below; an atlas is drawn without it.
     """
-    n_objectives, labels = solution.n_objectives, solution.names.objective_labels
+    n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     atlas = solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else None
     cloud = np.zeros((0, n_objectives))
     if atlas is not None:
@@ -47,7 +48,7 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
             ax.set_xlabel(labels[across])
         if across == 0:
             ax.set_ylabel(labels[up])
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure
 
 
@@ -55,7 +56,7 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
     if isinstance(solution.pareto_set, BezierAtlas):
         raise TypeError("edges draws the edges of one simplex, and this Pareto set is an atlas; plots.pairs draws it")
-    n_objectives, labels = solution.n_objectives, solution.names.objective_labels
+    n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     both = list(combinations(range(n_objectives), 2))
     columns = min(3, len(both))
     rows = -(-len(both) // columns)
@@ -69,7 +70,7 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
         ax.set_xlabel(labels[across])
         ax.set_ylabel(labels[up])
         ax.tick_params(labelsize=8)
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure
 
 

@@ -11,6 +11,7 @@ from ..flow import Solution
 from ..simplex import check_on_simplex
 from .matplotlib_import import pyplot
 from .palette import SERIES
+from .space import heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,8 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
     n_objectives, names = solution.n_objectives, solution.names
     if through is None:
         stops = np.eye(n_objectives)[[*range(n_objectives), 0]] if n_objectives > 2 else np.eye(2)
-        marks = [f"least\n{names.objectives[int(np.argmax(stop))]}" for stop in stops]
+        corners = [int(np.argmax(stop)) for stop in stops]
+        marks = [f"{names.best_word(m)}\n{names.objectives[m]}" for m in corners]
     else:
         stops = np.asarray(through, dtype=float)
         if stops.ndim != 2 or len(stops) < 2:
@@ -47,13 +49,13 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
     t = np.concatenate([*(a + share * (b - a) for a, b in pairwise(stops)), stops[-1:]])
     along = np.arange(len(t)) / STEPS
     figure, (above, below) = pyplot().subplots(2, 1, figsize=(7.2, 5.6), layout="constrained", sharex=True)
-    _draw(above, along, np.asarray(solution.front(t)), names.objective_labels, "objectives")
-    _draw(below, along, np.asarray(solution.flat_surface(t)), names.variable_labels, "variables")
+    _draw(above, along, np.asarray(solution.front(t)), names.axis_labels, "objectives")
+    _draw(below, along, solution.flat_designs(t), names.variable_labels, "variables")
     for ax in (above, below):
         for k in range(len(stops)):
             ax.axvline(k, color="#cccccc", linewidth=0.8, zorder=0)
     below.set_xticks(range(len(stops)), marks)
-    figure.suptitle(title)
+    figure.suptitle(heading(title, solution))
     return figure
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..flow import Solution
 from ..simplex import grid
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, wire_frame
@@ -57,6 +58,13 @@ def _draw_frame(ax: "Axes", image: Map, truth: Map | None, truth_label: str) -> 
         return
     for number, line in enumerate(wire_frame(10, RESOLUTION)):
         ax.plot(*np.asarray(truth(line)).T, color=TRUTH_COLOR, linewidth=0.7, label=None if number else truth_label)
+
+
+def heading(title: str, solution: object) -> str:
+    """The title, below a line that says so where the result is doubtful."""
+    if not isinstance(solution, Solution) or not solution.result.doubtful:
+        return title
+    return f"{solution.result.reason.value}: read solution.result before you use this\n{title}".strip()
 
 
 def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":

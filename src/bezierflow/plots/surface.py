@@ -1,5 +1,6 @@
 """The surface in space, beside the true Pareto set where it is known."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,9 +9,10 @@ from numpy.typing import ArrayLike
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..flow import Solution
+from ..problems import decode
 from .atlas import draw_pieces
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
-from .space import Map, axes_or_new, draw_image, finish
+from .space import Map, axes_or_new, draw_image, finish, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,15 +48,22 @@ def surface(
     if truth is None and isinstance(solution, Solution):
         truth = getattr(solution.objectives, "pareto_point", None)
     ax = axes_or_new(ax, n_coordinates=n_variables)
+    kinds = solution.names.transforms if isinstance(solution, Solution) else ()
+    units = solution.raveling.units if isinstance(solution, Solution) else 1.0
     if isinstance(shape, BezierAtlas):
-        draw_pieces(ax, shape, shape.flat)
+        draw_pieces(ax, shape, lambda a: _seen(shape.flat(a), kinds, 1.0))
     else:
-        draw_image(ax, shape, truth, shape.n_objectives, "Bézier simplex", "Pareto set")
+        draw_image(ax, lambda t: _seen(shape(t), kinds, units), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net and isinstance(shape, BezierSimplex):
-        _draw_net(ax, shape)
+        _draw_net(ax, shape, _seen(shape.control_points, kinds, units))
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
-    return finish(ax, labels, title)
+    return finish(ax, labels, heading(title, solution))
+
+
+def _seen(x: ArrayLike, transforms: Sequence[str], units: np.ndarray | float) -> np.ndarray:
+    """Flat vectors of a solver as people see them."""
+    return np.asarray(decode(np.asarray(x), transforms)) * units
 
 
 def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
@@ -64,8 +73,7 @@ def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
     return solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else solution.flat_surface
 
 
-def _draw_net(ax: "Axes", shape: BezierSimplex) -> None:
-    points = np.asarray(shape.control_points)
+def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
     ax.scatter(*points.T, s=14, color=NET_COLOR, label="control points", zorder=5)

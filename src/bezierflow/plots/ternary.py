@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ..flow import Solution, local_error
 from ..simplex import grid
 from .palette import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles
-from .space import axes_or_new
+from .space import axes_or_new, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
         ax.semilogy(t[:, 1], np.maximum(local_error(solution, t), np.finfo(float).tiny), color=FLOW_COLOR)
         ax.set_xlabel(f"weight of {solution.names.objectives[1]}")
         ax.set_ylabel("distance to the Pareto set")
-        ax.set_title(title)
+        ax.set_title(heading(title, solution))
         return ax
     if solution.n_objectives != 3:
         raise ValueError(f"error draws 2 or 3 objectives, got {solution.n_objectives}; solution.error sums it up for any number")
@@ -77,12 +77,12 @@ def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity,
         return what, ""
     if what in names.variables and what not in names.objectives:
         i = names.variables.index(what)
-        return lambda t: np.asarray(solution.flat_surface(t))[:, i], names.variable_labels[i]
+        return lambda t: solution.flat_designs(t)[:, i], names.variable_labels[i]
     m = names.objectives.index(what) if what in names.objectives else what
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 0 <= m < 3:
         known = ", ".join(map(repr, (*names.objectives, *names.variables)))
         raise ValueError(f"what must be an objective's number from 0 to 2, a function of t, or one of {known}; got {what!r}")
-    return lambda t: np.asarray(solution.front(t))[:, m], names.objective_labels[m]
+    return lambda t: np.asarray(solution.front(t))[:, m], names.axis_labels[m]
 
 
 def _draw_heat(ax: "Axes", values: Float[np.ndarray, " n"], resolution: int, label: str, log: bool) -> "Axes":
@@ -107,9 +107,16 @@ def _draw_heat(ax: "Axes", values: Float[np.ndarray, " n"], resolution: int, lab
 def _finish(ax: "Axes", solution: Solution, title: str) -> "Axes":
     """The triangle's outline, with the objective that is least at each corner, and a title."""
     ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color=TRUTH_COLOR, linewidth=1.2)
-    for corner, name, below in zip(CORNERS, solution.names.objectives, (True, True, False), strict=True):
-        ax.annotate(f"least {name}", corner, (0, -16 if below else 8), textcoords="offset points", ha="center")
+    names = solution.names
+    for m, (corner, below) in enumerate(zip(CORNERS, (True, True, False), strict=True)):
+        ax.annotate(
+            f"{names.best_word(m)} {names.objectives[m]}",
+            corner,
+            (0, -16 if below else 8),
+            textcoords="offset points",
+            ha="center",
+        )
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.set_title(title)
+    ax.set_title(heading(title, solution))
     return ax

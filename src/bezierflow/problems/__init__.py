@@ -9,9 +9,11 @@ from .registry import available, by_name
 from .scaled_med import ScaledMED
 from .skew_med import SkewMED
 from .skew_mmd import SkewMMD
+from .transforms import KINDS, decode, encode
 from .warped import Warped
 
 __all__ = [
+    "KINDS",
     "AbstractProblem",
     "AbstractSolvedProblem",
     "Composite",
@@ -25,4 +27,6 @@ __all__ = [
     "Warped",
     "available",
     "by_name",
+    "decode",
+    "encode",
 ]

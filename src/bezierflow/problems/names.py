@@ -1,21 +1,38 @@
-"""Names and units of objectives and variables: they travel with a problem into its solution, its file, tables and plots."""
+"""Names, units, directions and scales of objectives and variables: they go with a problem into its solution, file and plots."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+import numpy as np
+from jaxtyping import Float
+
+from .transforms import KINDS
+
+DIRECTIONS = ("minimize", "maximize")
+
 
 @dataclass(frozen=True)
 class Names:
-    """What the objectives and variables are called, and their units; any text will do.
+    """What the objectives and variables are called, their units (any text will do), and how they are read.
 
-    A tuple left empty means "not given": `complete` fills it, with f1, f2, … for objectives, x1, x2, … for variables and
-    no unit ("") for either. Names of one kind are distinct, because tables and queries find things by them.
+    A tuple left empty means "not given": `complete` fills it, with f1, f2, … for objectives, x1, x2, … for variables, no unit
+    ("") for either, "minimize" and no transform (""). Names of one kind are distinct: tables and queries find things by them.
+
+    Attributes:
+        objectives: names of objectives.
+        variables: names of variables.
+        objective_units: units of objectives.
+        variable_units: units of variables.
+        directions: "minimize" or "maximize" for each objective. Inside, all of g = `signs` · f are minimized.
+        transforms: "", "log10" or "log" for each variable: what the solver's own variable is of the one that people see.
     """
 
     objectives: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     objective_units: tuple[str, ...] = ()
     variable_units: tuple[str, ...] = ()
+    directions: tuple[str, ...] = ()
+    transforms: tuple[str, ...] = ()
 
     def __post_init__(self):
         for field in fields(self):
@@ -25,8 +42,15 @@ class Names:
             repeated = next((text for text in texts if texts.count(text) > 1), None)
             if repeated is not None:
                 raise ValueError(f"{kind} must have distinct names, got {repeated!r} more than once in {texts}")
-        _check_units(self.objectives, self.objective_units, "objective")
-        _check_units(self.variables, self.variable_units, "variable")
+        for names, given, kind in (
+            (self.objectives, self.objective_units, "objective_units"),
+            (self.variables, self.variable_units, "variable_units"),
+            (self.objectives, self.directions, "directions"),
+            (self.variables, self.transforms, "transforms"),
+        ):
+            _check_number(names, given, kind)
+        _check_known(self.directions, DIRECTIONS, "directions")
+        _check_known(self.transforms, KINDS, "transforms")
 
     @classmethod
     def default(cls, n_objectives: int, n_variables: int) -> "Names":
@@ -41,15 +65,15 @@ class Names:
             self.variables or tuple(f"x{i}" for i in range(1, n_variables + 1)),
             self.objective_units or ("",) * n_objectives,
             self.variable_units or ("",) * n_variables,
+            self.directions or ("minimize",) * n_objectives,
+            self.transforms or ("",) * n_variables,
         )
 
     def check(self, n_objectives: int | None, n_variables: int | None) -> None:
         """Raises a ValueError that says which names do not fit this many objectives and variables (None: not known)."""
-        sizes = (n_objectives, n_variables, n_objectives, n_variables)
-        for field, size in zip(fields(self), sizes, strict=True):
-            texts = getattr(self, field.name)
+        for k, field in enumerate(fields(self)):
+            texts, size, kind = getattr(self, field.name), (n_objectives, n_variables)[k % 2], ("objectives", "variables")[k % 2]
             if texts and size is not None and len(texts) != size:
-                kind = "objectives" if field.name.startswith("objective") else "variables"
                 raise ValueError(f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}: {texts}")
 
     def replaced(
@@ -58,6 +82,8 @@ class Names:
         variables: Sequence[str] | None = None,
         objective_units: Sequence[str] | None = None,
         variable_units: Sequence[str] | None = None,
+        directions: Sequence[str] | None = None,
+        transforms: Sequence[str] | None = None,
     ) -> "Names":
         """The same names with those given here in place of the old ones."""
         given = {
@@ -65,18 +91,41 @@ class Names:
             "variables": variables,
             "objective_units": objective_units,
             "variable_units": variable_units,
+            "directions": directions,
+            "transforms": transforms,
         }
         return replace(self, **{name: _as_texts(texts, name) for name, texts in given.items() if texts is not None})
 
     @property
     def n_objectives(self) -> int | None:
         """How many objectives these names are for; None if none is named."""
-        return len(self.objectives or self.objective_units) or None
+        return len(self.objectives or self.objective_units or self.directions) or None
 
     @property
     def n_variables(self) -> int | None:
         """How many variables these names are for; None if none is named."""
-        return len(self.variables or self.variable_units) or None
+        return len(self.variables or self.variable_units or self.transforms) or None
+
+    @property
+    def signs(self) -> Float[np.ndarray, " n_objectives"]:
+        """−1 for each objective that is maximized, else 1: f times the signs is what is minimized, and the same back again."""
+        directions = self.directions or ("minimize",) * len(self.objectives)
+        return np.array([-1.0 if direction == "maximize" else 1.0 for direction in directions])
+
+    @property
+    def solver_variables(self) -> tuple[str, ...]:
+        """Names of the solver's variables: "log10 rate" for one that it sees by its logarithm."""
+        kinds = self.transforms or ("",) * len(self.variables)
+        return tuple(f"{kind} {name}".strip() for kind, name in zip(kinds, self.variables, strict=True))
+
+    def best_word(self, m: int, least: str = "least", largest: str = "largest") -> str:
+        """What the best value of an objective is called: the least, or the largest where it is maximized."""
+        return largest if self.directions and self.directions[m] == "maximize" else least
+
+    @property
+    def axis_labels(self) -> tuple[str, ...]:
+        """`objective_labels` with a note on those that are maximized."""
+        return tuple(label + self.best_word(m, "", " (higher is better)") for m, label in enumerate(self.objective_labels))
 
     @property
     def objective_labels(self) -> tuple[str, ...]:
@@ -89,7 +138,7 @@ class Names:
         return _labels(self.variables, self.variable_units)
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Four lists of texts, ready for JSON."""
+        """Six lists of texts, ready for JSON."""
         return {field.name: list(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
@@ -110,11 +159,15 @@ def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _check_units(names: tuple[str, ...], units: tuple[str, ...], kind: str) -> None:
-    if names and units and len(names) != len(units):
-        raise ValueError(
-            f"{kind}_units must hold one text for each of the {len(names)} {kind}s ('' for none), got {len(units)}: {units}"
-        )
+def _check_number(names: tuple[str, ...], given: tuple[str, ...], kind: str) -> None:
+    if names and given and len(names) != len(given):
+        raise ValueError(f"{kind} must hold one text for each of {', '.join(names)}, got {len(given)}: {given}")
+
+
+def _check_known(given: tuple[str, ...], known: Sequence[str], kind: str) -> None:
+    for text in given:
+        if text not in known:
+            raise ValueError(f"{kind} must each be one of {', '.join(map(repr, known))}, got {text!r}")
 
 
 def _labels(names: tuple[str, ...], units: tuple[str, ...]) -> tuple[str, ...]:

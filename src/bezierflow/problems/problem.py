@@ -101,11 +101,15 @@ class Problem(AbstractProblem):
         variable_units: one text for each variable, '' for none.
         bounds: lower and upper bounds of x, in any form that `bezierflow.minimize` takes; it takes them from here by default.
         constraints: constraints on x, likewise.
+        maximize: the objectives to be maximized, likewise.
+        transforms: variables to be solved for by their logarithms, likewise.
     """
 
     function: Callable
     bounds: Any
     constraints: Any
+    maximize: Any
+    transforms: Any
     names: Names = eqx.field(static=True)
     n_objectives: int | None = eqx.field(static=True)
     n_variables: int | None = eqx.field(static=True)
@@ -122,6 +126,8 @@ class Problem(AbstractProblem):
         variable_units: Sequence[str] = (),
         bounds: Any = None,
         constraints: Any = None,
+        maximize: Any = None,
+        transforms: Any = None,
     ):
         if not callable(function):
             raise TypeError(f"function must be callable as function(x) -> (M,), got {function!r}")
@@ -131,6 +137,7 @@ class Problem(AbstractProblem):
                 check_count(size, argument, 1)
         names.check(n_objectives, n_variables)
         self.function, self.names, self.bounds, self.constraints = function, names, bounds, constraints
+        self.maximize, self.transforms = maximize, transforms
         self.n_objectives = n_objectives or names.n_objectives
         self.n_variables = n_variables or names.n_variables
 

@@ -5,7 +5,7 @@ function start() {
   const model = isAtlas ? new AtlasModel(data) : new SurfaceModel(data);
   const n = model.nObjectives;
   const state = {
-    t: model.start, f: [], x: [], point: null, bounds: new Array(n).fill(Infinity),
+    t: model.start, f: [], x: [], point: null, bounds: model.objectives.map((_, m) => model.unbounded(m)),
     feasible: model.sampleValues.map(() => true), version: 0, bookmarks: [],
   };
   const part = (id) => document.getElementById(id);
@@ -31,10 +31,10 @@ function start() {
     part("message").hidden = !message;
   };
 
-  const goToLeast = (m) => { const t = leastFeasible(model, state.bounds, m); if (t) moveTo(t); };
+  const goToBest = (m) => { const t = bestFeasible(model, state.bounds, m); if (t) moveTo(t); };
   const panels = [
     new TradeoffSliders(part("weights"), model, state, moveTo),
-    new ObjectivePanel(part("objectives"), model, state, setBound, goToLeast),
+    new ObjectivePanel(part("objectives"), model, state, setBound, goToBest),
     new DesignPanel(part("design"), model, state),
     new RatesPanel(part("rates"), model, state),
   ];
@@ -75,7 +75,7 @@ function start() {
 
   part("add").addEventListener("click", () => bookmarks.add());
   part("reset").addEventListener("click", () => {
-    state.bounds.fill(Infinity);
+    state.bounds = model.objectives.map((_, m) => model.unbounded(m));
     applyBounds();
     moveTo(model.start);
   });

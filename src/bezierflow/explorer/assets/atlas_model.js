@@ -10,7 +10,7 @@ class AtlasModel extends Model {
     this.box = { low: scaled(this.units.lower), high: scaled(this.units.upper) };
     this.tolerances = tolerances;
     this.patches = patches.map((patch) => new Patch(patch, this.box));
-    this.frontError = this.scale.map((scale) => scale * (data.error.front ?? NaN));
+    this.frontError = this.scale.map((scale) => Math.abs(scale) * (data.error.front ?? NaN));
     this.pieces = toned(pieces.map((piece) => ({ ...piece, places: decodeRows(piece.places, this.nObjectives) })));
     this.places = this.pieces.flatMap(({ places }) => places);
     this.knownValues = this.places.map((a) => {
@@ -78,12 +78,12 @@ class AtlasModel extends Model {
   design(z) {
     const { lower, upper, origin, unit } = this.units, x = lower.slice();
     this.free.forEach((i, k) => { x[i] = Math.min(upper[i], Math.max(lower[i], origin[k] + z[k] * unit[k])); });
-    return x.slice(0, this.variables.length);  // variables that stand for kinks come last
+    return this.seen(x.slice(0, this.variables.length));  // variables that stand for kinks come last
   }
 
   /** The multipliers of the objectives in the user's units, with sum 1: the prices at which the design is the best. */
   weights(patch, y) {
-    const w = patch.objectives.map((active, m) => (active ? Math.max(y[patch.level + 1 + m], 0) / this.scale[m] : 0));
+    const w = patch.objectives.map((active, m) => (active ? Math.max(y[patch.level + 1 + m], 0) / Math.abs(this.scale[m]) : 0));
     const sum = w.reduce((total, value) => total + value, 0);
     return w.map((value) => value / sum);
   }
@@ -107,8 +107,8 @@ class AtlasModel extends Model {
 
   /** Rates between the objectives that are traded off; the others have none. */
   rates({ weights, patch }) {
-    const priced = weights.map((w, m) => w * this.scale[m] > 1e-9);
-    const matrix = exchangeRates(weights).map((row, i) => row.map((rate, j) => (priced[i] && priced[j] ? rate : null)));
+    const priced = weights.map((w, m) => w * Math.abs(this.scale[m]) > 1e-9);
+    const matrix = exchangeRates(weights.map((w, m) => w * this.signs[m])).map((row, i) => row.map((rate, j) => (priced[i] && priced[j] ? rate : null)));
     const names = this.objectives.filter((_, m) => priced[m]).map(({ name }) => name);
     if (names.length === 1) return { matrix, note: `Nothing is traded off here: ${names[0]} alone decides.` };
     const held = "Change of the row for one unit more of the column, all other objectives held.";
@@ -142,7 +142,7 @@ class AtlasModel extends Model {
 
   describePlace({ t, patch, piece, level, f }) {
     if (patch.inactive.length === 0) return "On the front: all objectives are traded off against each other.";
-    const better = patch.inactive.map((m) => `${this.objectives[m].name} is better than asked by ${readable(level[m] - f[m], 3, this.scale[m])} ${this.objectives[m].unit}`.trim());
+    const better = patch.inactive.map((m) => `${this.objectives[m].name} is better than asked by ${readable(Math.abs(level[m] - f[m]), 3, this.scale[m])} ${this.objectives[m].unit}`.trim());
     const gap = this.nObjectives === 2 && t[0] > this.extent.low && t[0] < this.extent.high;
     const place = gap ? "In a gap of the front: the answer is the end of a piece" : `Beside the front: the answer lies on ${this.kindOf(piece)}`;
     return `${place}, and ${listed(better)}.`;

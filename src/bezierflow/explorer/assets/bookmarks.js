@@ -24,7 +24,7 @@ class Bookmarks {
   update() {
     this.empty.hidden = this.state.bookmarks.length > 0;
     this.table.hidden = !this.empty.hidden;
-    const best = this.model.objectives.map((_, m) => Math.min(...this.state.bookmarks.map((bookmark) => bookmark.f[m])));
+    const best = this.model.signs.map((sign, m) => sign * Math.min(...this.state.bookmarks.map((bookmark) => sign * bookmark.f[m])));
     this.body.replaceChildren(...this.state.bookmarks.map((bookmark) => element("tr", {},
       element("td", {}, element("input", {
         type: "text", value: bookmark.name, ariaLabel: "Name of this choice",

@@ -1,10 +1,7 @@
-// Bounds on objectives: which part of the front obeys them, and a point nearby that does.
+// Bounds on objectives, the worst values that are accepted: which part of the front obeys them, and a point nearby that does.
 
-/** Whether values obey all upper bounds; a hair of tolerance, so that a point snapped to a bound stays there. */
-function isFeasible(values, bounds, scale) {
-  for (let m = 0; m < values.length; m++) if (values[m] > bounds[m] + 1e-9 * scale[m]) return false;
-  return true;
-}
+/** Whether values obey all bounds; a hair of tolerance, so that a point snapped to a bound stays there. */
+function isFeasible(values, bounds, scale) { return excess(values, bounds, scale) <= 1e-9; }
 
 /** A feasible point near t: from the feasible sample nearest to t, as far along the line to t as the bounds allow; null if no sample is feasible. */
 function snapToFeasible(model, bounds, t) {
@@ -25,12 +22,13 @@ function snapToFeasible(model, bounds, t) {
   return nearest.map((value, m) => value + inside * (t[m] - value));
 }
 
-/** The feasible sample where one objective is least, polished by ever shorter moves between pairs of coordinates. */
-function leastFeasible(model, bounds, m) {
+/** The feasible sample where one objective is best, polished by ever shorter moves between pairs of coordinates. */
+function bestFeasible(model, bounds, m) {
   let best = null, value = Infinity;
+  const lossOf = (values) => (values[m] - model.ideal[m]) / model.scale[m];
   model.samples.forEach((point, k) => {
     const values = model.sampleValues[k];
-    if (values[m] < value && isFeasible(values, bounds, model.scale)) { best = point; value = values[m]; }
+    if (lossOf(values) < value && isFeasible(values, bounds, model.scale)) { best = point; value = lossOf(values); }
   });
   if (!best) return null;
   for (let step = 0.02; step > 1e-7; step /= 2) {
@@ -38,7 +36,7 @@ function leastFeasible(model, bounds, m) {
       for (let j = 0; j < best.length; j++) {
         if (i === j) continue;
         const moved = model.exchanged(best, i, j, step), values = model.values(moved);
-        if (values[m] < value && isFeasible(values, bounds, model.scale)) { best = moved; value = values[m]; }
+        if (lossOf(values) < value && isFeasible(values, bounds, model.scale)) { best = moved; value = lossOf(values); }
       }
     }
   }

@@ -126,7 +126,7 @@ function ticks(low, high, n) {
  *  nothing beside the range it is from is 0. */
 function readable(value, digits = 5, range = 0) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "–";
-  if (Math.abs(value) <= 1e-12 * range) return "0";
+  if (Math.abs(value) <= 1e-12 * Math.abs(range)) return "0";
   const size = Math.abs(value);
   const text = size >= 1e6 || size < 1e-4 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
   return text.replaceAll("-", "−");
@@ -134,4 +134,9 @@ function readable(value, digits = 5, range = 0) {
 
 function labelOf(thing) {
   return thing.unit ? `${thing.name} [${thing.unit}]` : thing.name;
+}
+
+/** The label of an objective's axis. */
+function axisLabelOf(objective) {
+  return labelOf(objective) + (objective.best === "largest" ? " (higher is better)" : "");
 }

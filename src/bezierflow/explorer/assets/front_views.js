@@ -10,8 +10,8 @@ class CurveView {
   }
 
   place(values) {
-    const { left, right, top, bottom } = this.frame, { ideal, scale } = this.model;
-    return [left + (values[0] - ideal[0]) / scale[0] * (right - left), bottom - (values[1] - ideal[1]) / scale[1] * (bottom - top)];
+    const { left, right, top, bottom } = this.frame, { model } = this;
+    return [left + model.height(0, values[0]) * (right - left), bottom - model.height(1, values[1]) * (bottom - top)];
   }
 
   draw() {
@@ -38,21 +38,21 @@ class CurveView {
 
 /** A box with round ticks for objectives i (across) and j (up). */
 function drawAxes(context, frame, model, i, j, small = false) {
-  const { left, right, top, bottom } = frame, { ideal, nadir, scale, objectives } = model;
+  const { left, right, top, bottom } = frame, { low, scale, objectives } = model, high = (m) => low[m] + Math.abs(scale[m]);
   context.strokeStyle = COLORS.line;
   context.fillStyle = COLORS.muted;
   context.lineWidth = 1;
   context.font = small ? FONT.replace("12px", "11px") : FONT;
   context.beginPath();
-  for (const value of ticks(ideal[i], nadir[i], small ? 4 : 5)) {
-    const x = left + (value - ideal[i]) / scale[i] * (right - left);
+  for (const value of ticks(low[i], high(i), small ? 4 : 5)) {
+    const x = left + model.height(i, value) * (right - left);
     context.moveTo(x, top);
     context.lineTo(x, bottom);
     context.textAlign = "center";
     context.fillText(readable(value, 3), x, bottom + 15);
   }
-  for (const value of ticks(ideal[j], nadir[j], small ? 4 : 5)) {
-    const y = bottom - (value - ideal[j]) / scale[j] * (bottom - top);
+  for (const value of ticks(low[j], high(j), small ? 4 : 5)) {
+    const y = bottom - model.height(j, value) * (bottom - top);
     context.moveTo(left, y);
     context.lineTo(right, y);
     context.textAlign = "right";
@@ -62,11 +62,11 @@ function drawAxes(context, frame, model, i, j, small = false) {
   context.strokeRect(left, top, right - left, bottom - top);
   context.fillStyle = COLORS.ink;
   context.textAlign = "center";
-  context.fillText(fitText(context, labelOf(objectives[i]), right - left), (left + right) / 2, bottom + (small ? 30 : 36));
+  context.fillText(fitText(context, axisLabelOf(objectives[i]), right - left), (left + right) / 2, bottom + (small ? 30 : 36));
   context.save();
   context.translate(left - (small ? 36 : 50), (top + bottom) / 2);
   context.rotate(-Math.PI / 2);
-  context.fillText(fitText(context, labelOf(objectives[j]), bottom - top), 0, 0);
+  context.fillText(fitText(context, axisLabelOf(objectives[j]), bottom - top), 0, 0);
   context.restore();
 }
 
@@ -210,9 +210,10 @@ class SurfaceView {
         context.textAlign = "center";
         context.fillText(shown, px, Math.min(this.canvas.clientHeight - 5, Math.max(13, y + away[1] / length * distance + 4)));
       };
-      put(labelOf(this.model.objectives[m]), ...middle, 26, COLORS.ink, 220);
-      put(readable(this.model.ideal[m], 3, this.model.scale[m]), x0 + 0.08 * (x1 - x0), y0 + 0.08 * (y1 - y0), 11, COLORS.muted, 90);
-      put(readable(this.model.nadir[m], 3, this.model.scale[m]), x1 - 0.08 * (x1 - x0), y1 - 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+      const low = this.model.low[m], size = Math.abs(this.model.scale[m]);
+      put(axisLabelOf(this.model.objectives[m]), ...middle, 26, COLORS.ink, 220);
+      put(readable(low, 3, size), x0 + 0.08 * (x1 - x0), y0 + 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+      put(readable(low + size, 3, size), x1 - 0.08 * (x1 - x0), y1 - 0.08 * (y1 - y0), 11, COLORS.muted, 90);
     });
   }
 }
@@ -252,10 +253,10 @@ class PairsView {
   }
 
   placeIn({ frame, i, j }, values) {
-    const { ideal, scale } = this.model;
+    const { model } = this;
     return [
-      frame.left + (values[i] - ideal[i]) / scale[i] * (frame.right - frame.left),
-      frame.bottom - (values[j] - ideal[j]) / scale[j] * (frame.bottom - frame.top),
+      frame.left + model.height(i, values[i]) * (frame.right - frame.left),
+      frame.bottom - model.height(j, values[j]) * (frame.bottom - frame.top),
     ];
   }
 

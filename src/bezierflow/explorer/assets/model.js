@@ -1,5 +1,8 @@
 // What the page knows of every Pareto set, whatever its shape: names, ranges, and how numbers travel.
 //
+// Objective values have the user's signs everywhere; `scale` goes from the best to the worst value of an objective, so that it is
+// negative where higher is better, and (value − ideal) / scale is what is lost in either case.
+//
 // The page asks a model, one surface or an atlas, by the same names. t is a point of the simplex, or of the chart of an atlas:
 //   start, point(t) with f, x and what else is known there, values(t), rates(point), error(point);
 //   share(point, m) and withShare(t, m, share) for the sliders, exchanged(t, i, j, step) for moves between two coordinates;
@@ -9,15 +12,35 @@ class Model {
   constructor(data) {
     this.data = data;
     this.nObjectives = data.n_objectives;
-    this.objectives = data.names.objectives.map((name, m) => ({ name, unit: data.names.objective_units[m] }));
-    this.variables = data.names.variables.map((name, i) => ({ name, unit: data.names.variable_units[i] }));
+    const { names } = data;
+    this.objectives = names.objectives.map((name, m) => ({
+      name, unit: names.objective_units[m], best: names.directions[m] === "maximize" ? "largest" : "least",
+    }));
+    this.variables = names.variables.map((name, i) => ({ name, unit: names.variable_units[i] }));
     this.ideal = decodeFloats(data.ideal);
     this.nadir = decodeFloats(data.nadir);
-    this.scale = Array.from(this.nadir, (high, m) => high - this.ideal[m] || 1);
+    this.signs = names.directions.map((direction) => (direction === "maximize" ? -1 : 1));
+    this.scale = Array.from(this.nadir, (worst, m) => worst - this.ideal[m] || this.signs[m]);
+    this.low = Array.from(this.ideal, (best, m) => Math.min(best, this.nadir[m]));
   }
 
-  /** Objective values as shares of their ranges, from −½ at the best to ½ at the worst. */
-  normalized(values) { return values.map((value, m) => (value - this.ideal[m]) / this.scale[m] - 0.5); }
+  /** How far values are from the best, as shares of their ranges. */
+  loss(values) { return values.map((value, m) => (value - this.ideal[m]) / this.scale[m]); }
+
+  /** Where a value lies between the lowest and the highest of its objective. */
+  height(m, value) { return (value - this.low[m]) / Math.abs(this.scale[m]); }
+
+  /** Objective values as shares of their ranges, from −½ at the lowest to ½ at the highest. */
+  normalized(values) { return values.map((value, m) => this.height(m, value) - 0.5); }
+
+  /** The bound on an objective that excludes nothing. */
+  unbounded(m) { return this.signs[m] * Infinity; }
+
+  /** A design as people see it: variables that were solved for by their logarithms as themselves. */
+  seen(z) {
+    const powers = { log10: (value) => 10 ** value, log: Math.exp };
+    return Array.from(z, (value, i) => powers[this.data.names.transforms[i]]?.(value) ?? value);
+  }
 }
 
 /** Numbers travel as base64 of little-endian doubles: exact, and half the size of decimal text. */

@@ -74,13 +74,13 @@ class Pad {
 
   thickness({ piece }) { return this.model.pieces[piece]?.dimension === 1 ? 10 : 4; }
 
-  /** The names of the objectives at the places where each is least. */
+  /** The names of the objectives at the places where each is best. */
   drawNames(context, ends) {
     const width = this.canvas.clientWidth;
     context.fillStyle = COLORS.ink;
-    this.model.objectives.forEach(({ name }, m) => {
+    this.model.objectives.forEach(({ name, best }, m) => {
       context.textAlign = ends[m].align;
-      context.fillText(fitText(context, `least ${name}`, ends[m].align === "center" ? width / 1.2 : width / 2 - 16), ends[m].x, ends[m].y);
+      context.fillText(fitText(context, `${best} ${name}`, ends[m].align === "center" ? width / 1.2 : width / 2 - 16), ends[m].x, ends[m].y);
     });
   }
 
@@ -188,7 +188,7 @@ class ChartPad extends Pad {
   /** A line to where the answer itself lies on the chart: nothing is left of it where the answer is what was asked for. */
   drawMoving(context) {
     const { model, state } = this;
-    const own = this.place(centered(state.f.map((value, m) => (value - model.ideal[m]) / model.scale[m])));
+    const own = this.place(centered(model.loss(state.f)));
     context.setLineDash([4, 3]);
     strokeSegments(context, [[this.place(state.t), own]], COLORS.ink, 1.2);
     context.setLineDash([]);

@@ -16,6 +16,11 @@ function nameCell(thing) {
   return thing.unit ? [thing.name, element("span", { className: "unit" }, thing.unit)] : [thing.name];
 }
 
+/** A note beside an objective that is maximized. */
+function betterNote(objective) {
+  return objective.best === "largest" ? [element("span", { className: "unit" }, "higher is better")] : [];
+}
+
 /** One slider for each objective: its weight t_m, or how much of it is accepted. */
 class TradeoffSliders {
   constructor(root, model, state, onMove) {
@@ -28,7 +33,7 @@ class TradeoffSliders {
       });
       const figure = element("output", { htmlFor: id });
       root.append(element("div", { className: "weight" },
-        element("label", { htmlFor: id, title: labelOf(objective) }, objective.name), slider, figure));
+        element("label", { htmlFor: id, title: axisLabelOf(objective) }, objective.name), slider, figure));
       return { slider, figure };
     });
   }
@@ -48,9 +53,9 @@ function fillTrack(slider, share) {
   slider.style.setProperty("--share", `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`);
 }
 
-/** Each objective: its value, where that lies between best and worst, and a slider for the most that is acceptable. */
+/** Each objective: its value, where that lies between best and worst, and a slider for the worst that is acceptable. */
 class ObjectivePanel {
-  constructor(root, model, state, onBound, onLeast) {
+  constructor(root, model, state, onBound, onBest) {
     Object.assign(this, { model, state });
     this.rows = model.objectives.map((objective, m) => {
       const id = `bound-${m}`;
@@ -60,20 +65,20 @@ class ObjectivePanel {
         type: "range", id, min: "0", max: "1000", step: "1", value: "1000",
         oninput: (event) => {
           const share = Number(event.target.value) / 1000;
-          onBound(m, share >= 1 ? Infinity : model.ideal[m] + share * model.scale[m]);
+          onBound(m, share >= 1 ? model.unbounded(m) : model.ideal[m] + share * model.scale[m]);
         },
       });
       const figure = element("output", { htmlFor: id });
       root.append(element("section", { className: "objective" },
-        element("div", { className: "heading" }, element("h3", {}, ...nameCell(objective)), value),
+        element("div", { className: "heading" }, element("h3", {}, ...nameCell(objective), ...betterNote(objective)), value),
         element("div", { className: "range", "aria-hidden": "true" }, cut, marker),
         element("div", { className: "ends" },
           element("span", {}, `best ${readable(model.ideal[m], 4, model.scale[m])}`), error,
           element("span", {}, `worst ${readable(model.nadir[m], 4, model.scale[m])}`)),
         element("div", { className: "bound" },
-          element("label", { htmlFor: id }, "at most"), slider, figure,
-          element("button", { type: "button", className: "quiet", title: `Go to the least ${objective.name} within all bounds`,
-            onclick: () => onLeast(m) }, "go to least"))));
+          element("label", { htmlFor: id }, objective.best === "largest" ? "at least" : "at most"), slider, figure,
+          element("button", { type: "button", className: "quiet", title: `Go to the ${objective.best} ${objective.name} within all bounds`,
+            onclick: () => onBest(m) }, `go to ${objective.best}`))));
       return { value, error, marker, cut, slider, figure };
     });
   }

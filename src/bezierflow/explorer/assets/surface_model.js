@@ -12,7 +12,7 @@ class SurfaceModel extends Model {
     this.samplePieces = this.samples.map(() => 0);
     this.pieces = [{ tone: TONES[0], dimension: this.nObjectives - 1, face: false }];
     const every = Math.max(1, Math.floor(this.samples.length * this.designs.width / 400000));
-    this.designRange = rangeOf(this.samples.filter((_, k) => k % every === 0).map((t) => this.designs.evaluate(t)));
+    this.designRange = rangeOf(this.samples.filter((_, k) => k % every === 0).map((t) => this.seen(this.designs.evaluate(t))));
     this.localErrors = data.local_error && {
       t: data.local_error.t, distance: decodeFloats(data.local_error.distance),
     };
@@ -21,7 +21,7 @@ class SurfaceModel extends Model {
 
   get start() { return this.objectives.map(() => 1 / this.nObjectives); }
 
-  point(t) { return { t, f: this.values(t), x: this.designs.evaluate(t) }; }
+  point(t) { return { t, f: this.values(t), x: this.seen(this.designs.evaluate(t)) }; }
 
   values(t) { return this.front.evaluate(t); }
 
@@ -56,6 +56,7 @@ class SurfaceModel extends Model {
   /** How far the design at the point may be from the true Pareto set: measured nearby where the page has that, else overall. */
   error({ t }) {
     const { error } = this.data, local = this.errorAt(t);
+    if (error.rms === null) return { text: "The surface's error was not measured", flags: error.flags };
     const share = (value) => `${readable(100 * value / (error.diameter || 1), 2)} % of the set's size`;
     const here = local === null ? `Surface error ${readable(error.rms, 2)} overall (${share(error.rms)})`
       : `Surface error about ${readable(local, 2)} here (${share(local)})`;
