@@ -81,9 +81,9 @@ def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> 
     return {"aspiration" if question == "nearest" else "weights": {name: _number(value) for name, value in pairs.items()}}
 
 
-def read_wishes(wishes: tuple[str, ...]) -> dict[str, tuple[float | None, float | None]]:
+def read_wishes(wishes: tuple[str, ...]) -> dict[str | int, tuple[float | None, float | None]]:
     """Bounds on objectives from texts such as mass<=2; two of one objective are its lowest and its highest value."""
-    bounds: dict[str, tuple[float | None, float | None]] = {}
+    bounds: dict[str | int, tuple[float | None, float | None]] = {}
     for wish in wishes:
         parts = WISH.fullmatch(wish.strip())
         if parts is None:

@@ -190,6 +190,6 @@ def _print_solution(solution: "bf.Solution") -> None:
             ],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
             ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
-            *(["note", flag.value] for flag in bf.normal.by_cause(error.flags)),
+            *(["note", advice] for advice in error.advice),
         ],
     )

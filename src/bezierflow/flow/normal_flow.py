@@ -1,7 +1,5 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
 
-import numpy as np
-
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..normal import ErrorEstimate, NormalState, advance, begin
@@ -9,6 +7,7 @@ from ..problems import Names
 from .auto_flow import AbstractAutoFlow
 from .contract import Info, Run, corners
 from .result import Result
+from .solver_side import point_in_words
 from .verdict import judge
 
 
@@ -31,13 +30,13 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
 
     def explain(self, objectives: Objectives, run: Run[NormalState], error: ErrorEstimate | None, names: Names) -> Result:
         """Why the run ended, what its surface is worth, and how far around it something better was looked for."""
-        return judge(run.stopped, f"done after step {run.iterations}; {_scope(run.state)}", run.iterations, error)
+        return judge(run.stopped, f"done after step {run.iterations}; {_scope(run.state, names)}", run.iterations, error)
 
 
-def _scope(state: NormalState) -> str:
+def _scope(state: NormalState, names: Names) -> str:
     """Whether the surface is more than a local Pareto set, as far as that was looked into."""
     if state.rival is not None:
-        return f"x = {np.array2string(state.rival, precision=6, separator=', ')} beats a part of it"
+        return f"x = {point_in_words(state.rival, names)} beats a part of it"
     if state.n_probes == 0:
         return "a local Pareto set: nothing was looked for elsewhere"
     return f"no better point among {state.n_probes} probes around it"
