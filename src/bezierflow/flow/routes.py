@@ -107,7 +107,8 @@ class Routes:
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
         if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
             return ended
-        cause = explain_start(self.values(start), names) or find_cause(self.problem.flat, ended.surface, names)
+        bounded = self.problem.feasible is not None
+        cause = explain_start(self.values(start), names) or find_cause(self.problem.flat, ended.surface, names, bounded)
         return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
 
     def answer(self) -> Ended:
