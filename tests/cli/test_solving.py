@@ -132,6 +132,12 @@ def test_a_run_that_fails_says_so_and_exits_with_one(tmp_path):
     assert "diverged" in output
 
 
+def test_a_surface_that_is_only_less_exact_is_a_warning():
+    output = run("solve", "scaled-med", "--degree", "2")
+    assert "not at tolerance" in output
+    assert "warning: the surface is less exact than asked" in output
+
+
 def test_demo_shows_the_floor_and_draws(tmp_path):
     output = run("demo", "-o", tmp_path, "--json", tmp_path / "demo.json")
     rows = json.loads((tmp_path / "demo.json").read_text())["rows"]

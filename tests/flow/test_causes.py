@@ -37,6 +37,12 @@ def test_an_objective_without_a_minimizer_is_named_with_its_variable(extra, word
     assert words in find_cause(lambda x: bowls(x) + extra(x), SURFACE, NAMES)
 
 
+def test_what_lies_beyond_bounds_is_no_cause():
+    falling = lambda x: bowls(x) - jnp.array([0.0, 2 * x[2] ** 2])
+    assert find_cause(falling, SURFACE, NAMES)
+    assert find_cause(falling, SURFACE, NAMES, bounded=True) == ""
+
+
 def test_a_maximized_objective_rises():
     names = Names(objectives=("cost", "mass"), directions=("minimize", "maximize")).complete(2, 3)
     assert find_cause(lambda x: bowls(x) - jnp.array([0.0, 2 * x[2] ** 2]), SURFACE, names).startswith(

@@ -108,7 +108,7 @@ def test_an_atlas_without_bounds_is_held_against_points_far_away():
         names = Names().complete(2, 1)
         problem = Problem(
             Form(objectives, objectives, 2, "", True),
-                objectives,
+            objectives,
             BezierSimplex(np.full((1, 1), 0.5), 2, 0),
             Raveling.of(np.zeros(1)),
             names,

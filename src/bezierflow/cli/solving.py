@@ -175,8 +175,6 @@ def _solution_figures(solution: "bf.Solution") -> dict[str, object]:
 
 
 def _print_solution(solution: "bf.Solution") -> None:
-    from ..normal import by_cause  # with JAX, for which the command line waits
-
     evaluations, error = solution.stats.evaluations, solution.error
     print_table(
         ["", ""],
@@ -192,6 +190,6 @@ def _print_solution(solution: "bf.Solution") -> None:
             ],
             ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
             ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
-            *(["note", flag.value] for flag in by_cause(error.flags)),
+            *(["note", advice] for advice in error.advice),
         ],
     )

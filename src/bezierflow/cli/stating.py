@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,6 +11,9 @@ import bezierflow as bf
 
 from .printing import or_fail
 from .reading import read_numbers
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Statement(NamedTuple):
@@ -70,13 +73,13 @@ def statement_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_statement
 
 
-def read_bounds(text: str) -> tuple[Any, Any]:
+def read_bounds(text: str) -> "tuple[np.ndarray | float | None, ...]":
     """Lower and upper bounds: a number for all variables or one for each, nothing for no bound."""
     sides = text.split(":")
     if len(sides) != 2:
         raise click.BadParameter(f"--bounds must be lower:upper such as 0:1 or 0,0:1,5, got {text!r}")
     read = [read_numbers(side, "--bounds") if side else None for side in sides]
-    return tuple(side if side is None or len(side) > 1 else float(side[0]) for side in read)  # type: ignore[return-value]
+    return tuple(side if side is None or len(side) > 1 else float(side[0]) for side in read)
 
 
 def read_pairs(texts: tuple[str, ...], name: str) -> dict[str, str]:

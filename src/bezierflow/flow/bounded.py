@@ -9,8 +9,10 @@ from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent, ProximalGradient
 from ..precision import double_precision
+from ..problems import Names
 from ..simplex import from_cube, grid, kronecker, largest_degree_within
 from .result import Reason, Result
+from .solver_side import point_in_words
 
 MOST_GRID_POINTS = 5000
 """Of the regular grid that a surface is looked at on: steps of 1/98 for three objectives."""
@@ -96,7 +98,7 @@ def leaves(feasible: FeasibleSet, surface: BezierSimplex) -> str:
     return _violation(feasible, dense_points(surface))
 
 
-def incomplete(survey: Survey, front: Float[np.ndarray, "n n_objectives"]) -> str:
+def incomplete(survey: Survey, front: Float[np.ndarray, "n n_objectives"], names: Names) -> str:
     """Which design of a survey of the box no point of a front dominates, in words; empty if there is none.
 
     A surface that keeps all bounds may be the Pareto set of one basin only. Every feasible design is dominated by a point of the
@@ -110,8 +112,7 @@ def incomplete(survey: Survey, front: Float[np.ndarray, "n n_objectives"]) -> st
     best = int(np.argmax(lead))
     if lead[best] <= CLEAR_LEAD.get(front.shape[1], LARGEST_LEAD):
         return ""
-    x = np.array2string(survey.x[best], precision=6, separator=", ")
-    return f"x = {x} is not dominated by the set that was found from the start"
+    return f"x = {point_in_words(survey.x[best], names)} is not dominated by the set that was found from the start"
 
 
 def corners_leave(feasible: FeasibleSet, surface: BezierSimplex) -> str:

@@ -32,13 +32,17 @@ class Ray(NamedTuple):
     """Whether it falls to the very end, or rests."""
 
 
-def find_cause(objectives: Objectives, surface: BezierSimplex, names: Names) -> str:
-    """Why a surface is in doubt, in a sentence that names an objective and a variable; empty if nothing is found."""
+def find_cause(objectives: Objectives, surface: BezierSimplex, names: Names, bounded: bool = False) -> str:
+    """Why a surface is in doubt, in a sentence that names an objective and a variable; empty if nothing is found.
+
+    What lies far away counts only where there are no bounds.
+    """
     L = surface.n_variables
     if L > MOST_VARIABLES or not np.isfinite(np.asarray(surface.control_points)).all():
         return ""
     evaluator = JaxEvaluator(objectives, surface.n_objectives, L)
-    ray = _endless_ray(evaluator, np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)]))
+    corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
+    ray = None if bounded else _endless_ray(evaluator, corners)
     if ray is not None:
         name, variable = names.objectives[ray.objective], names.solver_variables[ray.variable]
         verb = names.best_word(ray.objective, "falls", "rises")

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..methods import Evaluations
@@ -12,6 +10,7 @@ from ..problems import Names
 from .auto_flow import AbstractAutoFlow
 from .contract import Info, Run, corners
 from .result import Result
+from .solver_side import point_in_words
 from .verdict import judge
 
 FIRST_LOOK = 12
@@ -47,14 +46,14 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
 
     def explain(self, objectives: Objectives, run: Run[NormalState], error: ErrorEstimate | None, names: Names) -> Result:
         """Why the run ended, what its surface is worth, and how far around it something better was looked for."""
-        claim = f"done after step {run.iterations}; {_scope(run.state)}" if run.iterations else "the surface given was kept"
-        return judge(run.stopped, claim, run.iterations, error)
+        claim = f"done after step {run.iterations}; {_scope(run.state, names)}"
+        return judge(run.stopped, claim if run.iterations else "the surface given was kept", run.iterations, error)
 
 
-def _scope(state: NormalState) -> str:
+def _scope(state: NormalState, names: Names) -> str:
     """Whether the surface is more than a local Pareto set, as far as that was looked into."""
     if state.rival is not None:
-        return f"x = {np.array2string(state.rival, precision=6, separator=', ')} beats a part of it"
+        return f"x = {point_in_words(state.rival, names)} beats a part of it"
     if state.n_probes == 0:
         return "a local Pareto set: nothing was looked for elsewhere"
     return f"no better point among {state.n_probes} probes around it"

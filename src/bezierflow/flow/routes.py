@@ -26,6 +26,7 @@ from .lift import Flow
 from .normal_flow import NormalFlow
 from .problem import Problem
 from .result import Reason, Result
+from .solver_side import point_in_words
 
 AROUND = 2.0
 """Where there are no bounds an atlas is looked for this many widths beyond what one surface found, on each side."""
@@ -128,7 +129,7 @@ class Routes:
     def cause(self, surface: BezierSimplex) -> str:
         """What is behind a surface in doubt. A function on the host need not run wherever that is looked for."""
         try:
-            return find_cause(self.problem.flat, surface, self.problem.names)
+            return find_cause(self.problem.flat, surface, self.problem.names, self.problem.feasible is not None)
         except Exception:
             if bridges(self.problem.flat):
                 return ""
@@ -193,7 +194,7 @@ class Routes:
             other = other._replace(evaluations=evaluations)
             if rival is None:
                 return other
-        better = f"x = {np.array2string(np.asarray(rival), precision=6, separator=', ')} is better than its answers"
+        better = f"x = {point_in_words(np.asarray(rival), self.problem.names)} is better than its answers"
         return other._replace(result=Result(Reason.SUSPECT, f"{better}. For what it is worth: {other.result.message}"))
 
     def rival(self, ended: Ended, size: float) -> tuple[Float[np.ndarray, " n_variables"] | None, Evaluations]:
@@ -235,7 +236,7 @@ class Routes:
             return ended._replace(result=unfinished(ended.result, why)), None
         if not why and ended.result.reason in FITS:
             found = self.look_elsewhere(feasible, ended.evaluations)
-            why = incomplete(found, self.values(dense_points(ended.surface)))
+            why = incomplete(found, self.values(dense_points(ended.surface)), self.problem.names)
             n = int(found.evaluations.objective - ended.evaluations.objective)
             ended = ended._replace(evaluations=found.evaluations)
             if not why:

@@ -188,7 +188,10 @@ class Solution:
         return self.pareto_set
 
     def multipliers(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the parametrization is free."""
+        """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the parametrization is free.
+
+        Maximized objectives count with a minus sign: no weight is below 0.
+        """
         t = np.asarray(t, dtype=float)
         if isinstance(self.pareto_set, BezierAtlas):
             return self.pareto_set.weights(t)

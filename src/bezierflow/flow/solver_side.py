@@ -6,12 +6,11 @@ give and get is f and x; `Names` has the signs and transforms, so that files, pl
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from ..evaluation import Objectives
 from ..feasible import Constraint, FeasibleSet
@@ -86,24 +85,29 @@ def encode_point(
     return z
 
 
-def read_transforms(objectives: Any, transforms: Transforms, n_variables: int) -> tuple[str, ...]:
+def point_in_words(z: Float[np.ndarray, " n_variables"], names: Names) -> str:
+    """A point of the solver as people see it."""
+    return np.array2string(np.asarray(decode(np.asarray(z), names.transforms)), precision=6, separator=", ")
+
+
+def read_transforms(objectives: PyTree, transforms: Transforms, n_variables: int) -> tuple[str, ...]:
     """How the solver sees each variable, as given, else as the problem says."""
     names = _own_names(objectives)
     names = names.complete(names.n_objectives or 1, n_variables)
-    transforms = getattr(objectives, "transforms", None) if transforms is None else transforms
+    transforms = _own(objectives, "transforms") if transforms is None else transforms
     return names.transforms if transforms is None else _transforms(transforms, names.variables)
 
 
-def _own_names(objectives: Any) -> Names:
+def _own_names(objectives: PyTree) -> Names:
     names = getattr(objectives, "names", None)
     return names if isinstance(names, Names) else Names()
 
 
-def read_names(objectives: Any, maximize: Chosen, transforms: Transforms, n_objectives: int, n_variables: int) -> Names:
+def read_names(objectives: PyTree, maximize: Chosen, transforms: Transforms, n_objectives: int, n_variables: int) -> Names:
     """The names of a problem, complete, with directions and transforms: those given, else the problem's own."""
     names = _own_names(objectives).complete(n_objectives, n_variables)
-    maximize = getattr(objectives, "maximize", None) if maximize is None else maximize
-    transforms = getattr(objectives, "transforms", None) if transforms is None else transforms
+    maximize = _own(objectives, "maximize") if maximize is None else maximize
+    transforms = _own(objectives, "transforms") if transforms is None else transforms
     if maximize is not None:
         names = replace(names, directions=_directions(maximize, names.objectives))
     if transforms is not None:
@@ -114,6 +118,12 @@ def read_names(objectives: Any, maximize: Chosen, transforms: Transforms, n_obje
             "write the problem as one to be minimized in its own variables"
         )
     return names
+
+
+def _own(objectives: PyTree, name: str) -> PyTree:
+    """What a problem says about itself; a method of that name is something else."""
+    found = getattr(objectives, name, None)
+    return None if callable(found) else found
 
 
 def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -127,7 +137,7 @@ def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("maximize" if m in chosen else "minimize" for m in range(len(names)))
 
 
-def _listed(maximize: Chosen, n_objectives: int) -> list[Any]:
+def _listed(maximize: Chosen, n_objectives: int) -> list[bool | str | int]:
     """What was given as a list: of bools, or of names and numbers."""
     if isinstance(maximize, bool | np.bool_):
         return [maximize] * n_objectives
@@ -135,7 +145,7 @@ def _listed(maximize: Chosen, n_objectives: int) -> list[Any]:
         return [maximize]
     if not isinstance(maximize, Sequence | np.ndarray):
         raise TypeError(f"maximize must be a bool for each objective, or names or numbers of objectives, got {maximize!r}")
-    return list(maximize)
+    return list(maximize.tolist() if isinstance(maximize, np.ndarray) else maximize)
 
 
 def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator, Objectives
 from ..normal import ErrorEstimate, Flag, by_cause
-from ..problems import Names
+from ..problems import Names, decode
 from .raveling import Raveled
 from .result import Reason, Result
 
@@ -86,5 +86,6 @@ def locate_non_finite(objectives: Objectives, surface: BezierSimplex, t: np.ndar
         bad = ~np.isfinite(array).reshape(len(t), len(names.objectives), -1).all(axis=-1)
         if bad.any():
             n, m = np.argwhere(bad)[0]
-            return f"{what}{names.objectives[m]} was {array[n, m].tolist()} at x={seen.points[n].tolist()}, t={t[n].tolist()}"
+            value, x = names.signs[m] * array[n, m], decode(seen.points[n], names.transforms)
+            return f"{what}{names.objectives[m]} was {value.tolist()} at x={np.asarray(x).tolist()}, t={t[n].tolist()}"
     return "the method moved a point to a place that is not finite, though objectives and gradients were finite there"

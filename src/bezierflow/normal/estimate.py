@@ -12,7 +12,7 @@ from ..evaluation import Derivatives, JaxEvaluator
 from .chord import settle_chords
 from .descent import descend, start_descent
 from .displacement import Linearization
-from .flags import Flag
+from .flags import Flag, by_cause
 from .held_out import held_out_points, suspect_points
 from .lending import KnownHessians
 from .schedule import ReportSchedule, Schedule
@@ -75,6 +75,11 @@ class ErrorEstimate:
         """That nothing was estimated, for a surface of this diameter."""
         nan = float("nan")
         return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (Flag.NOT_ESTIMATED,), 0)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to tell a person about the flags, causes first."""
+        return tuple(flag.value for flag in by_cause(self.flags))
 
     @property
     def relative(self) -> float:

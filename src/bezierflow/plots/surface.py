@@ -1,6 +1,6 @@
 """The surface in space, beside the true Pareto set where it is known."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,22 +48,23 @@ def surface(
     if truth is None and isinstance(solution, Solution):
         truth = getattr(solution.objectives, "pareto_point", None)
     ax = axes_or_new(ax, n_coordinates=n_variables)
-    kinds = solution.names.transforms if isinstance(solution, Solution) else ()
-    units = solution.raveling.units if isinstance(solution, Solution) else 1.0
+    seen = partial(_seen, solution)
     if isinstance(shape, BezierAtlas):
-        draw_pieces(ax, shape, lambda a: _seen(shape.flat(a), kinds, 1.0))
+        draw_pieces(ax, shape, lambda a: seen(shape.flat(a)))
     else:
-        draw_image(ax, lambda t: _seen(shape(t), kinds, units), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
+        draw_image(ax, lambda t: seen(shape(t)), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net and isinstance(shape, BezierSimplex):
-        _draw_net(ax, shape, _seen(shape.control_points, kinds, units))
+        _draw_net(ax, shape, seen(shape.control_points))
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, heading(title, solution))
 
 
-def _seen(x: ArrayLike, transforms: Sequence[str], units: np.ndarray | float) -> np.ndarray:
+def _seen(solution: Solution | BezierSimplex, x: ArrayLike) -> np.ndarray:
     """Flat vectors of a solver as people see them."""
-    return np.asarray(decode(np.asarray(x), transforms)) * units
+    if not isinstance(solution, Solution):
+        return np.asarray(x)
+    return np.asarray(decode(np.asarray(x), solution.names.transforms)) * solution.raveling.units
 
 
 def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:

@@ -108,8 +108,8 @@ class Problem(AbstractProblem):
     function: Callable
     bounds: Any
     constraints: Any
-    maximize: Any
-    transforms: Any
+    maximize: PyTree
+    transforms: PyTree
     names: Names = eqx.field(static=True)
     n_objectives: int | None = eqx.field(static=True)
     n_variables: int | None = eqx.field(static=True)
@@ -126,8 +126,8 @@ class Problem(AbstractProblem):
         variable_units: Sequence[str] = (),
         bounds: Any = None,
         constraints: Any = None,
-        maximize: Any = None,
-        transforms: Any = None,
+        maximize: PyTree = None,
+        transforms: PyTree = None,
     ):
         if not callable(function):
             raise TypeError(f"function must be callable as function(x) -> (M,), got {function!r}")
