@@ -17,6 +17,13 @@ LARGEST_DEGREE = {1: 14, 2: 10, 3: 7}
 DEEPEST = {1: 7, 2: 5, 3: 3}
 """How often a patch may be cut in two, by the dimension of its region."""
 
+MOST_LEAVES = {1: 60, 2: 100}
+"""Up to so many leaves of a region it may be cut further, towards places where designs are no smooth function of the chart:
+poles, infinite slopes. Leaves get smaller by a constant factor there, and objectives vary less and less over them."""
+
+SMALL = 3.0
+"""A leaf on which objectives vary by fewer tolerances is not cut: any of its designs will do."""
+
 NODES_PER_CONTROL = 1.4
 
 MOST_TRIES = 3
@@ -28,8 +35,21 @@ MOST_EXTENSIONS = 4
 FARTHEST_RAY = 1.0
 """How far rays are followed from the rim of a leaf's nodes, in half widths of its box."""
 
+RAY_POINTS = 60
+"""At which the signs of a patch are looked at along a ray."""
+
+NEARER = (0.3, 0.1, 0.03)
+"""Shares of a ray along which no sign falls to 0, at which it is tried as well: a fold ends a region without a sign."""
+
 RIM_POINTS = 30
 """Of each facet of the hull of a leaf's nodes, at which its patch is asked whether the region goes on."""
+
+STEEPEST_LEVEL = 2.0
+"""The level of a branch varies by less than this times the distance on the chart, since all its weights are at least 0. Where it
+varies by more, nodes of two branches are mixed, and cuts do not help."""
+
+NARROWEST = 1e-3
+"""Half the width of the box around the nodes of a leaf that was never cut, at least."""
 
 OPEN_END = 1e-5
 """Where the signs of a patch are above this at the rim of its nodes, in units of the largest they have, its region goes on."""
@@ -62,16 +82,34 @@ class Region(Nodes):
             self.leaves = [Leaf(patch=patch, stale=False)]
             return
         open_leaves, done = list(self.leaves) or [Leaf()], []
-        deepest = DEEPEST.get(self.d, 2) if self.label.full else min(DEEPEST.get(self.d, 2), 4)
         while open_leaves:
             leaf = open_leaves.pop()
             outcome = self.fit_stale(program, leaf, tol) if leaf.stale else "good"
-            if outcome == "cut" and leaf.depth < deepest:
+            room = len(open_leaves) + len(done) < MOST_LEAVES.get(self.d, 0)
+            if outcome == "cut" and (not self.is_deep(leaf) or (room and self.shrinks(leaf, tol))):
                 open_leaves += self.cut(leaf)
             elif outcome != "empty" and leaf.patch is not None:
                 leaf.hopeless += outcome == "cut"
                 done.append(leaf)
         self.leaves = done
+
+    def is_deep(self, leaf: Leaf) -> bool:
+        """Whether a leaf has been cut so often that its designs may have any accuracy that its objectives allow."""
+        deepest = DEEPEST.get(self.d, 2)
+        return leaf.depth >= (deepest if self.label.full else min(deepest, 4))
+
+    def shrinks(self, leaf: Leaf, tol: float) -> bool:
+        """Whether objectives vary over a leaf by more than it may be off, and its level by no more than a branch's can."""
+        known = self.valid & leaf.inside(self.c)
+        if not known.any() or self.extent(leaf) <= SMALL * tol:
+            return False
+        size = float(np.linalg.norm(np.ptp(self.c[known], axis=0)))
+        return float(np.ptp(self.y[known, len(self.label.side)])) < STEEPEST_LEVEL * size + SMALL * tol
+
+    def extent(self, leaf: Leaf) -> float:
+        """How much objectives vary over the valid nodes of a leaf."""
+        known = self.valid & leaf.inside(self.c)
+        return float(np.ptp(self.label.values(self.y[known], self.c[known]), axis=0).max()) if known.any() else 0.0
 
     def fit_stale(self, program: Program, leaf: Leaf, tol: float) -> str:
         """Fits a leaf anew; a patch that claims solutions where there are none has to be cut."""
@@ -80,7 +118,7 @@ class Region(Nodes):
             self.refresh(program, leaf)
             return "good"
         outcome = self.fit_leaf(program, leaf, tol)
-        return "cut" if outcome == "good" and self.still_wrong(leaf) else outcome
+        return "cut" if outcome == "good" and leaf.degree and self.still_wrong(leaf) else outcome
 
     def refresh(self, program: Program, leaf: Leaf) -> None:
         """The patch of a leaf that cannot be improved, through the nodes that it has now."""
@@ -97,7 +135,7 @@ class Region(Nodes):
         normal = box.axes[:, int(box.sizes.argmax())]
         normal = normal / np.linalg.norm(normal)
         along = known @ normal
-        offset = 0.5 * (np.quantile(along, 0.05) + np.quantile(along, 0.95))
+        offset = 0.5 * (along.min() + along.max())
         return [Leaf([*leaf.cuts, (sign * normal, sign * offset)], leaf.depth + 1, refuted=leaf.refuted) for sign in (1.0, -1.0)]
 
     def still_wrong(self, leaf: Leaf) -> bool:
@@ -120,25 +158,32 @@ class Region(Nodes):
                 continue
             leaf.extensions += 1
             c = self.ends(leaf, patch, box)
-            if len(c) and self.add(self.polish(program, c, patch(c), most=6)).any():
+            if len(c) and self.add(self.beyond(program, c, patch(c))).any():
                 leaf.stale = grown = True
         return grown
 
     def ends(self, leaf: Leaf, patch: Patch, box: Box) -> Float[np.ndarray, "n dimension"]:
-        """Where the signs of a patch fall to 0, and to a little less, on rays that leave its nodes where they still hold."""
+        """Where the signs of a patch fall to 0, and to a little less, on rays that leave its nodes where they still hold.
+
+        Rays end where the leaf does: nodes there leave no gap between this leaf and the next.
+        """
         begin, direction = self.rim_rays(leaf, box)
         goes_on = np.flatnonzero((self.relative_sign(patch, box.back(begin)) > OPEN_END) & leaf.inside(box.back(begin)))
         goes_on = goes_on[spread(begin[goes_on], 2 + 2 * self.d)] if len(goes_on) else goes_on
-        n, reach = len(goes_on), np.linspace(0.0, FARTHEST_RAY, 60)
+        n, reach = len(goes_on), np.linspace(0.0, FARTHEST_RAY, RAY_POINTS)
         u = begin[goes_on, None] + reach[None, :, None] * direction[goes_on, None, :]
-        along = self.relative_sign(patch, box.back(u.reshape(-1, self.d))).reshape(n, len(reach))
-        out = [np.zeros((0, self.d))]
+        c = box.back(u.reshape(-1, self.d))
+        along = self.relative_sign(patch, c).reshape(n, RAY_POINTS)
+        inside = (leaf.inside(c) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)).reshape(n, RAY_POINTS)
+        last = np.where(inside.all(axis=1), RAY_POINTS, inside.argmin(axis=1)) - 1
+        endless = ~(along < 0).any(axis=1)
+        stops = [np.where(endless, int(share * RAY_POINTS), -1) for share in NEARER]
         for level in (0.0, -0.05):
-            first = np.where((along < level).any(axis=1), (along < level).argmax(axis=1), len(reach) - 1)
-            before = np.maximum(first - (level == 0.0), 0)
-            out.append(box.back(u[np.arange(n), before]))
-        c = np.concatenate(out)
-        return c[leaf.inside(c) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
+            first = np.where((along < level).any(axis=1), (along < level).argmax(axis=1), RAY_POINTS - 1)
+            stops.append(np.maximum(first - (level == 0.0), 0))
+        chosen = {(ray, min(int(stop[ray]), int(last[ray]))) for stop in stops for ray in range(n) if stop[ray] >= 0}
+        rows = [ray * RAY_POINTS + k for ray, k in sorted(chosen) if last[ray] > 1]
+        return c[np.array(rows, dtype=int)]
 
     def relative_sign(self, patch: Patch, c: Float[np.ndarray, "n dimension"]) -> Float[np.ndarray, " n"]:
         """The least sign of a patch, each in units of the largest that the region has."""
@@ -170,12 +215,14 @@ class Region(Nodes):
         along = (known - mean) @ axes
         low, high = along.min(axis=0), along.max(axis=0)
         half = 0.5 * (high - low)
-        half = np.maximum(half, max(0.02 * half.max(), 1e-3))
+        half = np.maximum(half, max(0.02 * half.max(), NARROWEST * 0.5 ** (leaf.depth / self.d)))
         return Box(mean + axes @ (0.5 * (low + high)), axes / (1.12 * half))
 
     def fit_leaf(self, program: Program, leaf: Leaf, tol: float) -> str:
         """A patch for a leaf, of the least degree that passes at fresh points: "good", "cut" if there is none, or "empty"."""
         most, best, stalled = LARGEST_DEGREE.get(self.d, 5), np.inf, 0
+        if self.is_deep(leaf) and self.extent(leaf) <= SMALL * tol:
+            return self.fit_small(program, leaf)
         degree = self.first_degree(leaf)
         if leaf.raise_degree:
             leaf.raise_degree = False
@@ -193,6 +240,18 @@ class Region(Nodes):
                 return "cut"
             degree += 1 if error < 30 * tol else 2
         return "cut"
+
+    def fit_small(self, program: Program, leaf: Leaf) -> str:
+        """A constant patch for a leaf on which objectives hardly vary: its level, and any of its designs."""
+        box = self.frame(leaf)
+        if box is None:
+            return "empty"
+        known = np.flatnonzero(self.valid & leaf.inside(self.c))
+        y = self.y[known[[np.linalg.norm(box(self.c[known]), axis=1).argmin()]]]
+        leaf.degree = 0
+        leaf.patch = Patch(self.label, box.corners(), 0, y, self.domain(leaf, box, self.pool(leaf, box)), np.inf)
+        self.check(program, leaf)
+        return "good"
 
     def first_degree(self, leaf: Leaf) -> int:
         """The degree of the leaf so far, else the largest up to 7 that the nodes at hand allow."""
@@ -279,8 +338,11 @@ class Region(Nodes):
         corners = box.corners()
         design = design_matrix(barycentric(corners, self.c[pool]), degree)
         control_points = np.linalg.lstsq(design, self.y[pool], rcond=1e-13)[0]
-        sides = [np.append(normal, offset) for normal, offset in leaf.cuts]
-        leaf.patch = Patch(self.label, corners, degree, control_points, np.array([*sides, *self.rim(box, pool)]), np.inf)
+        leaf.patch = Patch(self.label, corners, degree, control_points, self.domain(leaf, box, pool), np.inf)
+
+    def domain(self, leaf: Leaf, box: Box, pool: np.ndarray) -> Float[np.ndarray, "n_sides n_columns"]:
+        """The half-spaces n·c ≤ o, as rows (n, o), that the patch of a leaf is asked in."""
+        return np.array([*(np.append(normal, offset) for normal, offset in leaf.cuts), *self.rim(box, pool)])
 
     def rim(self, box: Box, pool: np.ndarray) -> list[np.ndarray]:
         """Half-spaces around nodes, a little wider: a patch is not asked beyond."""
@@ -302,14 +364,14 @@ class Region(Nodes):
         box, patch = self.frame(leaf), leaf.patch
         assert box is not None
         assert patch is not None
-        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.0)
-        c = c[leaf.inside(c)]
+        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.1 if leaf.cuts else 1.0)  # up to the cuts, where nodes may be rare
+        c = c[leaf.inside(c) & patch.inside(c)]
         c = c[(self.own_signs(patch(c)) > -1e-3).all(axis=1)][: 3 + 3 * self.d] if len(c) else c
         if len(c) == 0:
             return None
         y = patch(c)
         found = self.polish(program, c, y)
-        error = self.miss(program, y, found)
+        error = self.miss(program, c, y, found, self.is_deep(leaf))
         truth = self.quantities(found)
         self.add(found)
         counts = ~found.ok | (self.own_signs(truth) > -1e-4).all(axis=1)
@@ -317,9 +379,18 @@ class Region(Nodes):
         leaf.patch = replace(patch, error=worst)
         return worst
 
-    def miss(self, program: Program, y: np.ndarray, found: Solutions) -> Float[np.ndarray, " n"]:
-        """How far predictions are from solutions: in objectives, or a hundredth of that in variables; 0.1 where there is none."""
+    def miss(
+        self, program: Program, c: np.ndarray, y: np.ndarray, found: Solutions, only_objectives: bool
+    ) -> Float[np.ndarray, " n"]:
+        """How far predictions are from solutions: in objectives, or a hundredth of that in variables; 0.1 where there is none.
+
+        If only objectives count, those of the predicted design are compared with the predicted ones where there is no solution.
+        """
         M, L = program.n_objectives, program.n_free
-        in_f = np.abs(found.first[:, :M] - np.where(found.active[:, :M], found.a + found.s[:, None], found.r[:, :M])).max(axis=1)
+        f = np.where(found.active[:, :M], found.a + found.s[:, None], found.r[:, :M])
+        if only_objectives:
+            f = np.where(found.ok[:, None], f, self.label.values(y, c))
+            return np.abs(found.first[:, :M] - f).max(axis=1)
+        in_f = np.abs(found.first[:, :M] - f).max(axis=1)
         in_z = np.abs(np.where(found.side == 0, y[:, :L] - found.z, 0.0)).max(axis=1)
         return np.where(found.ok, np.maximum(in_f, 0.01 * in_z), 0.1)

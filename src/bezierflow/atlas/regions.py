@@ -15,6 +15,9 @@ from .region import Region
 CLOSE = 0.03
 """Nodes at most this far away, in chart coordinates, tell by their tangents whether a solution is on their branch."""
 
+AS_GOOD = 10.0
+"""Answers whose objectives differ by less than this many tolerances are as good."""
+
 SAME_BRANCH = 1e-4
 """Regions of one label are the same where their quantities differ by less."""
 
@@ -59,7 +62,7 @@ class Regions(Probes):
             one.ok[:] = True
             label = self.label_of(answers.found, int(row))
             region = self.home(label, one)
-            if region is not None and region.d == 0:
+            if region is None and self.equalled(label, one):
                 continue
             fresh = region is None
             if region is None:
@@ -73,6 +76,8 @@ class Regions(Probes):
                 self.regions.append(region)
                 region.grow(self.program)
             self.mark(region, region.c[before : before + 1])
+            if fresh:
+                self.follow(region)
 
     def mark(self, region: Region, c: np.ndarray, raise_degree: bool = False) -> None:
         """Leaves that hold these nodes are fitted again; where none does, the region begins anew with one leaf."""
@@ -90,8 +95,6 @@ class Regions(Probes):
                 continue
             c, _ = label.coordinates(one.a)
             if region.d == 0:
-                if np.abs(np.where(label.side == 0, region.y[0, :L] - one.z[0], 0.0)).max() < 1e-4:
-                    return region
                 continue
             y = [patch(c)[0] for patch in region.patches if patch.inside(c)[0]]
             if y and np.abs(np.where(label.side == 0, y[0][:L] - one.z[0], 0.0)).max() < 1e-3:
@@ -102,6 +105,18 @@ class Regions(Probes):
             if self.tangent_miss(region, c, one.z[0]) < 2e-3:
                 return region
         return None
+
+    def equalled(self, label: Label, one: Solutions) -> bool:
+        """Whether a patch of the same label holds there with the same objectives: then the front needs no other design."""
+        M = self.program.n_objectives
+        c, _ = label.coordinates(one.a)
+        f = np.where(label.objectives, one.a + one.s[:, None], one.r[:, :M])
+        for region in (region for region in self.regions if region.label.key == label.key):
+            known = [patch(c) for patch in region.patches if patch.inside(c)[0]] if region.d else [region.y[:1]]
+            for y in (y for y in known if label.signs(y, self.box).min() > -self.slack):
+                if np.abs(label.values(y, c) - f).max() < AS_GOOD * self.tol:
+                    return True
+        return False
 
     def tangent_miss(self, region: Region, c: np.ndarray, z: np.ndarray) -> float:
         """How far the tangents at the three nearest nodes lead past z."""
@@ -119,11 +134,15 @@ class Regions(Probes):
     def refit(self) -> None:
         """Fits what is stale, and follows regions to where their patches say that they go on."""
         for region in self.regions:
-            if region.stale:
-                region.fit(self.program, self.tol)
-            while region.extend(self.program):
-                region.fit(self.program, self.tol)
+            self.follow(region)
         self.merge()
+
+    def follow(self, region: Region) -> None:
+        """Fits what is stale of a region, and goes on to where its patches say that it goes on."""
+        if region.stale:
+            region.fit(self.program, self.tol)
+        while region.extend(self.program):
+            region.fit(self.program, self.tol)
 
     def merge(self) -> None:
         """Joins regions of the same label whose patches agree: one of them, and what it lacks of the other."""
