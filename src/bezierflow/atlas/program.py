@@ -182,6 +182,7 @@ class Program:
         endless = np.flatnonzero(np.isfinite(at.values).all(axis=1) & ~np.isfinite(H).all(axis=(1, 2, 3)))
         if len(endless):
             inside = self.evaluator.hessians(self.origin + np.clip(z[endless], self.lower + INSIDE, self.upper - INSIDE) * unit)
+            assert inside.hessians is not None
             J, H = np.array(J), np.array(H)
             J[endless] = np.where(np.isfinite(J[endless]), J[endless], inside.gradients)
             H[endless] = np.where(np.isfinite(H[endless]), H[endless], inside.hessians)
