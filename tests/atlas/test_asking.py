@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from bezierflow.atlas import BezierAtlas
 from bezierflow.atlas.asking import LEAD, SIGN, ask_patches, best_levels
+from bezierflow.atlas.atlas import Units
 from bezierflow.atlas.patches import Label, Patch
+from bezierflow.bezier import Raveling
 
 BOX = (np.zeros(1), np.ones(1))
 PLACE = np.array([[0.1, -0.1]])
@@ -47,3 +50,19 @@ def test_best_levels_are_those_of_all_points():
     np.testing.assert_allclose(level, every.min(axis=1))
     np.testing.assert_array_equal(where, every.argmin(axis=1))
     assert np.all(best_levels(np.zeros((0, 3)), a)[0] == np.inf)
+
+
+def test_where_no_patch_holds_the_point_with_the_least_level_answers():
+    """A corner (0, 1) claims the level of its first objective everywhere; its second one is far above that at (0.6, 0)."""
+    corner = Label(np.array([True, False]), np.zeros(0, dtype=bool), np.zeros(1, dtype=int), 0)
+    point = Patch(corner, np.zeros((1, 0)), 0, np.array([[0.2, 0.0, 1.0, 1.0]]), np.zeros((0, 1)), 0.0)
+    middle = constant(0.5, 0.5)
+    middle = Patch(middle.label, middle.corners, 0, middle.control_points, np.array([[1.0, 0.1], [-1.0, 0.1]]), 0.0)
+    zero, one = np.zeros(2), np.ones(2)
+    units = Units(zero, one, zero[:1], one[:1], zero[:1], one[:1])
+    atlas = BezierAtlas((point, middle), units, Raveling.of(zero[:1]), 1.0)
+    a = np.array([0.3, -0.3])
+    assert atlas.flat(a)[0] == 0.5
+    level = np.max(atlas.front(a) - a)
+    np.testing.assert_allclose(level, best_levels(atlas.points.f, a[None])[0][0], atol=1e-9)
+    assert not atlas.holds(a)

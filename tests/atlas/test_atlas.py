@@ -130,6 +130,29 @@ def test_a_front_in_pieces(broken):
     assert all(not set(piece.meets) & {broken.pareto_set.pieces.index(other) for other in curves} for piece in curves)
 
 
+def test_a_gap_is_no_error(broken):
+    """At a gap two points are equally good, a jump apart; either is right, and the estimate does not count their distance."""
+    assert broken.error.front < 1e-4
+    assert broken.error.coverage > 0.98
+
+
+def test_designs_that_are_no_smooth_function_of_the_front():
+    """All designs with x₁ = 0 have the same objectives: a pole, to which x₂ is an angle."""
+
+    def pole(x):
+        return x[0] * jnp.array([x[1], 1 - x[1], 0.0]) + jnp.array([0.0, 0.0, 1 - x[0]]) + (x[2] - 0.5) ** 2
+
+    solution = bf.minimize(pole, None, bounds=(np.zeros(3), np.ones(3)))
+    x = np.column_stack([np.random.default_rng(0).random((2000, 2)), np.full(2000, 0.5)])
+    x[:500, 0] **= 8
+    gaps = gaps_to(solution, pole, x)
+    assert gaps.max() < 5e-3  # at a corner between patches that no probe has met
+    assert np.quantile(gaps, 0.99) < 5e-5
+    assert solution.error.front < 1e-3
+    assert solution.result.reason is not bf.Reason.SUSPECT
+    assert [piece.dimension for piece in solution.pareto_set.pieces if not piece.face] == [2]
+
+
 def test_designs_keep_their_bounds_exactly_between_nodes_too(curve, area):
     for solution in (curve, area):
         a = np.random.default_rng(1).normal(size=(2000, solution.n_objectives))

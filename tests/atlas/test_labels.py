@@ -71,3 +71,47 @@ def test_a_label_goes_on_smoothly_where_it_does_not_hold(program):
     assert free.ok.all()
     w = free.mu[0, 0]
     np.testing.assert_allclose(free.z[0], w * A + (1 - w) * B, atol=1e-8)
+
+
+def square(objectives, n_objectives):
+    """The problem on the unit square."""
+    feasible = feasible_set((np.zeros(2), np.ones(2)), None, 2)
+    return Program(objectives, n_objectives, feasible, (feasible.lower, feasible.upper))
+
+
+def label_solution(program, a, z, active, side, most=8):
+    """Newton's method on a label, from z."""
+    z, active, side = np.array([z]), np.array([active]), np.array([side])
+    mu = np.where(active, 1 / active.sum(), 0.0)
+    return newton(program, start(program, np.array([a]), z, mu, active, side, program.values(z)), most)
+
+
+def test_variables_at_bounds_stay_there_to_the_last_bit():
+    """Where a slope is infinite, rounding in a variable at its bound would be an error of its fourth root."""
+    steep = square(lambda x: jnp.array([x[0] ** 2 + x[1] ** 0.25, (x[0] - 1) ** 2 + x[1] ** 0.25]), 2)
+    found = label_solution(steep, [0.1, -0.1], [0.37, 0.0], [True, True], [0, -1])
+    assert found.ok.all()
+    assert found.z[0, 1] == 0.0
+    np.testing.assert_allclose(found.z[0, 0], 0.6, atol=1e-9)  # f₁ − f₂ = 2 x₁ − 1 = 0.2
+
+
+def test_a_variable_that_nothing_depends_on_stays_where_it_is():
+    flat = square(lambda x: jnp.array([x[0] ** 2, (x[0] - 1) ** 2 + 0 * x[1]]), 2)
+    found = label_solution(flat, [0.1, -0.1], [0.37, 0.8], [True, True], [0, 0])
+    assert found.ok.all()
+    np.testing.assert_allclose(found.z[0], [0.6, 0.8], atol=1e-9)
+
+
+def test_a_minimum_flatter_than_quadratic_counts_as_found():
+    flat = square(lambda x: jnp.array([(x[0] - 0.5) ** 6 + (x[1] - 0.5) ** 2, x[1]]), 2)
+    found = label_solution(flat, [-9.0, 9.0], [0.55, 0.5], [True, False], [0, 0])
+    assert found.ok.all()
+    assert found.r[0, 0] < 1e-9
+
+
+def test_a_bound_without_a_price_does_not_hold_a_maximum():
+    """cos x₁ at its maximum x₁ = 0, a bound: all slopes vanish there, and inward it falls."""
+    arc = square(lambda x: jnp.array([jnp.cos(x[0]) + x[1], jnp.sin(x[0]) + x[1]]), 2)
+    found = label_solution(arc, [-1.0, 1.0], [0.0, 0.0], [True, False], [-1, -1])
+    assert not found.ok.any()
+    assert label_solution(arc, [1.0, -1.0], [0.0, 0.0], [False, True], [-1, -1]).ok.all()  # where sin x₁ is least

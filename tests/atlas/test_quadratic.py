@@ -23,6 +23,7 @@ def test_optima_obey_their_first_order_conditions():
     assert room.min() > -1e-9
     assert best.multiplier.min() >= 0
     np.testing.assert_allclose(best.multiplier * room, 0, atol=1e-6)
+    np.testing.assert_allclose(best.slack, room, atol=1e-8)
 
 
 def test_scipy_finds_nothing_better():

@@ -158,11 +158,13 @@ class BezierAtlas:
         """What the patches say at chart points.
 
         Every point f of the set is an answer everywhere, with the level max(f − a). Where the patches have none, or one that is
-        clearly worse than the best of `points`, they are asked below that point.
+        clearly worse than the best of `points`, they are asked below that point. To the level of a patch that does not hold is
+        added what its signs are below 0: that is how far an objective that it leaves out is above the level.
         """
         claims = ask_patches(self.patches, a, self.units.box)
         level, near = best_levels(self.points.f, a)
-        lost = np.flatnonzero((claims.number < 0) | (claims.y[:, len(self.units.free)] > level + LEAD))
+        above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
+        lost = np.flatnonzero((claims.number < 0) | (above > level + LEAD))
         if len(lost):
             claims.put(lost, ask_patches(self.patches, centered(self.points.f[near[lost]]), self.units.box))
         return claims

@@ -29,6 +29,19 @@ LONGEST_STEP = 0.3
 CLOSE_STEP = 1e-5
 """A Newton step shorter than this is the last: the error after it is its square."""
 
+FLAT = 1e-10
+"""Added to the curvature in each Newton step: a variable that nothing depends on stays where it is. Solutions are the same."""
+
+STILL = 1e-10
+"""A search that used up its steps has converged all the same if its last one changed no row by more: where rows are flatter than
+quadratic, steps shorten by a constant factor only."""
+
+WEAK = 10 * TIE_OF_LABELS
+"""A bound whose multiplier is smaller has no price but that of the tie-break: its variable may leave it."""
+
+BENT = 1e-4
+"""Where such a variable may leave its bound, curvatures below minus this are negative."""
+
 ZERO = 1e-9
 """Eigenvalues above minus this count as nonnegative."""
 
@@ -147,12 +160,15 @@ def newton(program: Program, begin: Solutions, most: int = 6) -> Solutions:
         length = np.abs(step[:, :L]).max(axis=1, initial=0.0)
         step = step * np.minimum(1.0, LONGEST_STEP / np.maximum(length, 1e-300))[:, None]
         now, step = todo[finite], step[finite]
+        step[:, :L][found.side[now] != 0] = 0.0  # up to rounding they are; at a bound slopes may be infinite
         found.z[now] += step[:, :L]
         found.s[now] += step[:, L]
         found.mu[now] += step[:, L + 1 :]
-        found.r[now] += np.einsum("nij,nj->ni", J[now], step[:, :L])
+        change = np.einsum("nij,nj->ni", J[now], step[:, :L])
+        found.r[now] += change
         last[now] = step[:, :L]
-        near = (length[finite] < CLOSE_STEP) & (residual[finite] < CLOSE_STEP)
+        short = (length[finite] < CLOSE_STEP) | ((iteration == most - 1) & (np.abs(change).max(axis=1) < STILL))
+        near = short & (residual[finite] < CLOSE_STEP) & (np.abs(step[:, L]) < CLOSE_STEP)
         found.ok[now[near]] = True
         todo = now[~near & (np.abs(found.z[now] - 0.5).max(axis=1, initial=0.0) < 10)]
     return _finish(program, found, J, H, last)
@@ -181,7 +197,7 @@ def _system(program: Program, at: Solutions, J: np.ndarray, H: np.ndarray) -> tu
         [np.where(free, pull, 0.0), 1 - at.mu[:, :M].sum(axis=1, keepdims=True), np.where(active, at.r - level, at.mu)], axis=1
     )
     K = np.zeros((n, L + 1 + R, L + 1 + R))
-    K[:, :L, :L] = np.where(free[:, :, None], H, np.eye(L))
+    K[:, :L, :L] = np.where(free[:, :, None], H + FLAT * np.eye(L), np.eye(L))
     K[:, :L, L + 1 :] = np.where(free[:, :, None], np.swapaxes(J, 1, 2), 0.0)
     K[:, L, L + 1 :] = -1.0 * objective
     K[:, L + 1 :, :L] = np.where(active[:, :, None], J, 0.0)
@@ -212,18 +228,23 @@ def _finish(program: Program, found: Solutions, J: np.ndarray, H: np.ndarray, la
     finite = np.isfinite(found.tangent).all(axis=(1, 2)) & np.isfinite(found.bound).all(axis=1) & np.isfinite(found.r).all(axis=1)
     found.ok &= finite
     good = np.flatnonzero(found.ok)
-    found.ok[good] = _is_minimum(program, found.take(good), J[good], H[good])
+    found.ok[good] = _is_minimum(program, found.take(good), J[good], H[good], found.side[good] == 0, ZERO)
+    weak = (found.side != 0) & (np.abs(found.bound) < WEAK)
+    held = np.flatnonzero(found.ok & weak.any(axis=1))
+    found.ok[held] = _is_minimum(program, found.take(held), J[held], H[held], (found.side[held] == 0) | weak[held], BENT)
     return found
 
 
-def _is_minimum(program: Program, found: Solutions, J: np.ndarray, H: np.ndarray) -> Bool[np.ndarray, " n"]:
+def _is_minimum(
+    program: Program, found: Solutions, J: np.ndarray, H: np.ndarray, free: Bool[np.ndarray, "n n_free"], zero: float
+) -> Bool[np.ndarray, " n"]:
     """Whether the curvature is nonnegative along the directions that keep what is active.
 
     Then the symmetric system has no more negative eigenvalues than constraints.
     """
     n, L = found.z.shape
     M, R = program.n_objectives, program.n_rows
-    free, active = found.side == 0, found.active
+    active = found.active
     slopes = np.where(active[:, :, None] & free[:, None, :], J, 0.0)
     S = np.zeros((n, L + 1 + R, L + 1 + R))
     S[:, :L, :L] = np.where(free[:, :, None] & free[:, None, :], H, np.eye(L))
@@ -232,4 +253,4 @@ def _is_minimum(program: Program, found: Solutions, J: np.ndarray, H: np.ndarray
     S[:, L + 1 + np.arange(R), L + 1 + np.arange(R)] = np.where(active, 0.0, -1.0)
     if n == 0:
         return np.zeros(0, dtype=bool)
-    return (np.linalg.eigvalsh(S) < -ZERO).sum(axis=1) <= R
+    return (np.linalg.eigvalsh(S) < -zero).sum(axis=1) <= R

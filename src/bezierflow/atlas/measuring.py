@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from .asking import Claims, centered
 from .building import AtlasState
 from .labels import Solutions, signs
+from .regions import AS_GOOD
 from .search import Search
 
 N_ON_SET, N_ANYWHERE, N_ON_SEAMS = 150, 100, 100
@@ -49,7 +50,9 @@ class AtlasError:
 def measure(state: AtlasState, seed: int) -> AtlasError:
     """Asks the atlas of a state at fresh chart points and compares with solutions there. Uncounted evaluations.
 
-    Newton's method leads from an answer to the solution; where it does not, a search from everything known does.
+    Newton's method leads from an answer to the solution; where it does not, a search from everything known does. At a gap of the
+    front two points may be equally good: an answer whose level is that of the solution is as good if the solution does not
+    dominate it, and what counts is how far the atlas is from the solution at the solution's own chart point.
     """
     from scipy.spatial.distance import pdist
 
@@ -69,13 +72,26 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     distances = program.apart(solution.z, z)
     M, end = program.n_objectives, program.n_objectives + program.n_inequalities
     front = np.abs(r[:, :M] - solution.r[:, :M]).max(axis=1)
-    beaten = (r[:, :M] - a).max(axis=1) > solution.s + BEATEN
+    excess = (r[:, :M] - a).max(axis=1) - solution.s
+    beaten = excess > BEATEN
+    apart = np.flatnonzero((front > AS_GOOD * search.tol) & _as_good(r[:, :M], solution.r[:, :M], excess, AS_GOOD * search.tol))
+    if len(apart):
+        z_there = atlas.scaled(centered(solution.r[apart, :M]))
+        there = np.abs(program.values(z_there)[:, :M] - solution.r[apart, :M]).max(axis=1)
+        front[apart] = np.minimum(front[apart], np.maximum(excess[apart], there))
+        distances[apart] = np.minimum(distances[apart], program.apart(solution.z[apart], z_there))
     constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
     x = atlas.units.x(points.z)
     sample = x[rng.permutation(len(x))[:500]]
     diameter = float(pdist(sample).max()) if len(sample) > 1 else 0.0
     violation = float(constraints.max(initial=0.0))
     return AtlasError(np.where(known, distances, np.nan), front, certified, beaten, violation, diameter)
+
+
+def _as_good(f: np.ndarray, solution: np.ndarray, excess: np.ndarray, tol: float) -> Bool[np.ndarray, " n"]:
+    """Which answers have the level of the solution and are not dominated by it."""
+    worse = np.all(solution <= f + tol, axis=1) & np.any(solution < f - BEATEN, axis=1)
+    return (excess <= tol) & ~worse
 
 
 def _solutions(

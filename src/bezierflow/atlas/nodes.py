@@ -12,6 +12,9 @@ MARGIN = 0.25
 """A node may lie outside of its region by this share of each sign's scale: fits go a little beyond the ends, but not to folds,
 which lie where multipliers grow without bound."""
 
+FARTHEST_BEND = 0.5
+"""By this share of their distance tangents may miss a solution that was extrapolated."""
+
 CHART_SIDE = 1.05
 """Coordinates of the part of the chart that a front can lie in."""
 
@@ -88,6 +91,14 @@ class Nodes:
         found.ok &= np.abs(moved).max(axis=1) < min(0.15 * spread, 0.05) + 1e-6
         return found
 
+    def beyond(self, program: Program, c: np.ndarray, y: Float[np.ndarray, "n width"]) -> Solutions:
+        """Solutions at c from extrapolated quantities; those that no tangent leads to are on another branch, and not ok."""
+        assert self.nodes is not None
+        found = self.polish(program, c, y, most=6)
+        miss, moved = bend(self.nodes.take(self.nearest(c)), found)
+        found.ok &= miss < FARTHEST_BEND * moved + 0.02
+        return found
+
     def begin(self, program: Program, c: np.ndarray, y: np.ndarray) -> Solutions:
         """Predicted quantities as a start for Newton's method."""
         n, L, R = len(c), program.n_free, program.n_rows
@@ -149,10 +160,15 @@ class Nodes:
 def step_along(program: Program, begin: Solutions, a: Float[np.ndarray, "n n_objectives"], most: int) -> Solutions:
     """Solutions at other chart points along the tangents of given ones; not ok where tangents at both ends disagree."""
     found = newton(program, predict(begin, a), most)
-    L, change = program.n_free, a - begin.a
-    forward = begin.z + np.einsum("nij,nj->ni", begin.tangent[:, :L], change)
-    backward = found.z - np.einsum("nij,nj->ni", np.nan_to_num(found.tangent[:, :L]), change)
-    miss = np.maximum(np.abs(forward - found.z).max(axis=1), np.abs(backward - begin.z).max(axis=1))
-    moved = np.abs(found.z - begin.z).max(axis=1)
+    miss, moved = bend(begin, found)
     found.ok &= miss < np.minimum(0.35 * moved, 0.03) + 1e-6
     return found
+
+
+def bend(begin: Solutions, end: Solutions) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """How far the tangents at two solutions lead past the other's variables, and how far apart these are."""
+    L, change = begin.z.shape[1], end.a - begin.a
+    forward = begin.z + np.einsum("nij,nj->ni", begin.tangent[:, :L], change)
+    backward = end.z - np.einsum("nij,nj->ni", np.nan_to_num(end.tangent[:, :L]), change)
+    miss = np.maximum(np.abs(forward - end.z).max(axis=1), np.abs(backward - begin.z).max(axis=1))
+    return miss, np.abs(end.z - begin.z).max(axis=1)

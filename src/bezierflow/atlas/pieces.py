@@ -178,7 +178,7 @@ def _agree(patch: Patch, f: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> B
 def _touching(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]) -> Bool[np.ndarray, "n n"]:
     touch = np.zeros((len(patches), len(patches)), dtype=bool)
     for number, patch in enumerate(patches):
-        agree = _agree(patch, points.f, box)
+        agree = _agree(patch, points.f, box) | _near(points, [number], points.f)
         touch[number, np.unique(points.patch[agree])] = True
     return touch | touch.T
 
@@ -188,4 +188,12 @@ def _covered(
 ) -> bool:
     """Whether most points of a group lie on patches above."""
     f = points.f[np.isin(points.patch, group)]
-    return bool(np.mean(np.any([_agree(patches[k], f, box) for k in above], axis=0)) > 0.5)
+    return bool(np.mean(np.any([_near(points, above, f), *(_agree(patches[k], f, box) for k in above)], axis=0)) > 0.5)
+
+
+def _near(points: Points, numbers: list[int], f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
+    """Which points of the front are next to a point of these patches: a patch may end a little before its neighbor begins."""
+    from scipy.spatial import KDTree
+
+    known = points.f[np.isin(points.patch, numbers)]
+    return np.asarray(KDTree(known).query(f)[0] < MEETING) if len(known) else np.zeros(len(f), dtype=bool)

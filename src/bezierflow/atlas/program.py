@@ -26,6 +26,9 @@ from .asking import best_levels
 STEEPEST = 1e7
 """Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""
 
+INSIDE = 1e-12
+"""Derivatives that do not exist at a bound are taken so far inside of it, in units of the box."""
+
 TIE = 1e-5
 """The weight of Σ f_m in the merit of a point: of several points with the same s it prefers one that is not dominated."""
 
@@ -181,10 +184,18 @@ class Program:
         self._keep(z, at.values)
         scale, unit = self.scale, self.unit
         assert at.hessians is not None
+        J, H = at.gradients, at.hessians
+        endless = np.flatnonzero(np.isfinite(at.values).all(axis=1) & ~np.isfinite(H).all(axis=(1, 2, 3)))
+        if len(endless):
+            inside = self.evaluator.hessians(self.origin + np.clip(z[endless], self.lower + INSIDE, self.upper - INSIDE) * unit)
+            assert inside.hessians is not None
+            J, H = np.array(J), np.array(H)
+            J[endless] = np.where(np.isfinite(J[endless]), J[endless], inside.gradients)
+            H[endless] = np.where(np.isfinite(H[endless]), H[endless], inside.hessians)
         return Look(
             (at.values - self.shift) / scale,
-            _bounded(at.gradients * unit / scale[:, None]),
-            _bounded(at.hessians * unit[:, None] * unit / scale[:, None, None]),
+            _bounded(J * unit / scale[:, None]),
+            _bounded(H * unit[:, None] * unit / scale[:, None, None]),
         )
 
     def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:

@@ -46,7 +46,7 @@ def solve_programs(
         y[now], s[now], multiplier[now] = step.y[fine], step.slack[fine], step.multiplier[fine]
         primal = np.abs(np.einsum("nij,nj->ni", G[now], y[now]) + s[now] - b[now]).max(axis=1)
         todo = now[((s[now] * multiplier[now]).mean(axis=1) > GAP) | (primal > 1e-10)]
-    return Optimum(y, s, multiplier / length)
+    return Optimum(y, s * length, multiplier / length)
 
 
 def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimum) -> Optimum:

@@ -1,24 +1,28 @@
 """A region of the chart: the patches that are fitted through its nodes, cut where one does not suffice."""
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from ..bezier import design_matrix
 from ..simplex import n_controls
 from .labels import Solutions
-from .nodes import CHART_SIDE, Nodes
+from .leaves import Box, Leaf, spread
 from .patches import Label, Patch, barycentric
 from .program import Program
-
-if TYPE_CHECKING:
-    from scipy.spatial import ConvexHull
+from .rims import Rims
 
 LARGEST_DEGREE = {1: 14, 2: 10, 3: 7}
 DEEPEST = {1: 7, 2: 5, 3: 3}
 """How often a patch may be cut in two, by the dimension of its region."""
+
+MOST_LEAVES = {1: 60, 2: 100}
+"""Up to so many leaves of a region it may be cut further, towards places where designs are no smooth function of the chart:
+poles, infinite slopes. Leaves get smaller by a constant factor there, and objectives vary less and less over them."""
+
+SMALL = 3.0
+"""A leaf on which objectives vary by fewer tolerances is not cut: any of its designs will do."""
 
 NODES_PER_CONTROL = 1.4
 
@@ -28,74 +32,15 @@ MOST_TRIES = 3
 MOST_EXTENSIONS = 4
 """How often a leaf's ends are looked for, until a node from elsewhere shows that it goes on."""
 
-FARTHEST_RAY = 1.0
-"""How far rays are followed from the rim of a leaf's nodes, in half widths of its box."""
-
-RIM_POINTS = 30
-"""Of each facet of the hull of a leaf's nodes, at which its patch is asked whether the region goes on."""
-
-OPEN_END = 1e-5
-"""Where the signs of a patch are above this at the rim of its nodes, in units of the largest they have, its region goes on."""
+STEEPEST_LEVEL = 2.0
+"""The level of a branch varies by less than this times the distance on the chart, since all its weights are at least 0. Where it
+varies by more, nodes of two branches are mixed, and cuts do not help."""
 
 USABLE = 1e-3
 """A patch that misses fresh points by more is not asked."""
 
 
-@dataclass
-class Leaf:
-    """A part of a region that one patch shall cover."""
-
-    cuts: list[tuple[np.ndarray, float]] = field(default_factory=list)
-    """Half-spaces n·c ≤ o of the parts that cuts have left."""
-    depth: int = 0
-    patch: Patch | None = None
-    degree: int = 0
-    raise_degree: bool = False
-    stale: bool = True
-    refuted: list[np.ndarray] = field(default_factory=list)
-    """Coordinates at which a patch claimed a solution where there is none."""
-    extensions: int = 0
-    """How often ends were looked for since nodes last came from elsewhere."""
-    hopeless: int = 0
-    """How often a fit ended above the tolerance without a way on."""
-
-    def inside(self, c: Float[np.ndarray, "n dimension"], slack: float = 1e-12) -> Bool[np.ndarray, " n"]:
-        """Which coordinates are in this part."""
-        mask = np.ones(len(c), dtype=bool)
-        for normal, offset in self.cuts:
-            mask &= c @ normal <= offset + slack
-        return mask
-
-
-@dataclass
-class Box:
-    """A box along the principal axes of a leaf's nodes: u = (c − center) @ axes lies in [−1, 1]^d."""
-
-    center: np.ndarray
-    axes: np.ndarray
-
-    def __call__(self, c: np.ndarray) -> np.ndarray:
-        """From coordinates to the box."""
-        return (c - self.center) @ self.axes
-
-    def back(self, u: np.ndarray) -> np.ndarray:
-        """From the box to coordinates."""
-        return self.center + np.linalg.solve(self.axes.T, u.T).T
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Half the length of each side."""
-        return 1 / np.linalg.norm(self.axes, axis=0)
-
-    def corners(self) -> np.ndarray:
-        """A simplex around the box."""
-        d = len(self.center)
-        u = -np.ones((d + 1, d))
-        u[1:] += 2 * d * np.eye(d)
-        return self.back(u)
-
-
-class Region(Nodes):
+class Region(Rims):
     """Where one label holds, on one branch of its solutions, with patches that cover it."""
 
     def __init__(self, label: Label, program: Program, seed: int):
@@ -119,16 +64,34 @@ class Region(Nodes):
             self.leaves = [Leaf(patch=patch, stale=False)]
             return
         open_leaves, done = list(self.leaves) or [Leaf()], []
-        deepest = DEEPEST.get(self.d, 2) if self.label.full else min(DEEPEST.get(self.d, 2), 4)
         while open_leaves:
             leaf = open_leaves.pop()
             outcome = self.fit_stale(program, leaf, tol) if leaf.stale else "good"
-            if outcome == "cut" and leaf.depth < deepest:
+            room = len(open_leaves) + len(done) < MOST_LEAVES.get(self.d, 0)
+            if outcome == "cut" and (not self.is_deep(leaf) or (room and self.shrinks(leaf, tol))):
                 open_leaves += self.cut(leaf)
             elif outcome != "empty" and leaf.patch is not None:
                 leaf.hopeless += outcome == "cut"
                 done.append(leaf)
         self.leaves = done
+
+    def is_deep(self, leaf: Leaf) -> bool:
+        """Whether a leaf has been cut so often that its designs may have any accuracy that its objectives allow."""
+        deepest = DEEPEST.get(self.d, 2)
+        return leaf.depth >= (deepest if self.label.full else min(deepest, 4))
+
+    def shrinks(self, leaf: Leaf, tol: float) -> bool:
+        """Whether objectives vary over a leaf by more than it may be off, and its level by no more than a branch's can."""
+        known = self.valid & leaf.inside(self.c)
+        if not known.any() or self.extent(leaf) <= SMALL * tol:
+            return False
+        size = float(np.linalg.norm(np.ptp(self.c[known], axis=0)))
+        return float(np.ptp(self.y[known, len(self.label.side)])) < STEEPEST_LEVEL * size + SMALL * tol
+
+    def extent(self, leaf: Leaf) -> float:
+        """How much objectives vary over the valid nodes of a leaf."""
+        known = self.valid & leaf.inside(self.c)
+        return float(np.ptp(self.label.values(self.y[known], self.c[known]), axis=0).max()) if known.any() else 0.0
 
     def fit_stale(self, program: Program, leaf: Leaf, tol: float) -> str:
         """Fits a leaf anew; a patch that claims solutions where there are none has to be cut."""
@@ -136,8 +99,9 @@ class Region(Nodes):
         if leaf.patch is not None and leaf.hopeless >= MOST_TRIES:
             self.refresh(program, leaf)
             return "good"
-        outcome = self.fit_leaf(program, leaf, tol)
-        return "cut" if outcome == "good" and self.still_wrong(leaf) else outcome
+        small = self.is_deep(leaf) and self.extent(leaf) <= SMALL * tol
+        outcome = self.fit_small(program, leaf) if small else self.fit_leaf(program, leaf, tol)
+        return "cut" if outcome == "good" and leaf.degree and self.still_wrong(leaf) else outcome
 
     def refresh(self, program: Program, leaf: Leaf) -> None:
         """The patch of a leaf that cannot be improved, through the nodes that it has now."""
@@ -154,7 +118,7 @@ class Region(Nodes):
         normal = box.axes[:, int(box.sizes.argmax())]
         normal = normal / np.linalg.norm(normal)
         along = known @ normal
-        offset = 0.5 * (np.quantile(along, 0.05) + np.quantile(along, 0.95))
+        offset = 0.5 * (along.min() + along.max())
         return [Leaf([*leaf.cuts, (sign * normal, sign * offset)], leaf.depth + 1, refuted=leaf.refuted) for sign in (1.0, -1.0)]
 
     def still_wrong(self, leaf: Leaf) -> bool:
@@ -177,58 +141,9 @@ class Region(Nodes):
                 continue
             leaf.extensions += 1
             c = self.ends(leaf, patch, box)
-            if len(c) and self.add(self.polish(program, c, patch(c), most=6)).any():
+            if len(c) and self.add(self.beyond(program, c, patch(c))).any():
                 leaf.stale = grown = True
         return grown
-
-    def ends(self, leaf: Leaf, patch: Patch, box: Box) -> Float[np.ndarray, "n dimension"]:
-        """Where the signs of a patch fall to 0, and to a little less, on rays that leave its nodes where they still hold."""
-        begin, direction = self.rim_rays(leaf, box)
-        goes_on = np.flatnonzero((self.relative_sign(patch, box.back(begin)) > OPEN_END) & leaf.inside(box.back(begin)))
-        goes_on = goes_on[spread(begin[goes_on], 2 + 2 * self.d)] if len(goes_on) else goes_on
-        n, reach = len(goes_on), np.linspace(0.0, FARTHEST_RAY, 60)
-        u = begin[goes_on, None] + reach[None, :, None] * direction[goes_on, None, :]
-        along = self.relative_sign(patch, box.back(u.reshape(-1, self.d))).reshape(n, len(reach))
-        out = [np.zeros((0, self.d))]
-        for level in (0.0, -0.05):
-            first = np.where((along < level).any(axis=1), (along < level).argmax(axis=1), len(reach) - 1)
-            before = np.maximum(first - (level == 0.0), 0)
-            out.append(box.back(u[np.arange(n), before]))
-        c = np.concatenate(out)
-        return c[leaf.inside(c) & (np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
-
-    def relative_sign(self, patch: Patch, c: Float[np.ndarray, "n dimension"]) -> Float[np.ndarray, " n"]:
-        """The least sign of a patch, each in units of the largest that the region has."""
-        known = np.clip(self.own_signs(self.y[self.valid]).max(axis=0), 0.05, 1.0)
-        return (self.own_signs(patch(c)) / known).min(axis=1)
-
-    def rim_rays(self, leaf: Leaf, box: Box) -> tuple[Float[np.ndarray, "n dimension"], Float[np.ndarray, "n dimension"]]:
-        """Points of the box on the rim of a leaf's nodes, with directions that lead outward."""
-        u = box(self.c[self.pool(leaf, box)])
-        hull = hull_of(u) if self.d > 1 else None
-        if hull is None:
-            unit = np.concatenate([np.eye(self.d), -np.eye(self.d)])
-            middle = 0.5 * (u.min(axis=0) + u.max(axis=0))
-            return middle + unit * 0.5 * np.ptp(u, axis=0), unit
-        outer = u[hull.vertices]
-        away = outer - outer.mean(axis=0)
-        away = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-12)
-        shares = self.rng.dirichlet(np.ones(self.d), RIM_POINTS)
-        inner = np.einsum("kd,fdi->fki", shares, u[hull.simplices]).reshape(-1, self.d)
-        return np.concatenate([outer, inner]), np.concatenate([away, np.repeat(hull.equations[:, :-1], RIM_POINTS, axis=0)])
-
-    def frame(self, leaf: Leaf) -> Box | None:
-        """A box around the valid nodes of a leaf, a little larger; None if there are none."""
-        known = self.c[self.valid & leaf.inside(self.c)]
-        if len(known) == 0:
-            return None
-        mean = known.mean(axis=0)
-        axes = np.linalg.eigh(np.cov(known.T).reshape(self.d, self.d))[1] if len(known) > self.d + 1 else np.eye(self.d)
-        along = (known - mean) @ axes
-        low, high = along.min(axis=0), along.max(axis=0)
-        half = 0.5 * (high - low)
-        half = np.maximum(half, max(0.02 * half.max(), 1e-3))
-        return Box(mean + axes @ (0.5 * (low + high)), axes / (1.12 * half))
 
     def fit_leaf(self, program: Program, leaf: Leaf, tol: float) -> str:
         """A patch for a leaf, of the least degree that passes at fresh points: "good", "cut" if there is none, or "empty"."""
@@ -250,6 +165,18 @@ class Region(Nodes):
                 return "cut"
             degree += 1 if error < 30 * tol else 2
         return "cut"
+
+    def fit_small(self, program: Program, leaf: Leaf) -> str:
+        """A constant patch for a leaf on which objectives hardly vary: its level, and any of its designs."""
+        box = self.frame(leaf)
+        if box is None:
+            return "empty"
+        known = np.flatnonzero(self.valid & leaf.inside(self.c))
+        y = self.y[known[[np.linalg.norm(box(self.c[known]), axis=1).argmin()]]]
+        leaf.degree = 0
+        leaf.patch = Patch(self.label, box.corners(), 0, y, self.domain(leaf, box, self.pool(leaf, box)), np.inf)
+        self.check(program, leaf)
+        return "good"
 
     def first_degree(self, leaf: Leaf) -> int:
         """The degree of the leaf so far, else the largest up to 7 that the nodes at hand allow."""
@@ -299,74 +226,26 @@ class Region(Nodes):
         if len(c):
             self.add(self.track(program, c) if leaf.patch is None else self.polish(program, c, leaf.patch(c)))
 
-    def candidates(self, leaf: Leaf, box: Box, n: int, inflate: float) -> Float[np.ndarray, "n_found dimension"]:
-        """Random points in the inflated hull of a leaf's valid nodes, denser to its rim."""
-        u = box(self.c[self.valid & leaf.inside(self.c)])
-        if self.d == 1:
-            x = inflate * np.cos(np.pi * self.rng.random((n, 1))) / 1.12
-        else:
-            hull = hull_of(u)
-            if hull is None:
-                x = np.cos(np.pi * self.rng.random((n, self.d)))
-            else:
-                middle = u[hull.vertices].mean(axis=0)
-                facets = hull.simplices[self.rng.integers(len(hull.simplices), size=n)]
-                shares = self.rng.dirichlet(np.ones(self.d), n)
-                rim = np.einsum("nk,nkd->nd", shares, u[facets])
-                reach = inflate * np.sin(0.5 * np.pi * self.rng.random(n) ** (1 / self.d))
-                x = middle + reach[:, None] * (rim - middle)
-        c = box.back(x)
-        c = c[(np.abs(c) <= 1.02 * CHART_SIDE).all(axis=1)]
-        return c[leaf.inside(c, 0.05 * box.sizes.min())]
-
-    def pool(self, leaf: Leaf, box: Box) -> np.ndarray:
-        """The nodes that a leaf's patch is fitted to: those in its box and near the hull of its valid ones."""
-        u = box(self.c)
-        mask = (np.abs(u) <= 1.05).all(axis=1) & leaf.inside(self.c, 0.06 * box.sizes.min())
-        known = u[self.valid & leaf.inside(self.c)]
-        if self.d > 1 and len(known) >= self.d + 3:
-            middle, hull = known.mean(axis=0), hull_of(known)
-            if hull is not None:
-                sides = hull.equations[:, :-1]
-                mask &= np.all((u - middle) @ sides.T <= -1.25 * (middle @ sides.T + hull.equations[:, -1]), axis=1)
-        return np.flatnonzero(mask)
-
     def interpolate(self, leaf: Leaf, box: Box, pool: np.ndarray, degree: int) -> None:
         """The least-squares patch through nodes."""
         corners = box.corners()
         design = design_matrix(barycentric(corners, self.c[pool]), degree)
         control_points = np.linalg.lstsq(design, self.y[pool], rcond=1e-13)[0]
-        sides = [np.append(normal, offset) for normal, offset in leaf.cuts]
-        leaf.patch = Patch(self.label, corners, degree, control_points, np.array([*sides, *self.rim(box, pool)]), np.inf)
-
-    def rim(self, box: Box, pool: np.ndarray) -> list[np.ndarray]:
-        """Half-spaces around nodes, a little wider: a patch is not asked beyond."""
-        u, out = box(self.c[pool]), []
-        hull = hull_of(u) if self.d > 1 else None
-        if hull is not None:
-            for row in hull.equations:
-                normal = box.axes @ row[:-1]
-                out.append(np.append(normal, normal @ box.center - row[-1] + 0.03))
-        else:
-            for i in range(self.d):
-                normal = box.axes[:, i]
-                out.append(np.append(normal, normal @ box.center + u[:, i].max() + 0.02))
-                out.append(np.append(-normal, -normal @ box.center - u[:, i].min() + 0.02))
-        return out
+        leaf.patch = Patch(self.label, corners, degree, control_points, self.domain(leaf, box, pool), np.inf)
 
     def check(self, program: Program, leaf: Leaf) -> float | None:
         """The error of a leaf's patch at fresh points of the region, which become nodes; None if it claims no point."""
         box, patch = self.frame(leaf), leaf.patch
         assert box is not None
         assert patch is not None
-        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.0)
-        c = c[leaf.inside(c)]
+        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.1 if leaf.cuts else 1.0)  # up to the cuts, where nodes may be rare
+        c = c[leaf.inside(c) & patch.inside(c)]
         c = c[(self.own_signs(patch(c)) > -1e-3).all(axis=1)][: 3 + 3 * self.d] if len(c) else c
         if len(c) == 0:
             return None
         y = patch(c)
         found = self.polish(program, c, y)
-        error = self.miss(program, y, found)
+        error = self.miss(program, c, y, found, self.is_deep(leaf))
         truth = self.quantities(found)
         self.add(found)
         counts = ~found.ok | (self.own_signs(truth) > -1e-4).all(axis=1)
@@ -374,33 +253,18 @@ class Region(Nodes):
         leaf.patch = replace(patch, error=worst)
         return worst
 
-    def miss(self, program: Program, y: np.ndarray, found: Solutions) -> Float[np.ndarray, " n"]:
-        """How far predictions are from solutions: in objectives, or a hundredth of that in variables; 0.1 where there is none."""
+    def miss(
+        self, program: Program, c: np.ndarray, y: np.ndarray, found: Solutions, only_objectives: bool
+    ) -> Float[np.ndarray, " n"]:
+        """How far predictions are from solutions: in objectives, or a hundredth of that in variables; 0.1 where there is none.
+
+        If only objectives count, those of the predicted design are compared with the predicted ones where there is no solution.
+        """
         M, L = program.n_objectives, program.n_free
-        in_f = np.abs(found.first[:, :M] - np.where(found.active[:, :M], found.a + found.s[:, None], found.r[:, :M])).max(axis=1)
+        f = np.where(found.active[:, :M], found.a + found.s[:, None], found.r[:, :M])
+        if only_objectives:
+            f = np.where(found.ok[:, None], f, self.label.values(y, c))
+            return np.abs(found.first[:, :M] - f).max(axis=1)
+        in_f = np.abs(found.first[:, :M] - f).max(axis=1)
         in_z = np.abs(np.where(found.side == 0, y[:, :L] - found.z, 0.0)).max(axis=1)
         return np.where(found.ok, np.maximum(in_f, 0.01 * in_z), 0.1)
-
-
-def hull_of(u: Float[np.ndarray, "n dimension"]) -> "ConvexHull | None":
-    """The convex hull, or None where the points are too few or lie in a plane."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    if len(u) < u.shape[1] + 3:
-        return None
-    try:
-        return ConvexHull(u)
-    except QhullError:
-        return None
-
-
-def spread(points: Float[np.ndarray, "n dimension"], n: int) -> np.ndarray:
-    """The numbers of n points far from each other."""
-    if len(points) <= n:
-        return np.arange(len(points))
-    chosen = [int(np.linalg.norm(points - points.mean(axis=0), axis=1).argmax())]
-    distance = np.linalg.norm(points - points[chosen[0]], axis=1)
-    while len(chosen) < n:
-        chosen.append(int(distance.argmax()))
-        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
-    return np.array(chosen)

@@ -21,6 +21,14 @@ WELL_COVERED = 0.98
 MOST_MISSES = 10.0
 """Fresh answers may miss by this many times the tolerance that patches were made with: the worst of hundreds of new points."""
 
+ADVICE = {
+    Flag.NOT_AT_TOLERANCE: (
+        f"answers miss by more than {MOST_MISSES:.0f} times the tolerance: accept error.front, give a larger tol, or narrow the "
+        "bounds to the part that matters"
+    )
+}
+"""What to do about a flag, where an atlas differs from a surface."""
+
 
 class AtlasFlow(AbstractFlow[AtlasState]):
     """Solves for one region of the chart after the other until their patches cover it. Its mathematics is in `bezierflow.atlas`.
@@ -114,7 +122,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         }
         if run.stopped is not None:
             return Result(run.stopped, f"{ends[run.stopped]}; {made}")
-        advice = "; ".join(flag.value for flag in by_cause(error.flags))
+        advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
         if Flag.NOT_COVERED in error.flags:
             return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {made}")
         if error.flags:
