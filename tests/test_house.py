@@ -20,6 +20,7 @@ FLOORS = [
     {"evaluation"},
     {"normal", "atlas"},
     {"flow"},
+    {"points"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo"},
     {"cli"},

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .explorer import explore
     from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
+    from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
@@ -27,6 +28,7 @@ _ROOMS = (
     "metrics",
     "normal",
     "plots",
+    "points",
     "problems",
     "scalarizations",
     "simplex",
@@ -39,6 +41,7 @@ _HOMES = {
     "explorer": ("explore",),
     "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
+    "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
 }
@@ -69,6 +72,7 @@ __all__ = [
     "fit",
     "fit_points",
     "fit_skeleton",
+    "from_points",
     "lift",
     "load",
     "metrics",

@@ -47,3 +47,15 @@ class Flag(Enum):
         "raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"
     )
     BUDGET_SPENT = "the budget of evaluations was spent: the best surface so far was returned; give a larger budget"
+    POINTS_APART = (
+        "the points fall into groups apart from each other: the Pareto set has several pieces, or points are missing; "
+        "what the surface says between the groups is a guess"
+    )
+    POINTS_DEGENERATE = (
+        "the points fill fewer dimensions than there are objectives minus one: some objectives agree; "
+        "trust the surface near the points alone, or drop an objective"
+    )
+    POINTS_MISSED = (
+        "held-out points lie far from the surface: the points scatter, are too few, or are no single curved simplex; "
+        "do not trust the surface between the points"
+    )
