@@ -8,6 +8,7 @@ import click
 from .benching import bench
 from .pictures import explore, plot
 from .reproducing import reproduce
+from .sampling import sample
 from .solving import demo, evaluate, fit, solve
 from .stability import stability
 
@@ -21,6 +22,7 @@ def main() -> None:
     Try:
       bezierflow solve scaled-med --output pareto.bez
       bezierflow evaluate pareto.bez 0.2,0.3,0.5
+      bezierflow sample pareto.bez -n 100 -o points.csv
       bezierflow fit points.csv --objectives 3 --output surface.bez
       bezierflow plot pareto.bez
       bezierflow explore pareto.bez
@@ -28,7 +30,7 @@ def main() -> None:
     use_compilation_cache()
 
 
-for command in (solve, evaluate, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (solve, evaluate, sample, fit, plot, explore, stability, reproduce, bench, demo):
     main.add_command(command)
 
 

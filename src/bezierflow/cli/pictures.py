@@ -30,7 +30,7 @@ def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -
     if chosen not in kinds:
         raise click.BadParameter(f"--kind must be one of {', '.join(kinds)}, got {kind!r}")
     target = Path(output) if output else Path(file).with_suffix(".png")
-    drawn = or_fail(kinds[chosen], _solution(file))
+    drawn = or_fail(kinds[chosen], read_solution(file))
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
     or_fail(figure.savefig, target, dpi=dpi)
     click.echo(f"written: {target}")
@@ -43,11 +43,12 @@ def plot(file: str, kind: str, output: str | None, dpi: int, list_kinds: bool) -
 def explore(file: str, output: str | None, title: str) -> None:
     """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network."""
     target = Path(output) if output else Path(file).with_suffix(".html")
-    page = or_fail(bf.explore, _solution(file), target, title=title or Path(file).stem)
+    page = or_fail(bf.explore, read_solution(file), target, title=title or Path(file).stem)
     click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
 
 
-def _solution(file: str) -> "bf.Solution":
+def read_solution(file: str) -> "bf.Solution":
+    """The solution in a file, or a clean line that says why there is none."""
     loaded = or_fail(bf.load, file)
     if not isinstance(loaded, bf.Solution):
         raise click.ClickException(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
