@@ -1,7 +1,9 @@
 """Optuna: a finished multi-objective study as a solution."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -10,8 +12,12 @@ from ..points import from_points
 from ..problems import Names
 from .requirements import require
 
+if TYPE_CHECKING:
+    import optuna
+    from optuna.distributions import FloatDistribution, IntDistribution
 
-def from_study(study: Any) -> Solution:
+
+def from_study(study: "optuna.Study") -> Solution:
     """The solution through the completed trials of a multi-objective study (see `bezierflow.from_points`).
 
     bezierflow minimizes: an objective that the study maximizes has its sign changed, and is called "accuracy (negated)" where
@@ -20,42 +26,58 @@ def from_study(study: Any) -> Solution:
     Args:
         study: an `optuna.Study` with two directions or more. Trials that failed or broke a constraint are left out.
     """
-    optuna = require("optuna", "Optuna")
+    library = require("optuna", "Optuna")
     if len(study.directions) < 2:
         raise ValueError("study must have two objectives or more, got one; study.best_trial is the answer to that")
-    trials = [trial for trial in study.get_trials(deepcopy=False) if _counts(trial, optuna)]
+    trials = [trial for trial in study.get_trials(deepcopy=False) if _counts(trial, library)]
     if not trials:
         raise ValueError(f"study has no completed trials that keep its constraints, of {len(study.trials)} trials")
-    spaces = _spaces(trials, optuna)
-    x = np.array([[float(trial.params[name]) for name in spaces] for trial in trials])
-    flipped = np.array([direction == optuna.study.StudyDirection.MAXIMIZE for direction in study.directions])
-    f = np.array([trial.values for trial in trials], dtype=float) * np.where(flipped, -1.0, 1.0)
-    texts = study.metric_names or [f"f{m + 1}" for m in range(len(flipped))]
-    objectives = tuple(f"{text} (negated)" if sign else text for text, sign in zip(texts, flipped, strict=True))
+    spaces = _spaces(trials, library)
+    flipped = np.array([direction == library.study.StudyDirection.MAXIMIZE for direction in study.directions])
+    x, f = _arrays(trials, list(spaces))
+    names = study.metric_names or [f"f{m + 1}" for m in range(len(flipped))]
     lower, upper = np.array([(space.low, space.high) for space in spaces.values()], dtype=float).T
-    solution = from_points(x, f, names=Names(objectives, tuple(spaces)), bounds=(lower, upper))
-    if not flipped.any():
+    solution = from_points(
+        x, np.where(flipped, -f, f), names=Names(_signed(names, flipped), tuple(spaces)), bounds=(lower, upper)
+    )
+    return _told(solution, [names[m] for m in np.flatnonzero(flipped)])
+
+
+def _arrays(trials: "list[optuna.trial.FrozenTrial]", variables: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Parameters and values, one trial a row."""
+    x = np.array([[float(trial.params[name]) for name in variables] for trial in trials])
+    return x, np.array([trial.values for trial in trials], dtype=float)
+
+
+def _signed(names: Sequence[str], flipped: np.ndarray) -> tuple[str, ...]:
+    """The names of objectives as they are minimized."""
+    return tuple(f"{name} (negated)" if sign else name for name, sign in zip(names, flipped, strict=True))
+
+
+def _told(solution: Solution, maximized: list[str]) -> Solution:
+    """The solution whose result says which signs were changed."""
+    if not maximized:
         return solution
-    told = ", ".join(text for text, sign in zip(texts, flipped, strict=True) if sign)
-    message = f"{solution.result.message}; the study maximizes {told}, so that their signs are changed here"
+    message = f"{solution.result.message}; the study maximizes {', '.join(maximized)}, so that their signs are changed here"
     return replace(solution, result=Result(solution.result.reason, message))
 
 
-def _counts(trial: Any, optuna: Any) -> bool:
+def _counts(trial: "optuna.trial.FrozenTrial", library: ModuleType) -> bool:
     """Whether a trial was completed and kept its constraints."""
     constraints = trial.system_attrs.get("constraints") or ()
-    return trial.state == optuna.trial.TrialState.COMPLETE and all(value <= 0 for value in constraints)
+    return trial.state == library.trial.TrialState.COMPLETE and all(value <= 0 for value in constraints)
 
 
-def _spaces(trials: list[Any], optuna: Any) -> dict[str, Any]:
+def _spaces(trials: "list[optuna.trial.FrozenTrial]", library: ModuleType) -> "dict[str, FloatDistribution | IntDistribution]":
     """The distributions of the parameters that vary, by name, or an error that names the one that is not numeric or missing."""
-    names = sorted({name for trial in trials for name in trial.params})
-    for name in names:
-        if any(name not in trial.params for trial in trials):
-            raise ValueError(f"study must have all parameters in all trials, but {name!r} is missing in some: it is conditional")
+    names = sorted(set().union(*(trial.params for trial in trials)))
+    conditional = [name for name in names if any(name not in trial.params for trial in trials)]
+    if conditional:
+        raise ValueError(f"study must have all parameters in all trials, but {conditional[0]!r} is missing in some of them")
     spaces = {name: trials[-1].distributions[name] for name in names}
-    kinds = optuna.distributions.FloatDistribution, optuna.distributions.IntDistribution
-    wrong = [name for name, space in spaces.items() if not isinstance(space, kinds)]
+    kinds = library.distributions.FloatDistribution, library.distributions.IntDistribution
+    numeric = {name: cast("FloatDistribution | IntDistribution", s) for name, s in spaces.items() if isinstance(s, kinds)}
+    wrong = sorted(spaces.keys() - numeric.keys())
     if wrong:
         raise TypeError(f"study must have numeric parameters alone, got the categorical {', '.join(map(repr, wrong))}")
-    return {name: space for name, space in spaces.items() if space.low < space.high}
+    return {name: space for name, space in numeric.items() if space.low < space.high}

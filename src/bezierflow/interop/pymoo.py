@@ -1,23 +1,28 @@
 """pymoo: a `Result` as a solution, the same points polished with exact derivatives, and a solution as a starting population."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
+from jaxtyping import PyTree
+from numpy.typing import ArrayLike
 
 from ..flow import Points, Solution, minimize
 from ..points import from_points
 from ..problems import Names
 from .requirements import require
 
+if TYPE_CHECKING:
+    from pymoo.core.population import Population
+
 
 @runtime_checkable
 class Result(Protocol):
     """What is read of a pymoo `Result`: designs `X`, values `F` and the `problem` with its bounds."""
 
-    X: Any
-    F: Any
-    problem: Any
+    X: ArrayLike | None
+    F: ArrayLike | None
+    problem: object
 
 
 def from_result(result: Result, names: Names | None = None) -> Solution:
@@ -39,7 +44,12 @@ def from_result(result: Result, names: Names | None = None) -> Solution:
 
 
 def polish(
-    result: Result, objectives: Callable[[Any], Any], n: int | None = None, *, constraints: Any = None, tol: float | None = None
+    result: Result,
+    objectives: Callable[[PyTree], PyTree],
+    n: int | None = None,
+    *,
+    constraints: object = None,
+    tol: float | None = None,
 ) -> Points:
     """Points on the Pareto set itself, found by `bezierflow.minimize` from the points of a pymoo `Result`: `X`, `F` and `t`.
 
@@ -52,17 +62,17 @@ def polish(
     """
     start = from_result(result).pareto_set
     solution = minimize(objectives, start, bounds=_bounds(result), constraints=constraints, tol=tol)
-    return solution.spread(max(len(result.F) if n is None else n, solution.n_objectives))
+    return solution.spread(max(len(np.asarray(result.F)) if n is None else n, solution.n_objectives))
 
 
-def to_population(solution: Solution, n: int = 100) -> Any:
+def to_population(solution: Solution, n: int = 100) -> "Population":
     """A pymoo `Population` of n designs spread evenly over the front, to be given as `sampling=` to an algorithm."""
     population = require("pymoo.core.population", "pymoo")
     x = np.asarray(solution.raveling.ravel(solution.spread(n).X, batch_axes=1))
     return population.Population.new("X", x)
 
 
-def _bounds(result: Result) -> Any:
+def _bounds(result: Result) -> tuple[ArrayLike, ArrayLike] | None:
     """(lower, upper) of the problem, or None where it has none."""
     lower, upper = getattr(result.problem, "xl", None), getattr(result.problem, "xu", None)
     if lower is None and upper is None:

@@ -7,10 +7,13 @@ import numpy as np
 from ..bezier import BezierSimplex
 from .requirements import require
 
+Model = Any
+"""A `torch_bsf.BezierModel`. Its library brings torch along, which is large, so that nothing here imports it for its types."""
+
 LINE = "pip install pytorch-bsf"
 
 
-def from_model(model: Any) -> BezierSimplex:
+def from_model(model: Model) -> BezierSimplex:
     """The surface of a `torch_bsf.BezierModel` whose space is one simplex."""
     space = model.space
     cells = [space.cells[number] for number in space.main_cells]
@@ -20,7 +23,7 @@ def from_model(model: Any) -> BezierSimplex:
     return BezierSimplex(points[np.array(cells[0].controls)], cells[0].dimensions[0] + 1, cells[0].degree[0])
 
 
-def to_model(surface: BezierSimplex) -> Any:
+def to_model(surface: BezierSimplex) -> Model:
     """A `torch_bsf.BezierModel` with the control points of a surface into R^L over two objectives or more."""
     torch_bsf = require("torch_bsf", "pytorch-bsf", LINE)
     points = surface.on_host().control_points

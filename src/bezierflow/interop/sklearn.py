@@ -1,21 +1,15 @@
 """scikit-learn: a Bézier simplex as a regressor, for pipelines and searches over the degree."""
 
 import warnings
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from ..bezier import BezierSimplex, fit
 from .requirements import require
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-else:
-    _base, _validation = require("sklearn.base", "scikit-learn"), require("sklearn.utils.validation", "scikit-learn")
-    BaseEstimator, RegressorMixin = _base.BaseEstimator, _base.RegressorMixin
-    check_is_fitted, validate_data = _validation.check_is_fitted, _validation.validate_data
+_base, _validation = require("sklearn.base", "scikit-learn"), require("sklearn.utils.validation", "scikit-learn")
 
 OFF = 1e-6
 """Rows that are farther from the simplex than this are moved with a warning."""
@@ -25,7 +19,7 @@ class OffSimplexWarning(UserWarning):
     """Rows of T were not on the simplex and were moved there."""
 
 
-class BezierSimplexRegressor(RegressorMixin, BaseEstimator):
+class BezierSimplexRegressor(_base.RegressorMixin, _base.BaseEstimator):
     """Least squares with a Bézier simplex: `fit(T, X)` with T on the simplex, one point a row, and `predict(T)`.
 
     Rows of T should hold numbers of at least 0 with sum 1. Other rows are moved to the nearest point of the simplex, with an
@@ -46,9 +40,9 @@ class BezierSimplexRegressor(RegressorMixin, BaseEstimator):
         self.degree = degree
         self.ridge = ridge
 
-    def fit(self, X: Any, y: Any) -> "BezierSimplexRegressor":
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "BezierSimplexRegressor":
         """Fits the surface to values y at the points X of the simplex; scikit-learn calls them so."""
-        t, values = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
+        t, values = _validation.validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
         if not isinstance(self.degree, int | np.integer) or self.degree < 0:
             raise ValueError(f"degree must be a whole number of at least 0, got {self.degree!r}")
         self._is_vector = values.ndim == 1
@@ -56,14 +50,14 @@ class BezierSimplexRegressor(RegressorMixin, BaseEstimator):
         self.surface_: BezierSimplex = fit(on_simplex(t), rows, int(self.degree), ridge=self.ridge)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """The surface at the points X of the simplex."""
-        check_is_fitted(self)
-        t = on_simplex(validate_data(self, X, reset=False, dtype=np.float64))
+        _validation.check_is_fitted(self)
+        t = on_simplex(_validation.validate_data(self, X, reset=False, dtype=np.float64))
         values = np.asarray(self.surface_(t))
         return values[:, 0] if self._is_vector else values
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = True  # of points anywhere in space, which tests give, only their projections count

@@ -1,16 +1,16 @@
 """`from_points`: Pareto points of any optimizer as a solution, with a set, a front and a held-out error."""
 
 import time
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..bezier import BezierSimplex
 from ..flow import FittedFront, Reason, Result, Solution, Stats
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
 from .fitting import Cloud, Trial, fit_best, front_part
-from .reading import Given, GivenNames, read
+from .reading import Designs, Given, GivenNames, read
 from .shape import MOST_DOMINATED, MOST_FOLDED, dominated_share, folded_share, has_lost_a_dimension, n_groups
 
 LEAST_POINTS = 2
@@ -24,7 +24,7 @@ FAR = 0.1
 suspect."""
 
 
-def from_points(X: Any, F: Any, *, names: GivenNames | None = None, bounds: Any = None) -> Solution:
+def from_points(X: Designs, F: ArrayLike, *, names: GivenNames | None = None, bounds: object = None) -> Solution:
     """A solution from Pareto points: of NSGA-II or another optimizer, of a study, of measurements. All objectives are minimized.
 
     One Bézier simplex is fitted to designs and objective values together, of the degree that serves held-out points best

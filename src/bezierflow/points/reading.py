@@ -1,10 +1,11 @@
 """The door of `from_points`: designs and objective values in the forms people have them, as two matrices with names."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from ..bezier import Raveling
 from ..feasible import FeasibleSet, feasible_set
@@ -14,6 +15,9 @@ NAMED_ROWS = 5
 """So many rows are named in a message; the others are counted."""
 
 GivenNames = Names | Mapping[str, Sequence[str]]
+
+Designs = ArrayLike | dict[str, ArrayLike]
+"""One design a row: a table, a data frame too, or a dict of arrays."""
 
 
 class Given(NamedTuple):
@@ -40,7 +44,7 @@ class Given(NamedTuple):
     n_repeated: int
 
 
-def read(X: Any, F: Any, names: GivenNames | None, bounds: Any) -> Given:
+def read(X: Designs, F: ArrayLike, names: GivenNames | None, bounds: object) -> Given:
     """The Pareto points among those given, or an error in one line that says which argument is wrong and what to do."""
     values = _matrix(F, "F")
     designs = {key: _leaf(X[key], f"X[{key!r}]") for key in X} if isinstance(X, dict) else _matrix(X, "X")
@@ -63,13 +67,12 @@ def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
     return np.asarray(moocore.is_nondominated(values))[place.ravel()]
 
 
-def _matrix(table: Any, argument: str) -> Float[np.ndarray, "n width"]:
+def _matrix(table: ArrayLike, argument: str) -> Float[np.ndarray, "n width"]:
     """A table of numbers as float64, one point a row; a plain vector is one column."""
-    columns = getattr(table, "columns", None)
     try:
         array = np.asarray(table, dtype=float)
     except (TypeError, ValueError):
-        wrong = [str(name) for name in columns if not _is_numeric(table[name])] if columns is not None else []
+        wrong = _text_columns(table)
         where = f"; its columns {', '.join(map(repr, wrong))} do not" if wrong else ""
         raise TypeError(f"{argument} must hold numbers alone, one point a row{where}") from None
     if array.ndim == 1:
@@ -79,7 +82,13 @@ def _matrix(table: Any, argument: str) -> Float[np.ndarray, "n width"]:
     return array
 
 
-def _leaf(values: Any, argument: str) -> np.ndarray:
+def _text_columns(table: object) -> list[str]:
+    """The columns of a data frame that hold no numbers."""
+    items = getattr(table, "items", None)
+    return [str(name) for name, column in items() if not _is_numeric(column)] if items is not None else []
+
+
+def _leaf(values: ArrayLike, argument: str) -> np.ndarray:
     """One part of designs that lie in a dict: an array with one point a row."""
     array = np.asarray(values, dtype=float)
     if array.ndim < 1:
@@ -87,7 +96,7 @@ def _leaf(values: Any, argument: str) -> np.ndarray:
     return array
 
 
-def _is_numeric(column: Any) -> bool:
+def _is_numeric(column: ArrayLike) -> bool:
     try:
         np.asarray(column, dtype=float)
     except (TypeError, ValueError):
@@ -110,7 +119,7 @@ def _check_rows(x: np.ndarray, values: np.ndarray) -> None:
         raise ValueError(f"X and F must be finite; these rows are not: {named}; leave such points out")
 
 
-def _names(X: Any, F: Any, names: GivenNames | None) -> Names:
+def _names(X: Designs, F: ArrayLike, names: GivenNames | None) -> Names:
     """The names given; what they leave open comes from the columns of data frames."""
     if names is not None and not isinstance(names, Names | Mapping):
         raise TypeError(
@@ -121,7 +130,7 @@ def _names(X: Any, F: Any, names: GivenNames | None) -> Names:
     return given.replaced(**{kind: texts for kind, texts in found.items() if texts and not getattr(given, kind)})
 
 
-def _column_names(table: Any) -> tuple[str, ...]:
+def _column_names(table: object) -> tuple[str, ...]:
     """The column names of a data frame, or the name of a single column; none where they are numbers."""
     columns = getattr(table, "columns", None)
     if columns is None:
@@ -131,7 +140,7 @@ def _column_names(table: Any) -> tuple[str, ...]:
     return texts if all(isinstance(text, str) for text in texts) else ()
 
 
-def _box(bounds: Any, raveling: Raveling, names: Names, x: np.ndarray) -> FeasibleSet | None:
+def _box(bounds: object, raveling: Raveling, names: Names, x: np.ndarray) -> FeasibleSet | None:
     """The bounds, which the points must obey."""
     if bounds is None:
         return None
