@@ -14,7 +14,7 @@ venv: $(VENV)/.installed  ## create .venv and install the package with its test 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bezierflow needs Python 3.11 or newer; found %d.%d. Try: make PYTHON=python3.11 ..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,interop,test]'
 	@# The driver of the page's tests is large and not made for every platform: without it those tests say so and are skipped.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.45' || echo 'no playwright here: the browser tests will be skipped'
 	@touch $@

@@ -21,6 +21,7 @@ FLOORS = [
     {"evaluation"},
     {"normal", "atlas"},
     {"flow"},
+    {"points"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo"},
     {"cli"},

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
+    from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
 
@@ -29,6 +30,7 @@ _ROOMS = (
     "metrics",
     "normal",
     "plots",
+    "points",
     "problems",
     "scalarizations",
     "simplex",
@@ -42,6 +44,7 @@ _HOMES = {
     "forms": ("HostFunction",),
     "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
+    "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
 }
@@ -73,6 +76,7 @@ __all__ = [
     "fit",
     "fit_points",
     "fit_skeleton",
+    "from_points",
     "lift",
     "load",
     "metrics",

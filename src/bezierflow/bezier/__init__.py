@@ -1,6 +1,6 @@
 """The model: the Bernstein basis, the Bézier simplex and its calculus, fitting, and files."""
 
-from .archives import read_archive, write_archive
+from .archives import read_archive, write_archive, write_atomically
 from .basis import basis
 from .cloud_fitting import FitOptions, PointsFit
 from .files import describe_surface, load_surface, restore_surface
@@ -46,4 +46,5 @@ __all__ = [
     "simplex_derivatives",
     "surface_tangents",
     "write_archive",
+    "write_atomically",
 ]

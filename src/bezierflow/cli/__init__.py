@@ -9,6 +9,7 @@ from .benching import bench
 from .choosing import choose
 from .pictures import explore, plot
 from .reproducing import reproduce
+from .sampling import sample
 from .solving import demo, evaluate, fit, solve
 from .stability import stability
 
@@ -22,6 +23,7 @@ def main() -> None:
     Try:
       bezierflow solve scaled-med --output pareto.bez
       bezierflow evaluate pareto.bez 0.2,0.3,0.5
+      bezierflow sample pareto.bez -n 100 -o points.csv
       bezierflow fit points.csv --objectives 3 --output surface.bez
       bezierflow choose pareto.bez knee
       bezierflow plot pareto.bez
@@ -30,7 +32,7 @@ def main() -> None:
     use_compilation_cache()
 
 
-for command in (solve, evaluate, choose, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (solve, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
     main.add_command(command)
 
 

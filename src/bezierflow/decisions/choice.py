@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import jax
 import numpy as np
 from jaxtyping import PyTree
 
@@ -9,6 +10,9 @@ from ..atlas import BezierAtlas
 from ..flow import Solution
 from ..normal import Flag, by_cause
 from ..problems import Names
+
+MOST_SHOWN = 8
+"""So many variables are printed; a design may have thousands."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +124,17 @@ class Choice:
         """Whether every bound was met."""
         return not self.gave
 
+    def _design(self) -> str:
+        """The design with the names of its variables; the first few where there are many."""
+        x = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(self.x)])
+        labels = self.names.variable_labels or tuple(f"x{i + 1}" for i in range(len(x)))
+        shown = [f"{label} = {value:.6g}" for label, value in zip(labels[:MOST_SHOWN], x[:MOST_SHOWN], strict=True)]
+        return ", ".join(shown) + (f", … ({len(x)} variables; choice.x has all)" if len(x) > MOST_SHOWN else "")
+
     def __str__(self) -> str:
         lines = [self.question]
         lines += [f"  {label} = {value:.6g}" for label, value in zip(self.names.objective_labels, self.f, strict=True)]
+        lines.append(f"  x: {self._design()}")
         lines.append(f"  t = {np.array2string(self.t, precision=6)}")
         lines += [f"  had to give: {concession}" for concession in self.gave]
         lines.append(f"  how sure: {self.certainty}")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -24,17 +24,25 @@ from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .bounded import touches
 from .continuing import Paused
+from .description import Description
 from .front import FittedFront, fit_front
 from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
 from .solution_file import from_archive, to_archive
 from .solver_side import on_solver_side
-from .spread import LARGEST_SPREAD, Points, spread_chart, spread_t
+from .spread import LARGEST_SPREAD, Points, coarse_t, spread_chart, spread_t
+from .tables import columns, to_csv_text, to_frame, to_json_text, write_text
 from .verdict import why_not_estimated
 from .weights_of_points import multipliers, t_for_aspiration, t_for_weights
 
+if TYPE_CHECKING:
+    import pandas
+
 Numbers = Sequence[float] | np.ndarray
+
+DEFAULT_POINTS = 100
+"""How many points `X`, `F` and the tables have where nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class Solution:
         pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such over one chart where the set is no simplex; its values have
             the shape of x0. What is called t below are then chart points, `pareto_set.chart(f)` of objective values. Its values
             are the solver's variables; where `names.transforms` has any, `design(t)` is what people see.
-        objectives: the problem, or None for a solution loaded from a file without it.
+        objectives: the problem, or None for a solution from points, or from a file without it.
         names: names and units of objectives and variables, with directions and transforms. All objective values of a solution
             have the user's signs.
         result: why the run stopped, in a message a person can act on.
@@ -169,7 +177,9 @@ class Solution:
     def flat_objectives(self) -> Callable[[Array], Array]:
         """What the solver minimizes: the objectives of its own flat variables, maximized ones with their sign changed."""
         if self.objectives is None:
-            raise ValueError("this solution came from a file without its objectives; load it with bf.load(path, objectives=f)")
+            raise ValueError(
+                "this solution came from points, or from a file without its objectives; load it with bf.load(path, objectives=f)"
+            )
         flat = self.objectives if self.raveling.is_vector else Raveled(self.objectives, self.raveling)
         return on_solver_side(flat, self.names)
 
@@ -246,6 +256,87 @@ class Solution:
             return Points(a, self.design(a), np.asarray(self.front(a)))
         t = spread_t(lambda t: np.asarray(self.fitted_front.surface(t)), self.n_objectives, int(n))
         return Points(t, self.design(t), np.asarray(self.front(t)))
+
+    @cached_property
+    def _points(self) -> Points:
+        return self.spread(max(DEFAULT_POINTS, self.n_objectives))
+
+    @property
+    def X(self) -> PyTree:
+        """100 designs spread evenly over the front, one a row: `spread(100).X`, under the name that pymoo has for it."""
+        return self._points.X
+
+    @property
+    def F(self) -> Float[np.ndarray, "n n_objectives"]:
+        """Their objective values: `spread(100).F`."""
+        return self._points.F
+
+    @property
+    def message(self) -> str:
+        """Why the run stopped and what to do about it: `result.message`, under SciPy's name."""
+        return self.result.message
+
+    @property
+    def success(self) -> bool:
+        """Whether the run ended as planned: `result.success`, under SciPy's name."""
+        return self.result.success
+
+    @property
+    def nfev(self) -> int:
+        """How many points all objectives were evaluated at, without derivatives: `stats.evaluations.objective`."""
+        return int(self.stats.evaluations.objective)
+
+    @property
+    def njev(self) -> int:
+        """How many points the Jacobian was evaluated at: `stats.evaluations.jacobian`."""
+        return int(self.stats.evaluations.jacobian)
+
+    @property
+    def nhev(self) -> int:
+        """How many points the Hessians were evaluated at: `stats.evaluations.hessian`."""
+        return int(self.stats.evaluations.hessian)
+
+    @property
+    def nit(self) -> int:
+        """Iterations: `stats.iterations`."""
+        return self.stats.iterations
+
+    def to_pandas(self, n: int = DEFAULT_POINTS) -> "pandas.DataFrame":
+        """Points spread evenly over the front, n of them, as a data frame with variables, objectives and t. Needs pandas."""
+        return to_frame(columns(self.spread(n), self.names, self.raveling.plain))
+
+    def to_csv(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
+        """The same table as CSV text, also written to a file if a path is given. The file appears complete or not at all."""
+        text = to_csv_text(columns(self.spread(n), self.names, self.raveling.plain))
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_json(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
+        """The same points as JSON text with "names", "X", "F" and "t", also written to a file if a path is given."""
+        text = to_json_text(self.spread(n), self.names, self.raveling.plain)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    @cached_property
+    def _description(self) -> Description:
+        """What is printed. It evaluates the objectives at some dozens of points, and no derivatives."""
+        atlas = self.pareto_set
+        if isinstance(atlas, BezierAtlas):
+            shape, F = f"an atlas of {len(atlas.patches)} patches", np.asarray(self.front(spread_chart(atlas, 50)))
+        else:
+            shape = f"a Bézier simplex of degree {self.degree}"
+            F = np.asarray(self.front(coarse_t(self.n_objectives)))
+        shape += f", {self.n_objectives} objectives, {self.raveling.n_variables} variables"
+        known = self.__dict__.get("error", self.known_error)
+        return Description(self.result, shape, self.names.objective_labels, F, known, self.stats)
+
+    def __str__(self) -> str:
+        return self._description.text()
+
+    def _repr_html_(self) -> str:
+        return self._description.html()
 
     def _front_slope(self, t: np.ndarray) -> np.ndarray:
         """∂g(b(t))/∂t_m of the minimized g, one column an m."""

@@ -17,6 +17,10 @@ LARGEST_SPREAD = 5000
 """More points than this are not chosen: candidates would be too few to choose evenly from."""
 
 
+SKETCH = 50
+"""About so many points make a sketch of a front."""
+
+
 class Points(NamedTuple):
     """Points of a Pareto set.
 
@@ -49,6 +53,11 @@ def spread_chart(atlas: BezierAtlas, n: int) -> Float[np.ndarray, "n n_objective
     """The chart points of n points that lie evenly on the front of an atlas, the best of each objective first."""
     f = atlas.points.f
     return centered(f[_farthest(f, np.unique(f.argmin(axis=0)), n)])
+
+
+def coarse_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
+    """Some dozens of points of the simplex, corners among them: enough for a sketch of a front."""
+    return grid(n_objectives, min(SKETCH - 1, max(1, largest_degree_within(n_objectives, SKETCH))))
 
 
 @lru_cache(maxsize=8)

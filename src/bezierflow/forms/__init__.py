@@ -2,7 +2,7 @@
 
 from .bridge import Bridge, bridges
 from .differences import Differences
-from .host import HostFunction
+from .host import HostFunction, TorchFunction
 from .pymoo_problem import from_pymoo, is_pymoo
 from .raveled import Raveled
 from .reading import Domain, Form, domain_around, read_function
@@ -14,6 +14,7 @@ __all__ = [
     "Form",
     "HostFunction",
     "Raveled",
+    "TorchFunction",
     "bridges",
     "domain_around",
     "from_pymoo",

@@ -46,6 +46,17 @@ class HostFunction:
         return self.function(x)
 
 
+@dataclass(frozen=True)
+class TorchFunction:
+    """Objectives written with torch, x -> M numbers, where `bf.minimize` cannot tell: one that runs on NumPy arrays as well."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, x: Any) -> Any:
+        """The function's values."""
+        return self.function(x)
+
+
 def is_list_of_functions(part: Any) -> TypeGuard[Sequence[Callable[..., Any]]]:
     """Whether this is a list or tuple of at least one function."""
     return isinstance(part, list | tuple) and len(part) > 0 and all(callable(one) for one in part)

@@ -13,7 +13,7 @@ from ..bezier import Raveling
 from ..precision import double_precision
 from .bridge import Bridge
 from .differences import Differences
-from .host import HostFunction, is_list_of_functions
+from .host import HostFunction, TorchFunction, is_list_of_functions
 from .raveled import Joined, Raveled, Unraveled, as_vector
 from .source import AbstractSource
 from .sources import HostSource, JaxSource, stacked
@@ -68,8 +68,8 @@ def read_function(function: Any, raveling: Raveling, domain: Domain, name: str, 
     host = function if isinstance(function, HostFunction) else getattr(function, "function", None)
     if isinstance(host, HostFunction):
         return _host_form(host, raveling, domain, name)
-    if is_torch_module(function):
-        return _torch_form(function, raveling, domain, name)
+    if is_torch_module(function) or isinstance(function, TorchFunction):
+        return _torch_form(function.function if isinstance(function, TorchFunction) else function, raveling, domain, name)
     if not (callable(function) or is_list_of_functions(function)):
         raise TypeError(f"{name} must be a function x -> (M,), a list of functions, or a problem, got {type(function).__name__}")
     joined = Joined(tuple(function) if is_list_of_functions(function) else function)

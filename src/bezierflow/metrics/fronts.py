@@ -1,6 +1,5 @@
 """Quality of a front in objective space, all objectives minimized, as `moocore` computes it."""
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .point_set import as_points
@@ -20,19 +19,3 @@ def igd_plus(front: ArrayLike, reference: ArrayLike) -> float:
     import moocore
 
     return float(moocore.igd_plus(front, ref=as_points(reference, "reference", front.shape[1])))
-
-
-def hypervolume(front: ArrayLike, reference: ArrayLike) -> float:
-    """The volume of what the front dominates, up to the reference point. Points beyond that in any objective count for nothing.
-
-    Args:
-        front: objective values found, one point a row.
-        reference: one point, worse than the front in each objective.
-    """
-    front = as_points(front, "front")
-    point = np.asarray(reference, dtype=float)
-    if point.shape != front.shape[1:] or not np.isfinite(point).all():
-        raise ValueError(f"reference must be one finite point of {front.shape[1]} objectives, got {reference!r}")
-    import moocore
-
-    return float(moocore.hypervolume(front, ref=point))

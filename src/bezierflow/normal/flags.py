@@ -41,6 +41,18 @@ class Flag(Enum):
         "a part of the chart has no certified answer: pieces of the Pareto set may be missing or wrong there; "
         "raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"
     )
+    POINTS_APART = (
+        "the points fall into groups apart from each other: the Pareto set has several pieces, or points are missing; "
+        "what the surface says between the groups is a guess"
+    )
+    POINTS_DEGENERATE = (
+        "the points fill fewer dimensions than there are objectives minus one: some objectives agree; "
+        "trust the surface near the points alone, or drop an objective"
+    )
+    POINTS_MISSED = (
+        "held-out points lie far from the surface: the points scatter, are too few, or are no single curved simplex; "
+        "do not trust the surface between the points"
+    )
     ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
     NOT_ESTIMATED = (
         "the distance to the Pareto set was not estimated, because that takes Hessians which are too large or which the "

@@ -1,0 +1,19 @@
+"""Other libraries' problems, results and models, in and out. Each file needs its library, and is imported only when asked for.
+
+`pip install 'bezierflow[interop]'` brings pandas, pymoo, scikit-learn and Optuna; pytorch-bsf is installed by its own name.
+"""
+
+from importlib import import_module as _import_module
+from types import ModuleType
+
+_PARTS = ("optuna", "pymoo", "pytorch_bsf", "sklearn", "torch")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _PARTS:
+        return _import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'bezierflow.interop' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PARTS})
