@@ -17,7 +17,7 @@ ARRAYS = {"x": np.array([[0.1, np.nan], [np.inf, -0.0]]), "part/one.t": np.arang
 def test_content_comes_back_exactly(tmp_path):
     write_archive(tmp_path / "a.bez", CONTENT, ARRAYS)
     manifest, arrays = read_archive(tmp_path / "a.bez")
-    assert manifest == {"format": "bezierflow", "version": 1, **CONTENT}
+    assert manifest == {"format": "bezierflow", "version": archives.VERSION, **CONTENT}
     assert arrays.keys() == ARRAYS.keys()
     for name, array in ARRAYS.items():
         assert (arrays[name].dtype, arrays[name].shape) == (array.dtype, array.shape)
@@ -82,10 +82,13 @@ def test_foreign_files_are_named_as_such(tmp_path):
 
 
 def test_later_versions_ask_for_an_update(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "VERSION", 2)
+    ours = archives.VERSION
+    monkeypatch.setattr(archives, "VERSION", ours + 1)
     write_archive(tmp_path / "a.bez", CONTENT, {})
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=r"has version 2 of the format, this library reads up to version 1; update"):
+    with pytest.raises(
+        ValueError, match=rf"has version {ours + 1} of the format, this library reads up to version {ours}; update"
+    ):
         read_archive(tmp_path / "a.bez")
 
 

@@ -114,4 +114,4 @@ def test_a_problem_that_is_no_simplex_ends_with_a_flag_and_not_with_an_error():
         a, b = x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])
         return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
 
-    assert bf.minimize(objectives, np.full(7, 0.45)).result.reason is bf.Reason.SUSPECT
+    assert bf.minimize(objectives, np.full(7, 0.45), degree=6).result.reason is bf.Reason.SUSPECT

@@ -51,6 +51,15 @@ def test_the_same_surface_from_every_form(case, reference):
     assert solution.front(np.array([0.5, 0.5])).shape == (2,)
 
 
+@pytest.mark.parametrize("sigma", [1e-8, 1e-6])
+def test_noise_is_seen_and_its_result_says_what_is_possible(sigma, reference):
+    rng = np.random.default_rng(0)
+    solution = bf.minimize(lambda x: in_numpy(x) * (1 + sigma * rng.standard_normal(2)), np.zeros(2))
+    assert solution.result.success
+    off = np.linalg.norm(designs(solution) - reference, axis=1).max()
+    assert off < 3 * solution.error.max < 100 * sigma ** (2 / 3)
+
+
 def test_torch(reference):
     torch = pytest.importorskip("torch")
     solution = bf.minimize(

@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 
 from ..evaluation import Objectives
-from ..normal import ErrorEstimate, KnownHessians, Settings, estimate_error
+from ..normal import DescentSchedule, ErrorEstimate, KnownHessians, Schedule, Settings, estimate_error
 from .contract import AbstractFlow, Run, State
 
 AUTO_TOL = 1e-6
@@ -21,12 +21,14 @@ class AbstractAutoFlow(AbstractFlow[State]):
         max_degree: the largest degree "auto" may choose; by default 14 for two objectives, 12 for three, 8 for four, 6 for five.
         tol: the largest held-out distance, relative to the diameter of the set, that ends the run.
         budget: the most points that may be evaluated; None for no limit. Never exceeded. The error estimate comes on top.
+        noise: the relative error of values, where gradients are differences of them; `minimize` finds it out.
     """
 
     degree: Any = eqx.field(static=True, default="auto")
     max_degree: int | None = eqx.field(static=True, default=None)
     tol: float = eqx.field(static=True, default=AUTO_TOL)
     budget: int | None = eqx.field(static=True, default=None)
+    noise: float = eqx.field(static=True, default=0.0)
 
     def __check_init__(self) -> None:
         if self.budget is not None and self.budget < 0:
@@ -36,10 +38,11 @@ class AbstractAutoFlow(AbstractFlow[State]):
     @property
     def settings(self) -> Settings:
         """The same, checked, as `bezierflow.normal` takes them."""
-        return Settings(self.degree, self.max_degree, self.tol, self.budget)
+        schedule = Schedule(descent=DescentSchedule(noise=self.noise))
+        return Settings(self.degree, self.max_degree, self.tol, self.budget, schedule)
 
     def measure(self, objectives: Objectives, run: Run[Any], seed: int) -> ErrorEstimate:
         """The error at held-out t, with the flags that the run itself raised; Hessians that it left behind make it cheaper."""
         known: KnownHessians | None = getattr(run.state, "known", None)
-        error = estimate_error(objectives, run.state.surface, seed, tol=self.tol, known=known)
+        error = estimate_error(objectives, run.state.surface, seed, tol=self.tol, known=known, schedule=self.settings.schedule)
         return dataclasses.replace(error, flags=tuple(dict.fromkeys((*error.flags, *run.state.flags))))

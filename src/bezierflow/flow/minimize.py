@@ -13,7 +13,7 @@ from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
 from ..quiet import quiet
-from .auto_flow import AUTO_TOL
+from .auto_flow import AUTO_TOL, AbstractAutoFlow
 from .checks import check_n_iterations, check_tol
 from .contract import AbstractFlow
 from .drive import Callback, shaped
@@ -29,6 +29,9 @@ from .weights_flow import WeightsFlow
 
 LIFTED_TOL = 1e-8
 """The change of a surface, relative to its diameter, below which a lifted run without an iteration count of its own stops."""
+
+POSSIBLE = 30.0
+"""With gradients by differences, exact to ε^(2/3), a tolerance left open is this many times that: held-out t see the worst."""
 
 LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
@@ -117,7 +120,7 @@ def minimize(  # noqa: PLR0913
         else:
             _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
-        flow = _within(flow, problem.feasible)
+        flow = _blurred(_within(flow, problem.feasible), problem, tol)
         paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
         ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused).solve().noted(problem.note)
         return replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
@@ -155,6 +158,14 @@ def _within(flow: AbstractFlow, feasible: FeasibleSet | None) -> AbstractFlow:
             "give bounds alone, or add a penalty for the constraints to the objectives"
         )
     return replace(flow, bounds=feasible)
+
+
+def _blurred(flow: AbstractFlow, problem: Problem, tol: float | None) -> AbstractFlow:
+    """A flow of method="auto" that knows how exact gradients by differences are; a tolerance left open is what they allow."""
+    if not isinstance(flow, AbstractAutoFlow) or problem.gradient_noise == 0:
+        return flow
+    possible = POSSIBLE * problem.gradient_noise ** (2 / 3)
+    return replace(flow, noise=problem.gradient_noise, tol=max(flow.tol, possible) if tol is None else flow.tol)
 
 
 def _automatic(

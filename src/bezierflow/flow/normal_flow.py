@@ -38,7 +38,7 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
         """The end of a run that starts at its own goal; None where the start is not at tolerance, or not what was asked for."""
         if start.degree == 0 or (self.degree != "auto" and start.degree > self.degree):
             return None
-        look = estimate_error(objectives, start, seed, FIRST_LOOK, self.tol)
+        look = estimate_error(objectives, start, seed, FIRST_LOOK, self.tol, schedule=self.settings.schedule)
         if look.flags:
             return None
         n = look.evaluations

@@ -41,6 +41,12 @@ class Problem(NamedTuple):
         return {"objectives": self.form.found, **scale}
 
     @property
+    def gradient_noise(self) -> float:
+        """The relative noise of values of which gradients are differences; 0 where gradients are exact."""
+        bridge = self.form.flat
+        return bridge.differences.noise if isinstance(bridge, Bridge) and bridge.source.order == 0 else 0.0
+
+    @property
     def note(self) -> str | None:
         """What a reader of the error estimate must know of units and derivatives."""
         scaled = "distances are in the units made_by['x_scale'] of the variables" if self.raveling.scale else None

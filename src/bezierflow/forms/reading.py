@@ -65,11 +65,9 @@ def read_function(function: Any, raveling: Raveling, domain: Domain, name: str, 
         name: of the argument, for messages.
         twice: whether a JAX function that JAX can only differentiate once gets its Hessians from differences.
     """
-    host = function if isinstance(function, HostFunction) else getattr(function, "function", None)
-    if isinstance(host, HostFunction):
-        return _host_form(host, raveling, domain, name)
-    if is_torch_module(function) or isinstance(function, TorchFunction):
-        return _torch_form(function.function if isinstance(function, TorchFunction) else function, raveling, domain, name)
+    declared = _declared_form(function, raveling, domain, name)
+    if declared is not None:
+        return declared
     if not (callable(function) or is_list_of_functions(function)):
         raise TypeError(f"{name} must be a function x -> (M,), a list of functions, or a problem, got {type(function).__name__}")
     joined = Joined(tuple(function) if is_list_of_functions(function) else function)
@@ -80,6 +78,16 @@ def read_function(function: Any, raveling: Raveling, domain: Domain, name: str, 
     of_x: Any = function if is_array and callable(function) else joined
     form = Form(of_x, of_x if raveling.is_vector else Raveled(of_x, raveling), check_shape(values, name), "a JAX function", True)
     return _partly_differentiable(form, raveling, domain, twice) if _is_doubtful(program.jaxpr) else form
+
+
+def _declared_form(function: Any, raveling: Raveling, domain: Domain, name: str) -> Form | None:
+    """A function that says itself where it runs, also inside of a `Problem`; None for any other."""
+    host = function if isinstance(function, HostFunction) else getattr(function, "function", None)
+    if isinstance(host, HostFunction):
+        return _host_form(host, raveling, domain, name)
+    if isinstance(function, TorchFunction):
+        return _torch_form(function.function, raveling, domain, name)
+    return _torch_form(function, raveling, domain, name) if is_torch_module(function) else None
 
 
 def _is_doubtful(program: Any) -> bool:

@@ -68,7 +68,8 @@ def hypervolume(front: ArrayLike | WholeFront, reference: ArrayLike) -> Volume:
     n_objectives = np.asarray(reference, dtype=float).size
     levels = LEVELS.get(n_objectives, LEVELS[5])
     signs = np.asarray(getattr(getattr(front, "names", None), "signs", 1.0))  # −1 for an objective that is maximized
-    volumes = [_volume(signs * np.asarray(front.spread(n).F), signs * np.asarray(reference, dtype=float)) for n in levels]
+    worst = signs * np.asarray(reference, dtype=float) if np.size(signs) in (1, n_objectives) else reference
+    volumes = [_volume(signs * np.asarray(front.spread(n).F), worst) for n in levels]
     return _extrapolated(volumes, levels, max(n_objectives - 1, 1))
 
 

@@ -8,12 +8,13 @@ from .flags import Flag, by_cause
 from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
-from .schedule import ExploreSchedule, Schedule
+from .schedule import DescentSchedule, ExploreSchedule, Schedule
 from .stages import NormalState, Settings, Stage, accept, advance, begin
 from .survey import Survey
 
 __all__ = [
     "Descent",
+    "DescentSchedule",
     "ErrorEstimate",
     "ExploreSchedule",
     "Flag",

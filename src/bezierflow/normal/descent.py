@@ -121,7 +121,7 @@ def descend(look: Look, descent: Descent, schedule: DescentSchedule | None = Non
 def _next(look: Look, state: Descent, schedule: DescentSchedule) -> Descent:
     """The state of active rows after one more trial point."""
     sample = _sample(look(state.trial), state.weights, schedule)
-    differentiable, better = sample.differentiable, _improves(sample, state.best)
+    differentiable, better = sample.differentiable, _improves(sample, state.best, schedule)
     factor = _factor(sample, state.last, state.factor, schedule)
     best = _where(better, sample, state.best)
     best = replace(best, flatness=np.where(better & differentiable, sample.flatness, state.best.flatness))
@@ -195,10 +195,10 @@ def _newton_step(slope: np.ndarray, hessian: np.ndarray, schedule: DescentSchedu
     return np.where(usable[:, None], step, np.nan), flatness
 
 
-def _improves(sample: Sample, best: Sample) -> np.ndarray:
+def _improves(sample: Sample, best: Sample, schedule: DescentSchedule) -> np.ndarray:
     """Lower, or, where values differ by rounding only, nearer to the minimizer by its own Newton step."""
     with np.errstate(invalid="ignore"):
-        noise = 16 * np.finfo(float).eps * np.maximum(np.abs(sample.value), np.abs(best.value))
+        noise = max(16 * np.finfo(float).eps, 4 * schedule.noise) * np.maximum(np.abs(sample.value), np.abs(best.value))
         lower = sample.value < best.value - noise
         level = np.abs(sample.value - best.value) <= noise
         nearer = np.linalg.norm(sample.newton, axis=1) < np.linalg.norm(best.newton, axis=1)
@@ -221,9 +221,9 @@ def _factor(sample: Sample, last: Sample, before: np.ndarray, schedule: DescentS
 def _converged(state: Descent, kink: np.ndarray, length: np.ndarray, moved: np.ndarray, schedule: DescentSchedule) -> np.ndarray:
     """Whether the Newton step is negligible beside x (or beside the last move), or a kink was hit a second time."""
     size = np.maximum(np.linalg.norm(state.best.x, axis=1), moved)
-    negligible = length <= schedule.precision * np.maximum(size, 1e-3 * state.scale)
+    negligible = length <= np.maximum(schedule.precision * np.maximum(size, 1e-3 * state.scale), schedule.blur * state.scale)
     # Where rounding hides any further gain, shortening a step that is already short cannot help.
-    exhausted = (state.shrink < 0.02) & (length <= 1e-6 * np.maximum(size, state.scale))
+    exhausted = (state.shrink < 0.02) & (length <= max(1e-6, 10 * schedule.blur) * np.maximum(size, state.scale))
     flat = np.linalg.norm(state.best.slope, axis=1) == 0
     return (kink & (state.kinks > 1)) | negligible | exhausted | flat
 

@@ -18,6 +18,10 @@ class DescentSchedule:
     precision: float = 1e-11
     """The descent ends when the Newton step is below this share of |x| (or of the last step)."""
 
+    noise: float = 0.0
+    """The relative error of values whose gradients are differences of them. A minimizer is known to noise^(2/3) then (see
+    `forms.differences`), so that much ends the descent, and values closer than that cannot be told apart."""
+
     runaway: float = 1e8
     """An x this many times larger than its start is taken for a sign that the objective has no minimizer."""
 
@@ -45,6 +49,11 @@ class DescentSchedule:
 
     tie_weight: float = 1e-7
     """What the other objectives weigh, slope for slope, when they break a tie between minimizers."""
+
+    @property
+    def blur(self) -> float:
+        """How exactly a minimizer can be known, relative to its size."""
+        return 3 * self.noise ** (2 / 3)
 
 
 @dataclass(frozen=True)

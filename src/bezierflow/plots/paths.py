@@ -34,6 +34,7 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
         through: points of the simplex, one a row; all corners in turn and back to the first if not given.
         title: text above the picture.
     """
+    _ = solution.flat_surface  # an atlas has none, and says so
     n_objectives, names = solution.n_objectives, solution.names
     if through is None:
         stops = np.eye(n_objectives)[[*range(n_objectives), 0]] if n_objectives > 2 else np.eye(2)

@@ -85,7 +85,7 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
         wanted = "the coordinates" if n_objectives is None else f"{n_objectives} coordinates"
         raise ValueError(f"{name} must have {wanted} along its last axis, got shape {t.shape}")
     rows = t.reshape(-1, t.shape[-1])
-    tolerance = 1e-4 if t.dtype == np.float32 else 1e-6
+    tolerance = 1e-4 if t.dtype == np.float32 else 1e-5  # numbers of six digits will do
     sums = np.ascontiguousarray(rows.T).sum(axis=0)  # several times faster than along short rows
     if not (np.abs(sums - 1).max(initial=0) <= tolerance and rows.min(initial=0) >= -tolerance):
         row = int(np.argmin((np.abs(sums - 1) <= tolerance) & (rows >= -tolerance).all(axis=1)))
