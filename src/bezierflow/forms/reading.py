@@ -185,7 +185,8 @@ def _host_form(host: HostFunction, raveling: Raveling, domain: Domain, name: str
     if host.jac is not None and not raveling.plain.is_vector:
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
     x = raveling.unravel(domain.x.copy())
-    values = stacked(host.function, jax.tree.map(lambda leaf: leaf[None], x) if host.vectorized else x, -1)
+    with np.errstate(all="ignore"), double_precision():
+        values = stacked(host.function, jax.tree.map(lambda leaf: leaf[None], x) if host.vectorized else x, -1)
     if host.vectorized:
         if values.ndim != 2 or len(values) != 1:
             raise ValueError(

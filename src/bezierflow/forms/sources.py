@@ -1,6 +1,6 @@
 """Functions of flat vectors on the host: of NumPy and plain Python, and of JAX where it cannot differentiate twice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,9 @@ from ..bezier import Raveling
 from ..precision import double_precision
 from .host import HostFunction, Rows, is_list_of_functions
 from .source import AbstractSource
+
+DOMAIN_ERRORS = ("math domain error", "expected a nonnegative input", "expected a positive input")
+"""How Python's `math` says that a function is not defined somewhere."""
 
 
 class HostSource(AbstractSource):
@@ -43,27 +46,37 @@ class HostSource(AbstractSource):
 
     def _rows(self, part: Rows | None, name: str, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         assert part is not None
-        if self.function.vectorized:
-            return checked(stacked(part, self.raveling.unravel(x), -len(shape)), name, (len(x), *shape))
-        rows = np.full((len(x), *shape), np.nan)
-        for i, row in enumerate(x):
-            try:
-                rows[i] = checked(stacked(part, self.raveling.unravel(row.copy()), 0), name, shape)
-            except ArithmeticError:
-                continue
-            except ValueError as error:
-                if str(error) not in ("math domain error", "expected a nonnegative input", "expected a positive input"):
-                    raise
+        with np.errstate(all="ignore"), double_precision():
+            if self.function.vectorized:
+                return checked(stacked(part, self.raveling.unravel(x), -len(shape)), name, (len(x), *shape))
+            rows = np.full((len(x), *shape), np.nan)
+            for i, point in enumerate(one_by_one(self.raveling, x)):
+                try:
+                    rows[i] = checked(stacked(part, point, 0), name, shape)
+                except ArithmeticError:
+                    continue
+                except ValueError as error:
+                    if str(error) not in DOMAIN_ERRORS:
+                        raise
         return rows
 
 
+def one_by_one(raveling: Raveling, x: Float[np.ndarray, "n n_variables"]) -> Iterator[PyTree]:
+    """Points in the user's form, each of its own memory."""
+    leaves = jax.tree.leaves(raveling.unravel(x.copy()))
+    if raveling.plain.is_vector:
+        yield from leaves[0]
+    else:
+        treedef = raveling.treedef
+        yield from (jax.tree.unflatten(treedef, [leaf[i] for leaf in leaves]) for i in range(len(x)))
+
+
 def stacked(part: Rows, x: PyTree, axis: int) -> np.ndarray:
-    """What a function, or a list of functions side by side, returns at x, in double precision and without warnings."""
-    with np.errstate(all="ignore"), double_precision():
-        if is_list_of_functions(part):
-            return np.stack([_numbers(one(x)) for one in part], axis=axis)
-        assert callable(part)
-        return _numbers(part(x))
+    """What a function, or a list of functions side by side, returns at x."""
+    if is_list_of_functions(part):
+        return np.stack([_numbers(one(x)) for one in part], axis=axis)
+    assert callable(part)
+    return _numbers(part(x))
 
 
 def _numbers(values: Any) -> np.ndarray:
