@@ -8,7 +8,7 @@ import click
 import bezierflow as bf
 
 from .pictures import file_argument, load_solution
-from .printing import json_option, or_fail, print_table, write_json
+from .printing import json_option, or_fail, write_json
 from .stating import read_pairs
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def choose(file: str, question: str, values: tuple[str, ...], wishes: tuple[str,
     choice: Choice = or_fail(ask, solution, subject_to=bounds, **_wanted(solution, question, values))
     click.echo(str(choice))
     x = solution.flat_designs(choice.t).tolist()
-    print_table(["", ""], [[label, f"{value:.8g}"] for label, value in zip(solution.names.variable_labels, x, strict=True)])
     write_json(
         json_path,
         {

@@ -30,7 +30,7 @@ def solve(
 ) -> None:
     """Find the Pareto set of PROBLEM: a built-in name such as scaled-med, or file.py:function.
 
-    A function takes x and returns a vector of objective values, written with jax.numpy. Give --x0 or --bounds with it to say
+    A function takes x and returns objective values, in JAX or NumPy. Give --x0 or --bounds with it to say
     how many variables there are.
 
     The exit code is 0 if the surface can be used, with a warning where it is less exact than asked; 1 if it is suspect.

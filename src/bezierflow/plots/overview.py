@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
+from ..bezier import BezierSimplex
 from ..flow import Solution
 from .front import front
 from .matplotlib_import import pyplot
@@ -20,7 +21,8 @@ def overview(solution: Solution, *, title: str = "") -> "Figure":
     if n_objectives > 3:
         return pairs(solution, title=title)
     if n_variables not in (2, 3):
-        return cast("Figure", front(solution, title=title).figure) if n_objectives == 3 else paths(solution, title=title)
+        along = n_objectives == 2 and isinstance(solution.pareto_set, BezierSimplex)  # an atlas has no one way through it
+        return paths(solution, title=title) if along else cast("Figure", front(solution, title=title).figure)
     figure = pyplot().figure(figsize=(11.0, 4.8), layout="constrained")
     left = figure.add_subplot(1, 2, 1, projection="3d" if n_variables == 3 else None)
     right = figure.add_subplot(1, 2, 2, projection="3d" if n_objectives == 3 else None)
