@@ -105,8 +105,9 @@ def distances(away: np.ndarray, dominated_by: float) -> dict[str, str]:
 
 
 def beaten(f: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which points another one is better than in every objective, by more than 1e-6 of the range."""
-    return ((f[:, None] - others[None]) > 1e-6 * np.ptp(f, axis=0)).all(axis=2).any(axis=1)
+    """Which points another one is better than in an objective, by more than 1e-6 of the range, and in none worse."""
+    gain = (f[:, None] - others[None]) / np.ptp(f, axis=0)
+    return ((gain > -1e-9).all(axis=2) & (gain > 1e-6).any(axis=2)).any(axis=1)
 
 
 def nearest(f: np.ndarray, others: np.ndarray) -> np.ndarray:
