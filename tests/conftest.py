@@ -27,7 +27,7 @@ QUICK_COMPILATION = (
     "--xla_llvm_disable_expensive_passes=true",
     "--xla_cpu_use_fusion_emitters=false",
 )
-if version("jaxlib").startswith(("0.8.", "0.9.", "0.10.")):
+if version("jaxlib").startswith("0.10."):
     os.environ.setdefault("XLA_FLAGS", " ".join(QUICK_COMPILATION))
 
 
