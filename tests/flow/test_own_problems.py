@@ -129,6 +129,23 @@ def test_an_error_inside_of_a_lifted_run_is_the_users_own():
         bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=100)
 
 
+def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
+    """It was kept inside of the compiled program; values that are not numbers in its place would say nothing."""
+    broken = []
+
+    def fails(x):
+        if broken:
+            raise LookupError("no mesh for this x")
+        return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
+
+    solution = bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=5)
+    broken.append(True)
+    with pytest.raises(LookupError, match="no mesh for this x"):
+        solution.front(np.array([0.123, 0.877]))
+    broken.clear()
+    assert np.isfinite(solution.front(np.array([0.123, 0.877]))).all()
+
+
 @pytest.mark.parametrize("k", [1e3, 1e6, 1e9])
 def test_variables_of_any_scale_give_the_same_surface(k):
     def scaled(k):

@@ -52,6 +52,15 @@ FORMS = {
         "a NumPy function; derivatives",
         0,
     ),
+    "jac and hess": (
+        HostFunction(
+            lambda x: np.array([x[0] ** 2 + np.sin(x[1]), x[0] + x[1]]),
+            jac=lambda x: np.array([[2 * x[0], np.cos(x[1])], [1.0, 1.0]]),
+            hess=[lambda x: np.diag([2.0, -np.sin(x[1])]), lambda x: np.zeros((2, 2))],
+        ),
+        "a NumPy function with jac and hess",
+        2,
+    ),
     "branching": (branching, "it branches on x: with jnp.where JAX could", 0),
     "gradients": (lambda x: jnp.array([square(x[0]) + jnp.sin(x[1]), x[0] + x[1]]), "a JAX function and its gradients; Hess", 1),
     "forwards": (

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..forms import Bridge, bridges
+from ..forms import Bridge, bridges, raise_failures
 from ..methods import Evaluations
 from ..precision import double_precision
 from .blocks import block_size, in_blocks
@@ -61,14 +61,12 @@ class JaxEvaluator(AbstractEvaluator):
         Parts that run on the host are evaluated at all points before, where these are known, so that the program need only look
         them up; an error that one of them raises inside of the program is raised after it.
         """
-        parts = bridges(self.objectives)
         whole = self.objectives.whole(points) if isinstance(self.objectives, PlacesPoints) else points
-        for bridge in parts:
-            if whole is not None:
+        if whole is not None:
+            for bridge in bridges(self.objectives):
                 bridge.know(whole, order)
         found = in_blocks(partial(program, self.objectives), self.block, points, *others)
-        for bridge in parts:
-            bridge.raise_failure()
+        raise_failures(self.objectives)
         return found
 
     def _values(self, points: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..forms import raise_failures
 from ..precision import double_precision, on_host
 from ..simplex import kronecker
 from .constraint import Constraint
@@ -119,6 +120,7 @@ class FeasibleSet(eqx.Module):
         if self.has_constraints:
             with double_precision():
                 g, h = map(on_host, _values(self, jnp.asarray(x.reshape(-1, self.n_variables))))
+            raise_failures(self)
             parts += [g.reshape(*x.shape[:-1], -1), np.abs(h).reshape(*x.shape[:-1], -1)]
         violations = np.concatenate(parts, axis=-1)
         return np.maximum(np.where(np.isnan(violations), np.inf, violations), 0.0)
@@ -145,7 +147,9 @@ class FeasibleSet(eqx.Module):
     def rows(self, x: Float[np.ndarray, " n_variables"]) -> Rows:
         """The rows g and h with their Jacobians at one point, in NumPy."""
         with double_precision():
-            return Rows(*map(on_host, _rows(self, jnp.asarray(x))))
+            rows = Rows(*map(on_host, _rows(self, jnp.asarray(x))))
+        raise_failures(self)
+        return rows
 
     def repair(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[np.ndarray, " n_variables"]:
         """A feasible point near x: x clipped to the box where that is one, else what SciPy finds, from x and other starts.

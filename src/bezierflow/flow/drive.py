@@ -10,7 +10,7 @@ import numpy as np
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
-from ..forms import bridges
+from ..forms import raise_failures
 from ..methods import Evaluations
 from .contract import AbstractFlow, History, Info, Run, State
 from .progress import progress_bar
@@ -69,8 +69,7 @@ def drive(
                 began = time.perf_counter()
                 left = most if n_iterations is None else min(most, n_iterations - number)
                 state, piece = flow.advance(objectives, state, left)
-                for bridge in bridges(objectives):
-                    bridge.raise_failure()
+                raise_failures(objectives)
                 pieces.append(piece)
                 made, info = _last(piece)
                 number += made

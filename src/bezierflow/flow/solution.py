@@ -16,7 +16,7 @@ from ..atlas import BezierAtlas, lowest_total
 from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
-from ..forms import domain_around, read_function
+from ..forms import domain_around, raise_failures, read_function
 from ..normal import ErrorEstimate, Flag, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names, decode
@@ -139,7 +139,9 @@ class Solution:
         x = self.design(t)
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
-        return in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
+        values = in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
+        raise_failures(self.objectives)
+        return values
 
     @cached_property
     def fitted_front(self) -> FittedFront:

@@ -1,6 +1,6 @@
 """Functions in the forms that people have: JAX, NumPy, plain Python, torch; each becomes a function that JAX can call."""
 
-from .bridge import Bridge, bridges
+from .bridge import Bridge, bridges, raise_failures
 from .differences import Differences
 from .host import HostFunction, TorchFunction
 from .pymoo_problem import from_pymoo, is_pymoo
@@ -19,5 +19,6 @@ __all__ = [
     "domain_around",
     "from_pymoo",
     "is_pymoo",
+    "raise_failures",
     "read_function",
 ]

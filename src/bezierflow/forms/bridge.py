@@ -100,6 +100,12 @@ def bridges(objectives: PyTree) -> list[Bridge]:
     return [leaf for leaf in jax.tree.leaves(objectives) if isinstance(leaf, Bridge)]
 
 
+def raise_failures(objectives: PyTree) -> None:
+    """Raises what a part of a function raised inside of a compiled program that has ended."""
+    for bridge in bridges(objectives):
+        bridge.raise_failure()
+
+
 def _less(more: Evaluations, less: Evaluations) -> Evaluations:
     return Evaluations(*(int(a) - int(b) for a, b in zip(more, less, strict=True)))
 
