@@ -1,8 +1,8 @@
 """Objectives with kinks through `minimize`, against other solvers: `python -m benchmarks.kinks [name ...]`.
 
 Each row: how far the answers above the objectives of exact points at held-out weights are from them, in units of the objectives'
-ranges. Exact points: cyclic coordinate descent to 1e-15 for regressions, SciPy's SLSQP on the epigraph form for locations. Rows
-are appended to `benchmarks/results/kinks.csv`.
+ranges. Exact points: cyclic coordinate descent to 1e-15 for regressions, accelerated proximal gradient to 1e-16 for those with
+groups, SciPy's SLSQP on the epigraph form for locations. Rows are appended to `benchmarks/results/kinks.csv`.
 """
 
 import csv
@@ -70,6 +70,41 @@ def random_regression(n_variables: int, n_objectives: int, seed: int) -> Case:
     return regression(X, X @ x + rng.normal(size=len(X)), n_objectives)
 
 
+def grouped(X: np.ndarray, y: np.ndarray, group: np.ndarray, n_objectives: int) -> Case:
+    """|Xx − y|²/2n against Σ √k |x_g| over groups of k variables, and against |x|²/2 as a third objective."""
+    (n, L), groups = X.shape, [np.flatnonzero(group == g) for g in np.unique(group)]
+
+    def objectives(x):
+        norms = sum(np.sqrt(len(g)) * jnp.linalg.norm(x[g]) for g in groups)
+        return jnp.stack([0.5 * jnp.sum((X @ x - y) ** 2) / n, norms, 0.5 * x @ x])[:n_objectives]
+
+    def prox(x, price):
+        shrink = [np.maximum(1 - price * np.sqrt(len(g)) / max(np.linalg.norm(x[g]), 1e-300), 0) * x[g] for g in groups]
+        return np.concatenate(shrink)[np.argsort(np.concatenate(groups))]
+
+    def exact(w):
+        H, g = w[0] * X.T @ X / n + (w[2] if n_objectives == 3 else 0.0) * np.eye(L), w[0] * X.T @ y / n
+        step, x, ahead, momentum = 1 / np.linalg.eigvalsh(H)[-1], np.zeros(L), np.zeros(L), 1.0
+        for _ in range(200_000):
+            before, x = x, prox(ahead - step * (H @ ahead - g), step * w[1])
+            if np.abs(x - before).max() < 1e-16:
+                break
+            restart = (ahead - x) @ (x - before) > 0
+            following = 1.0 if restart else (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            ahead, momentum = x + (0.0 if restart else (momentum - 1) / following) * (x - before), following
+        return x
+
+    return Case(objectives, np.zeros(L), n_objectives, exact)
+
+
+def random_groups(n_groups: int, n_objectives: int, seed: int) -> Case:
+    """Groups of three of the predictors of `random_regression`, the first and third of which have an effect."""
+    rng, L = np.random.default_rng([seed, 3]), 3 * n_groups
+    X = rng.normal(size=(4 * L, L)) @ (np.eye(L) + 0.3 * rng.normal(size=(L, L)))
+    x = rng.normal(size=L) * np.repeat(np.arange(n_groups) % 2 == 0, 3)
+    return grouped(X, X @ x + rng.normal(size=len(X)), np.repeat(np.arange(n_groups), 3), n_objectives)
+
+
 def location(seed: int) -> Case:
     """The worst and the mean squared distance to six customers in the unit square, and that to a depot beside it."""
     customers, depot = np.random.default_rng(seed).random((6, 2)), np.array([1.3, 0.2])
@@ -97,6 +132,9 @@ CASES: dict[str, tuple[Callable[[int], Case], int]] = {
     "lasso, L = 8": (lambda seed: random_regression(8, 2, seed), 3),
     "lasso, Birthwt, L = 16": (lambda seed: regression(load().X, load().y, 2), 1),
     "elastic net, L = 4": (lambda seed: random_regression(4, 3, seed), 2),
+    "group lasso, L = 9": (lambda seed: random_groups(3, 2, seed), 3),
+    "group lasso, Birthwt, L = 16": (lambda seed: grouped(load().X, load().y, load().group, 2), 1),
+    "group lasso and ridge, L = 6": (lambda seed: random_groups(2, 3, seed), 2),
     "worst customer, L = 2": (location, 3),
 }
 """By name: the problem for each seed, and how many seeds."""

@@ -74,6 +74,36 @@ def test_the_lasso_path(lasso):
         np.testing.assert_allclose(lasso.at(weights=w[:2]), coordinate_descent(A, w), atol=1e-5)
 
 
+def test_the_group_lasso_path_enters_group_by_group():
+    def fit_and_groups(x):
+        return jnp.stack([0.5 * jnp.sum((A @ x - b) ** 2), jnp.linalg.norm(x[:2]) + jnp.linalg.norm(x[2:])])
+
+    solution = bf.minimize(fit_and_groups, np.zeros(4))
+    assert solution.result.reason is Reason.CONVERGED
+    assert "2 kinks of the objectives were lifted" in solution.result.message
+    x = np.array([proximal_gradient(w) for w in held_out(2, 50)])
+    n_groups = (np.abs(x.reshape(-1, 2, 2)).max(axis=2) > 0).sum(axis=1)
+    assert {1, 2} <= set(n_groups)
+    assert distances(solution, x).max() < 1e-6
+    one = x[n_groups == 1][0]
+    answer = solution.pareto_set(solution.pareto_set.chart(values(fit_and_groups, one[None])))[0]
+    np.testing.assert_allclose(answer, one, atol=1e-5)
+    assert np.abs(answer[one == 0]).max() < 1e-7
+
+
+def proximal_gradient(w):
+    """The minimizer of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4|)."""
+    H, g, x = w[0] * A.T @ A, w[0] * A.T @ b, np.zeros(4)
+    step = 1 / np.linalg.eigvalsh(H)[-1]
+    for _ in range(100_000):
+        y = (x - step * (H @ x - g)).reshape(2, 2)
+        size = np.linalg.norm(y, axis=1, keepdims=True)
+        before, x = x, (y * np.maximum(1 - step * w[1] / size, 0)).ravel()
+        if np.abs(x - before).max() < 1e-16:
+            return x
+    raise AssertionError("proximal gradient did not converge")
+
+
 def test_solutions_speak_of_x_alone(lasso, tmp_path):
     atlas, points = lasso.pareto_set, lasso.spread(7)
     assert atlas.n_variables == 4

@@ -40,6 +40,8 @@ SMOOTH = {
     "squares": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.abs(x) ** 2)]),
     "of constants": lambda x: jnp.stack([misfit(x), x @ x * jnp.max(jnp.abs(jnp.asarray(A)))]),
     "of whole numbers": lambda x: jnp.stack([misfit(x), x @ x + jnp.max((x > 9).astype(int))]),
+    "a squared norm": lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x) ** 2]),
+    "a root that is smooth": lambda x: jnp.stack([misfit(x), jnp.sqrt(1 + x[0] ** 2)]),
     "a guard": lambda x: jnp.stack([misfit(x), jnp.log(jnp.maximum(1 + x @ x, 1e-9))]),
 }
 HOPELESS = {
@@ -73,6 +75,46 @@ def test_where_u_is_the_kinks_nothing_changes_and_elsewhere_it_is_smooth(objecti
     assert ((np.abs(rows) < 1e-12).sum(axis=1) >= n_kinks).all(), "each u is as small as its rows allow"
     np.testing.assert_allclose(slopes, slopes_nearby, atol=1e-6)
     np.testing.assert_array_less(-1e-12, slopes[:, :, 3:])
+
+
+NORMS = {
+    "one": (lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x)]), [3]),
+    "of groups": (lambda x: jnp.stack([misfit(x), jnp.sqrt(x[0] ** 2 + x[1] ** 2) + jnp.sqrt(x[2:] @ x[2:])]), [2, 1]),
+    "of rows": (
+        lambda x: jnp.stack([misfit(x), jnp.sum(jnp.linalg.norm(x[:, None] * jnp.array([1.0, 2.0]), axis=1))]),
+        [2, 2, 2],
+    ),
+    "a power": (lambda x: jnp.stack([jnp.sum(jnp.square(x)) ** 0.5, misfit(x)]), [3]),
+    "of two multiples": (lambda x: jnp.stack([jnp.linalg.norm(x), jnp.linalg.norm(2 * x)]), [3]),
+}
+
+
+@pytest.mark.parametrize(("objectives", "sizes"), NORMS.values(), ids=NORMS)
+def test_a_norm_is_lifted_with_a_direction_that_is_its_multipliers_at_the_tip(objectives, sizes):
+    lifted = lift_kinks(objectives, BOX, places=np.zeros((1, 3))).lifted
+    assert [norm.n_terms for norm in lifted.plan.norms] == sizes
+    lower, upper = lifted.plan.limits
+    x = np.random.default_rng(1).normal(size=(40, 3))
+    x[0] = 0
+
+    @jax.jit
+    @jax.vmap
+    def look(x):
+        xu = jnp.concatenate([x, lifted.exact(x)])
+        return objectives(x), lifted(xu), lifted.rows(xu), jax.jacobian(lifted)(xu)
+
+    with double_precision():
+        f, lifted_f, rows, slopes = map(np.asarray, look(x))
+    np.testing.assert_allclose(lifted_f[1:], f[1:], rtol=1e-13, err_msg="exact off the tip")
+    np.testing.assert_allclose(lifted_f[0], f[0], atol=1e-6)
+    assert (lower - 1e-12 <= rows).all()
+    assert (rows <= upper + 1e-12).all()
+    assert np.isfinite(slopes).all()
+
+
+def test_norms_that_are_nowhere_0_stay():
+    with pytest.raises(CannotLiftError, match="of norm"):
+        lift_kinks(lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x)]), BOX, places=np.ones((1, 3)))
 
 
 @pytest.mark.parametrize("objectives", SMOOTH.values(), ids=SMOOTH)

@@ -82,8 +82,14 @@ def feasible_part(
 
 
 def first_look(program: Program, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
-    """The rows in the user's units; nothing is known of their scales yet."""
-    return program.values(z) * program.scale + program.shift
+    """The rows in the user's units; nothing is known of their scales yet.
+
+    Rows of norms are 0 where norms are exact; they get their scales where these are not.
+    """
+    raw, M = program.values(z) * program.scale + program.shift, program.n_objectives
+    if program.turns:
+        raw[:, M:] = (program.step_to(z)[1] * program.scale + program.shift)[:, M:]
+    return raw
 
 
 def _first_units(program: Program, raw: Float[np.ndarray, "n n_rows"]) -> None:

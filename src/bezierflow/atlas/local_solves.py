@@ -122,8 +122,7 @@ def descend(program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[n
             break
         here = Look(r[todo], J[todo], H[todo])
         d, mu[todo], active[todo], side[todo] = _model_step(program, here, mu[todo], z[todo], a[todo], radius[todo])
-        trial = program.clip(z[todo] + d)
-        r_trial = program.values(trial)
+        trial, r_trial = program.step_to(z[todo] + d)
         after = program.merit(r_trial, a[todo])
         length = np.abs(d).max(axis=1)
         better = after < merit[todo] - 1e-10 * length

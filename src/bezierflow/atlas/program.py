@@ -129,6 +129,7 @@ class Program:
         self.evaluator = JaxEvaluator(stacked, self.n_rows, self.n_free, budget, spent)
         self.n_auxiliary = objectives.n_auxiliary if isinstance(objectives, Lifted) else 0
         self.tight = Tight(stacked, objectives) if isinstance(objectives, Lifted) else None
+        self.turns = isinstance(objectives, Lifted) and objectives.plan.n_directions > 0
         self.ideal, self.span, self.row_scale = np.zeros(n_objectives), np.ones(n_objectives), np.ones(n_constraints)
         self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
 
@@ -163,6 +164,20 @@ class Program:
         z, raw = self._tighten(z) if self.tight else (z, self.evaluator.values(self.origin + z * self.unit))
         self._keep(z, raw)
         return (raw - self.shift) / self.scale
+
+    def step_to(self, z: Float[np.ndarray, "n n_free"]) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_rows"]]:
+        """The nearest points of the box and the scaled rows there, for a search in all variables.
+
+        Auxiliary variables are set to their kinks, unless norms are among them: at the tip of a norm's cone its direction has to
+        turn before the norm can grow.
+        """
+        if self.turns:
+            z = np.clip(z, self.lower, self.upper)
+            raw = self.evaluator.values(self.origin + z * self.unit)
+            self._keep(z, raw)
+            return z, (raw - self.shift) / self.scale
+        z = self.clip(z)
+        return z, self.values(z)
 
     def apart(self, z: Float[np.ndarray, "n n_free"], other: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, " n"]:
         """The distances between designs in the user's units, auxiliary variables left out."""

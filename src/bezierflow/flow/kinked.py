@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from ..bezier import BezierSimplex
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import Constraint, FeasibleSet, feasible_set
-from ..kinks import KinkRows, Lifted, find_kinks, lift_kinks
+from ..kinks import KinkRows, Lifted, Lifting, find_kinks, lift_kinks, with_slopes
 from ..methods import Evaluations
 from .bounded import search_box
 
@@ -23,10 +23,10 @@ NARROWEST = 0.1
 
 
 class Kinked(NamedTuple):
-    """A problem with its kinks lifted: variables (x, u).
+    """A problem with its kinks lifted: variables (x, u), and a direction d for each norm.
 
     Attributes:
-        objectives: F(x, u).
+        objectives: F(x, u, d).
         start: the start, with the kinks there in place of u.
         feasible: the user's bounds and constraints on x, and the rows of the kinks.
         box: finite bounds to look in.
@@ -60,44 +60,46 @@ def lift_problem(
     feasible = feasible or feasible_set(None, None, start.n_variables)
     if find_kinks(flat, start.n_variables) == 0:
         return None
-    evaluator = JaxEvaluator(flat, start.n_objectives, start.n_variables, budget)
-    box = settled_box(evaluator, start, feasible)
-    lifting = lift_kinks(flat, box, feasible.has_finite_box)
+    evaluator = JaxEvaluator(with_slopes(flat, start.n_variables), start.n_objectives, start.n_variables, budget)
+    known = known_points(evaluator, start, feasible)
+    box = settled_box(known, start, feasible)
+    lifting = lift_kinks(flat, box, feasible.has_finite_box, known)
     if lifting is None:
         return None
-    lifted, n = lifting.lifted, lifting.lifted.n_auxiliary
+    lifted, n = lifting.lifted, lifting.lifted.plan.n_kinks
     x = np.asarray(start.control_points, dtype=float)
     u = np.asarray([lifted.exact(jnp.asarray(point)) for point in x])
     points = BezierSimplex(np.concatenate([x, u], axis=1), start.n_objectives, start.degree)
     both = np.concatenate([box[0], lifting.box[0]]), np.concatenate([box[1], lifting.box[1]])
     rest = f" (those of {', '.join(lifting.rest)} were not)" if lifting.rest else ""
     why = f"{n} kink{'s' if n > 1 else ''} of the objectives {'were' if n > 1 else 'was'} lifted{rest}: "
-    return Kinked(lifted, points, _with_rows(feasible, lifted), both, why, evaluator.evaluations)
+    return Kinked(lifted, points, _with_rows(feasible, lifting), both, why, evaluator.evaluations)
 
 
-def _with_rows(feasible: FeasibleSet, lifted: Lifted) -> FeasibleSet:
-    """The feasible set of (x, u)."""
-    n, n_rows = lifted.n_auxiliary, len(lifted.plan.rows)
+def _with_rows(feasible: FeasibleSet, lifting: Lifting) -> FeasibleSet:
+    """The feasible set of (x, u, d)."""
+    lifted = lifting.lifted
+    n = lifted.n_auxiliary
     own = [Constraint(OfX(c.function, lifted.n_variables), c.lower, c.upper, c.name) for c in feasible.constraints]
-    rows = Constraint(KinkRows(lifted), np.full(n_rows, -np.inf), np.zeros(n_rows), "kinks")
-    lower, upper = np.append(feasible.lower, np.full(n, -np.inf)), np.append(feasible.upper, np.full(n, np.inf))
+    rows = Constraint(KinkRows(lifted), *lifted.plan.limits, "kinks")
+    lower, upper = np.append(feasible.lower, lifting.lower), np.append(feasible.upper, np.full(n, np.inf))
     names = (*feasible.variables, *(f"kink {k + 1}" for k in range(n)))
     return FeasibleSet(lower, upper, (*own, rows), names)
 
 
-def settled_box(
-    evaluator: JaxEvaluator, start: BezierSimplex, feasible: FeasibleSet
-) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]:
-    """A finite box to look in: the bounds, and where there are none three times as wide as what lies between the minimizers.
+def known_points(evaluator: JaxEvaluator, start: BezierSimplex, feasible: FeasibleSet) -> Float[np.ndarray, "n n_variables"]:
+    """The start and about where each objective is least: the descent knows nothing of kinks or constraints."""
+    ends = [_descend(evaluator, m, np.asarray(start.vertex(m), dtype=float), feasible) for m in range(start.n_objectives)]
+    return np.concatenate([np.asarray(start.control_points, dtype=float), [end for end in ends if np.isfinite(end).all()]])
 
-    Minimizers of single objectives are approximate here: the descent knows nothing of kinks or constraints.
-    """
+
+def settled_box(
+    known: Float[np.ndarray, "n n_variables"], start: BezierSimplex, feasible: FeasibleSet
+) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]:
+    """A finite box to look in: the bounds, and where there are none three times as wide as what lies between the known points."""
     wide = search_box(feasible, start)
     if feasible.has_finite_box:
         return wide
-    x = np.asarray(start.control_points, dtype=float)
-    ends = [_descend(evaluator, m, np.asarray(start.vertex(m), dtype=float), feasible) for m in range(start.n_objectives)]
-    known = np.concatenate([x, [end for end in ends if np.isfinite(end).all()]])
     low, high = known.min(axis=0), known.max(axis=0)
     margin = np.maximum(high - low, NARROWEST * (high - low).max())
     if not margin.max() > 0:

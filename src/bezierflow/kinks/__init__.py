@@ -1,6 +1,6 @@
-"""Objectives with kinks as smooth ones of more variables: |e| and max e_k become variables u with rows e_k − u ≤ 0."""
+"""Objectives with kinks as smooth ones of more variables: |e|, max e_k and ‖e‖ become variables u with rows that hold them up."""
 
 from .lifted import Lifted
-from .lifting import CannotLiftError, KinkRows, Lifting, find_kinks, lift_kinks
+from .lifting import CannotLiftError, KinkRows, Lifting, find_kinks, lift_kinks, with_slopes
 
-__all__ = ["CannotLiftError", "KinkRows", "Lifted", "Lifting", "find_kinks", "lift_kinks"]
+__all__ = ["CannotLiftError", "KinkRows", "Lifted", "Lifting", "find_kinks", "lift_kinks", "with_slopes"]

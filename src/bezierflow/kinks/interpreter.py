@@ -1,8 +1,8 @@
-"""Evaluates a traced function with a say in its kinks: every |e|, max and min that depends on x is handed to a visitor.
+"""Evaluates a traced function with a say in its kinks: every |e|, ‖e‖, max and min that depends on x is handed to a visitor.
 
 Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b that do not depend on other
 kinks become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at the same place then have the same arms up to a factor,
-however they are written.
+however they are written. A Euclidean norm √Σ e_k², a root of a sum of squares in the trace, is handed over with its terms e_k.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,16 +29,35 @@ OTHER_KINKS = frozenset({"sort", "top_k", "cummax", "cummin", "reduce_window_max
 SHAPES = frozenset({"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "copy"})
 """Operations that only give numbers another form."""
 
-Arms = Float[Array, "n_arms n"]
-Visitor = Callable[[Arms], Float[Array, " n"]]
-"""From the arms of n kinks to the values u that take the place of their maxima."""
+
+class Kinks(NamedTuple):
+    """The n kinks of one operation: the largest of the arms of each, or the Euclidean norm of its terms."""
+
+    parts: Float[Array, "n_parts n"]
+    is_norm: bool
+
+    @property
+    def values(self) -> Float[Array, " n"]:
+        """What they are. The slope of a norm at 0, which is not defined, is 0 here."""
+        if not self.is_norm:
+            return self.parts.max(axis=0)
+        squares = jnp.sum(self.parts**2, axis=0)
+        return jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
+
+
+PARTS = frozenset({"slice", "squeeze", "reshape"})
+"""Operations by which a part of an array is taken."""
+
+Visitor = Callable[[Kinks], Float[Array, " n"]]
+"""From n kinks to the values u that take their place."""
 
 
 class Entry(NamedTuple):
-    """A value and how it depends on x."""
+    """A value, how it depends on x, and the terms e_k, one a row, where it is known to be Σ e_k²."""
 
     value: ArrayLike
     level: int
+    terms: Array | None = None
 
 
 def evaluate(objectives: Callable[[Array], Array], x: Float[Array, " n_variables"], visit: Visitor) -> Array:
@@ -54,8 +73,15 @@ def _walk(jaxpr: Jaxpr, consts: Iterable[ArrayLike], arguments: Iterable[Entry],
     def read(atom: Var | Literal) -> Entry:
         return Entry(atom.val, CONSTANT) if isinstance(atom, Literal) else known[atom]
 
+    parts: dict[tuple[str, str, int], list[Entry]] = {}
     for equation in jaxpr.eqns:
-        known |= dict(zip(equation.outvars, _apply(equation, [read(atom) for atom in equation.invars], visit), strict=True))
+        name, inputs = equation.primitive.name, [read(atom) for atom in equation.invars]
+        if name in PARTS:  # the same part taken twice is one entry, so that a product with itself is seen to be one
+            key = (name, str(equation.params), id(inputs[0].value))
+            outputs = parts[key] = parts.get(key) or _apply(equation, inputs, visit)
+        else:
+            outputs = _apply(equation, inputs, visit)
+        known |= dict(zip(equation.outvars, outputs, strict=True))
     return [read(atom) for atom in jaxpr.outvars]
 
 
@@ -65,13 +91,53 @@ def _apply(equation: JaxprEqn, inputs: list[Entry], visit: Visitor) -> list[Entr
     values = [entry.value for entry in inputs]
     if level > CONSTANT and is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
         return [Entry(_meet_kink(equation, list(map(jnp.asarray, values)), level, visit), KINKED)]
+    if level == SMOOTH and _is_root(equation) and inputs[0].terms is not None:
+        terms = inputs[0].terms
+        return [Entry(visit(Kinks(terms.reshape(len(terms), -1), True)).reshape(terms.shape[1:]), KINKED)]
     if level > CONSTANT and is_open(equation):
         (inner,) = inner_jaxprs(equation)
         return _walk(inner.jaxpr, inner.consts, inputs, visit)
+    return _bind(equation, inputs, level)
+
+
+def _bind(equation: JaxprEqn, inputs: list[Entry], level: int) -> list[Entry]:
+    """The outputs of an operation as it is."""
     bound = equation.primitive.get_bind_params(equation.params)
     functions, parameters = bound if isinstance(bound, tuple) else ([], bound)  # a pair in older versions of JAX
-    outputs = equation.primitive.bind(*functions, *values, **parameters)
-    return [Entry(value, level) for value in (outputs if equation.primitive.multiple_results else [outputs])]
+    outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
+    if equation.primitive.multiple_results:
+        return [Entry(value, level) for value in outputs]
+    return [Entry(outputs, level, _terms(equation, inputs, outputs) if level == SMOOTH else None)]
+
+
+def _terms(equation: JaxprEqn, inputs: list[Entry], value: Array) -> Array | None:
+    """The numbers whose squares an operation's value is the sum of, one row each; None where it is not seen to be one."""
+    name, first = equation.primitive.name, inputs[0]
+    if _is_square(equation, inputs):
+        return jnp.asarray(first.value) if name == "dot_general" else jnp.asarray(first.value)[None]
+    known = [entry.terms for entry in inputs if entry.terms is not None]
+    if len(known) != len(inputs):
+        return None
+    if name == "add" and known[0].shape[1:] == known[1].shape[1:]:
+        return jnp.concatenate(known)
+    if name == "reduce_sum":
+        axes = tuple(axis + 1 for axis in equation.params["axes"])
+        terms = jnp.moveaxis(known[0], axes, range(1, 1 + len(axes)))
+        return terms.reshape(-1, *value.shape)
+    return known[0].reshape(-1, *value.shape) if name in SHAPES and value.size == jnp.size(first.value) else None
+
+
+def _is_square(equation: JaxprEqn, inputs: list[Entry]) -> bool:
+    """Whether an operation squares its numbers, or adds up their squares where they are those of a vector."""
+    name, twice = equation.primitive.name, len(inputs) == 2 and inputs[0] is inputs[1]
+    power = name == "square" or (name == "integer_pow" and equation.params["y"] == 2)
+    return power or (twice and (name == "mul" or (name == "dot_general" and jnp.ndim(inputs[0].value) == 1)))
+
+
+def _is_root(equation: JaxprEqn) -> bool:
+    power = equation.invars[-1]
+    half = equation.primitive.name == "pow" and isinstance(power, Literal) and np.ndim(power.val) == 0 and power.val == 0.5
+    return equation.primitive.name == "sqrt" or bool(half)
 
 
 def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
@@ -84,7 +150,7 @@ def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visit
         arms, base, gain = jnp.stack([difference, -difference]), (arms[0] + arms[1]) / 2, sign / 2
     else:
         arms = sign * arms
-    return (base + gain * visit(arms)).reshape(shape)
+    return (base + gain * visit(Kinks(arms, False))).reshape(shape)
 
 
 def _arms(equation: JaxprEqn, values: list[Array]) -> tuple[Float[Array, "n_arms *shape"], float]:
@@ -112,7 +178,8 @@ def is_open(equation: JaxprEqn) -> bool:
     A function with a derivative of its own is left closed, since it may be smooth in spite of the kinks inside (softplus), unless
     it is nothing but a kink (relu).
     """
-    if equation.primitive.name not in CALLS or not any(map(has_kinks, inner_jaxprs(equation))):
+    inner = inner_jaxprs(equation)
+    if equation.primitive.name not in CALLS or not any(has_kinks(jaxpr) or _has_roots(jaxpr) for jaxpr in inner):
         return False
     return equation.primitive.name != "custom_jvp_call" or _is_bare(equation)
 
@@ -128,6 +195,10 @@ def has_kinks(jaxpr: ClosedJaxpr) -> bool:
     return any(is_kink(equation) or any(map(has_kinks, inner_jaxprs(equation))) for equation in jaxpr.jaxpr.eqns)
 
 
+def _has_roots(jaxpr: ClosedJaxpr) -> bool:
+    return any(_is_root(equation) or any(map(_has_roots, inner_jaxprs(equation))) for equation in jaxpr.jaxpr.eqns)
+
+
 def inner_jaxprs(equation: JaxprEqn) -> list[ClosedJaxpr]:
     """What a call, a loop or a condition has inside."""
     found: list[ClosedJaxpr] = []
@@ -137,18 +208,27 @@ def inner_jaxprs(equation: JaxprEqn) -> list[ClosedJaxpr]:
     return found
 
 
-def beyond_reach(jaxpr: ClosedJaxpr) -> set[str]:
-    """What may have kinks that cannot be lifted: operations, loops with kinks inside, Euclidean norms (at 0)."""
-    return {name for equations in _bodies(jaxpr) for name in _unliftable(equations)}
+def beyond_reach(jaxpr: ClosedJaxpr) -> list[str]:
+    """What may have kinks that cannot be lifted, or not for sure: operations, loops with kinks inside, roots of sums (at 0)."""
+    return [name for equations in _bodies(jaxpr) for name in _unliftable(equations)]
 
 
-def count_kinks(objectives: Callable[[Array], Array], n_variables: int) -> list[tuple[int, int]]:
-    """For each operation with kinks the numbers of its arms and of its values. The objectives are traced and not evaluated."""
-    sizes: list[tuple[int, int]] = []
+class Size(NamedTuple):
+    """How many kinks an operation has, how many parts each, and whether they are norms."""
 
-    def visit(arms: Arms) -> Float[Array, " n"]:
-        sizes.append((arms.shape[0], arms.shape[1]))
-        return arms.max(axis=0)
+    n_parts: int
+    n: int
+    is_norm: bool
+
+
+def count_kinks(objectives: Callable[[Array], Array], n_variables: int) -> list[Size]:
+    """The sizes of the operations with kinks. The objectives are traced and not evaluated."""
+    sizes: list[Size] = []
+
+    def visit(kinks: Kinks) -> Float[Array, " n"]:
+        n_parts, n = kinks.parts.shape
+        sizes.append(Size(n_parts, n, kinks.is_norm))
+        return kinks.values
 
     jax.eval_shape(lambda x: evaluate(objectives, x, visit), jax.ShapeDtypeStruct((n_variables,), np.float64))
     return sizes

@@ -1,4 +1,14 @@
-"""Objectives with kinks as smooth functions of x and of one variable u for each kink."""
+"""Objectives with kinks as smooth functions of x and of one variable u for each kink, and a direction d for each norm.
+
+A maximum u of arms e_k has the rows e_k − u ≤ 0. A norm has infinitely many arms. It is lifted as
+
+    ‖e‖ = w = u + ε (1 + ‖d‖²) / 2   with rows   e = (u + ε) d,   ‖d‖² ≤ 1,   u ≥ 0,
+
+with ε of the size of rounding. The least w for a given e is ‖e‖ where ‖e‖ ≥ ε, with u = ‖e‖ − ε and ‖d‖ = 1, and Huber's
+ε/2 + ‖e‖²/2ε below, with u = 0: off by at most ε/2. Where minima have ‖e‖ > 0, d is a unit vector and all is smooth in polar
+coordinates (u, d). Where they stay at the tip of the norm's cone, u is at its bound, and d = λ/κ for the multipliers λ of the
+rows of e and the price κ = ∂F/∂w: the condition ‖λ‖ ≤ κ that holds at a tip is the row ‖d‖² ≤ 1.
+"""
 
 from collections.abc import Callable
 
@@ -7,10 +17,26 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .interpreter import Arms, evaluate
+from .interpreter import Kinks, Size, evaluate
 
 AS_IT_IS = -1
 """In place of a number: a kink that stays what it is."""
+
+
+class Norm(eqx.Module):
+    """A norm that has variables.
+
+    Attributes:
+        kink: its number among all kinks.
+        variable: the number of its u.
+        n_terms: how many numbers it is the norm of; as many are in d.
+        tip: ε.
+    """
+
+    kink: int = eqx.field(static=True)
+    variable: int = eqx.field(static=True)
+    n_terms: int = eqx.field(static=True)
+    tip: float = eqx.field(static=True)
 
 
 class Plan(eqx.Module):
@@ -20,34 +46,62 @@ class Plan(eqx.Module):
         variables: the number of the variable u that takes its place, `AS_IT_IS` for none.
         factors: the kink is this times u; kinks that are multiples of each other share a variable.
         winners: the number of the arm that is the largest everywhere and takes its place, `AS_IT_IS` for none.
-        rows: the numbers of those arms, of all arms of all kinks, that bound a variable from below.
+        rows: the numbers of those parts, of all parts of all kinks, that are arms and bound a variable from below.
+        norms: the norms among the first kinks of each variable.
     """
 
     variables: tuple[int, ...] = eqx.field(static=True)
     factors: tuple[float, ...] = eqx.field(static=True)
     winners: tuple[int, ...] = eqx.field(static=True)
     rows: tuple[int, ...] = eqx.field(static=True)
+    norms: tuple[Norm, ...] = eqx.field(static=True, default=())
 
     @property
-    def n_auxiliary(self) -> int:
+    def n_kinks(self) -> int:
         """How many variables u there are."""
         return max(self.variables, default=AS_IT_IS) + 1
 
+    @property
+    def n_directions(self) -> int:
+        """How many numbers there are in all d together."""
+        return sum(norm.n_terms for norm in self.norms)
+
+    @property
+    def firsts(self) -> list[int]:
+        """For each variable u the first kink that it stands for."""
+        return [self.variables.index(number) for number in range(self.n_kinks)]
+
+    @property
+    def limits(self) -> tuple[Float[np.ndarray, " n_rows"], Float[np.ndarray, " n_rows"]]:
+        """Between what the rows are to be: those of arms and of ‖d‖² at most 0, those of e equal to 0."""
+        n, n_equal = len(self.rows) + len(self.norms), self.n_directions
+        return np.append(np.full(n, -np.inf), np.zeros(n_equal)), np.zeros(n + n_equal)
+
     @staticmethod
-    def everything(sizes: list[tuple[int, int]]) -> "Plan":
-        """A variable for each kink and a row for each arm, for kinks with these numbers of arms and of values."""
-        n, n_rows = sum(values for _, values in sizes), sum(arms * values for arms, values in sizes)
+    def everything(sizes: list[Size]) -> "Plan":
+        """A variable u for each kink, norms included, and a row for each part."""
+        n, n_rows = sum(size.n for size in sizes), sum(size.n_parts * size.n for size in sizes)
         return Plan(tuple(range(n)), (1.0,) * n, (AS_IT_IS,) * n, tuple(range(n_rows)))
+
+    @staticmethod
+    def nothing(sizes: list[Size]) -> "Plan":
+        """Every kink as it is; slopes of norms are defined at 0 then, as 0."""
+        n = sum(size.n for size in sizes)
+        return Plan((AS_IT_IS,) * n, (1.0,) * n, (AS_IT_IS,) * n, ())
+
+    def without_directions(self) -> "Plan":
+        """The same with u alone in place of each norm."""
+        return Plan(self.variables, self.factors, self.winners, self.rows)
 
 
 class Lifted(eqx.Module):
-    """F(x, u) with F(x, u*(x)) = f(x), where u*_k(x) is the k-th kink: an absolute value or a maximum.
+    """F(x, u, d) with F(x, u*(x), d*(x)) = f(x), where u*_k(x) is the k-th kink: an absolute value, a maximum or a norm.
 
-    Where F and the arms are nondecreasing in every u, minimizing f is minimizing F subject to arms(x, u) − u ≤ 0.
+    Where F and the arms are nondecreasing in every u, minimizing f is minimizing F subject to the rows.
 
     Attributes:
         objectives: f, a function of a flat vector.
-        n_variables: how many of the numbers are x; u follows.
+        n_variables: how many of the numbers are x; u follows, then the directions d of norms.
         plan: what becomes of each kink.
     """
 
@@ -57,29 +111,41 @@ class Lifted(eqx.Module):
 
     @property
     def n_auxiliary(self) -> int:
-        """How many variables u there are."""
-        return self.plan.n_auxiliary
+        """How many variables there are besides x."""
+        return self.plan.n_kinks + self.plan.n_directions
 
     def __call__(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_objectives"]:
-        """F(x, u)."""
+        """F(x, u, d)."""
         return self.evaluate(xu)[0]
 
     def rows(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_rows"]:
-        """The arms less their u: at most 0 where each u is at least its kink."""
-        arms, u = self.evaluate(xu)[1:]
-        parts = [(part - value).ravel() for part, value in zip(arms, u, strict=True)]
-        return jnp.concatenate([jnp.zeros(0), *parts])[np.array(self.plan.rows, dtype=int)]
+        """The arms less their u, ‖d‖² − 1 for each norm, and e − (u + ε) d: see `Plan.limits`."""
+        u, directions = self._auxiliary(xu)
+        kinks, values = self.evaluate(xu)[1:]
+        parts = [(each.parts - value).ravel() for each, value in zip(kinks, values, strict=True)]
+        arms = jnp.concatenate([jnp.zeros(0), *parts])[np.array(self.plan.rows, dtype=int)]
+        terms = self._terms(kinks)
+        balls = [jnp.sum(d**2, keepdims=True) - 1 for d in directions]
+        cones = [e - (u[norm.variable] + norm.tip) * d for norm, e, d in zip(self.plan.norms, terms, directions, strict=True)]
+        return jnp.concatenate([arms, *balls, *cones])
 
-    def evaluate(self, xu: Float[Array, " n_all"]) -> tuple[Array, list[Arms], list[Array]]:
-        """F(x, u), and for each operation with kinks its arms and what took the place of their maximum."""
-        x, u = xu[: self.n_variables], xu[self.n_variables :]
-        return self._follow(x, lambda kinks, exact: jnp.asarray(self._factors[kinks]) * u[self._variables[kinks]])
+    def evaluate(self, xu: Float[Array, " n_all"]) -> tuple[Array, list[Kinks], list[Array]]:
+        """F(x, u, d), and for each operation with kinks these and what took their place."""
+        u, directions = self._auxiliary(xu)
+        for norm, d in zip(self.plan.norms, directions, strict=True):
+            u = u.at[norm.variable].add(norm.tip * (1 + jnp.sum(d**2)) / 2)
+        return self._follow(xu[: self.n_variables], lambda kinks: jnp.asarray(self._factors[kinks]) * u[self._variables[kinks]])
 
     def exact(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_auxiliary"]:
-        """u*(x), the least u for which all rows hold."""
-        values = jnp.concatenate([jnp.zeros(0), *self._follow(x, lambda kinks, exact: exact)[2]])
-        first = [self.plan.variables.index(number) for number in range(self.n_auxiliary)]
-        return values[np.array(first, dtype=int)] / self._factors[first]
+        """u*(x) and d*(x), for which all rows hold and F is least."""
+        _, kinks, values = self._follow(x, None)
+        first = self.plan.firsts
+        u = jnp.concatenate([jnp.zeros(0), *values])[np.array(first, dtype=int)] / self._factors[first]
+        directions = []
+        for norm, e in zip(self.plan.norms, self._terms(kinks), strict=True):
+            u = u.at[norm.variable].set(jnp.maximum(u[norm.variable] - norm.tip, 0.0))
+            directions.append(e / (u[norm.variable] + norm.tip))
+        return jnp.concatenate([u, *directions])
 
     @property
     def _variables(self) -> np.ndarray:
@@ -89,22 +155,35 @@ class Lifted(eqx.Module):
     def _factors(self) -> np.ndarray:
         return np.array(self.plan.factors)
 
-    def _follow(self, x: Array, lift: Callable[[np.ndarray, Array], Array]) -> tuple[Array, list[Arms], list[Array]]:
-        """Evaluates the objectives with `lift(numbers, exact values)` in place of the kinks that have a variable."""
-        all_arms: list[Arms] = []
+    def _auxiliary(self, xu: Array) -> tuple[Array, list[Array]]:
+        """U, and the direction d of each norm."""
+        n = self.n_variables + self.plan.n_kinks
+        ends = np.cumsum([norm.n_terms for norm in self.plan.norms])
+        return xu[self.n_variables : n], jnp.split(xu[n:], ends[:-1]) if self.plan.norms else []
+
+    def _terms(self, kinks: list[Kinks]) -> list[Array]:
+        """The terms e of each norm that has variables."""
+        columns = [(number, column) for number, each in enumerate(kinks) for column in range(each.parts.shape[1])]
+        places = [columns[norm.kink] for norm in self.plan.norms]
+        return [kinks[number].parts[:, column] for number, column in places]
+
+    def _follow(self, x: Array, lift: Callable[[np.ndarray], Array] | None) -> tuple[Array, list[Kinks], list[Array]]:
+        """Evaluates the objectives with `lift(numbers)` in place of the kinks that have a variable, if it is given."""
+        everything: list[Kinks] = []
         all_values: list[Array] = []
         n_seen = 0
 
-        def visit(arms: Arms) -> Array:
+        def visit(found: Kinks) -> Array:
             nonlocal n_seen
-            kinks = np.arange(n_seen, n_seen + arms.shape[1])
-            n_seen += arms.shape[1]
+            kinks = np.arange(n_seen, n_seen + found.parts.shape[1])
+            n_seen += len(kinks)
             winner = np.array(self.plan.winners, dtype=int)[kinks]
-            exact = arms.max(axis=0)
-            settled = jnp.where(winner == AS_IT_IS, exact, arms[np.maximum(winner, 0), np.arange(len(kinks))])
-            value = jnp.where(self._variables[kinks] == AS_IT_IS, settled, lift(kinks, exact)) if self.n_auxiliary else settled
-            all_arms.append(arms)
+            largest = found.parts[np.maximum(winner, 0), np.arange(len(kinks))]
+            value = jnp.where(winner == AS_IT_IS, found.values, largest)
+            if lift is not None and self.plan.n_kinks:
+                value = jnp.where(self._variables[kinks] == AS_IT_IS, value, lift(kinks))
+            everything.append(found)
             all_values.append(value)
             return value
 
-        return evaluate(self.objectives, x, visit), all_arms, all_values
+        return evaluate(self.objectives, x, visit), everything, all_values

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float
 from ..precision import double_precision
 from ..simplex import kronecker
 from .interpreter import beyond_reach, count_kinks
-from .lifted import AS_IT_IS, Lifted, Plan
+from .lifted import AS_IT_IS, Lifted, Norm, Plan
 
 N_SAMPLES = 256
 """Points of the box at which kinks are looked at."""
@@ -26,6 +26,12 @@ FALLING = 1e-9
 NEAR_KINK, VANISHING = 1e-8, 1e-4
 """An absolute value is smooth in a function whose slope by it vanishes with it: at the first share of it, below the second."""
 
+TIP = 1e-8
+"""The ε of a norm, as a share of its median at the samples: how far from 0 its terms are where they should be 0."""
+
+MET = 1e-3
+"""A norm is lifted where it is below this share of its median at one of the places of interest: its kink is met."""
+
 SAME = 1e-12
 """Kinks and arms that differ by less at all samples, relative to their size, are the same."""
 
@@ -35,7 +41,7 @@ class CannotLiftError(Exception):
 
 
 class KinkRows(eqx.Module):
-    """(x, u) -> arms − u, at most 0 where each u is at least its kink."""
+    """(x, u, d) -> the rows that hold where each u is at least its kink."""
 
     lifted: Lifted
 
@@ -48,25 +54,35 @@ class Lifting(NamedTuple):
     """A function with its kinks lifted.
 
     Attributes:
-        lifted: F(x, u).
-        box: the range of each u over the samples, to measure it in.
+        lifted: F(x, u, d).
+        box: the range of each u over the samples and of each d, to measure them in.
+        lower: bounds of u and d: norms are at least 0.
         rest: operations of the function that may have further kinks, which were not lifted.
     """
 
     lifted: Lifted
     box: tuple[Float[np.ndarray, " n_auxiliary"], Float[np.ndarray, " n_auxiliary"]]
+    lower: Float[np.ndarray, " n_auxiliary"]
     rest: tuple[str, ...]
 
 
 class _Kinks(NamedTuple):
-    """The kinks of a function at samples: arms by operation (n, n_arms, n_values), maxima and slopes by u in one array each."""
+    """The kinks of a function at samples: parts by operation (n, n_parts, n_values), values and slopes by u in one array each."""
 
     x: Float[np.ndarray, "n n_variables"]
-    arms: list[np.ndarray]
+    parts: list[np.ndarray]
+    is_norm: Bool[np.ndarray, " n_kinks"]
+    met: Bool[np.ndarray, " n_kinks"]
+    """Whether one of the places of interest is at the tip of the norm."""
     u: Float[np.ndarray, "n n_kinks"]
     slopes: Float[np.ndarray, "n n_outputs n_kinks"]
     slopes_near: Float[np.ndarray, "n n_outputs n_kinks"]
-    """With absolute values near 0."""
+    """With absolute values and norms near 0."""
+
+    @property
+    def inert(self) -> Bool[np.ndarray, " n_kinks"]:
+        """Which have no effect on slopes."""
+        return _largest(self.slopes_near) <= VANISHING * _largest(self.slopes)
 
 
 def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
@@ -76,26 +92,50 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
         CannotLiftError: where there are only others, or too many.
     """
     with double_precision():
-        n = sum(values for _, values in count_kinks(objectives, n_variables))
-        rest = _rest(objectives, n_variables)
-    if n == 0 and rest:
-        raise CannotLiftError(f"those of {', '.join(rest)} have no finite number of smooth arms, or lie in a loop")
-    if n > MOST_KINKS:
-        raise CannotLiftError(f"there are {n} of them, and at most {MOST_KINKS} are lifted")
+        n = sum(size.n for size in count_kinks(objectives, n_variables))
+        rest = _rest(objectives, n_variables, 0)
+    if n == 0:
+        _refuse_rest(rest)
+    _refuse_many(n)
     return n
 
 
-def _rest(objectives: Callable[[Array], Array], n_variables: int) -> tuple[str, ...]:
-    return tuple(sorted(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables)))))
+def with_slopes(objectives: Callable[[Array], Array], n_variables: int) -> Lifted:
+    """The same function, with slopes of norms at 0 that are finite."""
+    with double_precision():
+        return Lifted(objectives, n_variables, Plan.nothing(count_kinks(objectives, n_variables)))
 
 
-def lift_kinks(objectives: Callable[[Array], Array], box: tuple[np.ndarray, np.ndarray], whole: bool = False) -> Lifting | None:
+def _refuse_rest(rest: tuple[str, ...]) -> None:
+    if rest:
+        raise CannotLiftError(f"those of {', '.join(rest)} have no finite number of smooth arms, or lie in a loop")
+
+
+def _refuse_many(n: int) -> None:
+    if n > MOST_KINKS:
+        raise CannotLiftError(f"there are {n} of them, and at most {MOST_KINKS} are lifted")
+
+
+def _rest(objectives: Callable[[Array], Array], n_variables: int, n_settled: int) -> tuple[str, ...]:
+    """What may have kinks besides those that are lifted, some norms having been settled."""
+    names = beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables)))
+    settled = names.count("norm") <= n_settled
+    return tuple(sorted(set(names) - ({"norm"} if settled else set())))
+
+
+def lift_kinks(
+    objectives: Callable[[Array], Array],
+    box: tuple[np.ndarray, np.ndarray],
+    whole: bool = False,
+    places: Float[np.ndarray, "n_places n_variables"] | None = None,
+) -> Lifting | None:
     """The objectives with their kinks lifted, or None where no kink is found.
 
     Args:
         objectives: a function of a flat vector, written in JAX.
         box: finite bounds, in which kinks are looked for.
         whole: whether x stays in the box, so that a kink that never switches there is smooth.
+        places: minimizers of single objectives, roughly: a norm that is nowhere 0 among them is not lifted.
 
     Raises:
         CannotLiftError: where kinks are found but the lifted problem would have other solutions, or would be too large.
@@ -106,21 +146,36 @@ def lift_kinks(objectives: Callable[[Array], Array], box: tuple[np.ndarray, np.n
     x = box[0] + kronecker(N_SAMPLES, n_variables) * (box[1] - box[0])
     with double_precision():
         everything = Plan.everything(count_kinks(objectives, n_variables))
-        kinks = _look(Lifted(objectives, n_variables, everything), x)
+        kinks = _look(Lifted(objectives, n_variables, everything), x, np.zeros((0, n_variables)) if places is None else places)
         lifted = Lifted(objectives, n_variables, _plan(kinks, whole))
+        plan, rest = lifted.plan, _rest(objectives, n_variables, _n_settled(kinks, lifted.plan))
         if lifted.n_auxiliary == 0:
+            if kinks.is_norm.any():
+                _refuse_rest(rest)
             return None
-        u = kinks.u[:, [lifted.plan.variables.index(number) for number in range(lifted.n_auxiliary)]]
-        _check_slopes(lifted, kinks.slopes if lifted.plan == everything else _slopes_at(lifted, kinks.x, u))
-        rest = _rest(objectives, n_variables)
-    low, high = u.min(axis=0), u.max(axis=0)
-    return Lifting(lifted, (low, np.where(high > low, high, low + 1.0)), rest)
+        _refuse_many(lifted.n_auxiliary)
+        u, plain = kinks.u[:, plan.firsts], Lifted(objectives, n_variables, plan.without_directions())
+        _check_slopes(plain, kinks.slopes if plain.plan == everything else _slopes_at(plain, kinks.x, u))
+    low, high, lower = u.min(axis=0), u.max(axis=0), np.full(lifted.n_auxiliary, -np.inf)
+    norms = [norm.variable for norm in plan.norms]
+    low[norms] = lower[norms] = 0.0
+    sides = np.ones(plan.n_directions)
+    return Lifting(lifted, (np.append(low, -sides), np.append(np.where(high > low, high, low + 1.0), sides)), lower, rest)
+
+
+def _n_settled(kinks: _Kinks, plan: Plan) -> int:
+    """How many operations have norms all of which have a variable, or no effect on slopes."""
+    fine = (np.array(plan.variables) != AS_IT_IS) | kinks.inert
+    ends = np.cumsum([part.shape[2] for part in kinks.parts])[:-1]
+    return sum(
+        bool(ok.all() and norm.all()) for ok, norm in zip(np.split(fine, ends), np.split(kinks.is_norm, ends), strict=True)
+    )
 
 
 def _outputs(lifted: Lifted, x: Array, u: Array) -> Array:
     """The objectives and all arms, which have to be nondecreasing in u."""
-    f, arms, _ = lifted.evaluate(jnp.concatenate([x, u]))
-    return jnp.concatenate([f, *(part.ravel() for part in arms)])
+    f, kinks, _ = lifted.evaluate(jnp.concatenate([x, u]))
+    return jnp.concatenate([f, *(each.parts.ravel() for each in kinks)])
 
 
 @eqx.filter_jit
@@ -133,34 +188,47 @@ def _slopes_at(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> Float[np.ndarray
 
 
 @eqx.filter_jit
-def _arms(lifted: Lifted, x: Array) -> list[Array]:
-    return jax.vmap(lambda x: lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))[1])(x)
+def _parts(lifted: Lifted, x: Array) -> list[Array]:
+    def parts(x: Array) -> list[Array]:
+        return [each.parts for each in lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))[1]]
+
+    return jax.vmap(parts)(x)
 
 
-def _look(lifted: Lifted, x: np.ndarray) -> _Kinks:
-    arms = [np.asarray(part) for part in _arms(lifted, jnp.asarray(x))]
-    fine = np.isfinite(np.concatenate([part.reshape(len(x), -1) for part in arms], axis=1)).all(axis=1)
+def _look(lifted: Lifted, x: np.ndarray, places: np.ndarray) -> _Kinks:
+    sizes = count_kinks(lifted.objectives, lifted.n_variables)
+    norms = np.repeat([size.is_norm for size in sizes], [size.n for size in sizes])
+    parts = [np.asarray(part) for part in _parts(lifted, jnp.asarray(x))]
+    fine = np.isfinite(np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)).all(axis=1)
     if not fine.any():
         raise CannotLiftError("the arguments of kinks are not finite at any sample")
-    arms, x = [part[fine] for part in arms], x[fine]
-    u = np.concatenate([part.max(axis=1) for part in arms], axis=1)
-    is_abs = np.concatenate(
-        [(part.sum(axis=1) == 0).all(axis=0) if part.shape[1] == 2 else np.zeros(part.shape[2], dtype=bool) for part in arms]
-    )
-    near = np.where(is_abs, NEAR_KINK * u, u)
-    return _Kinks(x, arms, u, _slopes_at(lifted, x, u), _slopes_at(lifted, x, near))
+    parts, x = [part[fine] for part in parts], x[fine]
+    u = _values(parts, norms)
+    met = np.zeros(len(norms), dtype=bool)
+    if len(places) and norms.any():
+        there = _values([np.asarray(part) for part in _parts(lifted, jnp.asarray(places))], norms)
+        met = norms & np.any(there <= MET * np.median(u, axis=0), axis=0)
+    opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
+    near = np.where(norms | np.concatenate(opposite), NEAR_KINK * u, u)
+    return _Kinks(x, parts, norms, met, u, _slopes_at(lifted, x, u), _slopes_at(lifted, x, near))
+
+
+def _values(parts: list[np.ndarray], is_norm: Bool[np.ndarray, " n_kinks"]) -> Float[np.ndarray, "n n_kinks"]:
+    largest = np.concatenate([part.max(axis=1) for part in parts], axis=1)
+    return np.where(is_norm, np.concatenate([np.linalg.norm(part, axis=1) for part in parts], axis=1), largest)
 
 
 def _plan(kinks: _Kinks, whole: bool) -> Plan:
     """What becomes of each kink.
 
     Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes smooth. One that never
-    switches is replaced by its largest arm where x stays in the box; elsewhere it stays if it cannot be lifted.
+    switches is replaced by its largest arm where x stays in the box; elsewhere it stays if it cannot be lifted. A norm stays
+    where its kink is not met.
     """
-    winners = np.concatenate([part.argmax(axis=1) for part in kinks.arms], axis=1)
-    switches = (winners != winners[0]).any(axis=0)
-    inert = _largest(kinks.slopes_near) <= VANISHING * _largest(kinks.slopes)
-    stays = inert | (~switches & (whole | _falling(kinks.slopes)))
+    winners = np.concatenate([part.argmax(axis=1) for part in kinks.parts], axis=1)
+    switches = (winners != winners[0]).any(axis=0) | kinks.is_norm
+    inert = kinks.inert
+    stays = inert | (~switches & (whole | _falling(kinks.slopes))) | (kinks.is_norm & ~kinks.met)
     variables, factors = np.full(len(stays), AS_IT_IS), np.ones(len(stays))
     firsts: list[int] = []
     size = np.maximum(np.linalg.norm(kinks.u, axis=0), np.finfo(float).tiny)
@@ -173,9 +241,14 @@ def _plan(kinks: _Kinks, whole: bool) -> Plan:
             variables[k] = len(firsts)
             firsts.append(int(k))
     winner = np.where(~switches & ~inert & whole, winners[0], AS_IT_IS)
-    return Plan(
-        tuple(variables.tolist()), tuple(factors.tolist()), tuple(winner.tolist()), tuple(_different_arms(kinks.arms, firsts))
-    )
+    rows = _different_arms(kinks.parts, [k for k in firsts if not kinks.is_norm[k]])
+    n_terms = np.repeat([part.shape[1] for part in kinks.parts], [part.shape[2] for part in kinks.parts])
+    norms = [
+        Norm(k, number, int(n_terms[k]), TIP * float(np.median(kinks.u[:, k])))
+        for number, k in enumerate(firsts)
+        if kinks.is_norm[k]
+    ]
+    return Plan(tuple(variables.tolist()), tuple(factors.tolist()), tuple(winner.tolist()), tuple(rows), tuple(norms))
 
 
 def _different_arms(arms: list[np.ndarray], kinks: list[int]) -> list[int]:
