@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from ..bezier import BezierSimplex
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import Constraint, FeasibleSet, feasible_set
-from ..kinks import KinkRows, Lifted, Lifting, find_kinks, lift_kinks, with_slopes
+from ..kinks import KinkRows, Lifted, Lifting, find_kinks, has_norms, lift_kinks, with_slopes
 from ..methods import Evaluations
 from .bounded import search_box
 
@@ -61,7 +61,9 @@ def lift_problem(
     if find_kinks(flat, start.n_variables) == 0:
         return None
     evaluator = JaxEvaluator(with_slopes(flat, start.n_variables), start.n_objectives, start.n_variables, budget)
-    known = known_points(evaluator, start, feasible)
+    known = np.asarray(start.control_points, dtype=float)
+    if not feasible.has_finite_box or has_norms(flat, start.n_variables):
+        known = np.concatenate([known, minimizers(evaluator, start, feasible)])
     box = settled_box(known, start, feasible)
     lifting = lift_kinks(flat, box, feasible.has_finite_box, known)
     if lifting is None:
@@ -87,10 +89,10 @@ def _with_rows(feasible: FeasibleSet, lifting: Lifting) -> FeasibleSet:
     return FeasibleSet(lower, upper, (*own, rows), names)
 
 
-def known_points(evaluator: JaxEvaluator, start: BezierSimplex, feasible: FeasibleSet) -> Float[np.ndarray, "n n_variables"]:
-    """The start and about where each objective is least: the descent knows nothing of kinks or constraints."""
+def minimizers(evaluator: JaxEvaluator, start: BezierSimplex, feasible: FeasibleSet) -> Float[np.ndarray, "n n_variables"]:
+    """About where each objective is least, where that is finite: the descent knows nothing of kinks or constraints."""
     ends = [_descend(evaluator, m, np.asarray(start.vertex(m), dtype=float), feasible) for m in range(start.n_objectives)]
-    return np.concatenate([np.asarray(start.control_points, dtype=float), [end for end in ends if np.isfinite(end).all()]])
+    return np.array([end for end in ends if np.isfinite(end).all()]).reshape(-1, start.n_variables)
 
 
 def settled_box(

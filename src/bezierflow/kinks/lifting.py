@@ -100,6 +100,12 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
     return n
 
 
+def has_norms(objectives: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether norms are among the kinks that may be lifted."""
+    with double_precision():
+        return any(size.is_norm for size in count_kinks(objectives, n_variables))
+
+
 def with_slopes(objectives: Callable[[Array], Array], n_variables: int) -> Lifted:
     """The same function, with slopes of norms at 0 that are finite."""
     with double_precision():
