@@ -392,7 +392,8 @@ def lift(
             same near-optimal nodes each iteration, which is more accurate with fewer points.
         scalarization: what A minimizes at t; the default is the paper's `WeightedSum()`.
         refit: how P follows the moved points: the paper's `LeastSquares()`, or `PullBack()`. By default the former where N is at
-            least the number of control points, else the latter, which suits gradient descent and optax.
+            least the number of control points, else the latter, which suits gradient descent and optax. On batches
+            (`stochastic`) it is always the latter, unless a refit is named.
     """
     if not isinstance(method, AbstractMethod):
         raise TypeError(

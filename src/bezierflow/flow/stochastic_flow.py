@@ -17,7 +17,7 @@ from ..scalarizations import AbstractReferencedScalarization, AbstractScalarizat
 from ..simplex import AbstractSampler, Stratified, n_controls
 from .batches import Batch, Feed, Sampled
 from .contract import AbstractFlow, History, Info, Run
-from .refit import AbstractRefit, LeastSquares, suitable_refit
+from .refit import AbstractRefit, LeastSquares, PullBack
 from .result import Reason, Result
 
 SAMPLES_AN_OBJECTIVE = 2
@@ -72,7 +72,8 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         degree: D.
         sampler: where t is drawn; `Stratified(2 M)` by default.
         scalarization: what is minimized at t.
-        refit: `PullBack()` or `LeastSquares()`; by default the latter where N is at least the number of control points.
+        refit: `PullBack()`, the default, or `LeastSquares()`, which needs N of at least the number of control points. The refit
+            amplifies the noise of batches by (ZᵀΩZ)⁻¹ unless N is much larger than that (measured: `benchmarks/networks.py`).
         shared: True at the leaves of x that are the same for every t, as a pytree of bools like x or like its upper part. Such a
             leaf is trained, with the mean of its gradients, but not bent.
         split: whether a batch is cut along its first axis into N equal parts, one for each t. Else all t have the same batch.
@@ -102,7 +103,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
                 f"refit=LeastSquares() needs n_samples of at least the {needed} control points of degree {self.degree} with "
                 f"{n_objectives} objectives, got {sampler.n_samples}; draw more, or take PullBack()"
             )
-        return sampler, suitable_refit(sampler.n_samples, needed) if self.refit is None else self.refit
+        return sampler, PullBack() if self.refit is None else self.refit
 
     def init(self, objectives: PyTree, start: BezierSimplex, seed: int | Array = 0) -> TrainingState:
         """The state before the first iteration: control points of `start`, a surface of degree 0 where every t starts at one x.
