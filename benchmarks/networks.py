@@ -7,8 +7,8 @@ A small multilayer network (6,356 weights for two tasks) is trained with Adam an
 the same total number of batch gradients: as one surface of degree 1, 2, 3 whose t are drawn anew in each step, or as separate
 networks, one for each of 11 (or 15) weights. A second row of separate networks has 5.5 times as many gradients. What counts is
 the hypervolume of the test losses at those weights, up to 1.5 in each: over all seeds, for each learning rate. One row is a
-surface that is refitted instead of pulled back. Networks, seeds and rates run side by side (vmap), steps in one scan: minutes on a
-GPU, hours on two cores; `--small` is a tenth of the gradients with 2 seeds and one rate.
+surface that is refitted instead of pulled back. Networks, seeds and rates run side by side (vmap), steps in one scan: minutes
+on a GPU, hours on two cores; `--small` is a tenth of the gradients with 2 seeds and one rate.
 """
 
 import argparse

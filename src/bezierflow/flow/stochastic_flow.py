@@ -105,7 +105,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
             )
         return sampler, PullBack() if self.refit is None else self.refit
 
-    def init(self, objectives: PyTree, start: BezierSimplex, seed: int | Array = 0) -> TrainingState:
+    def init(self, objectives: PyTree, start: BezierSimplex, seed: int | Array | np.ndarray = 0) -> TrainingState:
         """The state before the first iteration: control points of `start`, a surface of degree 0 where every t starts at one x.
 
         A shared leaf starts at the mean of its control points. The objectives are not called.

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
+from jaxtyping import Array, PyTree
 
 from ..bezier import BezierSimplex
 from ..forms import as_vector
@@ -51,12 +51,18 @@ def train(problem: Stochastic, x0: PyTree, settings: Settings) -> Solution:
     fed = Fed(Restored(problem.function, rest), feed, n_iterations is None)
     start = _start(x0, x, _count(fed.function, x, example))
     state = _paused_state(problem, x0, flow)
-    state = flow.init(fed.function, start, settings.seed) if state is None else state
+    state = _begin(flow, fed.function, start, np.asarray(settings.seed)) if state is None else state
     run = drive(flow, fed, state, n_iterations, settings.callback, settings.progress)
     last = example if feed is None else feed.last
     solution = _solution(problem, flow, fed, run, last)
     made_by = {**solution.made_by, "n_iterations": n_iterations, "seed": settings.seed}
     return replace(solution, made_by=made_by, stats=replace(solution.stats, seconds=time.perf_counter() - began))
+
+
+@eqx.filter_jit
+def _begin(flow: StochasticFlow, function: Sampled, start: BezierSimplex, seed: Array | np.ndarray) -> TrainingState:
+    """The first state, compiled as one program."""
+    return flow.init(function, start, seed)
 
 
 def _solution(problem: Stochastic, flow: StochasticFlow, fed: Fed, run: Run[TrainingState], last: Batch) -> Solution:
