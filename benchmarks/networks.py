@@ -111,11 +111,11 @@ def batch(train: Overlaid, key: jax.Array) -> Overlaid:
     return Overlaid(train.images[chosen], train.labels[chosen])
 
 
-def train_surface(plan: Plan, train: Overlaid, degree: int, refit: bf.flow.AbstractRefit) -> Callable:
-    """(rate, seed) -> the networks of one surface at all weights."""
+def train_surface(plan: Plan, degree: int, refit: bf.flow.AbstractRefit) -> Callable:
+    """(images, rate, seed) -> the networks of one surface at all weights."""
     n_steps = plan.gradients // plan.n_samples
 
-    def trained(rate: jax.Array, seed: jax.Array) -> list:
+    def trained(train: Overlaid, rate: jax.Array, seed: jax.Array) -> list:
         optimizer = optax.adam(optax.cosine_decay_schedule(1.0, n_steps))
         method = bf.Optax(optax.chain(optimizer, optax.scale(rate)))
         flow = bf.lift(method, degree, bf.Stratified(plan.n_samples), refit=refit).stochastic()
@@ -128,11 +128,11 @@ def train_surface(plan: Plan, train: Overlaid, degree: int, refit: bf.flow.Abstr
     return trained
 
 
-def train_apart(plan: Plan, train: Overlaid, gradients: int) -> Callable:
-    """(rate, seed) -> one network for each of the weights, each trained alone from the same start."""
+def train_apart(plan: Plan, gradients: int) -> Callable:
+    """(images, rate, seed) -> one network for each of the weights, each trained alone from the same start."""
     n_steps = int(gradients // len(plan.weights))
 
-    def trained(rate: jax.Array, seed: jax.Array) -> list:
+    def trained(train: Overlaid, rate: jax.Array, seed: jax.Array) -> list:
         optimizer = optax.chain(optax.adam(optax.cosine_decay_schedule(1.0, n_steps)), optax.scale(rate))
         start = network(jax.random.key(seed), train.images.shape[1], plan.n_tasks)
 
@@ -151,12 +151,14 @@ def train_apart(plan: Plan, train: Overlaid, gradients: int) -> Callable:
     return trained
 
 
-def measured(plan: Plan, method: str, gradients: int, trained: Callable, test: Overlaid) -> list[dict]:
+def measured(plan: Plan, method: str, gradients: int, trained: Callable, images: tuple[Overlaid, Overlaid]) -> list[dict]:
     """One row for each rate: mean, spread and range of the hypervolume over seeds."""
+    train, test = images  # given to the compiled programs: as constants of them they would take minutes to compile
     began = time.perf_counter()
     rates, seeds = plan.runs()
-    networks = jax.jit(jax.vmap(trained))(rates, seeds)
-    values = jax.jit(lambda networks: jax.lax.map(jax.vmap(lambda x: losses(x, test)), networks))(networks)
+    networks = jax.jit(jax.vmap(trained, (None, 0, 0)))(train, rates, seeds)
+    each = jax.vmap(losses, (0, None))
+    values = jax.jit(lambda networks, test: jax.lax.map(lambda x: each(x, test), networks))(networks, test)
     F = np.asarray(values).reshape(len(plan.rates), plan.seeds, len(plan.weights), plan.n_tasks)
     seconds = time.perf_counter() - began
     rows = []
@@ -184,16 +186,16 @@ def measured(plan: Plan, method: str, gradients: int, trained: Callable, test: O
 
 def compared(plan: Plan) -> list[dict]:
     """All methods on the same data."""
-    train, test = data(plan.n_tasks)
+    images = data(plan.n_tasks)
     n = len(plan.weights)
     rows: list[dict] = []
     for degree in (1, 2, 3):
-        trained = train_surface(plan, train, degree, bf.PullBack())
-        rows += measured(plan, f"surface of degree {degree}", plan.gradients, trained, test)
-    trained = train_surface(plan, train, 1, bf.LeastSquares())
-    rows += measured(plan, "surface of degree 1, refitted", plan.gradients, trained, test)
+        trained = train_surface(plan, degree, bf.PullBack())
+        rows += measured(plan, f"surface of degree {degree}", plan.gradients, trained, images)
+    trained = train_surface(plan, 1, bf.LeastSquares())
+    rows += measured(plan, "surface of degree 1, refitted", plan.gradients, trained, images)
     for gradients in (plan.gradients, int(LONGER * plan.gradients)):
-        rows += measured(plan, f"{n} networks", gradients, train_apart(plan, train, gradients), test)
+        rows += measured(plan, f"{n} networks", gradients, train_apart(plan, gradients), images)
     return rows
 
 

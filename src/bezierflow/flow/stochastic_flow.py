@@ -123,7 +123,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         flags = self._flags(P)
         if all(jax.tree.leaves(flags)):
             raise ValueError("shared must leave at least one leaf of x to be bent, got True for all")
-        P = jax.tree.map(lambda shared, leaf: jnp.mean(leaf, axis=0) if shared else jnp.asarray(leaf, leaf.dtype), flags, P)
+        P = jax.tree.map(lambda shared, leaf: _mean(jnp.asarray(leaf)) if shared else _plain(jnp.asarray(leaf)), flags, P)
         zero = jnp.zeros((), jnp.int32)
         return TrainingState(
             P, self.method.init(P), jnp.asarray(seed, jnp.uint32), zero + 1, zero, zero, jnp.zeros(start.n_objectives), zero
@@ -280,6 +280,16 @@ def _checked(state: TrainingState, after: TrainingState, t: Array, values: Array
         where=jnp.where(met, t[first // values.shape[1]], state.where).astype(state.where.dtype),
         objective=jnp.where(met, first % values.shape[1], state.objective).astype(state.objective.dtype),
     )
+
+
+def _mean(rows: Array) -> Array:
+    """The mean of rows, exact where all are the same."""
+    return rows[0] + jnp.mean(rows - rows[0], axis=0)
+
+
+def _plain(leaf: Array) -> Array:
+    """The leaf with its type settled, so that a loop does not compile a second time."""
+    return jax.lax.convert_element_type(leaf, leaf.dtype)
 
 
 def _check_types(x: PyTree) -> None:
