@@ -14,6 +14,7 @@ on a GPU, hours on two cores; `--small` is a tenth of the gradients with 2 seeds
 import argparse
 import csv
 import json
+import sys
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -199,6 +200,19 @@ def compared(plan: Plan) -> list[dict]:
     return rows
 
 
+def table(rows: list[dict]) -> str:
+    """The row of the best rate for each method, as Markdown."""
+    best: dict[tuple, dict] = {}
+    for row in sorted(rows, key=lambda row: row["hypervolume"]):
+        best[row["tasks"], row["method"], row["gradients"]] = row
+    lines = ["| tasks | trained | gradients | rate | hypervolume | std over seeds |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        if best[row["tasks"], row["method"], row["gradients"]] is row:
+            figures = f"{row['gradients']:,} | {row['rate']} | {row['hypervolume']:.3f} | {row['std']:.3f}"
+            lines.append(f"| {row['tasks']} | {row['method']} | {figures} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="1,200 gradients, 2 seeds, one rate")
@@ -207,13 +221,14 @@ def main() -> None:
     asked = parser.parse_args()
     size = (1200, 2, (0.004,)) if asked.small else (12_000, 5, (0.001, 0.002, 0.004, 0.008))
     rows = [row for n_tasks in asked.tasks for row in compared(Plan(n_tasks, *size))]
+    print(table(rows), file=sys.stderr)
     if asked.csv is not None:
         with asked.csv.open("w", newline="") as file:
             command = f"python -m benchmarks.networks{' --small' if asked.small else ''}"
             file.write(f"# {command}; jax {jax.__version__} on {jax.devices()[0].device_kind}\n")
-            table = csv.DictWriter(file, rows[0])
-            table.writeheader()
-            table.writerows(rows)
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
 
 
 if __name__ == "__main__":
