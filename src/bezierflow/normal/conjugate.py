@@ -99,13 +99,14 @@ def conjugate(  # noqa: PLR0913
     x: Float[Array, "n n_variables"],
     gradients: Float[Array, "n n_objectives n_variables"],
     systems: Systems,
-    scales: tuple[Float[Array, "n_objectives n_variables"], Float[np.ndarray, "n n_objectives"]] | None,
+    scales: tuple[Float[Array, "n_objectives n_variables"], Float[np.ndarray, "n n_objectives"]],
     most: int,
 ) -> Solved:
     """The solutions at points x with these gradients; at most so many products a node.
 
-    `scales` are diagonals of Hessians and their shares at each node: 1/Σ is the preconditioner.
+    `scales` are diagonals of Hessians, or ones, and their shares at each node: 1/Σ is the preconditioner.
     """
+    scales = (scales[0], scales[1].astype(layout.dtype))
     parts = Systems(*[np.asarray(part, dtype=layout.dtype) for part in systems])
     d, *small = _conjugate(layout, objectives, kind, x, gradients, parts, scales, np.asarray(most))
     products, residual, negative, least, largest = map(np.asarray, small)
@@ -152,7 +153,7 @@ def _conjugate(
     x: Array,
     gradients: Array,
     systems: Systems,
-    scales: tuple | None,
+    scales: tuple,
     most: Array,
 ) -> tuple:
     combine = partial(jnp.einsum, "nm,nml->nl", precision=jax.lax.Precision.HIGHEST)
@@ -170,10 +171,10 @@ def _conjugate(
         bent = systems.bend[:, None] * slope * _dot(slope, v)[:, None].astype(v.dtype)
         return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
 
-    inverse = None if scales is None else 1 / jnp.matmul(jnp.asarray(scales[1], x.dtype), scales[0])
+    inverse = layout.split(1 / jnp.matmul(scales[1], scales[0]))
 
     def precondition(v: Array) -> Array:
-        return v if inverse is None else project(inverse * v)
+        return project(inverse * v)
 
     b = project(combine(systems.right, gradients))
     size = jnp.sqrt(_dot(b, b))
@@ -225,9 +226,8 @@ def diagonal_probe(
 
     def one(key: Array) -> Array:
         signs = layout.split(jax.random.rademacher(key, x.shape, x.dtype))
-        product = partial(_product, kind, objectives)
-        rows = [product(x, gradients[m], jnp.eye(M, dtype=x.dtype)[m], signs) for m in range(M)]
-        return layout.split(jnp.stack(rows) * signs)
+        product = jax.vmap(partial(_product, kind, objectives), in_axes=(None, 0, 0, None))
+        return layout.split(product(x, gradients, jnp.eye(M, dtype=x.dtype), signs) * signs)
 
     def half(key: Array) -> Array:
         return jax.lax.fori_loop(0, n, lambda i, total: total + one(jax.random.fold_in(key, i)) / n, jnp.zeros((M, x.size), x.dtype))

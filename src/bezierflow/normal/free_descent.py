@@ -48,11 +48,11 @@ class FreeDescent:
 def start_free_descent(
     weights: Float[np.ndarray, "n n_objectives"], x: Float[Array, "n n_variables"], layout: Layout, scales: Array | None = None
 ) -> FreeDescent:
-    """Minimize Σ_m weights[i, m] f_m from x[i], for every row i."""
-    n = len(weights)
+    """Minimize Σ_m weights[i, m] f_m from x[i], for every row i of the weights; more rows of x fill up a batch and rest."""
     scale = np.maximum(1.0, lengths(layout, x))
-    nothing = np.full(n, np.nan)
-    return FreeDescent(weights, x, scale, nothing, nothing, np.ones(n, dtype=bool), np.zeros(n, dtype=bool), 0, scales)
+    nothing, active = np.full(len(scale), np.nan), np.arange(len(scale)) < len(weights)
+    weights = weights[np.minimum(np.arange(len(scale)), len(weights) - 1)]
+    return FreeDescent(weights, x, scale, nothing, nothing, active, ~active, 0, scales)
 
 
 def descend_freely(evaluator: LongEvaluator, descent: FreeDescent, schedule: Schedule, precision: float) -> FreeDescent:
@@ -65,10 +65,10 @@ def descend_freely(evaluator: LongEvaluator, descent: FreeDescent, schedule: Sch
     first = np.where(np.isfinite(descent.first_slope), descent.first_slope, slope)
     share = np.clip(slope / np.maximum(first, 1e-300), numbers.finest, numbers.newton)
     share = np.where(descent.active, share, 1.0)  # rows that rest are done before the first product
-    nothing = np.zeros((n, 1, weights.shape[1]))
+    nothing = np.zeros((n, evaluator.n_tangents, weights.shape[1]))
     systems = Systems(weights, -weights, nothing, np.zeros(n), np.zeros(n), np.zeros(n), share)
     scales = None if descent.scales is None else (descent.scales, weights)
-    solved = evaluator.solve(descent.x, gradients, systems, scales, n)
+    solved = evaluator.solve(descent.x, gradients, systems, scales, int(descent.active.sum()))
     d, fall, length = _direction(layout, solved, gradients, weights, slope, descent)
     trial, taken = _search(evaluator, descent, d, value, fall, numbers.search)
     moved = taken * length
@@ -104,7 +104,7 @@ def _search(
     noise = 64 * layout.rounding * np.abs(value)
     for _ in range(most):
         trial = _moved(layout, descent.x, d, taken.astype(layout.dtype))
-        values = evaluator.values(trial, len(weights))
+        values = evaluator.values(trial, int(open_rows.sum()))
         found = np.sum(np.where(weights != 0, weights * values, 0.0), axis=1)
         open_rows &= ~(found <= value + ENOUGH * taken * fall + noise)
         if not open_rows.any():
@@ -119,16 +119,16 @@ def singular_minimizers(evaluator: LongEvaluator, x: Array, schedule: Schedule) 
 
     Conjugate gradients with the other gradients as right-hand side meet such a direction.
     """
-    n = evaluator.n_objectives
-    if n == 1:
+    M, n = evaluator.n_objectives, x.shape[0]
+    if M == 1:
         return np.zeros(1, dtype=bool)
-    _, gradients, gram = evaluator.look(x, n)
+    _, gradients, gram = evaluator.look(x, M)
     size = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 1e-300))
-    others = (1 - np.eye(n)) / size
-    zero, nothing = np.zeros(n), np.zeros((n, 1, n))
-    systems = Systems(np.eye(n), others, nothing, zero, zero, zero, np.full(n, schedule.free.finest))
-    solved = evaluator.solve(x, gradients, systems, None, n, schedule.free.singular_products)
-    return np.asarray(solved.least <= max(schedule.descent.singular, 8 * evaluator.layout.rounding) * solved.largest)
+    own = np.eye(M)[np.minimum(np.arange(n), M - 1)]
+    zero, nothing = np.zeros(n), np.zeros((n, evaluator.n_tangents, M))
+    systems = Systems(own, (1 - own) / size, nothing, zero, zero, zero, np.full(n, schedule.free.finest))
+    solved = evaluator.solve(x, gradients, systems, None, M, schedule.free.singular_products)
+    return (solved.least <= max(schedule.descent.singular, 8 * evaluator.layout.rounding) * solved.largest)[:M]
 
 
 @partial(jax.jit, static_argnums=0)

@@ -11,7 +11,6 @@ from ..evaluation import Derivatives
 from .conjugate import Curvature
 from .estimate import POINT, Corners, ErrorEstimate, Measured, draw_samples, follow_far, report, set_diameter
 from .free_descent import descend_freely, singular_minimizers, start_free_descent
-from .free_stages import place
 from .free_survey import FreeSurvey
 from .layout import Layout
 from .long_evaluator import LongEvaluator
@@ -39,7 +38,8 @@ def estimate_error_freely(  # noqa: PLR0913
     schedule = replace(schedule, report=replace(schedule.report, far=schedule.free.far))
     long_points, M = np.asarray(surface.control_points), surface.n_objectives
     evaluator = LongEvaluator(objectives, M, long_points.shape[1], layout, kind)
-    span, control_points = start_span(place(layout, long_points), layout)
+    span, control_points = start_span(evaluator.place(long_points), evaluator.chunk, layout)
+    control_points = control_points[: len(long_points)]
     short = BezierSimplex(control_points, M, surface.degree)
     samples = draw_samples(short, n or schedule.report.samples, seed)
     n_inside = len(samples.t) - M
@@ -63,20 +63,21 @@ def _measure_corners(
     evaluator: LongEvaluator, span: Span, corners: Float[np.ndarray, "n_objectives width"], schedule: Schedule, tol: float | None
 ) -> tuple[Corners, Span]:
     """Each objective minimized from its corner; the minimizers have coordinates in the span that is returned."""
-    layout, start = span.layout, resize(corners, span.width)
-    x = span.points(start)
-    values, gradients, _ = evaluator.look(x, len(corners))
-    slopes = np.stack([span.coordinates(gradients[:, m]) for m in range(len(corners))], axis=1)
+    layout, start, M = span.layout, resize(corners, span.width), len(corners)
+    ((rows, _),) = evaluator.batches(M)
+    x = span.points(start[rows])
+    values, gradients, _ = evaluator.look(x, M)
+    slopes = np.stack([span.coordinates(gradients[:, m])[:M] for m in range(M)], axis=1)
     precision = schedule.free.corner * (tol or 1e-6)
-    descent = start_free_descent(np.eye(len(corners)), x, layout)
+    descent = start_free_descent(np.eye(M), x, layout)
     while descent.active.any():
         descent = descend_freely(evaluator, descent, schedule, precision)
     within, rest = span.project(descent.x - span.origin)
     span, beyond = span.extended(rest, 8 * layout.rounding * float(np.abs(start).max()))
-    minimizers = within + beyond
+    minimizers = (within + beyond)[:M]
     singular = singular_minimizers(evaluator, descent.x, schedule)
     distance = np.linalg.norm(minimizers - start, axis=1)
-    return Corners(Derivatives(start, values, slopes, None), minimizers, descent.converged, distance, singular), span
+    return Corners(Derivatives(start, values[:M], slopes, None), minimizers, descent.converged[:M], distance, singular), span
 
 
 def _largest(layout: Layout, span: Span) -> float:

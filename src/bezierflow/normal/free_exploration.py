@@ -47,11 +47,7 @@ def explore_freely(
 
 def values_of(evaluator: LongEvaluator, span: Span, x: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "n n_objectives"]:
     """Values at points given by coordinates."""
-    found = []
-    for start in range(0, len(x), evaluator.chunk):
-        n = min(evaluator.chunk, len(x) - start)
-        rows = np.minimum(np.arange(start, start + evaluator.chunk), start + n - 1)
-        found.append(evaluator.values(span.points(x[rows]), n))
+    found = [evaluator.values(span.points(x[rows]), n)[:n] for rows, n in evaluator.batches(len(x))]
     return np.concatenate(found)
 
 

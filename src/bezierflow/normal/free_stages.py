@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import jax
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -83,9 +82,11 @@ class FreeState:
     def surface(self) -> BezierSimplex:
         """The best one so far, with long control points on the host, in the precision of the run."""
         if self.span is None or self.control_points is None:
-            return BezierSimplex(to_host(self.descent.x), self.n_objectives, 1)
-        points = [to_host(self.span.points(self.control_points[rows])) for rows in _rows(len(self.control_points))]
-        return BezierSimplex(np.concatenate(points), self.n_objectives, self.degree)
+            return BezierSimplex(to_host(self.descent.x)[: self.n_objectives], self.n_objectives, 1)
+        n, size = len(self.control_points), self.span.rows
+        rows = [np.minimum(np.arange(start, start + size), n - 1) for start in range(0, n, size)]
+        points = np.concatenate([to_host(self.span.points(self.control_points[some])) for some in rows])
+        return BezierSimplex(points[:n], self.n_objectives, self.degree)
 
     def with_budget(self) -> "FreeState":
         """The state with a budget to go on."""
@@ -106,21 +107,12 @@ def to_host(array: Float[Array, "*batch n_variables"]) -> Float[np.ndarray, "*ba
     return np.asarray(multihost_utils.process_allgather(array, tiled=True))
 
 
-def _rows(n: int, size: int = 16) -> list[slice]:
-    return [slice(start, start + size) for start in range(0, n, size)]
-
-
 def begin_freely(objectives: Callable[[Array], Array], x0: Float[np.ndarray, "n_starts n_variables"], layout: Layout) -> FreeState:
     """The state before the first step: each minimization starts at its own row of x0 (M, L)."""
     layout.check(x0.shape[1])
     n_objectives = count_objectives(objectives, x0.shape[1])
-    starts = place(layout, x0)
+    (starts,) = LongEvaluator(objectives, n_objectives, x0.shape[1], layout, "free").place(x0)
     return FreeState(Stage.CORNERS, start_free_descent(np.eye(n_objectives), starts, layout), layout, n_objectives)
-
-
-def place(layout: Layout, rows: Float[np.ndarray, "n n_variables"]) -> Float[Array, "n n_variables"]:
-    """Rows of the host on their devices."""
-    return jax.jit(layout.split)(np.asarray(rows, dtype=layout.dtype))
 
 
 def advance_freely(
@@ -150,7 +142,8 @@ def _corners(evaluator: LongEvaluator, settings: Settings, state: FreeState) -> 
         state = state.flagged(Flag.NOT_CONVERGED)
     if singular_minimizers(evaluator, descent.x, schedule).any():
         state = state.flagged(Flag.MINIMIZER_NOT_UNIQUE)
-    span, corners = start_span(descent.x, state.layout)
+    span, corners = start_span([descent.x], evaluator.chunk, state.layout)
+    corners = corners[: state.n_objectives]
     diameter = float(np.linalg.norm(corners[:, None] - corners[None], axis=2).max())
     state = replace(state, span=span, corners=corners, control_points=corners, degree=1, diameter=diameter)
     if diameter == 0:
@@ -166,7 +159,8 @@ def _scales(evaluator: LongEvaluator, span: Span, corners: np.ndarray) -> tuple[
     diagonals = evaluator.diagonals(span.origin)
     if diagonals is None:
         return None
-    _, _, gram = evaluator.look(span.points(np.zeros((1, span.width))), 1)
+    ((rows, n),) = evaluator.batches(1)
+    _, _, gram = evaluator.look(span.points(np.zeros((len(rows), span.width))), n)
     return diagonals, np.sqrt(np.maximum(np.diagonal(gram[0]), 1e-300)) / np.maximum(np.linalg.norm(corners, axis=1), 1e-300)
 
 
@@ -231,7 +225,7 @@ def make_room(state: FreeState, rows: int) -> FreeState:
     if span.used > SPARE * min(len(stacked), span.used) + rows:
         _, singular, right = np.linalg.svd(stacked, full_matrices=False)
         kept = right[singular > 1e-14 * singular[0]]
-        span, turn = span.rotated(kept, rows), kept.T
+        span, turn = span.rotated(kept), kept.T
     n_nodes = sum(n_controls(patch.dimension, patch.order) + FOLDED for patch in state.patches if not patch.done)
     span = span.widened(span.used + LOOKS * (n_nodes + rows))
     return _resized(replace(state, span=span), lambda part: resize(part @ turn, span.width))

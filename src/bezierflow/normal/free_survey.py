@@ -107,12 +107,8 @@ class FreeSurvey(AbstractSurvey):
         self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, keep: bool, support: bool = False
     ) -> Sight:
         """All points, a chunk at a time; `keep` adds their displacements to the span."""
-        size, parts = self.evaluator.chunk, []
-        if len(points) <= size // 4:
-            size = max(1, size // 4)
-        for start in range(0, len(points), size):
-            n = min(size, len(points) - start)
-            rows = np.minimum(np.arange(start, start + size), start + n - 1)
+        parts = []
+        for rows, n in self.evaluator.batches(len(points)):
             along = None if tangents is None else tangents[rows]
             parts.append(self._see_chunk(points[rows], faces[rows], along, n, keep, support))
         return Sight.joined(parts)

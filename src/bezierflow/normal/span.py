@@ -4,8 +4,8 @@ Control points, points of the set and tangents are combinations of the displacem
 orthonormal basis of their span, x = o + Bᵀc, distances and angles between them are those between their coordinates c. So all that
 fits and measures a surface works on short rows of float64 on the host, whatever L is; only B has the length L.
 
-The basis is a tuple of blocks of rows. A new block is appended for new directions and none is ever changed, so that a span can be
-kept in a state; unused rows of a block are zeros.
+The basis is a tuple of blocks of equally many rows, the last of them filled up with zeros. A span is never changed, so that it
+can be kept in a state: one with more directions shares all blocks but the last.
 """
 
 from dataclasses import dataclass, replace
@@ -24,22 +24,28 @@ DEPENDENT = {"float64": 1e-9, "float32": 1e-5}
 
 @dataclass(frozen=True)
 class Span:
-    """o + the span of the rows of all blocks. Coordinates have `width` columns; those beyond the blocks' rows are zeros."""
+    """o + the span of an orthonormal basis.
+
+    Attributes:
+        origin: o.
+        blocks: of `rows` rows each.
+        used: how many directions there are; rows after these are zeros.
+        width: columns of coordinates; those after the first `used` are zeros, room for more directions.
+        rows: of a block. Vectors should come in batches of so many, or of few sizes: each size is compiled for.
+        layout: of the long arrays.
+    """
 
     origin: Float[Array, " n_variables"]
     blocks: tuple[Float[Array, "n_rows n_variables"], ...]
-    layout: Layout
+    used: int
     width: int
+    rows: int
+    layout: Layout
 
     @property
     def n_variables(self) -> int:
         """L."""
         return self.origin.shape[0]
-
-    @property
-    def used(self) -> int:
-        """Columns of coordinates that belong to rows of the basis."""
-        return sum(block.shape[0] for block in self.blocks)
 
     def widened(self, width: int) -> "Span":
         """With coordinates of this width, and at least as wide as the basis."""
@@ -49,21 +55,26 @@ class Span:
         """o + Bᵀc, row by row."""
         return self._combined(_repeated(self.layout, self.origin, len(coordinates)), coordinates)
 
-    def vectors(self, coordinates: Float[np.ndarray, "n width"]) -> Float[Array, "n n_variables"]:
-        """Bᵀc, row by row."""
-        return self._combined(_repeated(self.layout, jnp.zeros_like(self.origin), len(coordinates)), coordinates)
-
     def _combined(self, rows: Array, coordinates: np.ndarray) -> Array:
-        start = 0
-        for block in self.blocks:
-            share = coordinates[:, start : start + block.shape[0]].astype(self.layout.dtype)
-            rows, start = _add(self.layout, rows, share, block), start + block.shape[0]
+        for block, share in zip(self.blocks, self._shares(coordinates), strict=True):
+            rows = _add(self.layout, rows, share, block)
         return rows
+
+    def _shares(self, coordinates: Float[np.ndarray, "n width"]) -> list[np.ndarray]:
+        """The columns that belong to each block, in the precision of the long arrays."""
+        whole = np.zeros((len(coordinates), self.rows * len(self.blocks)), dtype=self.layout.dtype)
+        whole[:, : self.used] = coordinates[:, : self.used]
+        return np.split(whole, len(self.blocks), axis=1) if self.blocks else []
 
     def coordinates(self, vectors: Float[Array, "n n_variables"]) -> Float[np.ndarray, "n width"]:
         """Of the parts of vectors (not of points) within the span."""
-        found = [np.asarray(_products(self.layout, vectors, block), dtype=float) for block in self.blocks]
-        return np.pad(np.concatenate(found, axis=1), ((0, 0), (0, self.width - self.used)))
+        found = [_products(self.layout, vectors, block) for block in self.blocks]
+        coordinates = np.zeros((vectors.shape[0], self.width))
+        for k, part in enumerate(found):
+            start = k * self.rows
+            end = min(start + self.rows, self.used)
+            coordinates[:, start:end] = np.asarray(part, dtype=float)[:, : end - start]
+        return coordinates
 
     def project(
         self, vectors: Float[Array, "n n_variables"], passes: int = 2
@@ -74,17 +85,12 @@ class Span:
         """
         coordinates = np.zeros((vectors.shape[0], self.width))
         for _ in range(passes):
-            start = 0
-            found = [np.asarray(_products(self.layout, vectors, block), dtype=float) for block in self.blocks]
-            for block, share in zip(self.blocks, found, strict=True):
-                coordinates[:, start : start + block.shape[0]] += share
-                vectors = _add(self.layout, vectors, -share.astype(self.layout.dtype), block)
-                start += block.shape[0]
+            found = self.coordinates(vectors)
+            vectors = self._combined(vectors, -found)
+            coordinates += found
         return coordinates, vectors
 
-    def extended(
-        self, rest: Float[Array, "n n_variables"], least: float
-    ) -> tuple["Span", Float[np.ndarray, "n width"]]:
+    def extended(self, rest: Float[Array, "n n_variables"], least: float) -> tuple["Span", Float[np.ndarray, "n width"]]:
         """The span with these directions, orthogonal to it, added; and their coordinates. Those shorter than `least` are left out.
 
         Raises `ValueError` if there is no room: the caller widens spans before it looks.
@@ -92,36 +98,54 @@ class Span:
         gram = np.asarray(_products(self.layout, rest, rest), dtype=float)
         length = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
         inverse = np.where(length > least, 1 / np.maximum(length, 1e-300), 0.0)
-        coordinates = np.zeros((len(length), self.width))
+        values, vectors = np.linalg.eigh(gram * inverse[:, None] * inverse)
+        kept = (values > DEPENDENT[self.layout.dtype] * max(values[-1], 1e-300))[::-1]
+        weights = (vectors.T[::-1][kept] / np.sqrt(values[::-1][kept])[:, None]) * inverse
         if not inverse.any():
-            return self, coordinates
-        block = rest
-        for unit in (inverse, np.ones(len(length))):  # the second time for what rounding left in the first
-            weights = _orthonormal(gram * unit[:, None] * unit, DEPENDENT[self.layout.dtype]) * unit
-            block = _mixed(self.layout, weights.astype(self.layout.dtype), block)
-            gram = np.asarray(_products(self.layout, block, block), dtype=float)
-        start, end = self.used, self.used + block.shape[0]
+            return self, np.zeros((len(length), self.width))
+        end = self.used + len(weights)
         if end > self.width:
-            raise ValueError(f"a span of width {self.width} has no room for {end} rows")
-        coordinates[:, start:end] = np.asarray(_products(self.layout, rest, block), dtype=float)
-        return replace(self, blocks=(*self.blocks, block)), coordinates
+            raise ValueError(f"a span of width {self.width} has no room for {end} directions")
+        grown = self._placed(weights, rest)
+        # What rounding left is removed by looking at the new directions once more.
+        return grown, grown.coordinates(rest)
 
-    def rotated(self, directions: Float[np.ndarray, "n_kept width"], rows: int) -> "Span":
-        """The span of orthonormal combinations of the basis alone, in blocks of so many rows; coordinates become c · directionsᵀ."""
+    def _placed(self, weights: Float[np.ndarray, "n_new n"], rest: Array) -> "Span":
+        """With the rows weights · rest as the next directions of the basis."""
+        first = self.used // self.rows
+        padded = np.zeros(((-(-(self.used + len(weights)) // self.rows) - first) * self.rows, rest.shape[0]))
+        start = self.used - first * self.rows
+        padded[start : start + len(weights)] = weights
+        blocks = list(self.blocks[:first])
+        for k, part in enumerate(np.split(padded, len(padded) // self.rows)):
+            last = self.blocks[first] if k == 0 and first < len(self.blocks) else None
+            empty = _repeated(self.layout, jnp.zeros_like(self.origin), self.rows)
+            block = empty if last is None else _sum(self.layout, empty, last)
+            blocks.append(_add(self.layout, block, part.astype(self.layout.dtype), rest))
+        return replace(self, blocks=tuple(blocks), used=self.used + len(weights))
+
+    def rotated(self, directions: Float[np.ndarray, "n_kept width"]) -> "Span":
+        """The span of orthonormal combinations of the basis alone; coordinates become c · directionsᵀ."""
         blocks = []
-        for start in range(0, len(directions), rows):
-            part = directions[start : start + rows]
-            blocks.append(self.vectors(np.pad(part, ((0, rows - len(part)), (0, 0)))))
-        return replace(self, blocks=tuple(blocks), width=rows * len(blocks))
+        for start in range(0, len(directions), self.rows):
+            part = directions[start : start + self.rows]
+            part = np.pad(part, ((0, self.rows - len(part)), (0, 0)))
+            blocks.append(self._combined(_repeated(self.layout, jnp.zeros_like(self.origin), self.rows), part))
+        return replace(self, blocks=tuple(blocks), used=len(directions), width=len(directions))
 
 
-def start_span(points: Float[Array, "n n_variables"], layout: Layout) -> tuple[Span, Float[np.ndarray, "n width"]]:
-    """The span of points around their mean, and their coordinates."""
-    origin = _mean(layout, points)
-    span = Span(origin, (), layout, points.shape[0])
-    away = _away(layout, points, origin)
-    longest = float(np.sqrt(np.max(np.diagonal(np.asarray(_products(layout, away, away), dtype=float)), initial=0.0)))
-    return span.extended(away, least=8 * layout.rounding * longest)
+def start_span(points: list[Float[Array, "n n_variables"]], rows: int, layout: Layout) -> tuple[Span, Float[np.ndarray, "n width"]]:
+    """The span of batches of points around the mean of the first, and their coordinates."""
+    origin = _mean(layout, points[0])
+    span = Span(origin, (), 0, sum(batch.shape[0] for batch in points), rows, layout)
+    parts, longest = [], 0.0
+    for batch in points:
+        away = _away(layout, batch, origin)
+        longest = max(longest, float(lengths(layout, away).max()))
+        within, rest = span.project(away)
+        span, beyond = span.extended(rest, least=8 * layout.rounding * longest)
+        parts.append(within + beyond)
+    return span.widened(0), np.concatenate(parts)[:, : span.used]
 
 
 def lengths(layout: Layout, rows: Float[Array, "n n_variables"]) -> Float[np.ndarray, " n"]:
@@ -142,21 +166,14 @@ def leave_out(
     return _kept(layout, rows, share.astype(layout.dtype))
 
 
-def _orthonormal(gram: np.ndarray, least: float) -> np.ndarray:
-    """Combinations W with W G Wᵀ the identity on the independent directions, zero rows for the others, largest first."""
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > least * max(values[-1], 1e-300)
-    return (vectors * np.where(kept, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)).T[::-1]
-
-
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
 def _add(layout: Layout, rows: Array, share: Array, block: Array) -> Array:
     return layout.split(rows + jnp.matmul(share, block, precision=jax.lax.Precision.HIGHEST))
 
 
-@partial(jax.jit, static_argnums=0)
-def _mixed(layout: Layout, weights: Array, rows: Array) -> Array:
-    return layout.split(jnp.matmul(weights, rows, precision=jax.lax.Precision.HIGHEST))
+@partial(jax.jit, static_argnums=0, donate_argnums=1)
+def _sum(layout: Layout, rows: Array, others: Array) -> Array:
+    return layout.split(rows + others)
 
 
 @partial(jax.jit, static_argnums=0)
