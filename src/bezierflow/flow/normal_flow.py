@@ -54,8 +54,8 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         hessian: "dense" computes Hessian matrices; "free" only products of Hessians with vectors; "none" only gradients, whose
             differences stand for products. "auto" takes what costs less: "dense" below 150 variables and for functions that JAX
             cannot trace, else "free".
-        dtype: of arrays of L numbers where there are no Hessian matrices, "float64" or "float32". None: float32 where x0 is and
-            tol is at least 1e-5.
+        dtype: of arrays of L numbers, "float64" or "float32"; Hessian matrices are float64 in any case. None: float32 where x0
+            is and tol is at least 1e-5.
         mesh: a `jax.sharding.Mesh` with axes named "nodes" and "variables" that those arrays are split over.
     """
 
@@ -72,8 +72,8 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
                 f'dtype must be "float32", "float64" or None, got {self.dtype!r}: with fewer digits than those of float32 '
                 "no distance to a set can be measured"
             )
-        if self.hessian == "dense" and (self.mesh is not None or self.dtype == "float32"):
-            raise ValueError('mesh and dtype="float32" go with hessian="free" or "none"; Hessian matrices are on one device, in float64')
+        if self.hessian == "dense" and self.mesh is not None:
+            raise ValueError('mesh goes with hessian="free" or "none"; Hessian matrices are on one device')
 
     @property
     def layout(self) -> Layout:
@@ -84,9 +84,8 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         """The flow with the way it gets its curvature settled."""
         kind = self.hessian
         if kind == "auto":
-            asked = self.mesh is not None or self.dtype == "float32"
             many = start.n_variables >= FREE_VARIABLES and not bridges(objectives)
-            kind = "free" if asked or many else "dense"
+            kind = "free" if self.mesh is not None or many else "dense"
         return replace(self, hessian=kind), start, Evaluations()
 
     def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> NormalState | FreeState:

@@ -46,7 +46,7 @@ def read_nodes(
     size = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 0.0))
     size = np.where(size > 0, size, 1.0)
     gram = gram / (size[:, :, None] * size[:, None, :])
-    w = np.stack([_multipliers(one, face) for one, face in zip(gram, faces, strict=True)]) if len(gram) else np.zeros(size.shape)
+    w = np.stack([find_multipliers(one, face) for one, face in zip(gram, faces, strict=True)]) if len(gram) else np.zeros(size.shape)
     residual = np.sqrt(np.maximum(np.einsum("ni,nij,nj->n", w, gram, w), 0.0))
     members = np.where((support & (residual > CRITICAL))[:, None], faces & (w > 0), faces)
     apart = (np.eye(w.shape[1])[None] - w[:, None, :]) * members[:, :, None]
@@ -57,7 +57,7 @@ def read_nodes(
     return Nodes(size, w, residual, w / size, (mixing @ apart) / size[:, None, :], usable)
 
 
-def _multipliers(gram: np.ndarray, face: np.ndarray) -> np.ndarray:
+def find_multipliers(gram: np.ndarray, face: np.ndarray) -> np.ndarray:
     """The convex combination of unit vectors with this Gram matrix nearest to 0: min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0."""
     values, vectors = np.linalg.eigh(gram)
     factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T

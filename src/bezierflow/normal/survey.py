@@ -9,8 +9,13 @@ from jaxtyping import Bool, Float
 
 from ..evaluation import AbstractEvaluator, Derivatives, block_size, in_blocks, replace_rows
 from .displacement import Linearization, linearize_points
+from .host_displacement import linearize_on_host
 from .lending import KnownHessians
 from .schedule import Schedule
+
+MANY_VARIABLES = 64
+"""From so many variables on linear systems are factored on the host: once a point instead of three times, and there is no pool of
+threads to wait for."""
 
 
 class Sight(NamedTuple):
@@ -161,6 +166,8 @@ class Survey(AbstractSurvey):
     ) -> Linearization:
         """The normal displacements at points with Hessians of their own or borrowed ones (see `linearize`)."""
         assert derivatives.hessians is not None
+        if derivatives.points.shape[1] >= MANY_VARIABLES:
+            return linearize_on_host(derivatives.gradients, derivatives.hessians, faces, support)
         size = block_size(*derivatives.gradients.shape[1:])
         parts = (derivatives.gradients, derivatives.hessians, faces)
         return Linearization(*in_blocks(lambda *block: linearize_points(*block, np.asarray(support)), size, *parts))
