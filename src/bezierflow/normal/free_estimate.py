@@ -16,7 +16,7 @@ from .layout import Layout
 from .long_evaluator import LongEvaluator
 from .patch import resize
 from .schedule import Schedule
-from .span import Span, start_span
+from .span import Span, lengths, start_span
 from .tangents import face_tangents
 
 
@@ -72,11 +72,12 @@ def _measure_corners(
     descent = start_free_descent(np.eye(M), x, layout)
     while descent.active.any():
         descent = descend_freely(evaluator, descent, schedule, precision)
-    within, rest = span.project(descent.x - span.origin)
+    moved = descent.x - x
+    distance = lengths(layout, moved)[:M]
+    within, rest = span.project(moved)
     span, beyond = span.extended(rest, 8 * layout.rounding * float(np.abs(start).max()))
-    minimizers = (within + beyond)[:M]
+    minimizers = start + (within + beyond)[:M]
     singular = singular_minimizers(evaluator, descent.x, schedule)
-    distance = np.linalg.norm(minimizers - start, axis=1)
     return Corners(Derivatives(start, values[:M], slopes, None), minimizers, descent.converged[:M], distance, singular), span
 
 

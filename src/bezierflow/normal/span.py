@@ -19,7 +19,11 @@ from jaxtyping import Array, Float
 from .layout import Layout
 
 DEPENDENT = {"float64": 1e-9, "float32": 1e-5}
-"""New directions, of length 1, that add less than the root of this to the span are left out, by precision."""
+"""Of new directions, of length 1, what adds less than the root of this to the span is left out, by precision: it would be known
+by rounding alone. It can be added afterwards."""
+
+COMPLETE = 4
+"""So often directions are added until nothing of the first points is left out."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +99,26 @@ class Span:
 
         Raises `ValueError` if there is no room: the caller widens spans before it looks.
         """
-        gram = np.asarray(_products(self.layout, rest, rest), dtype=float)
-        length = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+        length = lengths(self.layout, rest)
         inverse = np.where(length > least, 1 / np.maximum(length, 1e-300), 0.0)
-        values, vectors = np.linalg.eigh(gram * inverse[:, None] * inverse)
-        kept = (values > DEPENDENT[self.layout.dtype] * max(values[-1], 1e-300))[::-1]
-        weights = (vectors.T[::-1][kept] / np.sqrt(values[::-1][kept])[:, None]) * inverse
         if not inverse.any():
             return self, np.zeros((len(length), self.width))
+        weights = self._orthonormal(rest, inverse)
         end = self.used + len(weights)
         if end > self.width:
             raise ValueError(f"a span of width {self.width} has no room for {end} directions")
-        grown = self._placed(weights, rest)
-        # What rounding left is removed by looking at the new directions once more.
+        once = np.pad(weights, ((0, len(length) - len(weights)), (0, 0))).astype(self.layout.dtype)
+        new = _mixed(self.layout, once, rest)
+        # The second time for what rounding left in the first.
+        grown = self._placed(self._orthonormal(new, np.ones(len(length))), new)
         return grown, grown.coordinates(rest)
+
+    def _orthonormal(self, rows: Array, unit: np.ndarray) -> Float[np.ndarray, "n_new n"]:
+        """Combinations of rows that are orthonormal: those of the independent directions alone, largest first."""
+        gram = np.asarray(_products(self.layout, rows, rows), dtype=float) * unit[:, None] * unit
+        values, vectors = np.linalg.eigh(gram)
+        kept = (values > DEPENDENT[self.layout.dtype] * values[-1])[::-1]
+        return (vectors.T[::-1][kept] / np.sqrt(values[::-1][kept])[:, None]) * unit
 
     def _placed(self, weights: Float[np.ndarray, "n_new n"], rest: Array) -> "Span":
         """With the rows weights · rest as the next directions of the basis."""
@@ -142,9 +152,14 @@ def start_span(points: list[Float[Array, "n n_variables"]], rows: int, layout: L
     for batch in points:
         away = _away(layout, batch, origin)
         longest = max(longest, float(lengths(layout, away).max()))
-        within, rest = span.project(away)
-        span, beyond = span.extended(rest, least=8 * layout.rounding * longest)
-        parts.append(within + beyond)
+        coordinates = 0.0
+        for _ in range(COMPLETE):
+            within, away = span.project(away)
+            coordinates, before = coordinates + within, span.used
+            span = span.extended(away, least=8 * layout.rounding * longest)[0]
+            if span.used == before:
+                break
+        parts.append(coordinates)
     return span.widened(0), np.concatenate(parts)[:, : span.used]
 
 
@@ -169,6 +184,11 @@ def leave_out(
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
 def _add(layout: Layout, rows: Array, share: Array, block: Array) -> Array:
     return layout.split(rows + jnp.matmul(share, block, precision=jax.lax.Precision.HIGHEST))
+
+
+@partial(jax.jit, static_argnums=0)
+def _mixed(layout: Layout, weights: Array, rows: Array) -> Array:
+    return layout.split(jnp.matmul(weights, rows, precision=jax.lax.Precision.HIGHEST))
 
 
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
