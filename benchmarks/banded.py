@@ -28,7 +28,9 @@ class Banded(eqx.Module):
             total = total.at[:, :-k].add(jnp.asarray(self.bands)[:, k, :-k] * away[:, :-k] * away[:, k:])
         return jnp.sum(total, axis=1)
 
-    def applied(self, weights: Float[np.ndarray, " n_objectives"], points: Float[np.ndarray, "n_objectives n_variables"]) -> np.ndarray:
+    def applied(
+        self, weights: Float[np.ndarray, " n_objectives"], points: Float[np.ndarray, "n_objectives n_variables"]
+    ) -> np.ndarray:
         """Σ w_m A_m points[m]."""
         bands, total = np.asarray(self.bands, dtype=float), 0.0
         for weight, band, v in zip(weights, bands, points, strict=True):

@@ -19,10 +19,10 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+from benchmarks.banded import Banded, banded
 from scipy.optimize import nnls
 
 import bezierflow as bf
-from benchmarks.banded import Banded, banded
 from bezierflow.bezier import project
 
 RESULTS = Path(__file__).parent / "results" / "large.csv"
@@ -46,7 +46,9 @@ def flow(path: str, tol: float) -> object:
 def distances(problem: Banded, solution: bf.Solution, n: int = 24) -> tuple[float, float]:
     """The largest distance of points of the surface to the exact set, and of exact points to the surface."""
     rng = np.random.default_rng(3)
-    t = np.concatenate([rng.dirichlet(np.ones(M), n), *(np.insert(rng.dirichlet(np.ones(2), n // 6), k, 0.0, axis=1) for k in range(M))])
+    t = np.concatenate(
+        [rng.dirichlet(np.ones(M), n), *(np.insert(rng.dirichlet(np.ones(2), n // 6), k, 0.0, axis=1) for k in range(M))]
+    )
     points, to_set = np.asarray(solution.pareto_set(t), dtype=float), []
     for x in points:
         slopes = np.stack([problem.applied(np.eye(M)[m], x - np.asarray(problem.centers)) for m in range(M)], axis=1)
@@ -107,10 +109,18 @@ def digits() -> None:
         began, processor = time.perf_counter(), time.process_time()
         solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-5, hessian=path))
         found[path] = solution
-        print(path, f"{time.perf_counter() - began:.0f} s, {time.process_time() - processor:.0f} s of processor", solution.result, flush=True)
+        print(
+            path,
+            f"{time.perf_counter() - began:.0f} s, {time.process_time() - processor:.0f} s of processor",
+            solution.result,
+            flush=True,
+        )
     t = np.random.default_rng(0).dirichlet(np.ones(M), 60)
     diameter = found["dense"].error.diameter
-    ways = [project(found[a].pareto_set, np.asarray(found[b].pareto_set(t)))[1].max() / diameter for a, b in (("dense", "free"), ("free", "dense"))]
+    ways = [
+        project(found[a].pareto_set, np.asarray(found[b].pareto_set(t)))[1].max() / diameter
+        for a, b in (("dense", "free"), ("free", "dense"))
+    ]
     seconds = {path: solution.stats.seconds for path, solution in found.items()}
     print(f"apart by {max(ways):.1e} of the diameter; {seconds['dense'] / seconds['free']:.1f} times faster")
     for path, solution in found.items():

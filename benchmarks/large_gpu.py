@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import jax
 import jax.numpy as jnp
 import numpy as np
+from benchmarks.banded import Banded, banded, on_device
 
 import bezierflow as bf
-from benchmarks.banded import Banded, banded, on_device
 from bezierflow.normal import Layout
 from bezierflow.normal.conjugate import Systems, conjugate, look
 from bezierflow.precision import double_precision
@@ -75,7 +75,9 @@ def true_error(problem: Banded, solution: bf.Solution, n: int = 12) -> float:
     surface, diameter = solution.pareto_set, float(np.linalg.norm(problem.centers[0] - problem.centers[1]))
     t = np.linspace(0.04, 0.96, n)
     points = surface(np.stack([t, 1 - t], axis=1))
-    return max(problem.distance(np.asarray(x, dtype=float), np.array([s, 1 - s])) for s, x in zip(t, points, strict=True)) / diameter
+    return (
+        max(problem.distance(np.asarray(x, dtype=float), np.array([s, 1 - s])) for s, x in zip(t, points, strict=True)) / diameter
+    )
 
 
 def measure(n_variables: int, n_checked: int) -> dict[str, object]:

@@ -146,7 +146,7 @@ class _State(NamedTuple):
 
 
 @eqx.filter_jit
-def _conjugate(
+def _conjugate(  # noqa: PLR0913
     layout: Layout,
     objectives: Objectives,
     kind: Curvature,
@@ -218,7 +218,7 @@ def _conjugate(
 
 @eqx.filter_jit
 def diagonal_probe(
-    layout: Layout, objectives: Objectives, kind: Curvature, x: Float[Array, " n_variables"], key: Array, n: int
+    layout: Layout, objectives: Objectives, kind: Curvature, x: Float[Array, " n_variables"], n: int
 ) -> Float[Array, "2 n_objectives n_variables"]:
     """Two independent estimates of each Hessian's diagonal at a point, E[v ∘ H v] for signs v, each from n products."""
     gradients = jax.jacrev(objectives)(x)
@@ -230,6 +230,7 @@ def diagonal_probe(
         return layout.split(product(x, gradients, jnp.eye(M, dtype=x.dtype), signs) * signs)
 
     def half(key: Array) -> Array:
-        return jax.lax.fori_loop(0, n, lambda i, total: total + one(jax.random.fold_in(key, i)) / n, jnp.zeros((M, x.size), x.dtype))
+        nothing = jnp.zeros((M, x.size), x.dtype)
+        return jax.lax.fori_loop(0, n, lambda i, total: total + one(jax.random.fold_in(key, i)) / n, nothing)
 
-    return jnp.stack([half(jax.random.fold_in(key, 0)), half(jax.random.fold_in(key, 1000))])
+    return jnp.stack([half(jax.random.key(0)), half(jax.random.key(1))])

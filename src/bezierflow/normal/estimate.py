@@ -154,8 +154,10 @@ def draw_samples(surface: BezierSimplex, n: int, seed: int) -> Samples:
 
 
 class Corners(NamedTuple):
-    """Derivatives at the corners, the minimizers found from there, whether they were found, how far they are, and whether they
-    are no single points."""
+    """Derivatives at the corners, the minimizers found from there, whether they were found, how far they are.
+
+    `singular` says which are no single points.
+    """
 
     derivatives: Derivatives
     minimizers: Float[np.ndarray, "n_objectives n_variables"]
@@ -234,7 +236,7 @@ def follow_far(
     return np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter), valid, minimal
 
 
-def report(  # noqa: PLR0913
+def report(
     surface: BezierSimplex,
     samples: Samples,
     corners: Corners,
@@ -298,8 +300,10 @@ def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray
 
 
 class _Shares(NamedTuple):
-    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set; is the set a single
-    point, is a corner none?"""
+    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set; is it a single point?
+
+    `singular` says whether a corner is none.
+    """
 
     folded: float
     dominated: float

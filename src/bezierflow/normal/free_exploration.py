@@ -3,7 +3,6 @@
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -39,7 +38,9 @@ def explore_freely(
         side = diameter * numbers.boxes[start // each] * np.sqrt(3 / evaluator.n_variables)
         probes = _probes(evaluator.layout, span.origin, np.asarray(side, evaluator.layout.dtype), number, size)
         values = evaluator.values(probes, size)
-        gain = np.where(np.isfinite(values).all(axis=1), np.nan_to_num(gains(values / scale, on_surface / scale), nan=-np.inf), -np.inf)
+        gain = np.where(
+            np.isfinite(values).all(axis=1), np.nan_to_num(gains(values / scale, on_surface / scale), nan=-np.inf), -np.inf
+        )
         if gain.max() > best:
             best, rival = float(gain.max()), probes[int(gain.argmax())]
     return n, rival

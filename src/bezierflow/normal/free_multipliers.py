@@ -8,7 +8,6 @@ from scipy.optimize import nnls
 
 from .displacement import CRITICAL
 
-
 INDEPENDENT = 300.0
 """Differences of gradient directions whose squared length is below this many roundings count as dependent on the others."""
 
@@ -46,7 +45,11 @@ def read_nodes(
     size = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 0.0))
     size = np.where(size > 0, size, 1.0)
     gram = gram / (size[:, :, None] * size[:, None, :])
-    w = np.stack([find_multipliers(one, face) for one, face in zip(gram, faces, strict=True)]) if len(gram) else np.zeros(size.shape)
+    w = (
+        np.stack([find_multipliers(one, face) for one, face in zip(gram, faces, strict=True)])
+        if len(gram)
+        else np.zeros(size.shape)
+    )
     residual = np.sqrt(np.maximum(np.einsum("ni,nij,nj->n", w, gram, w), 0.0))
     members = np.where((support & (residual > CRITICAL))[:, None], faces & (w > 0), faces)
     apart = (np.eye(w.shape[1])[None] - w[:, None, :]) * members[:, :, None]

@@ -107,7 +107,9 @@ def to_host(array: Float[Array, "*batch n_variables"]) -> Float[np.ndarray, "*ba
     return np.asarray(multihost_utils.process_allgather(array, tiled=True))
 
 
-def begin_freely(objectives: Callable[[Array], Array], x0: Float[np.ndarray, "n_starts n_variables"], layout: Layout) -> FreeState:
+def begin_freely(
+    objectives: Callable[[Array], Array], x0: Float[np.ndarray, "n_starts n_variables"], layout: Layout
+) -> FreeState:
     """The state before the first step: each minimization starts at its own row of x0 (M, L)."""
     layout.check(x0.shape[1])
     n_objectives = count_objectives(objectives, x0.shape[1])
@@ -115,9 +117,7 @@ def begin_freely(objectives: Callable[[Array], Array], x0: Float[np.ndarray, "n_
     return FreeState(Stage.CORNERS, start_free_descent(np.eye(n_objectives), starts, layout), layout, n_objectives)
 
 
-def advance_freely(
-    objectives: Callable[[Array], Array], settings: Settings, state: FreeState, kind: Curvature
-) -> FreeState:
+def advance_freely(objectives: Callable[[Array], Array], settings: Settings, state: FreeState, kind: Curvature) -> FreeState:
     """One round of the stage at hand. When the budget does not allow it, the run ends with what there is."""
     L = state.descent.x.shape[1]
     evaluator = LongEvaluator(objectives, state.n_objectives, L, state.layout, kind, settings.budget, state.evaluations)

@@ -138,7 +138,7 @@ class FreeSurvey(AbstractSurvey):
         return Sight(derivatives, found.take(np.arange(n)), self._miss(y, points, solved.residual)[:n])
 
     def _displaced(self, x: Array, gradients: Array, nodes: Nodes, preconditioner: tuple | None, n: int) -> Solved:
-        """d of all nodes; where the curvature across U is negative it is bent along ρ, and where that does not help stays so."""
+        """D of all nodes; where the curvature across U is negative it is bent along ρ, and where that does not help stays so."""
         size = len(nodes.residual)
         systems = Systems(
             curvature=nodes.curvature,

@@ -47,7 +47,9 @@ def _linearize(g: np.ndarray, h: np.ndarray, face: np.ndarray, support: bool) ->
     U = np.where(singular > DEPENDENT, 1.0, 0.0)[:n_tangents, None] * spanned[:n_tangents]
     d, tangents, minimal = _solve(np.tensordot(w / size, h, 1), rho, U)
     valid = bool(np.isfinite(d).all() and np.isfinite(tangents).all())
-    return Linearization(w, residual, d if valid else 0 * rho, np.nan_to_num(tangents), np.asarray(minimal and valid), np.asarray(valid))
+    return Linearization(
+        w, residual, d if valid else 0 * rho, np.nan_to_num(tangents), np.asarray(minimal and valid), np.asarray(valid)
+    )
 
 
 def _solve(h: np.ndarray, rho: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:

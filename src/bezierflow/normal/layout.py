@@ -19,7 +19,7 @@ NODES, VARIABLES = "nodes", "variables"
 
 @dataclass(frozen=True)
 class Layout:
-    """The dtype of arrays with an axis of L numbers, and the mesh that they are split over, if any. Hashable: compiled with it."""
+    """The dtype of arrays with an axis of L numbers, and the mesh that they are split over, if any. Hashable."""
 
     dtype: str = "float64"
     mesh: Mesh | None = None

@@ -1,4 +1,4 @@
-"""Evaluations on long arrays that stay on their devices, counted and within a budget: a product of Hessians counts as a Jacobian."""
+"""Evaluations on long arrays that stay on their devices, counted and within a budget; a product counts as a Jacobian."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -90,7 +90,9 @@ class LongEvaluator:
         self._charge(n, 0)
         return np.asarray(values_at(self.layout, self.objectives, x), dtype=float)
 
-    def solve(self, x: Array, gradients: Array, systems: Systems, scales: tuple | None, n: int, most: int = MOST_PRODUCTS) -> Solved:
+    def solve(
+        self, x: Array, gradients: Array, systems: Systems, scales: tuple | None, n: int, most: int = MOST_PRODUCTS
+    ) -> Solved:
         """Solutions of one system a row (see `conjugate`), as far as the budget goes; the first n rows count."""
         most = int(min(most, self.left // max(n, 1)))
         if most < 1:
@@ -108,7 +110,7 @@ class LongEvaluator:
         Off-diagonal entries make the estimate noisy. Two independent ones agree where it is worth something.
         """
         self._charge(2 * PROBES * self.n_objectives, 1)
-        both = diagonal_probe(self.layout, self.objectives, self.kind, x, jax.random.key(0), PROBES)
+        both = diagonal_probe(self.layout, self.objectives, self.kind, x, PROBES)
         agreement, diagonal = _compared(self.layout, both)
         return diagonal if float(np.min(np.asarray(agreement))) > AGREEMENT else None
 

@@ -72,7 +72,7 @@ def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.n
 
 
 def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None) -> _Look:
-    """With curvature of its own at every x. Points that may miss the set by a large share of their displacement are to be followed."""
+    """With curvature of its own at every x. Points that may miss the set by much of their displacement are to be followed."""
     derivatives, linearization, miss = survey.see(x, t > 0, tangents)
     cloud = observe(survey, t, x, linearization, miss)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)

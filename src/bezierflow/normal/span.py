@@ -56,7 +56,7 @@ class Span:
         return replace(self, width=max(width, self.used))
 
     def points(self, coordinates: Float[np.ndarray, "n width"]) -> Float[Array, "n n_variables"]:
-        """o + Bᵀc, row by row."""
+        """O + Bᵀc, row by row."""
         return self._combined(_repeated(self.layout, self.origin, len(coordinates)), coordinates)
 
     def _combined(self, rows: Array, coordinates: np.ndarray) -> Array:
@@ -95,7 +95,7 @@ class Span:
         return coordinates, vectors
 
     def extended(self, rest: Float[Array, "n n_variables"], least: float) -> tuple["Span", Float[np.ndarray, "n width"]]:
-        """The span with these directions, orthogonal to it, added; and their coordinates. Those shorter than `least` are left out.
+        """The span with these directions, orthogonal to it, added; and their coordinates. Those below `least` are left out.
 
         Raises `ValueError` if there is no room: the caller widens spans before it looks.
         """
@@ -144,7 +144,9 @@ class Span:
         return replace(self, blocks=tuple(blocks), used=len(directions), width=len(directions))
 
 
-def start_span(points: list[Float[Array, "n n_variables"]], rows: int, layout: Layout) -> tuple[Span, Float[np.ndarray, "n width"]]:
+def start_span(
+    points: list[Float[Array, "_ n_variables"]], rows: int, layout: Layout
+) -> tuple[Span, Float[np.ndarray, "n width"]]:
     """The span of batches of points around the mean of the first, and their coordinates."""
     origin = _mean(layout, points[0])
     span = Span(origin, (), 0, sum(batch.shape[0] for batch in points), rows, layout)
@@ -171,7 +173,7 @@ def lengths(layout: Layout, rows: Float[Array, "n n_variables"]) -> Float[np.nda
 def leave_out(
     layout: Layout, rows: Float[Array, "n n_variables"], others: tuple[Float[Array, "n n_variables"], ...], share: np.ndarray
 ) -> Float[Array, "n n_variables"]:
-    """share · (v without its part in the span of the others of its row); rows whose share is 0 become zeros."""
+    """Share · (v without its part in the span of the others of its row); rows whose share is 0 become zeros."""
     if others:
         stacked = jnp.stack(others, axis=1)
         gram, right = (np.asarray(part, dtype=float) for part in _pairs(layout, rows, stacked))

@@ -34,7 +34,8 @@ class Sight(NamedTuple):
         derivatives = parts[0].derivatives
         for part in parts[1:]:
             derivatives = derivatives.join(part.derivatives)
-        rows = [np.concatenate([np.asarray(field) for field in fields]) for fields in zip(*(p.linearization for p in parts), strict=True)]
+        columns = zip(*(part.linearization for part in parts), strict=True)
+        rows = [np.concatenate([np.asarray(one) for one in column]) for column in columns]
         misses = [part.miss for part in parts if part.miss is not None]
         return cls(derivatives, Linearization(*rows), np.concatenate(misses) if misses else None)
 
