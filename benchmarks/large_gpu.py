@@ -115,4 +115,4 @@ def measure(n_variables: int, n_checked: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     for size in [int(float(part)) for part in sys.argv[1:]] or [1_000_000, 10_000_000]:
-        print(json.dumps(measure(size, 12 if size <= 1_000_000 else 3)), flush=True)
+        print(json.dumps(measure(size, 12 if size <= 1_000_000 else 2)), flush=True)

@@ -11,6 +11,7 @@ from ..evaluation import Objectives
 from ..forms import bridges
 from ..methods import Evaluations
 from ..normal import (
+    FREE_VARIABLES,
     ErrorEstimate,
     FreeState,
     Layout,
@@ -33,9 +34,6 @@ from .verdict import judge
 FIRST_LOOK = 12
 """At about so many held-out t a surface that the user gave is looked at, before a run is made of it."""
 
-
-FREE_VARIABLES = 150
-"""From so many variables on products of Hessians with vectors cost less than Hessians (`python -m benchmarks.large crossing`)."""
 
 FLOAT32_TOL = 1e-5
 """Arrays of the user's in float32 are worked on as such if the tolerance is at least this; smaller ones need float64."""

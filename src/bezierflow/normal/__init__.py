@@ -12,11 +12,12 @@ from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
 from .schedule import DescentSchedule, ExploreSchedule, Schedule
-from .settings import Settings, Stage
+from .settings import FREE_VARIABLES, Settings, Stage
 from .stages import NormalState, accept, advance, begin
 from .survey import Survey
 
 __all__ = [
+    "FREE_VARIABLES",
     "Descent",
     "DescentSchedule",
     "ErrorEstimate",

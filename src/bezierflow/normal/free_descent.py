@@ -46,7 +46,10 @@ class FreeDescent:
 
 
 def start_free_descent(
-    weights: Float[np.ndarray, "n_weights n_objectives"], x: Float[Array, "n n_variables"], layout: Layout, scales: Array | None = None
+    weights: Float[np.ndarray, "n_weights n_objectives"],
+    x: Float[Array, "n n_variables"],
+    layout: Layout,
+    scales: Array | None = None,
 ) -> FreeDescent:
     """Minimize Σ_m weights[i, m] f_m from x[i], for every row i of the weights; more rows of x fill up a batch and rest."""
     scale = np.maximum(1.0, lengths(layout, x))

@@ -221,14 +221,14 @@ def make_room(state: FreeState, rows: int) -> FreeState:
     """
     assert state.span is not None
     span, stacked = state.span, np.concatenate([_surface_rows(state), *(patch.points for patch in state.patches)])
-    turn = np.eye(span.width)
+    turn: np.ndarray | None = None
     if span.used > SPARE * min(len(stacked), span.used) + rows:
         _, singular, right = np.linalg.svd(stacked, full_matrices=False)
         kept = right[singular > 1e-14 * singular[0]]
         span, turn = span.rotated(kept), kept.T
     n_nodes = sum(n_controls(patch.dimension, patch.order) + FOLDED for patch in state.patches if not patch.done)
     span = span.widened(span.used + LOOKS * (n_nodes + rows))
-    return _resized(replace(state, span=span), lambda part: resize(part @ turn, span.width))
+    return _resized(replace(state, span=span), lambda part: resize(part if turn is None else part @ turn, span.width))
 
 
 def _surface_rows(state: FreeState) -> np.ndarray:

@@ -8,6 +8,9 @@ from .nodes import largest_degree
 from .patch import Goal
 from .schedule import Schedule
 
+FREE_VARIABLES = 150
+"""From so many variables on products of Hessians with vectors cost less than Hessians (`python -m benchmarks.large`)."""
+
 
 class Stage(Enum):
     """What the next step works on."""

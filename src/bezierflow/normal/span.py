@@ -149,11 +149,11 @@ def start_span(
 ) -> tuple[Span, Float[np.ndarray, "n width"]]:
     """The span of batches of points around the mean of the first, and their coordinates."""
     origin = _mean(layout, points[0])
-    span = Span(origin, (), 0, sum(batch.shape[0] for batch in points), rows, layout)
+    span = Span(origin, (), 0, COMPLETE * sum(batch.shape[0] for batch in points), rows, layout)
     parts, longest = [], 0.0
     for batch in points:
         away = _away(layout, batch, origin)
-        longest = max(longest, float(lengths(layout, away).max()))
+        longest = max(longest, float(lengths(layout, batch).max()))
         coordinates = 0.0
         for _ in range(COMPLETE):
             within, away = span.project(away)
