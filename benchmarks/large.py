@@ -1,7 +1,7 @@
 """Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits`, `… plot`.
 
 PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics of condition 10: the
-seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory of the process,
+seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
 gradient-equivalents for each objective (of the run, without the error estimate), and the largest distance of the surface to the
 exact set and of exact points to the surface, both over the diameter. Rows are appended to `benchmarks/results/large.csv`.
 
@@ -67,10 +67,10 @@ def measure(n_variables: int, path: str) -> dict[str, object]:
         began, processor = time.perf_counter(), time.process_time()
         solution = bf.minimize(problem, np.zeros(n_variables), flow(path, tol))
         seconds.append((time.perf_counter() - began, time.process_time() - processor))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     corners = np.stack([problem.minimizer(w) for w in np.eye(M)])
     diameter = np.linalg.norm(corners[:, None] - corners[None], axis=2).max()
     to_set, from_set = (found / diameter for found in distances(problem, solution))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     spent = solution.gradient_equivalents / M
     label = os.environ.get("LARGE_LABEL", path)
     return dict(
