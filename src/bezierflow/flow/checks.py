@@ -9,6 +9,9 @@ from jaxtyping import PyTree
 from ..bezier import BezierSimplex
 from ..feasible import feasible_set, raveling_of_bounds
 
+HALF_PRECISION = ("bfloat16", "float16")
+"""Precisions with two or three digits."""
+
 
 def check_n_iterations(n_iterations: int | None) -> int | None:
     """n_iterations, or an error in one line: it must be None or a whole number of at least 1."""
@@ -38,6 +41,11 @@ def check_x0(x0: PyTree) -> PyTree:
         raise ValueError("x0 must hold at least one number, got an empty pytree")
 
     def as_float(leaf: Any) -> np.ndarray:
+        if str(getattr(leaf, "dtype", "")) in HALF_PRECISION:
+            raise TypeError(
+                f"x0 must be float32 or float64, got a leaf of {leaf.dtype}, which cannot tell points of a surface apart; "
+                "cast x0 to float32, and to half precision inside the objectives if they are to be computed so"
+            )
         try:
             array = np.asarray(leaf, dtype=np.float64)
         except (TypeError, ValueError):
@@ -69,3 +77,9 @@ def check_declared(objectives: Any, what: str, found: int, argument: str) -> Non
     if isinstance(declared, int) and declared != found:
         name, kind = type(objectives).__name__, what.removeprefix("n_")
         raise ValueError(f"{argument} must have {declared} {kind} for {name}, got {found}")
+
+
+def is_single(x0: Any) -> bool:
+    """Whether all numbers of x0 are arrays of float32."""
+    leaves = jax.tree.leaves(x0.control_points if isinstance(x0, BezierSimplex) else x0)
+    return bool(leaves) and all(str(getattr(leaf, "dtype", "")) == "float32" for leaf in leaves)

@@ -9,7 +9,7 @@ import numpy as np
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..methods import Evaluations
-from ..normal import NormalState
+from ..normal import FreeState, NormalState
 from .atlas_flow import AtlasFlow
 from .contract import AbstractFlow
 from .lift import Flow
@@ -48,4 +48,4 @@ class Paused(NamedTuple):
     @property
     def next_state(self) -> Any:
         """The state to go on from: a budget that was spent is spent no more."""
-        return self.state.with_budget() if isinstance(self.state, NormalState) else self.state
+        return self.state.with_budget() if isinstance(self.state, NormalState | FreeState) else self.state

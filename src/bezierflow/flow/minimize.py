@@ -15,11 +15,11 @@ from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
 from .batches import Stochastic
-from .checks import check_n_iterations, check_tol
+from .checks import check_n_iterations, check_tol, is_single
 from .contract import AbstractFlow
 from .drive import Callback, shaped
 from .lift import Flow, lift
-from .normal_flow import NormalFlow
+from .normal_flow import FLOAT32_TOL, NormalFlow
 from .problem import Problem
 from .reading import Given, as_host, read_problem
 from .result import Stats
@@ -128,7 +128,7 @@ def minimize(  # noqa: PLR0913
         else:
             _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
-        flow = _blurred(_within(flow, problem.feasible), problem, tol)
+        flow = _in_single(_blurred(_within(flow, problem.feasible), problem, tol), x0)
         paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
         ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused).solve().noted(problem.note)
         return replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
@@ -174,6 +174,14 @@ def _blurred(flow: AbstractFlow, problem: Problem, tol: float | None) -> Abstrac
         return flow
     possible = POSSIBLE * problem.gradient_noise ** (2 / 3)
     return replace(flow, noise=problem.gradient_noise, tol=max(flow.tol, possible) if tol is None else flow.tol)
+
+
+def _in_single(flow: AbstractFlow, x0: PyTree) -> AbstractFlow:
+    """A normal flow that keeps the user's float32 arrays as they are, where its tolerance allows that and there are many."""
+    given = x0.pareto_set if isinstance(x0, Solution) else x0
+    if not isinstance(flow, NormalFlow) or flow.dtype is not None or flow.tol < FLOAT32_TOL or not is_single(given):
+        return flow
+    return replace(flow, dtype="float32")
 
 
 def _automatic(

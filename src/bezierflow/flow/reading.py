@@ -94,9 +94,12 @@ def _scaled_form(given: Given, x: PyTree, raveling: Raveling, bounds: Any, has_l
 
 def _form(given: Given, x: PyTree, raveling: Raveling, bounds: Any) -> Form:
     """The objectives as a function of the flat vector, looked at where x is, within the bounds."""
-    box = feasible_set(bounds, None, raveling)
-    point = np.asarray(box.clip(np.asarray(raveling.ravel(x))))
-    domain = domain_around(point, box.lower, box.upper)
+    point = np.asarray(raveling.ravel(x))
+    if bounds is None:
+        domain = domain_around(point, np.full(len(point), -np.inf), np.full(len(point), np.inf))
+    else:
+        box = feasible_set(bounds, None, raveling)
+        domain = domain_around(np.asarray(box.clip(point)), box.lower, box.upper)
     return read_function(given.objectives, raveling, domain, "objectives", twice=given.automatic)
 
 

@@ -16,8 +16,8 @@ from ..atlas import BezierAtlas, lowest_total
 from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
-from ..forms import domain_around, raise_failures, read_function
-from ..normal import ErrorEstimate, Flag, estimate_error
+from ..forms import bridges, domain_around, raise_failures, read_function
+from ..normal import FREE_VARIABLES, ErrorEstimate, Flag, Layout, estimate_error, estimate_error_freely
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names, decode
 from ..quiet import quiet
@@ -171,7 +171,9 @@ class Solution:
     @quiet()
     def estimate_error(self) -> ErrorEstimate:
         """The error estimate, however long it takes."""
-        error = estimate_error(self.flat_objectives, self.flat_surface)
+        objectives, surface = self.flat_objectives, self.flat_surface
+        many = surface.n_variables >= FREE_VARIABLES and not bridges(objectives)
+        error = estimate_error_freely(objectives, surface, Layout()) if many else estimate_error(objectives, surface)
         if self.feasible is None or not touches(self.feasible, self.flat_surface):
             return error
         return replace(error, flags=(*error.flags, Flag.BOUNDS_IGNORED))

@@ -93,9 +93,11 @@ def point_in_words(z: Float[np.ndarray, " n_variables"], names: Names) -> str:
 def read_transforms(objectives: PyTree, transforms: Transforms, n_variables: int) -> tuple[str, ...]:
     """How the solver sees each variable, as given, else as the problem says."""
     names = _own_names(objectives)
-    names = names.complete(names.n_objectives or 1, n_variables)
+    names.check(None, n_variables)
     transforms = _own(objectives, "transforms") if transforms is None else transforms
-    return names.transforms if transforms is None else _transforms(transforms, names.variables)
+    if transforms is None:
+        return names.transforms or ("",) * n_variables
+    return _transforms(transforms, names.complete(names.n_objectives or 1, n_variables).variables)
 
 
 def _own_names(objectives: PyTree) -> Names:

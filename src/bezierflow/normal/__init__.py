@@ -5,20 +5,27 @@ from .displacement import Linearization, common_descent, linearize
 from .estimate import ErrorEstimate, estimate_error
 from .exploration import probes_around
 from .flags import Flag, by_cause
+from .free_estimate import estimate_error_freely
+from .free_stages import FreeState, advance_freely, begin_freely
+from .layout import Layout
 from .lending import KnownHessians
 from .multipliers import face_multipliers
 from .nodes import largest_degree
 from .schedule import DescentSchedule, ExploreSchedule, Schedule
-from .stages import NormalState, Settings, Stage, accept, advance, begin
+from .settings import FREE_VARIABLES, Settings, Stage
+from .stages import NormalState, accept, advance, begin
 from .survey import Survey
 
 __all__ = [
+    "FREE_VARIABLES",
     "Descent",
     "DescentSchedule",
     "ErrorEstimate",
     "ExploreSchedule",
     "Flag",
+    "FreeState",
     "KnownHessians",
+    "Layout",
     "Linearization",
     "NormalState",
     "Schedule",
@@ -27,11 +34,14 @@ __all__ = [
     "Survey",
     "accept",
     "advance",
+    "advance_freely",
     "begin",
+    "begin_freely",
     "by_cause",
     "common_descent",
     "descend",
     "estimate_error",
+    "estimate_error_freely",
     "face_multipliers",
     "find_minimizers",
     "largest_degree",

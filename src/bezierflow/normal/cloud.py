@@ -1,12 +1,13 @@
 """What a run has learned about the Pareto set: points near it, each with its tangents and with how far it may be off."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from .displacement import Linearization
-from .survey import Survey
+from .survey import AbstractSurvey
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class Cloud:
         """Only these points, given by their numbers or by a mask."""
         return Cloud(*[part[rows] for part in vars(self).values()])
 
+    def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Cloud":
+        """With other coordinates for points and tangents."""
+        n, width, k = self.tangents.shape
+        points, tangents = changed(self.points), changed(np.swapaxes(self.tangents, 1, 2).reshape(n * k, width))
+        return replace(self, points=points, tangents=np.swapaxes(tangents.reshape(n, k, points.shape[1]), 1, 2))
+
     def within(self, members: tuple[int, ...]) -> "Cloud":
         """The same points with t as coordinates of the face of these objectives."""
         columns = list(members)
@@ -53,7 +60,7 @@ def empty_cloud(n_objectives: int, n_variables: int, n_tangents: int) -> Cloud:
 
 
 def observe(
-    survey: Survey,
+    survey: AbstractSurvey,
     t: Float[np.ndarray, "n n_objectives"],
     x: Float[np.ndarray, "n n_variables"],
     linearization: Linearization,

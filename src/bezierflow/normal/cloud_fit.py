@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from ..bezier import design_matrix, elevate, partial_derivatives
 from ..simplex import multi_indices
 from .cloud import Cloud
-from .refit import dense_refit, slide_refit
+from .refit import dense_refit, slide_refit, tangent_products
 from .schedule import Schedule
 
 LEAST_DAMPING = 1e-7
@@ -78,9 +78,10 @@ def fit_cloud(
     free, lifted = free_directions(cloud.t.shape[1], task.degree, task.freedom, task.n_fixed)
     weights, costly = _weights(cloud, task), cloud.t.shape[1] > 3
     current = _iterate(control_points, cloud, cloud.t, task, weights)
+    gram = None if _few_unknowns(len(free), cloud) else tangent_products(cloud.tangents)
     damping, least = max(task.error, numbers.first_damping), max(numbers.damping_fall * task.error, LEAST_DAMPING)
     for _ in range(numbers.steps if len(free) and len(cloud) else 0):
-        change = _change(current, cloud, task, weights, damping, free)
+        change = _change(current, cloud, task, weights, damping, free, gram)
         moved = _iterate(current.control_points + lifted @ change, cloud, current.t, task, weights)
         settled = costly and damping <= least and moved.merit > numbers.settled * current.merit
         if moved.merit < current.merit:
@@ -95,14 +96,26 @@ def fit_cloud(
 
 
 def _change(
-    current: _Iterate, cloud: Cloud, task: FitTask, weights: np.ndarray, damping: float, free: np.ndarray
+    current: _Iterate,
+    cloud: Cloud,
+    task: FitTask,
+    weights: np.ndarray,
+    damping: float,
+    free: np.ndarray,
+    gram: np.ndarray | None,
 ) -> Float[np.ndarray, "n_free n_variables"]:
     """The change of the free control points, by whichever of the two equal refits is cheaper."""
     Z = current.Z if task.freedom == task.degree else design_matrix(current.t, task.freedom)
-    n_unknowns, n_slides = len(free) * current.y.shape[1], current.y.shape[0] * cloud.tangents.shape[2]
-    refit = dense_refit if n_unknowns < n_slides else slide_refit
-    restraint = _restraint(current, cloud.t.shape[1], task)
-    return refit(Z[:, free], current.y, cloud.tangents, weights, damping * restraint)
+    restraint = damping * _restraint(current, cloud.t.shape[1], task)
+    if gram is None:
+        return dense_refit(Z[:, free], current.y, cloud.tangents, weights, restraint)
+    return slide_refit(Z[:, free], current.y, cloud.tangents, weights, restraint, gram)
+
+
+def _few_unknowns(n_free: int, cloud: Cloud) -> bool:
+    """Whether there are fewer unknown control points' numbers than slides."""
+    n, n_variables, n_tangents = cloud.tangents.shape
+    return n_free * n_variables < n * n_tangents
 
 
 def _iterate(control_points: np.ndarray, cloud: Cloud, t: np.ndarray, task: FitTask, weights: np.ndarray) -> _Iterate:

@@ -17,7 +17,7 @@ from .held_out import held_out_points, suspect_points
 from .lending import KnownHessians
 from .schedule import ReportSchedule, Schedule
 from .shape import dominated_fraction, fold_fraction, largest_gap, weakly_pareto_vertices
-from .survey import Survey
+from .survey import AbstractSurvey, Survey
 
 POINT = 1e-9
 """A set smaller than this share of |x| is taken for a single point, and distances are measured in units of this."""
@@ -114,7 +114,7 @@ def estimate_error(
         schedule: the tuned numbers.
     """
     schedule = schedule or Schedule()
-    samples = _draw(surface, n or schedule.report.samples, seed)
+    samples = draw_samples(surface, n or schedule.report.samples, seed)
     evaluator = JaxEvaluator(objectives, *samples.corners.shape)
     # Hessians far from the set, where a descent may start, are not lent to others.
     corners = _measure_corners(Survey(evaluator, samples.corners, 0.0, schedule=schedule))
@@ -122,7 +122,8 @@ def estimate_error(
     diameter = max(diameter, POINT * float(np.abs(samples.points).max()))
     survey = Survey(evaluator, samples.corners, diameter, known or KnownHessians(), schedule)
     inside = _measure(survey, samples.points[surface.n_objectives :], samples.t[surface.n_objectives :] > 0)
-    return _report(surface, samples, corners, inside, survey, tol)
+    corners = corners._replace(singular=_singular_corners(corners.derivatives.join(inside.derivatives), surface.n_objectives))
+    return report(surface, samples, corners, inside, survey, tol, int(evaluator.evaluations.objective))
 
 
 def set_diameter(points: Float[np.ndarray, "n n_variables"]) -> float:
@@ -131,7 +132,7 @@ def set_diameter(points: Float[np.ndarray, "n n_variables"]) -> float:
     return float(np.linalg.norm(points - farthest, axis=1).max())
 
 
-class _Samples(NamedTuple):
+class Samples(NamedTuple):
     """Held-out t with the corners first, their points, and how many there are before those near corners and folds."""
 
     t: Float[np.ndarray, "n n_objectives"]
@@ -144,24 +145,28 @@ class _Samples(NamedTuple):
         return self.points[: self.t.shape[1]]
 
 
-def _draw(surface: BezierSimplex, n: int, seed: int) -> _Samples:
+def draw_samples(surface: BezierSimplex, n: int, seed: int) -> Samples:
     """Corners, about n held-out t, and some near corners and folds."""
     control_points, M, D = np.asarray(surface.control_points, dtype=float), surface.n_objectives, surface.degree
     held_out = held_out_points(control_points, M, D, n, seed)
     t = np.concatenate([np.eye(M), held_out, suspect_points(control_points, M, D, n // 5, seed)])
-    return _Samples(t, design_matrix(t, D) @ control_points, M + len(held_out))
+    return Samples(t, design_matrix(t, D) @ control_points, M + len(held_out))
 
 
-class _Corners(NamedTuple):
-    """Derivatives at the corners, the minimizers found from there, whether they were found, and how far they are."""
+class Corners(NamedTuple):
+    """Derivatives at the corners, the minimizers found from there, whether they were found, how far they are.
+
+    `singular` says which are no single points.
+    """
 
     derivatives: Derivatives
     minimizers: Float[np.ndarray, "n_objectives n_variables"]
     found: Bool[np.ndarray, " n_objectives"]
     distance: Float[np.ndarray, " n_objectives"]
+    singular: Bool[np.ndarray, " n_objectives"]
 
 
-def _measure_corners(survey: Survey) -> _Corners:
+def _measure_corners(survey: Survey) -> Corners:
     """Each objective minimized from its corner. The last Newton step, too short to be worth an evaluation, counts as well."""
     corners, schedule = survey.corners, survey.schedule.descent
     first = survey.look(corners)
@@ -170,10 +175,11 @@ def _measure_corners(survey: Survey) -> _Corners:
         descent = descend(survey.look, descent, schedule)
     step = np.nan_to_num(descent.factor[:, None] * descent.best.newton)
     minimizers = descent.best.x - np.where(descent.converged[:, None], step, 0.0)
-    return _Corners(first, minimizers, descent.converged, np.linalg.norm(minimizers - corners, axis=1))
+    unknown = np.zeros(len(corners), dtype=bool)
+    return Corners(first, minimizers, descent.converged, np.linalg.norm(minimizers - corners, axis=1), unknown)
 
 
-class _Measured(NamedTuple):
+class Measured(NamedTuple):
     """Derivatives and linearizations at points; their distances, whether those are valid, and whether points are minimal."""
 
     derivatives: Derivatives
@@ -183,7 +189,7 @@ class _Measured(NamedTuple):
     minimal: Bool[np.ndarray, " n"]
 
 
-def _measure(survey: Survey, points: np.ndarray, faces: np.ndarray) -> _Measured:
+def _measure(survey: Survey, points: np.ndarray, faces: np.ndarray) -> Measured:
     """Distances of points to the critical sets of their faces; invalid ones are the diameter."""
     borrowed = survey.can_borrow
     derivatives = survey.look_by_gradients(points)
@@ -192,7 +198,7 @@ def _measure(survey: Survey, points: np.ndarray, faces: np.ndarray) -> _Measured
     if borrowed:
         near = np.flatnonzero(first.valid & (np.linalg.norm(first.displacement, axis=1) <= far))
         first = _along_chords(survey, derivatives, first, faces, near)
-    return _Measured(derivatives, first, *_follow(survey, points, first, faces))
+    return Measured(derivatives, first, *follow_far(survey, points, first, faces, None))
 
 
 def _along_chords(
@@ -206,8 +212,8 @@ def _along_chords(
     return Linearization(*parts)
 
 
-def _follow(
-    survey: Survey, points: np.ndarray, first: Linearization, faces: np.ndarray
+def follow_far(
+    survey: AbstractSurvey, points: np.ndarray, first: Linearization, faces: np.ndarray, tangents: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances, whether they are valid and whether points are minimal, with far points followed to the set."""
     numbers, diameter = survey.schedule.report, survey.diameter
@@ -216,10 +222,11 @@ def _follow(
     last = start.copy()
     far = np.flatnonzero(valid & (start > numbers.far * diameter))
     for _ in range(numbers.corrections):
-        if len(far) == 0 or len(far) > survey.evaluator.left:
+        if len(far) == 0 or len(far) > survey.left:
             break
         moved[far] *= np.minimum(1, LONGEST_CORRECTION * diameter / np.linalg.norm(moved[far], axis=1))[:, None]
-        following = survey.linearize(survey.look(points[far] + moved[far]), faces[far], support=True)
+        along = None if tangents is None else tangents[far]
+        following = survey.see(points[far] + moved[far], faces[far], along, support=True).linearization
         moved[far] += following.displacement
         valid[far], minimal[far] = following.valid, following.minimal
         last[far] = np.linalg.norm(following.displacement, axis=1)
@@ -229,14 +236,20 @@ def _follow(
     return np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter), valid, minimal
 
 
-def _report(
-    surface: BezierSimplex, samples: _Samples, corners: _Corners, inside: _Measured, survey: Survey, tol: float | None
+def report(
+    surface: BezierSimplex,
+    samples: Samples,
+    corners: Corners,
+    inside: Measured,
+    survey: AbstractSurvey,
+    tol: float | None,
+    evaluations: int,
 ) -> ErrorEstimate:
     """The figures and flags of all samples. Corners with a singular Hessian are no single points, and do not count."""
     M, degree, numbers = surface.n_objectives, surface.degree, survey.schedule.report
     control_points = np.asarray(surface.control_points, dtype=float)
     derivatives = corners.derivatives.join(inside.derivatives)
-    counted = np.concatenate([~_singular_corners(derivatives, M), np.ones(len(inside.valid), dtype=bool)])
+    counted = np.concatenate([~corners.singular, np.ones(len(inside.valid), dtype=bool)])
     distance = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])[counted]
     valid = np.concatenate([corners.found, inside.valid])
     even = np.flatnonzero((samples.t > 0).all(axis=1) & valid & (np.arange(len(valid)) < samples.n_even))
@@ -249,6 +262,7 @@ def _report(
         invalid=float(np.mean(~valid[counted])),
         saddles=float(np.sum(~inside.minimal) / counted.sum()),
         point=set_diameter(samples.points) <= POINT * float(np.abs(samples.points).max()),
+        singular=bool(corners.singular.any()),
     )
     missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
     above_tol = tol is not None and largest > tol * survey.diameter
@@ -264,7 +278,7 @@ def _report(
         gap=largest_gap(control_points, M, degree),
         dominated=shares.dominated,
         flags=_flags(derivatives, shares, missed, above_tol, numbers),
-        evaluations=int(survey.evaluator.evaluations.objective),
+        evaluations=evaluations,
     )
 
 
@@ -286,13 +300,17 @@ def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray
 
 
 class _Shares(NamedTuple):
-    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set; is the set a single point?"""
+    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set; is it a single point?
+
+    `singular` says whether a corner is none.
+    """
 
     folded: float
     dominated: float
     invalid: float
     saddles: float
     point: bool
+    singular: bool
 
 
 def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: bool, numbers: ReportSchedule) -> tuple[Flag, ...]:
@@ -302,7 +320,7 @@ def _flags(derivatives: Derivatives, shares: _Shares, missed: bool, above_tol: b
         Flag.NOT_AT_TOLERANCE: above_tol,
         Flag.CORNERS_MISSED: missed,
         Flag.NOT_SIMPLICIAL: not shares.point and (shares.folded > numbers.folded or shares.dominated > numbers.dominated),
-        Flag.MINIMIZER_NOT_UNIQUE: _singular_corners(derivatives, n_objectives).any(),
+        Flag.MINIMIZER_NOT_UNIQUE: shares.singular,
         Flag.WEAKLY_PARETO_VERTEX: not shares.point and weakly_pareto_vertices(derivatives.values, n_objectives).any(),
         Flag.FEW_VARIABLES: n_variables < n_objectives - 1,
         Flag.WRONG_BRANCH: shares.saddles - shares.invalid > numbers.invalid,

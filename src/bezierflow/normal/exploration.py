@@ -52,7 +52,7 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
     usable = np.isfinite(values).all(axis=1)
     span = np.ptp(on_surface, axis=0)
     scale = np.where(span > 0, span, np.maximum(np.abs(on_surface).max(axis=0), np.finfo(float).tiny))
-    gain = np.where(usable, np.nan_to_num(_gains(values / scale, on_surface / scale), nan=-np.inf), -np.inf)
+    gain = np.where(usable, np.nan_to_num(gains(values / scale, on_surface / scale), nan=-np.inf), -np.inf)
     best = int(np.argmax(gain))
     return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None)
 
@@ -66,7 +66,7 @@ def probes_around(center: np.ndarray, diameter: float, numbers: ExploreSchedule)
     return center + sides[:, None] * cube
 
 
-def _gains(values: np.ndarray, on_surface: np.ndarray) -> Float[np.ndarray, " n"]:
+def gains(values: np.ndarray, on_surface: np.ndarray) -> Float[np.ndarray, " n"]:
     """By how much each row of values beats a corner, or every objective of some point of the surface; corners come first."""
     n_objectives = values.shape[1]
     below_corner = (np.diagonal(on_surface[:n_objectives]) - values).max(axis=1)

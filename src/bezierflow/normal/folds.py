@@ -11,6 +11,9 @@ from ..simplex import grid, index_positions, largest_degree_within, multi_indice
 GRID_SIZE = 1300
 """About how many t a surface is looked at: 50 on an edge for M = 3."""
 
+FEW = 64
+"""Up to so many variables control points are used as they are."""
+
 
 @lru_cache(maxsize=16)
 def _fine_grid(n_objectives: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,6 +38,9 @@ def fold_points(control_points: np.ndarray, n_objectives: int, degree: int, most
     if n_objectives < 2 or control_points.shape[1] < n_objectives - 1:
         return np.zeros((0, n_objectives))
     t, pairs = _fine_grid(n_objectives)
+    if control_points.shape[1] > max(FEW, len(control_points)):
+        # Only inner products count, and those are kept by coordinates in the span of the control points.
+        control_points = np.linalg.qr(control_points.T, mode="r").T
     frames = surface_tangents(control_points, t, degree)
     turned = np.linalg.det(np.swapaxes(frames[pairs[:, 0]], 1, 2) @ frames[pairs[:, 1]]) < 0
     rows = np.unique(pairs[turned])

@@ -1,5 +1,6 @@
 """A patch: a Bézier simplex over a face, with what is known of the set there; it learns from what is seen and is refitted."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -15,7 +16,7 @@ from .folds import fold_points
 from .nodes import inner_nodes
 from .probe import probe
 from .schedule import RoundSchedule
-from .survey import Survey
+from .survey import AbstractSurvey
 from .tangents import face_tangents
 
 
@@ -61,6 +62,17 @@ class Patch:
         """How many objectives take part."""
         return len(self.members)
 
+    @property
+    def points(self) -> Float[np.ndarray, "n n_variables"]:
+        """All points that it holds; the tangents of its cloud lie in their span."""
+        return np.concatenate([self.control_points, self.best, self.cloud.points])
+
+    def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Patch":
+        """With other coordinates for all points and tangents."""
+        return replace(
+            self, control_points=changed(self.control_points), best=changed(self.best), cloud=self.cloud.with_points(changed)
+        )
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -71,6 +83,10 @@ class Seen:
     error: float
     n_nodes: int
 
+    def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Seen":
+        """With other coordinates for all points and tangents."""
+        return replace(self, cloud=self.cloud.with_points(changed), recall=self.recall.with_points(changed))
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -80,7 +96,7 @@ class Goal:
     max_degree: int
 
 
-def edge_patches(survey: Survey) -> tuple[Patch, ...]:
+def edge_patches(survey: AbstractSurvey) -> tuple[Patch, ...]:
     """Straight lines between all pairs of corners."""
     n_objectives, n_variables = survey.corners.shape
     nothing = empty_cloud(2, n_variables, survey.n_tangents)
@@ -89,9 +105,9 @@ def edge_patches(survey: Survey) -> tuple[Patch, ...]:
     return tuple(Patch(pair, 1, line, 1, line, 1, nothing, order) for pair, line in lines.items())
 
 
-def inner_patch(edges: tuple[Patch, ...], survey: Survey) -> Patch:
+def inner_patch(edges: tuple[Patch, ...], survey: AbstractSurvey) -> Patch:
     """The smoothest surface with these edges, which are fixed."""
-    n_objectives, n_variables = survey.corners.shape
+    n_objectives, n_variables = len(survey.corners), survey.width
     degree = max(edge.best_degree for edge in edges)
     control_points = np.zeros((n_controls(n_objectives, degree), n_variables))
     for edge in edges:
@@ -105,10 +121,12 @@ def inner_patch(edges: tuple[Patch, ...], survey: Survey) -> Patch:
     return Patch(everything, 2, control_points, degree, control_points, degree, nothing, order, fixed_error=error)
 
 
-def improve(survey: Survey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Patch, ...]:
+def improve(survey: AbstractSurvey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Patch, ...]:
     """One round: look at every unfinished patch at fresh nodes, all in one batch, let each learn, and refit it."""
     unfinished = [patch for patch in patches if not patch.done]
     looks = look_at(survey, unfinished) if unfinished else []
+    if survey.width != survey.corners.shape[1]:  # room that looks did not need
+        patches, unfinished, looks = (_cut(parts, survey.width) for parts in (patches, unfinished, looks))
     improved = {}
     for patch, seen in zip(unfinished, looks, strict=True):
         learned = _learn(patch, seen, goal, survey.schedule.rounds)
@@ -116,16 +134,26 @@ def improve(survey: Survey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Pat
     return tuple(improved.get(patch.members, patch) for patch in patches)
 
 
-def look_at(survey: Survey, patches: list[Patch]) -> list[Seen]:
+def resize(points: Float[np.ndarray, "n n_variables"], width: int) -> Float[np.ndarray, "n width"]:
+    """Coordinates with zeros added, or left out, at the end."""
+    return np.pad(points[:, :width], ((0, 0), (0, max(width - points.shape[1], 0))))
+
+
+def _cut(parts: Sequence[Patch] | Sequence[Seen], width: int) -> tuple:
+    """Patches or what was seen of them, with coordinates of this width."""
+    return tuple(part.with_points(lambda points: resize(points, width)) for part in parts)
+
+
+def look_at(survey: AbstractSurvey, patches: list[Patch]) -> list[Seen]:
     """What fresh nodes of all patches show."""
-    n_objectives = survey.evaluator.n_objectives
+    n_objectives = len(survey.corners)
     nodes = [_fresh_nodes(patch, survey.schedule.rounds) for patch in patches]
     t = np.concatenate([_embed(own, patch.members, n_objectives) for own, patch in zip(nodes, patches, strict=True)])
     x = np.concatenate(
         [design_matrix(own, patch.degree) @ patch.control_points for own, patch in zip(nodes, patches, strict=True)]
     )
     tangents = None
-    if all(patch.error < survey.schedule.rounds.near for patch in patches):
+    if survey.has_own_tangents or all(patch.error < survey.schedule.rounds.near for patch in patches):
         along = (
             face_tangents(patch.control_points, own, patch.degree, survey.n_tangents)
             for own, patch in zip(nodes, patches, strict=True)
@@ -192,7 +220,7 @@ def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
     return rounds.near <= patch.error < rounds.gain * patch.errors[-1]
 
 
-def _refit(patch: Patch, seen: Seen, goal: Goal, survey: Survey) -> Patch:
+def _refit(patch: Patch, seen: Seen, goal: Goal, survey: AbstractSurvey) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
     schedule, rounds = survey.schedule, survey.schedule.rounds
     astray = _astray(patch, rounds)

@@ -9,7 +9,7 @@ from ..evaluation import Derivatives
 from .chord import ROUNDING, settle_chords
 from .cloud import Cloud, empty_cloud, observe
 from .displacement import CRITICAL, Linearization
-from .survey import Survey
+from .survey import AbstractSurvey, Survey
 
 RECALL_MISS = 0.1
 """A point that is called back counts as known to this share of its distance: such points are rough."""
@@ -40,7 +40,7 @@ class _Look(NamedTuple):
 
 
 def probe(
-    survey: Survey,
+    survey: AbstractSurvey,
     t: Float[np.ndarray, "n n_objectives"],
     x: Float[np.ndarray, "n n_variables"],
     tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
@@ -49,20 +49,21 @@ def probe(
 
     With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones are not good enough.
     """
-    first = _look(survey, t, x) if tangents is None else _look_along_chords(survey, t, x, tangents)
+    chords = tangents is not None and isinstance(survey, Survey)
+    first = _look_along_chords(survey, t, x, tangents) if chords else _look(survey, t, x, tangents)
     distance, recall = _beyond(survey, first, t)
-    return Probe(_followed(survey, first, t), distance, recall)
+    return Probe(_followed(survey, first, t, None if chords else tangents), distance, recall)
 
 
-def _followed(survey: Survey, look: _Look, t: np.ndarray) -> Cloud:
+def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.ndarray | None) -> Cloud:
     """The cloud with points that may miss the set by much looked at again where they were thought to be."""
     settled, rows = [], np.flatnonzero(look.linearization.valid)
     for _ in range(survey.schedule.look.corrections):
-        if not look.follow.any() or look.follow.sum() > survey.evaluator.left:
+        if not look.follow.any() or look.follow.sum() > survey.left:
             break
         settled.append(look.cloud.take(~look.follow))
         rows = rows[look.follow]
-        look = _look(survey, t[rows], look.cloud.points[look.follow])
+        look = _look(survey, t[rows], look.cloud.points[look.follow], None if tangents is None else tangents[rows])
         rows = rows[np.asarray(look.linearization.valid)]
     cloud = look.cloud
     for part in settled:
@@ -70,11 +71,10 @@ def _followed(survey: Survey, look: _Look, t: np.ndarray) -> Cloud:
     return cloud
 
 
-def _look(survey: Survey, t: np.ndarray, x: np.ndarray) -> _Look:
-    """With a Hessian at every x. Points that may miss the set by a large share of their displacement are to be followed."""
-    derivatives = survey.look(x)
-    linearization = survey.linearize(derivatives, t > 0)
-    cloud = observe(survey, t, x, linearization)
+def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None) -> _Look:
+    """With curvature of its own at every x. Points that may miss the set by much of their displacement are to be followed."""
+    derivatives, linearization, miss = survey.see(x, t > 0, tangents)
+    cloud = observe(survey, t, x, linearization, miss)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
     return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
@@ -93,12 +93,12 @@ def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: n
     return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
-def _misses_much(survey: Survey, cloud: Cloud, length: np.ndarray) -> Bool[np.ndarray, " n_cloud"]:
+def _misses_much(survey: AbstractSurvey, cloud: Cloud, length: np.ndarray) -> Bool[np.ndarray, " n_cloud"]:
     """Which points may miss the set by a large share of their displacement."""
     return (cloud.miss > survey.schedule.look.follow * length) & (length > ROUNDING * survey.diameter)
 
 
-def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarray, " n"], Cloud]:
+def _beyond(survey: AbstractSurvey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarray, " n"], Cloud]:
     """The distances of all points, and where to call those back that lie beyond the boundary of the set.
 
     The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
@@ -112,7 +112,7 @@ def _beyond(survey: Survey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarra
     if not beyond.any():
         return distance, empty_cloud(t.shape[1], *np.shape(linearization.tangents)[1:])
     there, seen_from = derivatives.take(beyond), t[beyond]
-    inward = survey.linearize(there, faces[beyond], support=True)
+    inward = survey.see_beyond(there, faces[beyond])
     length = np.linalg.norm(inward.displacement, axis=1)
     distance[beyond] = np.where(inward.valid, length, survey.diameter)
     # Only where a surface is near the set but for this: a farther one first has to come nearer.

@@ -14,6 +14,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cho_factor, cho_solve
 
+MANY_SLIDES = 300
+"""From so many unknowns on the system of the slides, symmetric and positive definite, is factored as such: half the work."""
+
 
 def slide_refit(
     design: Float[np.ndarray, "n n_free"],
@@ -21,6 +24,7 @@ def slide_refit(
     tangents: Float[np.ndarray, "n n_variables n_tangents"],
     weights: Float[np.ndarray, " n"],
     damping: Float[np.ndarray, " n"],
+    gram: Float[np.ndarray, "n_slides n_slides"] | None = None,
 ) -> Float[np.ndarray, "n_free n_variables"]:
     """The change of the free control points; pinned ones are columns left out of the design.
 
@@ -30,17 +34,26 @@ def slide_refit(
         tangents: T_i with orthonormal columns; zero columns for directions that do not exist at a node.
         weights: ω_i.
         damping: μ_i; above 0, since sliding the whole surface along itself costs nothing else.
+        gram: `tangent_products(tangents)`, where it is at hand.
     """
     share = 1 / np.sqrt(1 + damping)
     factor, projection = _projections(design * (weights / share)[:, None])
     factor, projection = factor * share, projection * share[:, None] * share[None, :]
     y = weights[:, None] * displacements
+    n, _, k = tangents.shape
+    gram = tangent_products(tangents) if gram is None else gram
+    coupling = gram * np.repeat(np.repeat(projection, k, axis=0), k, axis=1)
+    right = -np.einsum("iax,ia->ix", tangents, y - projection @ y).ravel()
+    system = np.eye(n * k) - coupling
+    slides = np.linalg.solve(system, right) if n * k < MANY_SLIDES else _solve_lower(system, right)
+    return factor @ (y + np.einsum("iax,ix->ia", tangents, slides.reshape(n, k)))
+
+
+def tangent_products(tangents: Float[np.ndarray, "n n_variables n_tangents"]) -> Float[np.ndarray, "n_slides n_slides"]:
+    """T_iᵀ T_j of all nodes: the same in every step of a fit, and most of what a refit costs where there are many variables."""
     n, n_variables, k = tangents.shape
     flat = np.swapaxes(tangents, 1, 2).reshape(n * k, n_variables)
-    coupling = (flat @ flat.T) * np.repeat(np.repeat(projection, k, axis=0), k, axis=1)
-    right = -np.einsum("iax,ia->ix", tangents, y - projection @ y)
-    slides = np.linalg.solve(np.eye(n * k) - coupling, right.ravel()).reshape(n, k)
-    return factor @ (y + np.einsum("iax,ix->ia", tangents, slides))
+    return flat @ flat.T
 
 
 def dense_refit(

@@ -200,6 +200,38 @@ class ReportSchedule:
 
 
 @dataclass(frozen=True)
+class FreeSchedule:
+    """Working without Hessian matrices (see `free_survey`)."""
+
+    coarsest: float = 0.03
+    """Systems are solved to a relative residual of the surface's relative error, and to this at most: 0.1 may stall rounds."""
+
+    finest: float = 1e-3
+    """And to this at least."""
+
+    newton: float = 0.1
+    """Systems of Newton's method for minimizers, at first; later ones to the share of the slope that is left."""
+
+    most_steps: int = 60
+    """A minimizer not found after so many steps of Newton's method is reported as not found."""
+
+    corner: float = 1e-3
+    """Minimizers are found to this share of tol, times |x|."""
+
+    search: int = 12
+    """How often a step that does not improve is shortened."""
+
+    probes: int = 32
+    """Values in each box around the set: in so many dimensions chance meets little."""
+
+    far: float = 1e-2
+    """As `ReportSchedule.far`: up to this a displacement is off by about one part in thirty."""
+
+    singular_products: int = 60
+    """Products that look for directions without curvature at a minimizer."""
+
+
+@dataclass(frozen=True)
 class Schedule:
     """All of them."""
 
@@ -209,3 +241,4 @@ class Schedule:
     fit: FitSchedule = field(default_factory=FitSchedule)
     explore: ExploreSchedule = field(default_factory=ExploreSchedule)
     report: ReportSchedule = field(default_factory=ReportSchedule)
+    free: FreeSchedule = field(default_factory=FreeSchedule)

@@ -1,0 +1,172 @@
+"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits`, `… plot`.
+
+PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics of condition 10: the
+seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
+gradient-equivalents for each objective (of the run, without the error estimate), and the largest distance of the surface to the
+exact set and of exact points to the surface, both over the diameter. Rows are appended to `benchmarks/results/large.csv`.
+
+From 2,000 variables on the tolerance is 5e-4, below it is the default, 1e-6. `LARGE_LABEL` in the environment names the rows
+otherwise than by their path: the same command with the sources of an earlier version gave those called "dense before".
+"""
+
+import csv
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from benchmarks.banded import Banded, banded
+from scipy.optimize import nnls
+
+import bezierflow as bf
+from bezierflow.bezier import project
+
+RESULTS = Path(__file__).parent / "results" / "large.csv"
+PICTURE = Path(__file__).parent.parent / "docs" / "images" / "large.png"
+COLUMNS = (
+    "problem", "L", "path", "tol", "first_seconds", "seconds", "cpu_seconds", "megabytes", "degree", "estimate", "to_set",
+    "from_set", "gradient_equivalents", "reason",
+)  # fmt: skip
+LOOSE, MANY = 5e-4, 2000
+M = 3
+
+
+def flow(path: str, tol: float) -> object:
+    """The flow of this name; an earlier version has none to choose from."""
+    try:
+        return bf.NormalFlow(tol=tol, hessian=path)
+    except TypeError:
+        return bf.NormalFlow(tol=tol)
+
+
+def distances(problem: Banded, solution: bf.Solution, n: int = 24) -> tuple[float, float]:
+    """The largest distance of points of the surface to the exact set, and of exact points to the surface."""
+    rng = np.random.default_rng(3)
+    t = np.concatenate(
+        [rng.dirichlet(np.ones(M), n), *(np.insert(rng.dirichlet(np.ones(2), n // 6), k, 0.0, axis=1) for k in range(M))]
+    )
+    points, to_set = np.asarray(solution.pareto_set(t), dtype=float), []
+    for x in points:
+        slopes = np.stack([problem.applied(np.eye(M)[m], x - np.asarray(problem.centers)) for m in range(M)], axis=1)
+        scale = np.linalg.norm(slopes)
+        w = nnls(np.vstack([slopes / scale, np.ones(M)]), np.append(np.zeros(len(x)), 1.0))[0]
+        to_set.append(problem.distance(x, w / w.sum()))
+    exact = np.stack([problem.minimizer(w) for w in rng.dirichlet(np.ones(M), n)])
+    return max(to_set), float(project(solution.pareto_set, exact)[1].max())
+
+
+def measure(n_variables: int, path: str) -> dict[str, object]:
+    """One row."""
+    problem, tol = banded(M, n_variables), LOOSE if n_variables >= MANY else 1e-6
+    seconds = []
+    for _ in range(2):
+        began, processor = time.perf_counter(), time.process_time()
+        solution = bf.minimize(problem, np.zeros(n_variables), flow(path, tol))
+        seconds.append((time.perf_counter() - began, time.process_time() - processor))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    corners = np.stack([problem.minimizer(w) for w in np.eye(M)])
+    diameter = np.linalg.norm(corners[:, None] - corners[None], axis=2).max()
+    to_set, from_set = (found / diameter for found in distances(problem, solution))
+    spent = solution.gradient_equivalents / M
+    label = os.environ.get("LARGE_LABEL", path)
+    return dict(
+        zip(
+            COLUMNS,
+            ("banded", n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",
+             solution.degree, f"{solution.error.relative:.1e}", f"{to_set:.1e}", f"{from_set:.1e}", f"{spent:.0f}",
+             solution.result.reason.value),
+            strict=True,
+        )
+    )  # fmt: skip
+
+
+def digits_objectives() -> tuple[object, int]:
+    """Softmax regression on scikit-learn's digits: the mean losses of three groups of classes, with a small ridge."""
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    X, y = data.data / 16, data.target
+    groups = [np.isin(y, classes) for classes in ((0, 1, 2), (3, 4, 5), (6, 7, 8, 9))]
+
+    def objectives(x: jax.Array) -> jax.Array:
+        scores = jnp.asarray(X) @ x[:640].reshape(64, 10) + x[640:]
+        losses = jax.nn.logsumexp(scores, axis=1) - scores[jnp.arange(len(y)), y]
+        ridge = 0.005 * jnp.sum(x**2)
+        return jnp.stack([jnp.mean(losses[np.flatnonzero(group)]) + ridge for group in groups])
+
+    return objectives, 650
+
+
+def digits() -> None:
+    """The same call by both paths, and how far their surfaces are apart."""
+    objectives, n_variables = digits_objectives()
+    found = {}
+    for path in ("dense", "free"):
+        began, processor = time.perf_counter(), time.process_time()
+        solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-5, hessian=path))
+        found[path] = solution
+        print(
+            path,
+            f"{time.perf_counter() - began:.0f} s, {time.process_time() - processor:.0f} s of processor",
+            solution.result,
+            flush=True,
+        )
+    t = np.random.default_rng(0).dirichlet(np.ones(M), 60)
+    diameter = found["dense"].error.diameter
+    ways = [
+        project(found[a].pareto_set, np.asarray(found[b].pareto_set(t)))[1].max() / diameter
+        for a, b in (("dense", "free"), ("free", "dense"))
+    ]
+    seconds = {path: solution.stats.seconds for path, solution in found.items()}
+    print(f"apart by {max(ways):.1e} of the diameter; {seconds['dense'] / seconds['free']:.1f} times faster")
+    for path, solution in found.items():
+        cells = ("digits", n_variables, path, 1e-5, f"{seconds[path]:.1f}", "", "", "", solution.degree, f"{solution.error.relative:.1e}",
+                 f"{ways[0]:.1e}", f"{ways[1]:.1e}", f"{solution.gradient_equivalents / M:.0f}", solution.result.reason.value)  # fmt: skip
+        append(dict(zip(COLUMNS, cells, strict=True)))
+
+
+def append(row: dict[str, object]) -> None:
+    """Adds a row to the results."""
+    new = not RESULTS.exists()
+    with RESULTS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+    print(row, flush=True)
+
+
+def plot() -> None:
+    """Processor seconds of compiled runs against L, one line a path, with the slope of the last one."""
+    import matplotlib.pyplot as plt
+
+    with RESULTS.open() as file:
+        rows = [row for row in csv.DictReader(file) if row["problem"] == "banded"]
+    figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    for path in dict.fromkeys((row["path"], row["tol"]) for row in rows):
+        own = sorted((int(row["L"]), float(row["cpu_seconds"])) for row in rows if (row["path"], row["tol"]) == path)
+        sizes, seconds = np.array(own).T
+        slope = ""
+        if len(own) > 2:
+            slope = f", slope {np.polyfit(np.log(sizes[-3:]), np.log(seconds[-3:]), 1)[0]:.2f}"
+        ax.loglog(sizes, seconds, "o-", label=f"{path[0]}, tol {float(path[1]):g}{slope}")
+    ax.set(xlabel="variables L", ylabel="processor seconds, compiled", title="Three banded quadratics")
+    ax.legend()
+    figure.savefig(PICTURE, dpi=110)
+
+
+def main(arguments: list[str]) -> None:
+    """See the top of this file."""
+    if arguments[0] in ("digits", "plot"):
+        {"digits": digits, "plot": plot}[arguments[0]]()
+        return
+    for size in arguments[1:]:
+        append(measure(int(size), arguments[0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
