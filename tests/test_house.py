@@ -12,7 +12,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
 
 FLOORS = [
-    {"compilation", "jax_constants", "quiet"},
+    {"arguments", "compilation", "jax_constants", "quiet"},
     {"precision"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},

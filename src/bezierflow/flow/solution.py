@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from ..atlas import BezierAtlas, lowest_total
-from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
+from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import domain_around, raise_failures, read_function
@@ -380,21 +380,50 @@ def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = No
     if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":
-            return _with_objectives(from_archive(manifest, arrays), objectives)
+            with file_at_fault(path):
+                fields = from_archive(manifest, arrays)
+            return _with_objectives(fields, objectives, path)
     if objectives is not None:
         raise ValueError(f"objectives go with a solution, but {os.fspath(path)} holds a surface alone")
     return load_surface(path)
 
 
-def _with_objectives(fields: dict[str, Any], objectives: Any) -> Solution:
-    """A solution from a file; objectives may have any form that `minimize` takes."""
+AGREES = 1e-3
+"""Values of objectives given for a file may differ from its front by this share of ranges, beside ten times the front's error."""
+
+
+def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLike[str]) -> Solution:
+    """A solution from a file; objectives may have any form that `minimize` takes, and must have the values that the file has."""
+    stored = Solution(objectives=None, **fields)
     if objectives is None:
-        return Solution(objectives=None, **fields)
-    pareto_set, raveling = fields["pareto_set"], fields["raveling"]
-    x = pareto_set(np.zeros(pareto_set.n_objectives)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
+        return stored
+    pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
+    x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)
     anywhere = np.full(len(point), np.inf)
     form = read_function(objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False)
-    if form.n_rows != pareto_set.n_objectives:
-        raise ValueError(f"objectives must return {pareto_set.n_objectives} values for this solution, got {form.n_rows}")
-    return Solution(objectives=form.of_x, **fields)
+    if form.n_rows != M:
+        raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
+    given = replace(stored, objectives=form.of_x)
+    _check_same_front(stored, given, path)
+    return given
+
+
+def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
+    """Raises unless the objectives given have the values of the file at its corners and in the middle."""
+    M, pareto_set = stored.n_objectives, stored.pareto_set
+    if isinstance(pareto_set, BezierAtlas):
+        t = spread_chart(pareto_set, M + 1)
+        slack = 10 * (stored.error.front or 0.0) * np.abs(pareto_set.units.span)
+    else:
+        t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
+        slack = 10 * stored.fitted_front.max
+    old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
+    slack = slack + AGREES * np.ptp(old, axis=0) + 1e-6 * np.abs(old).max(axis=0)
+    wrong = np.argwhere(~(np.abs(new - old) <= slack))
+    if len(wrong):
+        row, m = wrong[0]
+        raise ValueError(
+            f"objectives are not those of {os.fspath(path)}: {stored.names.objectives[m]} is {new[row, m]:.6g} at "
+            f"t={t[row].tolist()}, where the file has {old[row, m]:.6g}; give the function that the file was made with, or none"
+        )
