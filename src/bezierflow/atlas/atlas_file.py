@@ -53,7 +53,9 @@ def restore_atlas(description: Mapping[str, Any], arrays: Mapping[str, np.ndarra
     for patch in patches:
         _check_patch(patch, units, len(patches[0].label.constraints))
     coverage = read_number(description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1)
-    return BezierAtlas(patches, units, raveling, coverage)
+    atlas = BezierAtlas(patches, units, raveling, coverage)
+    _check(len(atlas.points.f) > 0 and bool(np.isfinite(atlas.points.f).all()), "patches without a point of their own")
+    return atlas
 
 
 def _patch(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], n_inequalities: int) -> Patch:

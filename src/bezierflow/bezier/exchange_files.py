@@ -32,12 +32,12 @@ FEW_MISSING = 10
 LONGEST_LOOK = 40
 """Characters of a text that a message shows."""
 
-INDEX = re.compile(r"\s*[\[(]\s*(\d{1,9}\s*(?:,\s*\d{1,9}\s*)*),?\s*[\])]\s*", re.ASCII)
+INDEX = re.compile(r"\s*[\[(]\s*(\d{1,9}\s*(?:,\s*\d{1,9}\s*)*+),?\s*[\])]\s*", re.ASCII)
 LINE = re.compile(r"\s*(\"?)(\s*[\[(][0-9,\s]*[\])] *)\1 *")
 PAIR = re.compile(r"\s*\"([^\"\\]*)\"\s*:\s*\[([^\[\]{}\"]*)\]\s*")
 NUMBER = r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[^\S\t]*"
-NUMBERS = {",": re.compile(f"{NUMBER}\\s*(?:,{NUMBER}\\s*)*", re.ASCII), "\t": re.compile(f"{NUMBER}(?:\t{NUMBER})*", re.ASCII)}
-"""Rows of decimal numbers, with either delimiter."""
+NUMBERS = {",": re.compile(f"{NUMBER}\\s*(?:,{NUMBER}\\s*)*+", re.ASCII), "\t": re.compile(f"{NUMBER}(?:\t{NUMBER})*+", re.ASCII)}
+"""Rows of decimal numbers, with either delimiter. Repeats that give nothing back (`*+`) take no memory for each time."""
 
 BSF_SCHEMA = 1
 BSF_TYPES = {"float16": "torch.float16", "float32": "torch.float32", "float64": "torch.float64"}

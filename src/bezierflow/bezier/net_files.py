@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..arguments import printable
 from . import exchange_files
 from .archives import Manifest, read_archive, write_archive
 from .net import Net
@@ -84,7 +85,7 @@ def _save_bez(net: Net, path: str | PathLike[str]) -> None:
 def _load_bez(path: str | PathLike[str]) -> Net:
     manifest, arrays = read_archive(path)
     if manifest.get("kind") != "surface":
-        raise ValueError(f"{os.fspath(path)} holds a {manifest.get('kind')}, not a surface alone; bezierflow.load reads it")
+        raise ValueError(f"{os.fspath(path)} holds a {printable(manifest['kind'][:40])}, not a surface alone; bezierflow.load reads it")
     check_members(arrays, leaf_names(manifest))
     return restore_net(manifest, arrays)
 

@@ -85,17 +85,17 @@ def read_members(path: Path, compressed: bool = False) -> dict[str, bytes]:
     they may be compressed, half of `memory_allowed`.
     """
     with open(path, "rb") as file:
-        start = file.read(4)
-        if not start.startswith(b"PK"):
-            raise ValueError(f"{os.fspath(path)} is not a bezierflow file: it starts with {start!r}, not as a zip file does")
-        try:
-            with zipfile.ZipFile(file) as archive:
-                members = archive.infolist()
-                _check_members(members, compressed, memory_allowed(path) // 2 if compressed else os.path.getsize(path))
-                return {member.filename: _member(archive, member) for member in members}
-        except MALFORMED as error:
-            reason = " ".join(printable(str(error)).split())[:LONGEST_REASON]
-            raise ValueError(f"{os.fspath(path)} is damaged or was cut off: {reason}") from error
+        content = file.read()  # whole: in a file a place before its start would be an OSError, as if the disk were at fault
+    if not content.startswith(b"PK"):
+        raise ValueError(f"{os.fspath(path)} is not a bezierflow file: it starts with {content[:4]!r}, not as a zip file does")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            _check_members(members, compressed, memory_allowed(path) // 2 if compressed else len(content))
+            return {member.filename: _member(archive, member) for member in members}
+    except MALFORMED as error:
+        reason = " ".join(printable(str(error)).split())[:LONGEST_REASON]
+        raise ValueError(f"{os.fspath(path)} is damaged or was cut off: {reason}") from error
 
 
 def _check_members(members: list[zipfile.ZipInfo], compressed: bool, most: int) -> None:
