@@ -10,9 +10,11 @@ from math import isfinite
 from numbers import Integral, Real
 from operator import index
 from reprlib import Repr
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 LONGEST = 120
 """Values are shown in messages with at most so many characters."""
@@ -54,6 +56,11 @@ def read_count(value: Any, name: str, least: int = 0, most: int | None = None, a
     if not whole or not least <= value or (most is not None and value > most):
         raise ValueError(_must(name, wanted, value, advice))
     return index(int(value))
+
+
+def or_none(read: Callable[..., T], value: Any, *arguments: Any) -> T | None:
+    """None for None, else what the reader makes of the value."""
+    return None if value is None else read(value, *arguments)
 
 
 def read_number(value: Any, name: str, wanted: str, holds: Callable[[float], bool], advice: str = "") -> float:

@@ -1,5 +1,6 @@
 """Ten thousand mutated files: each is refused in one line with its path, or gives something sound."""
 
+import json
 import signal
 import tracemalloc
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from files.mutations import corpus, mutate_bytes, mutated
+from files.mutations import corpus, mutate_bytes, mutated, zipped
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bezierflow as bf
 
@@ -116,3 +119,32 @@ def test_changed_bytes_of_an_archive_never_give_other_numbers(files, tmp_path, a
         except ValueError:
             continue
         np.testing.assert_array_equal(found.pareto_set.control_points, true)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = ("format", "version", "kind", "n_objectives", "degree", "control_points", "names", "error", "atlas", "example")
+MANIFESTS = st.fixed_dictionaries({}, optional={key: JSON for key in KEYS}).map(
+    lambda manifest: {**manifest, "format": "bezierflow", "version": 2, "kind": manifest.get("kind", "solution")}
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.sampled_from([".bez", ".bsf", ".json", ".csv", ".tsv"]), st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_any_bytes_are_refused(tmp_path_factory, ending, content):
+    path = tmp_path_factory.mktemp("bytes") / f"any{ending}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"any\."):
+        bf.load(path)
+
+
+@settings(deadline=None, max_examples=150)
+@given(MANIFESTS)
+def test_any_manifest_without_its_arrays_is_refused(tmp_path_factory, manifest):
+    path = tmp_path_factory.mktemp("manifests") / "any.bez"
+    path.write_bytes(zipped([("manifest.json", json.dumps(manifest).encode())]))
+    with pytest.raises(ValueError, match=r"any\.bez"):
+        bf.load(path)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from ..arguments import read_count, shown
 from ..bezier import BezierSimplex, basis
 from ..compilation import NO_NESTED_THREADS
 from ..evaluation import Objectives
@@ -378,14 +379,19 @@ def lift(
     """
     if not isinstance(method, AbstractMethod):
         raise TypeError(
-            f"method must be a single-objective method such as GradientDescent(0.1) or Newton(), got {method!r}; "
+            f"method must be a single-objective method such as GradientDescent(0.1) or Newton(), got {shown(method)}; "
             "optimizers of optax, optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
         )
-    if int(degree) != degree or degree < 1:
-        raise ValueError(f"degree must be a whole number of at least 1, got {degree!r}")
-    if sampler is not None and not isinstance(sampler, AbstractSampler):
-        raise TypeError(f"sampler must be a sampler such as Uniform(100), got {sampler!r}")
-    return Flow(method, int(degree), sampler, scalarization or WeightedSum(), refit or LeastSquares())
+    degree = read_count(degree, "degree", 1)
+    parts = {
+        "sampler": (sampler, AbstractSampler, "a sampler such as Uniform(100)"),
+        "scalarization": (scalarization, AbstractScalarization, "a scalarization such as WeightedSum()"),
+        "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
+    }
+    for name, (part, kind, wanted) in parts.items():
+        if part is not None and not isinstance(part, kind):
+            raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
+    return Flow(method, degree, sampler, scalarization or WeightedSum(), refit or LeastSquares())
 
 
 def _is_field(leaf: Any) -> bool:

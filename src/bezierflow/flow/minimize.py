@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from jaxtyping import PyTree
 
+from ..arguments import shown
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet
@@ -14,7 +15,7 @@ from ..precision import double_precision
 from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
-from .checks import check_n_iterations, check_tol
+from .checks import Limits, check_switches, read_limits
 from .contract import AbstractFlow
 from .drive import Callback, shaped
 from .lift import Flow, lift
@@ -107,8 +108,9 @@ def minimize(  # noqa: PLR0913
             differ in scale by more than 100; `made_by["x_scale"]` says what was used.
     """
     began = time.perf_counter()
-    n_iterations = check_n_iterations(n_iterations)
-    check_tol(tol)
+    limits = read_limits(Limits(degree, max_degree, n_iterations, tol, budget, seed))
+    degree, max_degree, n_iterations, tol, budget, seed = limits
+    check_switches(callback, progress, vectorized)
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)
@@ -180,8 +182,8 @@ def _automatic(
     if method != "auto":
         raise ValueError(f'method must be "auto", a single-objective method such as Newton(), or a flow, got {method!r}')
     kinds = {None: NormalFlow, "free": NormalFlow, "weights": WeightsFlow}
-    if parametrization not in kinds:
-        raise ValueError(f'parametrization must be "free" or "weights", got {parametrization!r}')
+    if not isinstance(parametrization, str | None) or parametrization not in kinds:
+        raise ValueError(f'parametrization must be "free" or "weights", got {shown(parametrization)}')
     return kinds[parametrization](degree, max_degree, AUTO_TOL if tol is None else tol, budget)
 
 

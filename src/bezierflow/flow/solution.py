@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..arguments import read_doubles
 from ..atlas import BezierAtlas, lowest_total
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
@@ -224,7 +225,7 @@ class Solution:
         return self.design(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
 
     def _t_for_weights(self, weights: Any) -> Float[np.ndarray, " n_objectives"]:
-        w = np.asarray(weights, dtype=float)
+        w = read_doubles(weights, "weights", f"{self.n_objectives} numbers of at least 0")
         if w.shape != (self.n_objectives,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
             raise ValueError(
                 f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
@@ -234,7 +235,7 @@ class Solution:
         return t_for_weights(self._minimized, self._front_slope, self.n_objectives, w / w.sum())
 
     def _t_for_aspiration(self, aspiration: Any) -> Float[np.ndarray, " n_objectives"]:
-        f = np.asarray(aspiration, dtype=float)
+        f = read_doubles(aspiration, "aspiration", f"{self.n_objectives} finite numbers")
         if f.shape != (self.n_objectives,) or not np.isfinite(f).all():
             raise ValueError(f"aspiration must be {self.n_objectives} finite numbers, got {np.asarray(aspiration).tolist()}")
         if isinstance(self.pareto_set, BezierAtlas):
