@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .atlas import BezierAtlas
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
+    from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, check, lift, load, minimize
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .points import from_points
@@ -42,7 +42,7 @@ _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
     "forms": ("HostFunction",),
-    "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
+    "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "check", "lift", "load", "minimize"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
@@ -71,6 +71,7 @@ __all__ = [
     "Uniform",
     "WeightedPower",
     "WeightedSum",
+    "check",
     "decisions",
     "explore",
     "fit",

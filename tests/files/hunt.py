@@ -12,12 +12,21 @@ import time
 from pathlib import Path
 
 import numpy as np
-from files.mutations import corpus, mutated
 
 import bezierflow as bf
+from files.mutations import corpus, mutated
 
 TESTS = Path(__file__).parent.parent
-READERS = ("untrusted.py", "archives.py", "net_files.py", "exchange_files.py", "files.py", "solution_file.py", "atlas_file.py", "names.py")
+READERS = (
+    "untrusted.py",
+    "archives.py",
+    "net_files.py",
+    "exchange_files.py",
+    "files.py",
+    "solution_file.py",
+    "atlas_file.py",
+    "names.py",
+)
 
 
 def traced_load(path: Path) -> tuple[frozenset[tuple[str, int]], BaseException | None]:

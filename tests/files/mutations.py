@@ -14,7 +14,22 @@ import numpy as np
 
 NUMBERS = (0, -1, 1, 2, 3, 7, 255, 10**6, 2**31, 2**63, 2**70, 10**40, -(2**63), 0.5, -0.0, 1e308, 1e-320, True, False)
 OTHERS = (None, "", "nan", "inf", "-inf", "NaN", "1", "\x1b[31m", "a" * 1000, [], {}, [[]], [[[]]], {"leaf": "x"}, {"none": True})
-TEXTS = (b"nan", b"inf", b"1e999", b"-1", b"99999999999999999999", b"0x10", b"1_0", b"'", b'"', b"{", b"]", b"(1, 1)", b"\x00", b"\xff")
+TEXTS = (
+    b"nan",
+    b"inf",
+    b"1e999",
+    b"-1",
+    b"99999999999999999999",
+    b"0x10",
+    b"1_0",
+    b"'",
+    b'"',
+    b"{",
+    b"]",
+    b"(1, 1)",
+    b"\x00",
+    b"\xff",
+)
 
 
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
@@ -151,9 +166,8 @@ def _with_entry(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def corpus(folder: Path, explorer_atlases: Path, theirs: Path) -> dict[str, bytes]:
     """Small real files of every format, by name."""
-    from solved import distances_to_points
-
     from bezierflow.bezier import BezierSimplex
+    from solved import distances_to_points
 
     surface = BezierSimplex(np.sqrt(np.arange(1.0, 13)).reshape(6, 2), 3, 2)
     for ending in (".bez", ".bsf", ".json", ".csv", ".tsv"):

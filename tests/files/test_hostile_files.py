@@ -8,11 +8,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from files.mutations import zipped
-from solved import distances_to_points
 
 import bezierflow as bf
 from bezierflow.bezier import BezierSimplex
+from files.mutations import zipped
+from solved import distances_to_points
 
 SPARE, FACTOR = 16_000_000, 10
 
@@ -58,7 +58,9 @@ FILES = {
     "brackets.bsf": bsf_file(more=[[]] * 2_000_000, kind=zipfile.ZIP_DEFLATED),
     "huge.bez": surface_file(n_objectives=10**6, degree=10**6),
     "huge_degree.bez": surface_file(degree=10**18),
-    "huge_shape.bez": zipped([("manifest.json", b'{"format":"bezierflow","version":2,"kind":"surface"}'), ("a.npy", HUGE_HEADER)]),
+    "huge_shape.bez": zipped(
+        [("manifest.json", b'{"format":"bezierflow","version":2,"kind":"surface"}'), ("a.npy", HUGE_HEADER)]
+    ),
     "nested.bez": zipped([("manifest.json", b"[" * 100_000)]),
     "nested.json": b'{"a":' * 100_000,
     "long_number.json": b'{"(1, 0)": [' + b"9" * 100_000 + b"]}",
@@ -162,7 +164,9 @@ def test_files_that_cannot_be_of_a_solution_are_refused(tmp_path, name):
 
 
 def test_messages_from_files_are_printable(tmp_path):
-    path = changed(distances_to_points(3, 2), tmp_path, lambda manifest, members: manifest["result"].update(message="\x1b[2J\nok"))
+    path = changed(
+        distances_to_points(3, 2), tmp_path, lambda manifest, members: manifest["result"].update(message="\x1b[2J\nok")
+    )
     assert bf.load(path).result.message == "\\x1b[2J\\nok"
 
 

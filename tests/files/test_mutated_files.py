@@ -8,11 +8,11 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from files.mutations import corpus, mutate_bytes, mutated, zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bezierflow as bf
+from files.mutations import corpus, mutate_bytes, mutated, zipped
 
 TESTS = Path(__file__).parent.parent
 N = 10_000
@@ -127,7 +127,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 KEYS = ("format", "version", "kind", "n_objectives", "degree", "control_points", "names", "error", "atlas", "example")
-MANIFESTS = st.fixed_dictionaries({}, optional={key: JSON for key in KEYS}).map(
+MANIFESTS = st.fixed_dictionaries({}, optional=dict.fromkeys(KEYS, JSON)).map(
     lambda manifest: {**manifest, "format": "bezierflow", "version": 2, "kind": manifest.get("kind", "solution")}
 )
 

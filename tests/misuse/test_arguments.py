@@ -6,9 +6,9 @@ import signal
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from solved import distances_to_points
 
 import bezierflow as bf
+from solved import distances_to_points
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -39,13 +39,12 @@ def minimize(**settings):
     return lambda: bf.minimize(**{"objectives": f, "x0": np.zeros(3), **settings})
 
 
-
 NOT_COUNTS = ("3", 2.5, -1, np.nan, None.__class__, [3], True)
 NOT_NUMBERS = ("1e-3", np.nan, -1.0, [1.0], 1j, True)
 NOT_SEEDS = (-1, 1.5, 2**70, "0", None, np.nan)
 
 RUNS = {
-    "x0": ("zero", {}, np.zeros(0), np.array([1j, 0]), [np.nan, 0], [np.inf], [[1], [2, 3]], object(), [], np.array(["a"]), {"a": "b"}),
+    "x0": ("zero", {}, np.zeros(0), np.array([1j, 0]), [np.nan, 0], [np.inf], object(), [], np.array(["a"]), {"a": "b"}),
     "objectives": (3, None, "f", [], [f, 3], (lambda x: x[0]), (lambda x: jnp.zeros((2, 2))), (lambda x: "text"), (lambda: 1)),
     "method": ("newton", 3, None, f, bf.Newton),
     "bounds": (3, "0:1", (1, 0), (np.nan, 1), (0, 1, 2), (np.zeros(2), np.ones(2)), ([0, 0, 0], [1, 1]), (1, 1), {"x": (0, 1)}),
@@ -64,12 +63,16 @@ RUNS = {
     "jac": (3, "2-point", [3]),
     "hess": (3, "2-point", (lambda x: x)),
     "vectorized": ("yes", 3, None),
-    "x_scale": ("big", -1.0, 0.0, np.nan, [1.0], np.ones(5), {"a": "b"}),
+    "x_scale": ("big", -1.0, 0.0, np.nan, np.ones(5), {"a": "b"}),
 }
 """Arguments of `minimize`, and of `check` where it has them, with values that none of them takes."""
 
 CALLS = {
-    "control_points": [lambda: bf.BezierSimplex([], 2, 1), lambda: bf.BezierSimplex(np.zeros((2, 1)), 2, 2), lambda: bf.BezierSimplex("p", 2, 1)],
+    "control_points": [
+        lambda: bf.BezierSimplex([], 2, 1),
+        lambda: bf.BezierSimplex(np.zeros((2, 1)), 2, 2),
+        lambda: bf.BezierSimplex("p", 2, 1),
+    ],
     "n_objectives": [lambda v=v: bf.BezierSimplex(np.zeros((2, 1)), v, 1) for v in (0, -1, 2.5, "2", 10**6)]
     + [lambda v=v: bf.fit_points(CLOUD, v, 2) for v in (0, "2", 2.5, -1)],
     "degree": [lambda v=v: bf.BezierSimplex(np.zeros((2, 1)), 2, v) for v in (-1, 1.5, "1", 10**6)]
@@ -105,7 +108,11 @@ CALLS = {
     "n": [lambda v=v: SOLUTION.spread(v) for v in (1, 0, -1, 10**9, 2.5, "10", None, np.nan)]
     + [lambda v=v, kind=kind: kind(v) for v in (0, -1, 2.5, "10", None, np.nan) for kind in (bf.Uniform, bf.LowDiscrepancy)],
     "nodes": [lambda v=v: bf.Fixed(v) for v in ([1.0, 0.0], [[0.5, 0.6]], "n", [[np.nan, 1.0]])],
-    "step_size": [lambda v=v, kind=kind: kind(v) for v in (0, -1, np.nan, "1/k", None, np.inf) for kind in (bf.GradientDescent, bf.Newton, bf.ProximalGradient)],
+    "step_size": [
+        lambda v=v, kind=kind: kind(v)
+        for v in (0, -1, np.nan, "1/k", None, np.inf)
+        for kind in (bf.GradientDescent, bf.Newton, bf.ProximalGradient)
+    ],
     "floor": [lambda v=v: bf.Newton(floor=v) for v in (-1.0, np.nan, "f")],
     "n_steps": [lambda v=v: bf.SciPy(n_steps=v) for v in (0, 2.5, "3", None)],
     "method": [lambda v=v: bf.lift(v) for v in (3, "newton", f, None)] + [lambda v=v: bf.SciPy(v) for v in (3, "SGD")],
@@ -119,18 +126,30 @@ CALLS = {
     "budget": [lambda v=v: bf.NormalFlow(budget=v) for v in (-1, 2.5, "3")],
     "F": [lambda v=v: bf.from_points(CLOUD, v) for v in (CLOUD[:3], CLOUD[:, :1], CLOUD * np.nan, "F", [["a", "b"]] * 20)],
     "X": [lambda v=v: bf.from_points(v, CLOUD) for v in (CLOUD * np.nan, "X", [["a", "b"]] * 20, [], {"a": 3.0})],
-    "names": [lambda v=v: bf.from_points(CLOUD, CLOUD, names=v) for v in (3, {"colors": ["a"]}, {"objectives": ["a"]}, {"objectives": ["a", 3]})],
+    "names": [lambda v=v: bf.from_points(CLOUD, CLOUD, names=v) for v in (3, {"colors": ["a"]})],
+    "objectives": [
+        lambda v=v: bf.from_points(CLOUD, CLOUD, names={"objectives": v})
+        for v in (["a"], ["a", 3], "ab", ["a", "a"], ["a", "\x1b"])
+    ],
     "path": [lambda v=v: SURFACE.save(v) for v in ("a.txt", "a", "")]
     + [lambda v=v: SOLUTION.save(v) for v in ("a.csv", "a")]
     + [lambda v=v: bf.load(v) for v in ("a.txt", "a", "")],
     "reference": [lambda v=v: bf.metrics.hypervolume(F, v) for v in ([1.0], [np.nan, 1], "r")],
     "built-in": [lambda v=v: bf.problems.by_name(v) for v in ("nothing", "skew-med", 3)],
-    "solution": [lambda v=v, call=call: call(v) for v in (3, None, SURFACE) for call in (bf.decisions.knee, bf.plots.front, lambda s: bf.explore(s, "a.html"))],
+    "solution": [
+        lambda v=v, call=call: call(v)
+        for v in (3, None, SURFACE)
+        for call in (bf.decisions.knee, bf.plots.front, lambda s: bf.explore(s, "a.html"))
+    ],
 }
 """Other doors, by the argument that is wrong."""
 
 TABLE = [
-    *((f"minimize-{name}-{k}", name, minimize(**{name: value})) for name, values in RUNS.items() for k, value in enumerate(values)),
+    *(
+        (f"minimize-{name}-{k}", name, minimize(**{name: value}))
+        for name, values in RUNS.items()
+        for k, value in enumerate(values)
+    ),
     *((f"{name}-{k}", name, call) for name, calls in CALLS.items() for k, call in enumerate(calls)),
 ]
 

@@ -196,7 +196,9 @@ def _repeat(x: PyTree, size: int) -> PyTree:
 
 def _as_array(leaf: PyTree) -> PyTree:
     """What is an array stays as it is, an abstract one too; numbers become arrays."""
-    return leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else read_doubles(leaf, "control_points", "arrays of numbers")
+    return (
+        leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else read_doubles(leaf, "control_points", "arrays of numbers")
+    )
 
 
 @partial(jax.jit, static_argnums=2)

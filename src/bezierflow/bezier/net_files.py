@@ -85,7 +85,9 @@ def _save_bez(net: Net, path: str | PathLike[str]) -> None:
 def _load_bez(path: str | PathLike[str]) -> Net:
     manifest, arrays = read_archive(path)
     if manifest.get("kind") != "surface":
-        raise ValueError(f"{os.fspath(path)} holds a {printable(manifest['kind'][:40])}, not a surface alone; bezierflow.load reads it")
+        raise ValueError(
+            f"{os.fspath(path)} holds a {printable(manifest['kind'][:40])}, not a surface alone; bezierflow.load reads it"
+        )
     check_members(arrays, leaf_names(manifest))
     return restore_net(manifest, arrays)
 

@@ -47,7 +47,11 @@ def locate(solution: Solution, x: PyTree) -> Location:
     view = view_of(solution)
     x = jax.tree.map(lambda leaf: read_doubles(leaf, "x", "one design, shaped like x0"), x)
     with double_precision():
-        flat = encode(np.asarray(solution.raveling.ravel(x), dtype=float), solution.names.transforms) if x is not None else np.zeros(0)
+        flat = (
+            encode(np.asarray(solution.raveling.ravel(x), dtype=float), solution.names.transforms)
+            if x is not None
+            else np.zeros(0)
+        )
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
         raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {shown(x)}")
     if isinstance(view, AtlasView):

@@ -1,6 +1,7 @@
 """The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
 
 from .atlas_flow import AtlasFlow
+from .checkup import Checkup, check
 from .contract import AbstractFlow, Run
 from .drive import Iteration, drive
 from .front import FittedFront
@@ -19,6 +20,7 @@ __all__ = [
     "AbstractFlow",
     "AbstractRefit",
     "AtlasFlow",
+    "Checkup",
     "FittedFront",
     "Flow",
     "FlowState",
@@ -35,6 +37,7 @@ __all__ = [
     "Solution",
     "Stats",
     "WeightsFlow",
+    "check",
     "drive",
     "lift",
     "load",

@@ -10,7 +10,6 @@ from ..arguments import or_none, read_count, read_flag, read_function, read_nonn
 from ..bezier import BezierSimplex
 from ..feasible import feasible_set, raveling_of_bounds
 
-
 LARGEST_DEGREE = 1000
 """Of a surface that is asked for."""
 

@@ -46,7 +46,9 @@ class SciPy(AbstractMethod):
 
     def __init__(self, method: str = "L-BFGS-B", n_steps: int = 20, options: Mapping[str, object] | None = None):
         if not isinstance(method, str) or method.lower() not in KNOWN:
-            raise ValueError(f"method must be a method of scipy.optimize.minimize ({', '.join(sorted(KNOWN))}), got {shown(method)}")
+            raise ValueError(
+                f"method must be a method of scipy.optimize.minimize ({', '.join(sorted(KNOWN))}), got {shown(method)}"
+            )
         self.method, self.n_steps, self.options = method, read_count(n_steps, "n_steps", 1), dict(options or {})
 
     def init(self, x: Float[Array, "..."]) -> Counts:

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
 from ..simplex import SmoothMap, nearest
+from ..arguments import read_count
 from .names import Names
 
 Renamed = TypeVar("Renamed", bound="AbstractProblem")
@@ -148,9 +149,7 @@ class Problem(AbstractProblem):
 
 def check_count(n: object, argument: str, least: int) -> int:
     """The number as an int, or a ValueError that names the argument."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
-        raise ValueError(f"{argument} must be a whole number of at least {least}, got {n!r}")
-    return int(n)
+    return read_count(n, argument, least)
 
 
 def as_point(x: ArrayLike, n_variables: int) -> Float[Array | np.ndarray, " n_variables"]:

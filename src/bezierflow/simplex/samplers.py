@@ -90,5 +90,3 @@ class Fixed(AbstractSampler):
         if self.t.shape[1] != n_objectives:
             raise ValueError(f"nodes have {self.t.shape[1]} coordinates, but the problem has {n_objectives} objectives")
         return jnp.asarray(self.t), jnp.asarray(self.weights)
-
-
