@@ -32,6 +32,7 @@ _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 8
 
 def shown(value: object) -> str:
     """The value as messages show it: one line, not long, without control characters."""
+    value = value.item() if isinstance(value, np.generic) else value
     try:
         text = np.array2string(value, threshold=8) if isinstance(value, np.ndarray) else _REPR.repr(value)
     except Exception:  # a `__repr__` of the user's that fails

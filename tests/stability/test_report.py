@@ -129,5 +129,5 @@ def test_the_command_line(tmp_path):
     assert "Had one sample been different" in result.output
     assert json.loads(file.read_text())["n_samples"] == 4
     refused = CliRunner().invoke(main, [*command, "--epsilon", "2"])
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "epsilon must be a number strictly between 0 and 1, got 2.0" in refused.output
