@@ -231,7 +231,12 @@ MISTAKES = {
     "method name": ((TWO, np.zeros(2), "newton"), {}, ValueError, "got 'newton'"),
     "degree twice": ((TWO, np.zeros(2), bf.lift(bf.Newton(), 3)), {"degree": 4}, ValueError, "disagrees with the flow's own"),
     "iterations": ((TWO, np.zeros(2), bf.Newton()), {"n_iterations": 0}, ValueError, "n_iterations must be .* got 0"),
-    "tolerance": ((TWO, np.zeros(2), bf.Newton()), {"tol": -1.0}, ValueError, "tol must be a finite number of at least 0, got -1.0"),
+    "tolerance": (
+        (TWO, np.zeros(2), bf.Newton()),
+        {"tol": -1.0},
+        ValueError,
+        "tol must be a finite number of at least 0, got -1.0",
+    ),
     "too few samples": ((TWO, np.zeros(2), bf.lift(bf.Newton(), 3, bf.Uniform(3))), {}, ValueError, "n_samples=3"),
 }
 

@@ -131,7 +131,11 @@ def test_scipy_counts_what_scipy_evaluated():
         (lambda: bf.Newton(floor=2.0), ValueError, "floor must be a number strictly between 0 and 1, got 2.0"),
         (lambda: bf.Optax("adam"), TypeError, "optimizer must be an optax optimizer"),
         (lambda: bf.Optimistix("bfgs"), TypeError, "minimiser must be an optimistix minimiser"),
-        (lambda: bf.Optimistix(optx.BFGS(1e-8, 1e-8), n_steps=0), ValueError, "n_steps must be a whole number of at least 1, got 0"),
+        (
+            lambda: bf.Optimistix(optx.BFGS(1e-8, 1e-8), n_steps=0),
+            ValueError,
+            "n_steps must be a whole number of at least 1, got 0",
+        ),
         (lambda: bf.SciPy(n_steps=0), ValueError, "n_steps must be a whole number of at least 1, got 0"),
     ],
 )

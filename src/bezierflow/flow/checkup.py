@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, PyTree
 
+from ..compilation import forget_programs
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import Bridge, Differences, domain_around
@@ -136,6 +137,7 @@ def check(  # noqa: PLR0913
     `minimize`, and what `minimize` refuses is refused here with the same line. Everything else is in the report: print it.
     """
     check_switches(None, False, vectorized)
+    forget_programs()
     given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, maximize, transforms, x_scale, True)
     with double_precision():
         problem = read_problem(given)

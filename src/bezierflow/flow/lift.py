@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..arguments import read_count, shown
 from ..bezier import BezierSimplex, basis
-from ..compilation import NO_NESTED_THREADS
+from ..compilation import compiled, program
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
 from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations
@@ -331,7 +331,7 @@ class Flow(AbstractFlow[FlowState]):
         return moved, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
 
 
-@eqx.filter_jit
+@program
 def _begin(flow: Flow, surface: BezierSimplex, seed: Array | np.ndarray) -> FlowState:
     return jax.tree.map(_settle_type, flow.begin(surface, jax.random.key(seed)))
 
@@ -357,7 +357,7 @@ def _loop(flow: Flow, objectives: Objectives, state: FlowState, most: Array) -> 
     return jax.lax.while_loop(lambda running: ~running[0].done & (running[0].k - first < most), iterate, (state, blank))
 
 
-_advance: Callable[..., tuple[FlowState, Info]] = eqx.filter_jit(_loop, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
+_advance: Callable[..., tuple[FlowState, Info]] = compiled(_loop)
 
 
 def lift(

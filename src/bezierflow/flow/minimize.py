@@ -9,6 +9,7 @@ from jaxtyping import PyTree
 from ..arguments import shown
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
+from ..compilation import forget_programs
 from ..feasible import FeasibleSet
 from ..methods import AbstractMethod
 from ..precision import double_precision
@@ -111,6 +112,7 @@ def minimize(  # noqa: PLR0913
     limits = read_limits(Limits(degree, max_degree, n_iterations, tol, budget, seed))
     degree, max_degree, n_iterations, tol, budget, seed = limits
     check_switches(callback, progress, vectorized)
+    forget_programs()
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)

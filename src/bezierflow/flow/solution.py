@@ -7,7 +7,6 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
@@ -15,6 +14,7 @@ from jaxtyping import Array, Float, PyTree
 from ..arguments import read_doubles
 from ..atlas import BezierAtlas, lowest_total
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive, write_archive
+from ..compilation import program
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import domain_around, raise_failures, read_function
@@ -364,7 +364,7 @@ class Solution:
         write_archive(path, *to_archive({**vars(self), "known_error": error, "known_front": front}))
 
 
-@eqx.filter_jit
+@program
 def _values(objectives: Callable, x: Any, batch_axes: int) -> Array:
     for _ in range(batch_axes):
         objectives = jax.vmap(objectives)

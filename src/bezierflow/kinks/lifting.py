@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..compilation import program
 from ..precision import double_precision
 from ..simplex import kronecker
 from .interpreter import beyond_reach, count_kinks
@@ -123,7 +124,7 @@ def _outputs(lifted: Lifted, x: Array, u: Array) -> Array:
     return jnp.concatenate([f, *(part.ravel() for part in arms)])
 
 
-@eqx.filter_jit
+@program
 def _slopes(lifted: Lifted, x: Array, u: Array) -> Float[Array, "n n_outputs n_auxiliary"]:
     return jax.vmap(jax.jacfwd(lambda x, u: _outputs(lifted, x, u), argnums=1))(x, u)
 
@@ -132,7 +133,7 @@ def _slopes_at(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> Float[np.ndarray
     return np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
 
 
-@eqx.filter_jit
+@program
 def _arms(lifted: Lifted, x: Array) -> list[Array]:
     return jax.vmap(lambda x: lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))[1])(x)
 

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..arguments import read_count, shown
+from ..compilation import program
 from .method import AbstractMethod, Evaluations, Objective
 
 Counts = Int[Array | np.ndarray, "3"]
@@ -83,16 +84,16 @@ class SciPy(AbstractMethod):
 
 
 # One compilation for each kind of objective: t is an array leaf of it, so a new t does not compile a new program.
-@eqx.filter_jit
+@program
 def _value(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
     return objective(x)
 
 
-@eqx.filter_jit
+@program
 def _gradient(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
     return jax.grad(objective)(x)
 
 
-@eqx.filter_jit
+@program
 def _hessian(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, "n_variables n_variables"]:
     return jax.hessian(objective)(x)

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
-from ..simplex import SmoothMap, nearest
 from ..arguments import read_count
+from ..simplex import SmoothMap, nearest
 from .names import Names
 
 Renamed = TypeVar("Renamed", bound="AbstractProblem")
