@@ -397,7 +397,7 @@ def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLi
     """A solution from a file; objectives may have any form that `minimize` takes, and must have the values that the file has."""
     stored = Solution(objectives=None, **fields)
     if objectives is None:
-        return stored
+        return _flagged(stored)
     pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
     x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)
@@ -408,6 +408,14 @@ def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLi
     given = replace(stored, objectives=form.of_x)
     _check_same_front(stored, given, path)
     return given
+
+
+def _flagged(stored: Solution) -> Solution:
+    """The same with a flag where the front in the file is far from the objectives, which nobody has given."""
+    error, front = stored.known_error, stored.known_front
+    if error is None or front is None or not front.is_rough or Flag.FRONT_ROUGH in error.flags:
+        return stored
+    return replace(stored, known_error=replace(error, flags=(*error.flags, Flag.FRONT_ROUGH)))
 
 
 def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
