@@ -35,7 +35,7 @@ def own_settings() -> Iterator[None]:
     """A block in which JAX's debugging settings are as this library was written for, in this thread; after it as before.
 
     Numbers that are not finite, mixed types and ranks, and arrays that go to the device and back are all part of its work:
-    what is not finite in the end is said in the result. A user's `jax_debug_nans`, strict promotion or transfer guard would stop it.
+    what is not finite in the end is said in the result. `jax_debug_nans`, strict promotion or a transfer guard would stop it.
     """
     with (
         jax.debug_nans(False),

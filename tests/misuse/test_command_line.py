@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from solved import distances_to_points
 
 import bezierflow as bf
 from bezierflow.cli import main
+from solved import distances_to_points
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

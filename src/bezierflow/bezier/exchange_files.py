@@ -11,6 +11,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -67,13 +68,10 @@ def load_bsf(path: Path) -> Net:
     """The net in a pytorch-bsf model, if that has one main cell and it is a simplex (faces of it may be listed too)."""
     members = read_members(path, compressed=True)
     try:
-        document = parse_json(members["model.json"], memory_allowed(path))
-        schema, cells = document["schema_version"], document["space"]["cells"]
-        main = [cells[cell] for cell in document["space"]["main_cells"]]
+        schema, main = _main_cells(parse_json(members["model.json"], memory_allowed(path)))
         coefficients = members["coefficients.npy"]
         dimensions, degrees, controls = main[0]["dimensions"], main[0]["degree"], main[0]["controls"]
-        if any(type(n) is not int or n < 0 for n in (*dimensions, *degrees, *controls)) or len(dimensions) != len(degrees):
-            raise ValueError("sizes and controls must be whole numbers of at least 0, one degree for each simplex")
+        _check_cell(dimensions, degrees, controls)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} is not a pytorch-bsf model: {error!r}") from error
     if schema != BSF_SCHEMA:
@@ -85,13 +83,29 @@ def load_bsf(path: Path) -> Net:
         )
     n_objectives, degree = (dimensions[0] + 1, degrees[0]) if dimensions else (1, 0)
     rows = parse_array(coefficients)
-    fits = rows.ndim == 2 and len(controls) == n_controls(n_objectives, degree) and len(set(controls)) == len(controls)
-    if not fits or max(controls) >= len(rows) or rows.dtype.kind != "f" or not np.isfinite(rows).all():
+    if len(controls) != n_controls(n_objectives, degree) or not _has_rows(rows, controls):
         raise ValueError(
-            f"{os.fspath(path)} is damaged: coefficients of shape {rows.shape}, finite ones, and as many distinct rows of them "
-            f"as {n_objectives} objectives and degree {degree} take, got {shown(controls)}"
+            f"{os.fspath(path)} is damaged: its coefficients of shape {rows.shape} must be finite, with as many distinct rows "
+            f"named as {n_objectives} objectives and degree {degree} take, got {shown(controls)}"
         )
     return Net(rows[controls], n_objectives, degree)
+
+
+def _main_cells(document: Any) -> tuple[Any, list[Any]]:
+    cells = document["space"]["cells"]
+    return document["schema_version"], [cells[cell] for cell in document["space"]["main_cells"]]
+
+
+def _check_cell(dimensions: list[Any], degrees: list[Any], controls: list[Any]) -> None:
+    if any(type(n) is not int or n < 0 for n in (*dimensions, *degrees, *controls)) or len(dimensions) != len(degrees):
+        raise ValueError("sizes and controls must be whole numbers of at least 0, one degree for each simplex")
+
+
+def _has_rows(rows: np.ndarray, controls: list[int]) -> bool:
+    """Whether the controls are distinct rows of a finite matrix."""
+    if rows.ndim != 2 or rows.dtype.kind != "f" or not np.isfinite(rows).all():
+        return False
+    return len(set(controls)) == len(controls) and max(controls) < len(rows)
 
 
 def save_json(net: Net, path: Path) -> None:

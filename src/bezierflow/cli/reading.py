@@ -121,6 +121,16 @@ def read_numbers(text: str, name: str) -> "np.ndarray":
         raise click.BadParameter(f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}") from None
 
 
+def read_rows(texts: tuple[str, ...], name: str) -> "np.ndarray":
+    """Rows of numbers with commas, all of the same length."""
+    import numpy as np
+
+    rows = [read_numbers(text, name) for text in texts]
+    if len({len(row) for row in rows}) > 1:
+        raise Refused(f"{name} must all have as many numbers as there are objectives, got {[len(row) for row in rows]}")
+    return np.array(rows)
+
+
 def read_csv(path: str) -> "np.ndarray":
     """A matrix from a CSV. Lines that start with # are skipped, and so is the first row if none of its cells is a number."""
     import numpy as np

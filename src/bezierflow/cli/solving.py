@@ -6,8 +6,8 @@ import click
 
 import bezierflow as bf
 
-from .printing import Refused, check_writable, json_option, or_fail, print_table, write_json
-from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_numbers, task_options
+from .printing import check_writable, json_option, or_fail, print_table, write_json
+from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_rows, task_options
 from .stating import Statement, statement_options
 
 
@@ -66,10 +66,7 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     import numpy as np
 
     check_writable(json_path)
-    rows = [read_numbers(one, "T") for one in t]
-    if len({len(row) for row in rows}) > 1:
-        raise Refused(f"T must all have as many numbers as there are objectives, got {', '.join(str(len(row)) for row in rows)}")
-    loaded, weights = or_fail(bf.load, file), np.array(rows)
+    loaded, weights = or_fail(bf.load, file), read_rows(t, "T")
     columns = {"t": weights}
     if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
         names, a = loaded.names, or_fail(loaded.pareto_set.chart, weights)

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from ..bezier import BezierSimplex, fit
 from ..precision import double_precision
 from ..simplex import lobatto_nodes, low_discrepancy, n_controls
+from ..threads import one_blas_thread
 
 RELATIVE_TOL = 1e-8
 """The fit stops at this error, relative to the range of each objective over the front."""
@@ -66,6 +67,7 @@ def held_out_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
     return t
 
 
+@one_blas_thread()
 def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int) -> FittedFront:
     """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or the net is large."""
     higher = range(degree + 1, LARGEST_DEGREE + 1)

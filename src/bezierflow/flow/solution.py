@@ -246,6 +246,7 @@ class Solution:
         """The front with the sign of maximized objectives changed."""
         return self.names.signs * np.asarray(self.front(t))
 
+    @quiet()
     def spread(self, n: int) -> Points:
         """Pareto points spread evenly over the front, n of them, corners among them; objectives count in units of their range.
 
