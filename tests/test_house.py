@@ -12,8 +12,8 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
 
 FLOORS = [
-    {"compilation", "jax_constants", "quiet"},
-    {"precision"},
+    {"arguments", "compilation", "jax_constants", "threads"},
+    {"precision", "quiet"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
     {"forms"},

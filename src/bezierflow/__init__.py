@@ -11,7 +11,20 @@ if TYPE_CHECKING:
     from .atlas import BezierAtlas
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, PullBack, Reason, Solution, Stochastic, lift, load, minimize
+    from .flow import (
+        AtlasFlow,
+        Flow,
+        LeastSquares,
+        NormalFlow,
+        PullBack,
+        Reason,
+        Solution,
+        Stochastic,
+        check,
+        lift,
+        load,
+        minimize,
+    )
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .points import from_points
@@ -44,7 +57,7 @@ _HOMES = {
     "forms": ("HostFunction",),
     "flow": (
         *("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "PullBack", "Reason", "Solution", "Stochastic"),
-        *("lift", "load", "minimize"),
+        *("check", "lift", "load", "minimize"),
     ),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "points": ("from_points",),
@@ -77,6 +90,7 @@ __all__ = [
     "Uniform",
     "WeightedPower",
     "WeightedSum",
+    "check",
     "decisions",
     "explore",
     "fit",

@@ -1,7 +1,7 @@
 """How programs are compiled: options where JAX's own choice is not safe, and how few programs serve batches of any size."""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import equinox as eqx
 import jax
@@ -16,13 +16,37 @@ once, on a machine with two cores, can wait for each other for good. With this o
 the batches of this library are too small to lose by it.
 """
 
+MOST_KEPT = 48
+"""So many compiled forms of each program are kept. JAX keeps all, some 5 MB for each new function that is minimized."""
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
+_PROGRAMS: list[Any] = []
+"""JAX's compiled functions behind all `program`s and `compiled` ones."""
+
+
+def program(function: Callable[_Parameters, _Result], **options: Any) -> Callable[_Parameters, _Result]:
+    """`equinox.filter_jit` of the function; `forget_programs` knows of it. For module-level functions only."""
+    wrapper = eqx.filter_jit(function, **options)
+    _PROGRAMS.append(getattr(wrapper, "_cached", None))  # JAX's own function, which equinox has under a private name
+    return wrapper
+
 
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """`equinox.filter_jit` of the function, with `NO_NESTED_THREADS`."""
-    return eqx.filter_jit(function, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
+    """A `program` with `NO_NESTED_THREADS`."""
+    return program(function, compiler_options=NO_NESTED_THREADS)
+
+
+def forget_programs() -> int:
+    """Forgets all compiled forms of programs that have more than `MOST_KEPT`; how many programs that were.
+
+    Called before a run: a process that minimizes thousands of functions, each made afresh, keeps the memory of some dozens.
+    """
+    full = [inner for inner in _PROGRAMS if hasattr(inner, "_cache_size") and inner._cache_size() > MOST_KEPT]
+    for inner in full:
+        inner.clear_cache()
+    return len(full)
 
 
 def pad_rows(rows: Shaped[np.ndarray, "n *width"], least: int = 1) -> Shaped[np.ndarray, "n_padded *width"]:

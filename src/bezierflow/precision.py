@@ -24,9 +24,26 @@ T = TypeVar("T")
 
 @contextmanager
 def double_precision() -> Iterator[None]:
-    """A block in which JAX computes in float64. Only for use outside of any tracing."""
+    """A block in which JAX computes in float64, with `own_settings`. Only for use outside of any tracing."""
     repair_constant_cache()
-    with jax.enable_x64(True):
+    with own_settings(), jax.enable_x64(True):
+        yield
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """A block in which JAX's debugging settings are as this library was written for, in this thread; after it as before.
+
+    Numbers that are not finite, mixed types and ranks, and arrays that go to the device and back are all part of its work:
+    what is not finite in the end is said in the result. `jax_debug_nans`, strict promotion or a transfer guard would stop it.
+    """
+    with (
+        jax.debug_nans(False),
+        jax.debug_infs(False),
+        jax.numpy_dtype_promotion("standard"),
+        jax.numpy_rank_promotion("allow"),
+        jax.transfer_guard("allow"),
+    ):
         yield
 
 
@@ -56,7 +73,10 @@ def in_double_precision(function: Callable[..., T], *arguments: PyTree) -> T:
     compile. Float32 arrays of the caller's own choice (no float64 among the leaves) stay float32.
     """
     doubles = any(getattr(leaf, "dtype", None) == np.float64 for leaf in jax.tree.leaves(arguments))
-    if is_double() or not doubles or is_traced(arguments):
+    if is_traced(arguments):
         return function(*arguments)
+    if is_double() or not doubles:
+        with own_settings():
+            return function(*arguments)
     with double_precision():
         return on_host(function(*arguments))

@@ -200,7 +200,7 @@ def test_rank_deficiency_warns_and_gives_the_solution_nearest_to_the_mean():
         ({"x": (np.zeros(5), np.zeros(4))}, "equally many rows"),
         ({"ridge": -1.0}, "ridge must be"),
         ({"ridge": np.nan}, "ridge must be"),
-        ({"degree": -1}, "degree must be at least 0"),
+        ({"degree": -1}, "degree must be a whole number of at least 0"),
         ({"weights": [1.0] * 4}, r"weights must have one number for each of the 5 rows"),
         ({"weights": [1.0, 1.0, -1.0, 1.0, 1.0]}, r"weights\[2\] = -1.0"),
         ({"weights": [0.0] * 5}, "only zeros"),

@@ -250,9 +250,9 @@ def test_faces_of_faces_and_included_points():
             r"must have 6 rows for n_objectives=3 and degree=2, got a leaf of shape",
         ),
         (lambda s: BezierSimplex({}, 3, 2), "at least one array, got an empty pytree"),
-        (lambda s: BezierSimplex(np.zeros(1), 3, -1), "degree must be at least 0, got -1"),
+        (lambda s: BezierSimplex(np.zeros(1), 3, -1), "degree must be a whole number of at least 0, got -1"),
         (lambda s: s(np.ones((4, 2))), r"t must have 3 coordinates along its last axis, got shape \(4, 2\)"),
-        (lambda s: s.elevate(1), "degree must be at least the surface's own 2 to elevate to, got 1"),
+        (lambda s: s.elevate(1), "degree must be a whole number from 2 to 200, got 1"),
         (lambda s: s.restrict((0, 3)), "distinct numbers from 0 to 2"),
         (lambda s: s([50.0, 50.0, 0.0]), r"t must hold points of the simplex .* row 0 is \[50.0, 50.0, 0.0\] with sum 100"),
         (lambda s: s([-0.5, 1.0, 0.5]), "no coordinate below 0"),
@@ -260,8 +260,8 @@ def test_faces_of_faces_and_included_points():
         (lambda s: s.jacobian([1.0, 1.0, 1.0]), "t must hold points of the simplex"),
         (lambda s: s.subdivide(np.ones(3) / 3), r"vertices must be a matrix .* got shape \(3,\)"),
         (lambda s: s.subdivide(np.ones((3, 3))), "vertices must hold points of the simplex"),
-        (lambda s: s.vertex(3), "m must be an objective's number from 0 to 2, got 3"),
-        (lambda s: s.vertex(-1), "m must be an objective's number from 0 to 2, got -1"),
+        (lambda s: s.vertex(3), "m must be a whole number from 0 to 2, got 3"),
+        (lambda s: s.vertex(-1), "m must be a whole number from 0 to 2, got -1"),
     ],
 )
 @pytest.mark.usefixtures("unchecked")

@@ -94,5 +94,5 @@ def test_solve_takes_names_directions_bounds_and_logarithms(tmp_path):
     assert solution.names.objective_labels == ("yield [%]", "cost")
     np.testing.assert_allclose(solution.front(np.eye(2)), [[90, 8], [82, 0]], atol=1e-4)
     np.testing.assert_allclose(solution.design(np.eye(2)), [[1e-4, 1], [1e-2, -1]], rtol=1e-3)
-    assert "'loss' is no objective" in run("solve", f"{source}:process", "--x0", "1,1", "--maximize", "loss", code=1)
+    assert "'loss' is no objective" in run("solve", f"{source}:process", "--x0", "1,1", "--maximize", "loss", code=2)
     assert "must be lower:upper" in run("solve", f"{source}:process", "--x0", "1,1", "--bounds", "0,1", code=2)

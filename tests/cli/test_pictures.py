@@ -48,5 +48,5 @@ def test_a_surface_alone_is_refused_with_the_way_out(tmp_path):
     distances_to_points(3, 3).pareto_set.save(path)
     for command in ("plot", "explore"):
         result = run(command, path)
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert "holds a surface alone" in result.output

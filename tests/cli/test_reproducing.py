@@ -29,6 +29,6 @@ def test_a_table_is_printed_kept_and_written_as_json(tmp_path):
 
 def test_an_unknown_method_is_a_clean_line(tmp_path):
     result = CliRunner().invoke(main, ["reproduce", "table1", "--method", "magic", "--output", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "there are proposed, baseline" in result.output
     assert "Traceback" not in result.output

@@ -94,7 +94,7 @@ def test_fit_skips_headings_and_comments_and_keeps_every_row_of_numbers(tmp_path
 )
 def test_a_cell_that_is_no_number_is_named(tmp_path, text, words):
     (tmp_path / "bad.csv").write_text(text)
-    output = run("fit", tmp_path / "bad.csv", "--objectives", 2, "-o", tmp_path / "x.bez", code=1)
+    output = run("fit", tmp_path / "bad.csv", "--objectives", 2, "-o", tmp_path / "x.bez", code=2)
     assert words in output
     assert "bad.csv" in output
 
@@ -124,7 +124,7 @@ def test_a_function_needs_x0_and_a_file_needs_the_function(solved):
     folder, _, _ = solved
     assert "needs --x0" in run("solve", f"{folder / 'mine.py'}:spread", code=2)
     assert "it has: spread" in run("solve", f"{folder / 'mine.py'}:sprea", "--x0", "0", code=2)
-    assert "sum 1.1" in run("evaluate", folder / "a.bez", "0.2,0.9", code=1)
+    assert "sum 1.1" in run("evaluate", folder / "a.bez", "0.2,0.9", code=2)
 
 
 def test_a_run_that_fails_says_so_and_exits_with_one(tmp_path):

@@ -96,8 +96,8 @@ def test_pytrees_callbacks_and_budgets():
     [
         ({"parametrization": "angles"}, "parametrization must be"),
         ({"method": bf.Newton(), "budget": 10}, 'budget=10 goes with method="auto"'),
-        ({"max_degree": 0}, "max_degree must be at least 1"),
-        ({"budget": -1}, "budget must be at least 0"),
+        ({"max_degree": 0}, "max_degree must be a whole number from 1 to 1000, got 0"),
+        ({"budget": -1}, "budget must be a whole number of at least 0, got -1"),
     ],
 )
 @pytest.mark.usefixtures("unchecked")

@@ -225,13 +225,18 @@ MISTAKES = {
     "objective that fails": ((lambda x: jnp.array([x @ jnp.ones(5), 0.0]), np.zeros(2)), {}, TypeError, r"shape \(2,\)"),
     "not a function": ((3.0, np.zeros(2)), {}, TypeError, "objectives must be a function"),
     "x0 too short": ((PROBLEM, np.zeros(2)), {}, ValueError, "x0 must have 3 variables for ScaledMED, got 2"),
-    "x0 not finite": ((TWO, np.array([0.0, np.nan])), {}, ValueError, "x0 must be finite"),
+    "x0 not finite": ((TWO, np.array([0.0, np.nan])), {}, ValueError, "x0 must be an array .* all finite"),
     "x0 empty": ((TWO, {}), {}, ValueError, "x0 must hold at least one number"),
     "x0 text": ((TWO, "zeros"), {}, TypeError, "x0 must be an array"),
     "method name": ((TWO, np.zeros(2), "newton"), {}, ValueError, "got 'newton'"),
     "degree twice": ((TWO, np.zeros(2), bf.lift(bf.Newton(), 3)), {"degree": 4}, ValueError, "disagrees with the flow's own"),
     "iterations": ((TWO, np.zeros(2), bf.Newton()), {"n_iterations": 0}, ValueError, "n_iterations must be .* got 0"),
-    "tolerance": ((TWO, np.zeros(2), bf.Newton()), {"tol": -1.0}, ValueError, "tol must be at least 0, got -1.0"),
+    "tolerance": (
+        (TWO, np.zeros(2), bf.Newton()),
+        {"tol": -1.0},
+        ValueError,
+        "tol must be a finite number of at least 0, got -1.0",
+    ),
     "too few samples": ((TWO, np.zeros(2), bf.lift(bf.Newton(), 3, bf.Uniform(3))), {}, ValueError, "n_samples=3"),
 }
 

@@ -126,13 +126,17 @@ def test_scipy_counts_what_scipy_evaluated():
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: bf.GradientDescent(0.0), ValueError, "step_size must be above 0"),
+        (lambda: bf.GradientDescent(0.0), ValueError, "step_size must be a finite number above 0"),
         (lambda: bf.GradientDescent(-1), ValueError, "-1"),
-        (lambda: bf.Newton(floor=2.0), ValueError, "floor must lie between 0 and 1, got 2.0"),
+        (lambda: bf.Newton(floor=2.0), ValueError, "floor must be a number strictly between 0 and 1, got 2.0"),
         (lambda: bf.Optax("adam"), TypeError, "optimizer must be an optax optimizer"),
         (lambda: bf.Optimistix("bfgs"), TypeError, "minimiser must be an optimistix minimiser"),
-        (lambda: bf.Optimistix(optx.BFGS(1e-8, 1e-8), n_steps=0), ValueError, "n_steps must be at least 1, got 0"),
-        (lambda: bf.SciPy(n_steps=0), ValueError, "n_steps must be at least 1, got 0"),
+        (
+            lambda: bf.Optimistix(optx.BFGS(1e-8, 1e-8), n_steps=0),
+            ValueError,
+            "n_steps must be a whole number of at least 1, got 0",
+        ),
+        (lambda: bf.SciPy(n_steps=0), ValueError, "n_steps must be a whole number of at least 1, got 0"),
     ],
 )
 def test_bad_settings_are_named(unchecked, make, error, words):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bezierflow.arguments import CONTROL
 from bezierflow.problems import Names
 
 
@@ -40,7 +41,7 @@ def test_lengths_must_fit(given, message):
 
 
 def test_units_must_fit_their_names():
-    with pytest.raises(ValueError, match=r"objective_units must hold one text for each of a, b"):
+    with pytest.raises(ValueError, match=r"objective_units must hold one text for each of 'a, b'"):
         Names(objectives=("a", "b"), objective_units=("m",))
 
 
@@ -61,7 +62,16 @@ def test_lists_become_tuples_so_that_names_hash():
     assert hash(Names(objectives=["a", "b"])) == hash(Names(objectives=("a", "b")))
 
 
-@given(st.lists(st.text(), min_size=1, max_size=4, unique=True), st.lists(st.text(), min_size=1, max_size=4, unique=True))
+TEXTS = st.text().filter(lambda text: not CONTROL.search(text))
+
+
+@pytest.mark.parametrize("text", ["a\x1b[31m", "a\nb", "tab\t", "\u202eturned", "\x9b2J", "\x7f"])
+def test_control_characters_are_refused(text):
+    with pytest.raises(ValueError, match=r"without control characters, got '[ -~]*'$"):
+        Names(objectives=(text, "b"))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4, unique=True), st.lists(TEXTS, min_size=1, max_size=4, unique=True))
 @settings(deadline=None)
 def test_any_text_survives_json(objectives, variables):
     names = Names(tuple(objectives), tuple(variables)).complete(len(objectives), len(variables))

@@ -66,8 +66,8 @@ def test_a_concave_front_is_covered_where_a_weighted_sum_covers_its_ends(rule):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: bf.WeightedPower(0.5), "power must be at least 1, got 0.5"),
-        (lambda: bf.SmoothTchebycheff(0.0), "smoothing must be above 0, got 0.0"),
+        (lambda: bf.WeightedPower(0.5), "power must be a finite number of at least 1, got 0.5"),
+        (lambda: bf.SmoothTchebycheff(0.0), "smoothing must be a finite number above 0, got 0.0"),
         (lambda: bf.SmoothTchebycheff()(jnp.asarray(VALUES), jnp.asarray(T)), "has no reference yet"),
     ],
 )

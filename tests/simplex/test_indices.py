@@ -111,9 +111,9 @@ def test_arrays_are_shared_and_therefore_read_only():
 
 
 def test_impossible_sets_are_refused():
-    with pytest.raises(ValueError, match="n_objectives must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_objectives must be a whole number of at least 1, got 0"):
         multi_indices(0, 2)
-    with pytest.raises(ValueError, match="degree must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="degree must be a whole number of at least 0, got -1"):
         n_controls(3, -1)
     with pytest.raises(ValueError, match=r"n_objectives=20 with degree=20 needs 68,923,264,410 control points"):
         multi_indices(20, 20)

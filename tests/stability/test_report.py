@@ -106,7 +106,7 @@ def without_gradients(x):
 def test_mistakes_are_named(by_gradient_descent, tmp_path):
     solution, _ = by_gradient_descent
     for epsilon in (0, 1, -0.1, 1.5, float("nan")):
-        with pytest.raises(ValueError, match=f"epsilon must lie strictly between 0 and 1, got {epsilon}"):
+        with pytest.raises(ValueError, match=f"epsilon must be a number strictly between 0 and 1, got {epsilon}"):
             bf.stability.report(solution, epsilon=epsilon)
     with pytest.raises(ValueError, match="n_twins must be a whole number of at least 2, got 1"):
         bf.stability.report(solution, n_twins=1)
@@ -129,5 +129,5 @@ def test_the_command_line(tmp_path):
     assert "Had one sample been different" in result.output
     assert json.loads(file.read_text())["n_samples"] == 4
     refused = CliRunner().invoke(main, [*command, "--epsilon", "2"])
-    assert refused.exit_code == 1
-    assert "epsilon must lie strictly between 0 and 1, got 2.0" in refused.output
+    assert refused.exit_code == 2
+    assert "epsilon must be a number strictly between 0 and 1, got 2.0" in refused.output

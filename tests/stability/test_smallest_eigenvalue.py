@@ -106,13 +106,19 @@ def test_the_closed_form_eta_is_below_the_simulated_one_and_grows_with_n():
         (lambda: smallest_eigenvalue_law(3, 3, 9), "n_samples=9 is below the 10 control points"),
         (lambda: smallest_eigenvalue_law(3, 3, 100, n_draws=10**9), "n_draws=1,000,000,000 is above"),
         (lambda: smallest_eigenvalue_law(3, 3, 10.5), "n_samples must be a whole number"),
-        (lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(0.0, 10), "epsilon must lie strictly between 0 and 1, got 0.0"),
-        (lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(1.0, 10), "epsilon must lie strictly between 0 and 1, got 1.0"),
+        (
+            lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(0.0, 10),
+            "epsilon must be a number strictly between 0 and 1, got 0.0",
+        ),
+        (
+            lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(1.0, 10),
+            "epsilon must be a number strictly between 0 and 1, got 1.0",
+        ),
         (
             lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(0.05, 1000),
             r"n_draws=200 draws say nothing sure .* take n_draws=\d+",
         ),
-        (lambda: smallest_eigenvalue_law(2, 1, 4, 200).quantile(2), "p must lie strictly between 0 and 1"),
+        (lambda: smallest_eigenvalue_law(2, 1, 4, 200).quantile(2), "p must be a number strictly between 0 and 1"),
         (lambda: eta_chernoff(2, 1, 1, 10, 0.05), "n_samples=1 is below the 2 control points"),
     ],
 )

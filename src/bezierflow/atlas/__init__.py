@@ -2,7 +2,7 @@
 
 from .asking import TOLERANCES, best_levels, centered
 from .atlas import BezierAtlas, Units
-from .atlas_file import describe_atlas, restore_atlas
+from .atlas_file import array_names, describe_atlas, restore_atlas
 from .building import AtlasState, Settings, Survey, advance, begin, survey
 from .measuring import AtlasError, measure
 from .patches import Label, Patch
@@ -25,6 +25,7 @@ __all__ = [
     "Units",
     "Walk",
     "advance",
+    "array_names",
     "begin",
     "best_levels",
     "centered",

@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import read_count, read_nonnegative, read_number
 from ..bezier import Raveling
+from ..simplex import n_controls
 from .atlas import BezierAtlas, Units
 from .patches import Label, Patch
 
+PARTS = ("corners", "control_points", "domain", "objectives", "constraints", "side")
 UNITS = ("ideal", "span", "lower", "upper", "origin", "unit")
 
 
@@ -33,21 +36,76 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[dict[str, Any], dict[
     return {**description, "n_auxiliary": atlas.units.n_auxiliary}, arrays
 
 
+def array_names(description: Mapping[str, Any]) -> set[str]:
+    """The arrays that a description names."""
+    places = [entry["arrays"] for entry in description["patches"]]
+    return {f"{description['units']}/{key}" for key in UNITS} | {f"{place}/{key}" for place in places for key in PARTS}
+
+
 def restore_atlas(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], raveling: Raveling) -> BezierAtlas:
-    """The atlas that `describe_atlas` described."""
-    n_auxiliary = int(description.get("n_auxiliary", 0))  # a file from before kinks were lifted has none
+    """The atlas that `describe_atlas` described; a ValueError says which of its numbers cannot be."""
+    n_auxiliary = read_count(description.get("n_auxiliary", 0), "n_auxiliary")  # a file from before kinks were lifted has none
     units = Units(**{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary)
-    patches = []
-    for entry in description["patches"]:
-        part = {
-            key: arrays[f"{entry['arrays']}/{key}"]
-            for key in ("corners", "control_points", "domain", "objectives", "constraints")
-        }
-        side = arrays[f"{entry['arrays']}/side"].astype(int)
-        label = Label(part["objectives"], part["constraints"], side, int(description["n_inequalities"]))
-        patches.append(
-            Patch(
-                label, part["corners"], entry["degree"], part["control_points"], part["domain"], entry["error"], entry["region"]
-            )
-        )
-    return BezierAtlas(tuple(patches), units, raveling, float(description["coverage"]))
+    _check_units(units, raveling)
+    n_inequalities = read_count(description["n_inequalities"], "n_inequalities")
+    patches = tuple(_patch(entry, arrays, n_inequalities) for entry in description["patches"])
+    _check(len(patches) > 0, "an atlas without patches")
+    for patch in patches:
+        _check_patch(patch, units, len(patches[0].label.constraints))
+    coverage = read_number(description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1)
+    atlas = BezierAtlas(patches, units, raveling, coverage)
+    _check(len(atlas.points.f) > 0 and bool(np.isfinite(atlas.points.f).all()), "patches without a point of their own")
+    return atlas
+
+
+def _patch(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], n_inequalities: int) -> Patch:
+    part = {key: arrays[f"{entry['arrays']}/{key}"] for key in PARTS}
+    _check(part["side"].dtype.kind == "i", "sides that are no whole numbers")
+    return Patch(
+        Label(part["objectives"], part["constraints"], part["side"].astype(int), n_inequalities),
+        part["corners"],
+        read_count(entry["degree"], "degree"),
+        part["control_points"],
+        part["domain"],
+        read_nonnegative(entry["error"], "error"),
+        read_count(entry["region"], "region"),
+    )
+
+
+def _check_units(units: Units, raveling: Raveling) -> None:
+    M, L = len(units.ideal), raveling.n_variables + units.n_auxiliary
+    for key, shape in (("ideal", (M,)), ("span", (M,)), ("lower", (L,)), ("upper", (L,))):
+        array = getattr(units, key)
+        _check(array.shape == shape and array.dtype == np.float64 and not np.isnan(array).any(), f"{key} of the wrong form")
+    _check(M > 0 and bool(np.isfinite([units.ideal, units.span]).all() and (units.span != 0).all()), "ranges that are none")
+    _check(bool((units.lower <= units.upper).all()), "lower bounds above upper ones")
+    for key in ("origin", "unit"):
+        array = getattr(units, key)
+        fits = array.shape == units.free.shape and array.dtype == np.float64
+        _check(fits and bool(np.isfinite(array).all()), f"{key} of the wrong form")
+    _check(bool((units.unit != 0).all()), "units of variables that are 0")
+
+
+def _check_patch(patch: Patch, units: Units, n_constraints: int) -> None:
+    label, M, free = patch.label, len(units.ideal), len(units.free)
+    for flags, size in ((label.objectives, M), (label.constraints, n_constraints)):
+        _check(flags.shape == (size,) and flags.dtype == bool, "a patch with labels of the wrong form")
+    _check(bool(label.objectives.any()) and label.n_inequalities <= n_constraints, "a patch whose label cannot be")
+    _check(label.side.shape == (free,) and bool((np.abs(label.side) <= 1).all()), "a patch with sides that cannot be")
+    k = label.dimension + 1
+    shapes = {
+        "corners": (k, k - 1),
+        "control_points": (n_controls(k, patch.degree), free + 1 + M + n_constraints),
+        "domain": (len(patch.domain), k),
+    }
+    for key, shape in shapes.items():
+        array = getattr(patch, key)
+        fits = array.shape == shape and array.dtype == np.float64
+        _check(fits and bool(np.isfinite(array).all()), f"a patch with {key} of the wrong form")
+    flat = k > 1 and np.linalg.matrix_rank(patch.corners[1:] - patch.corners[0]) < k - 1
+    _check(not flat, "a patch whose corners span no simplex")
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(f"it has {otherwise}")

@@ -3,7 +3,7 @@
 from .archives import read_archive, write_archive, write_atomically
 from .basis import basis
 from .cloud_fitting import FitOptions, PointsFit
-from .files import describe_surface, load_surface, restore_surface
+from .files import check_arrays, describe_surface, load_surface, restore_surface
 from .fitting import FitDiagnostics, fit
 from .least_squares import least_squares
 from .model import BezierSimplex
@@ -20,6 +20,7 @@ from .point_fitting import fit_points
 from .projection import SurfaceMap, project
 from .raveling import Raveling
 from .skeleton_fitting import fit_skeleton
+from .untrusted import file_at_fault
 
 __all__ = [
     "BezierSimplex",
@@ -29,11 +30,13 @@ __all__ = [
     "Raveling",
     "SurfaceMap",
     "basis",
+    "check_arrays",
     "describe_surface",
     "design_matrix",
     "differentiate",
     "elevate",
     "elevation_matrix",
+    "file_at_fault",
     "fit",
     "fit_points",
     "fit_skeleton",

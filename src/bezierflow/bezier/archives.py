@@ -10,13 +10,14 @@ import os
 import re
 import secrets
 import zipfile
-import zlib
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from .untrusted import file_at_fault, memory_allowed, parse_array, parse_json, read_members
 
 Manifest = dict[str, Any]
 """What JSON can hold, by name."""
@@ -59,41 +60,28 @@ def read_archive(path: str | PathLike[str]) -> tuple[Manifest, dict[str, np.ndar
         FileNotFoundError: If there is no such file.
         ValueError: If it is not a file of this library, damaged, or of a later version than this library knows.
     """
-    members = read_zip(path)
+    members = read_members(path)
     try:
-        manifest = json.loads(members.pop(MANIFEST))
-    except (KeyError, ValueError):
+        manifest = parse_json(members.pop(MANIFEST), memory_allowed(path))
+    except (KeyError, ValueError, RecursionError):
         manifest = None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or not isinstance(manifest.get("version"), int):
+    version = manifest.get("version") if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
+    if manifest is None or type(version) is not int or version < 1 or not isinstance(manifest.get("kind"), str):
         raise ValueError(f"{os.fspath(path)} is a zip file, but not one of bezierflow: it has no {MANIFEST} of its format")
-    if manifest["version"] > VERSION:
+    if version > VERSION:
         raise ValueError(
-            f"{os.fspath(path)} has version {manifest['version']} of the format, this library reads up to version {VERSION}; "
+            f"{os.fspath(path)} has version {version} of the format, this library reads up to version {VERSION}; "
             "update bezierflow to read it"
         )
-    arrays = {name.removesuffix(".npy"): read_array(content, path) for name, content in members.items()}
-    return manifest, arrays
+    with file_at_fault(path):
+        return manifest, {_array_name(name): parse_array(content) for name, content in members.items()}
 
 
-def read_zip(path: str | PathLike[str]) -> dict[str, bytes]:
-    """All members of a zip file, each checked against its checksum."""
-    with open(path, "rb") as file:
-        start = file.read(4)
-        if not start.startswith(b"PK"):
-            raise ValueError(f"{os.fspath(path)} is not a bezierflow file: it starts with {start!r}, not as a zip file does")
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return {name: archive.read(name) for name in archive.namelist()}
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-            raise ValueError(f"{os.fspath(path)} is damaged or was cut off: {error}") from error
-
-
-def read_array(content: bytes, path: str | PathLike[str]) -> np.ndarray:
-    """The array of one `.npy` member."""
-    try:
-        return np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError) as error:
-        raise ValueError(f"{os.fspath(path)} is damaged: an array in it cannot be read ({error})") from error
+def _array_name(member: str) -> str:
+    name = member.removesuffix(".npy")
+    if name == member or not ARRAY_NAME.fullmatch(name):
+        raise ValueError(f"its member {member!r} is no array")
+    return name
 
 
 def zip_bytes(members: Mapping[str, bytes]) -> bytes:

@@ -7,17 +7,38 @@ import csv
 import io
 import json
 import os
-from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from array import array
+from collections.abc import Iterable, Iterator
 from os import PathLike
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
+from ..arguments import shown
 from ..simplex import index_positions, multi_indices, n_controls, neighbor_positions
-from .archives import read_array, read_zip, write_atomically, zip_bytes
+from .archives import write_atomically, zip_bytes
 from .net import Net
+from .untrusted import memory_allowed, parse_array, parse_json, read_members
 
 Path = str | PathLike[str]
+
+MOST_OBJECTIVES = 1000
+"""Multi-indices with more entries are not read."""
+
+FEW_MISSING = 10
+"""A missing multi-index is named where there should be less than this many times those there are."""
+
+LONGEST_LOOK = 40
+"""Characters of a text that a message shows."""
+
+INDEX = re.compile(r"\s*[\[(]\s*(\d{1,9}\s*(?:,\s*\d{1,9}\s*)*+),?\s*[\])]\s*", re.ASCII)
+LINE = re.compile(r"\s*(\"?)(\s*[\[(][0-9,\s]*[\])] *)\1 *")
+PAIR = re.compile(r"\s*\"([^\"\\]*)\"\s*:\s*\[([^\[\]{}\"]*)\]\s*")
+NUMBER = r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[^\S\t]*"
+NUMBERS = {",": re.compile(f"{NUMBER}\\s*(?:,{NUMBER}\\s*)*+", re.ASCII), "\t": re.compile(f"{NUMBER}(?:\t{NUMBER})*+", re.ASCII)}
+"""Rows of decimal numbers, with either delimiter. Repeats that give nothing back (`*+`) take no memory for each time."""
 
 BSF_SCHEMA = 1
 BSF_TYPES = {"float16": "torch.float16", "float32": "torch.float32", "float64": "torch.float64"}
@@ -45,15 +66,13 @@ def save_bsf(net: Net, path: Path) -> None:
 
 def load_bsf(path: Path) -> Net:
     """The net in a pytorch-bsf model, if that has one main cell and it is a simplex (faces of it may be listed too)."""
-    members = read_zip(path)
+    members = read_members(path, compressed=True)
     try:
-        document = json.loads(members["model.json"])
-        schema, cells = document["schema_version"], document["space"]["cells"]
-        main = [cells[cell] for cell in document["space"]["main_cells"]]
+        schema, main = _main_cells(parse_json(members["model.json"], memory_allowed(path)))
         coefficients = members["coefficients.npy"]
-        dimensions, degrees = main[0]["dimensions"], main[0]["degree"]
-        controls = np.array(main[0]["controls"], dtype=np.int64)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+        dimensions, degrees, controls = main[0]["dimensions"], main[0]["degree"], main[0]["controls"]
+        _check_cell(dimensions, degrees, controls)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} is not a pytorch-bsf model: {error!r}") from error
     if schema != BSF_SCHEMA:
         raise ValueError(f"{os.fspath(path)} has schema {schema} of pytorch-bsf, this library reads schema {BSF_SCHEMA}")
@@ -63,10 +82,30 @@ def load_bsf(path: Path) -> Net:
             f"{len(dimensions)} simplices"
         )
     n_objectives, degree = (dimensions[0] + 1, degrees[0]) if dimensions else (1, 0)
-    rows = read_array(coefficients, path)
-    if rows.ndim != 2 or len(controls) != n_controls(n_objectives, degree) or controls.max() >= len(rows):
-        raise ValueError(f"{os.fspath(path)} is damaged: coefficients of shape {rows.shape} for controls {controls.tolist()}")
+    rows = parse_array(coefficients)
+    if len(controls) != n_controls(n_objectives, degree) or not _has_rows(rows, controls):
+        raise ValueError(
+            f"{os.fspath(path)} is damaged: its coefficients of shape {rows.shape} must be finite, with as many distinct rows "
+            f"named as {n_objectives} objectives and degree {degree} take, got {shown(controls)}"
+        )
     return Net(rows[controls], n_objectives, degree)
+
+
+def _main_cells(document: Any) -> tuple[Any, list[Any]]:
+    cells = document["space"]["cells"]
+    return document["schema_version"], [cells[cell] for cell in document["space"]["main_cells"]]
+
+
+def _check_cell(dimensions: list[Any], degrees: list[Any], controls: list[Any]) -> None:
+    if any(type(n) is not int or n < 0 for n in (*dimensions, *degrees, *controls)) or len(dimensions) != len(degrees):
+        raise ValueError("sizes and controls must be whole numbers of at least 0, one degree for each simplex")
+
+
+def _has_rows(rows: np.ndarray, controls: list[int]) -> bool:
+    """Whether the controls are distinct rows of a finite matrix."""
+    if rows.ndim != 2 or rows.dtype.kind != "f" or not np.isfinite(rows).all():
+        return False
+    return len(set(controls)) == len(controls) and max(controls) < len(rows)
 
 
 def save_json(net: Net, path: Path) -> None:
@@ -77,16 +116,29 @@ def save_json(net: Net, path: Path) -> None:
 
 def load_json(path: Path) -> Net:
     """The net in an object whose keys are multi-indices and whose values are rows of numbers, in any order."""
-    with open(path, encoding="utf-8") as file:
-        try:
-            table = json.load(file, object_pairs_hook=list)
-        except ValueError as error:
-            raise ValueError(f"{os.fspath(path)} is not a JSON file: {error}") from error
-    if not isinstance(table, list) or not all(isinstance(pair, tuple) and isinstance(pair[1], list) for pair in table):
-        raise ValueError(
-            f"{os.fspath(path)} must hold an object with rows of numbers by multi-index, {{'(3, 0, 0)': [0.1, 0.2]}}"
-        )
-    return _from_rows(table, path)
+    text = _text(path).strip()
+    if text.startswith("{") and not (text.endswith("}") and len(text) > 1):
+        raise ValueError(f"{os.fspath(path)} is not a JSON file: it begins an object and does not end it")
+    return _from_rows(_json_rows(text), ",", path)
+
+
+def _json_rows(text: str) -> Iterator[tuple[str, str]]:
+    """Keys, and the texts of their rows."""
+    place, end = 1, len(text) - 1
+    while True:
+        pair = PAIR.match(text, place, end) if text.startswith("{") else None
+        if pair is None:
+            raise ValueError(
+                "it must hold an object with rows of numbers by multi-index, {'(3, 0, 0)': [0.1, 0.2]}, and does not at "
+                + shown(text[place : place + LONGEST_LOOK])
+            )
+        yield pair[1], pair[2]
+        place = pair.end()
+        if place == end:
+            return
+        if text[place] != ",":
+            raise ValueError(f"it is not a JSON file: a comma is missing before {shown(text[place : place + LONGEST_LOOK])}")
+        place += 1
 
 
 def save_csv(net: Net, path: Path) -> None:
@@ -98,9 +150,20 @@ def save_csv(net: Net, path: Path) -> None:
 
 def load_csv(path: Path) -> Net:
     """The net in a table of one line a control point: its multi-index, then its numbers. Lines in any order."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = [line for line in csv.reader(file, delimiter=_delimiter(path), skipinitialspace=True) if line]
-    return _from_rows([(line[0], line[1:]) for line in lines], path)
+    delimiter = _delimiter(path)
+    with open(path, encoding="utf-8-sig") as file:
+        return _from_rows(_csv_rows(file, delimiter), delimiter, path)
+
+
+def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[str, str]]:
+    """Multi-indices, and the texts of their rows."""
+    for line in lines:
+        if line.strip():
+            parts = LINE.match(line)
+            key, rest = (parts[2], line[parts.end() :]) if parts else (line, "")
+            if parts and not rest.startswith(delimiter):
+                rest = "x"  # no numbers
+            yield key, rest[1:]
 
 
 def _delimiter(path: Path) -> str:
@@ -124,60 +187,76 @@ def _rows(net: Net) -> list[tuple[str, list[float]]]:
     return list(zip(keys, _matrix(net).astype(np.float64).tolist(), strict=True))
 
 
-def _from_rows(table: Iterable[tuple[str, Sequence[str | float]]], path: Path) -> Net:
-    """The net of (multi-index, numbers) pairs; the first multi-index says how many objectives and which degree."""
-    found: dict[tuple[int, ...], list[float]] = {}
-    for key, row in table:
-        index = _parse_index(key, path)
-        if index in found:
-            raise ValueError(f"{os.fspath(path)} has the multi-index {index} twice")
-        found[index] = _parse_numbers(row, index, path)
-    n_objectives, degree = _check_complete(found, path)
-    points = np.empty((len(found), len(next(iter(found.values())))))
-    points[index_positions(np.array(list(found)))] = list(found.values())
-    return Net(points, n_objectives, degree)
+def _from_rows(table: Iterable[tuple[str, str]], delimiter: str, path: Path) -> Net:
+    """The net of (multi-index, numbers) pairs; the first multi-index says how many objectives and which degree.
 
-
-def _check_complete(found: Mapping[tuple[int, ...], list[float]], path: Path) -> tuple[int, int]:
-    """The number of objectives and the degree of a whole net, or a ValueError that says what is missing or does not fit."""
-    if not found:
-        raise ValueError(f"{os.fspath(path)} has no control points")
-    first, width = next(iter(found)), len(next(iter(found.values())))
-    n_objectives, degree = len(first), sum(first)
-    for index, row in found.items():
-        if len(index) != n_objectives or sum(index) != degree or len(row) != width:
+    Numbers are put into arrays row by row: what Python would take for them as objects is many times the file.
+    """
+    entries, numbers = array("q"), array("d")
+    first: tuple[int, ...] = ()
+    width = 0
+    for key, text in table:
+        index = _parse_index(key)
+        row = _parse_numbers(text, delimiter, index)
+        first, width = first or index, width or len(row)
+        if len(index) != len(first) or sum(index) != sum(first) or len(row) != width:
             raise ValueError(
                 f"{os.fspath(path)} mixes {first} with {width} numbers and {index} with {len(row)}; "
                 "all multi-indices need the same length and sum, all rows the same length"
             )
-    if len(found) != n_controls(n_objectives, degree):
-        missing = next(i for i in map(tuple, multi_indices(n_objectives, degree).tolist()) if i not in found)
-        raise ValueError(
-            f"{os.fspath(path)} has {len(found)} of the {n_controls(n_objectives, degree)} control points for "
-            f"{n_objectives} objectives and degree {degree}; {missing} is missing"
-        )
-    return n_objectives, degree
+        entries.extend(index)
+        numbers.frombytes(row.tobytes())
+    if not first:
+        raise ValueError(f"{os.fspath(path)} has no control points")
+    indices = np.frombuffer(entries, np.int64).reshape(-1, len(first))
+    _check_complete(indices, path)
+    points = np.empty((len(indices), width))
+    points[index_positions(indices)] = np.frombuffer(numbers).reshape(-1, width)
+    return Net(points, len(first), sum(first))
 
 
-def _parse_numbers(row: Sequence[str | float], index: tuple[int, ...], path: Path) -> list[float]:
-    try:
-        numbers = [float(number) for number in row]
-    except (TypeError, ValueError):
-        numbers = [np.nan]
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{os.fspath(path)} must have finite numbers behind the multi-index {index}, got {row}")
-    return numbers
+def _check_complete(indices: Int[np.ndarray, "n n_objectives"], path: Path) -> None:
+    """Raises a ValueError that says what is repeated or missing, unless these are all multi-indices of a degree."""
+    n, n_objectives = indices.shape
+    degree = int(indices[0].sum())
+    found, counts = np.unique(indices, axis=0, return_counts=True)
+    if counts.max() > 1:
+        raise ValueError(f"{os.fspath(path)} has the multi-index {tuple(found[counts.argmax()].tolist())} twice")
+    size = n_controls(n_objectives, degree)
+    if n == size:
+        return
+    missing = ""
+    if size < FEW_MISSING * n:
+        present = set(map(tuple, indices.tolist()))
+        missing = f"; {next(i for i in map(tuple, multi_indices(n_objectives, degree).tolist()) if i not in present)} is missing"
+    raise ValueError(
+        f"{os.fspath(path)} has {n} of the {size} control points for {n_objectives} objectives and degree {degree}{missing}"
+    )
 
 
-def _parse_index(key: str, path: Path) -> tuple[int, ...]:
+def _parse_numbers(text: str, delimiter: str, index: tuple[int, ...]) -> np.ndarray:
+    """The finite numbers of a row."""
+    row = np.fromstring(text, sep=delimiter) if NUMBERS[delimiter].fullmatch(text) else np.full(1, np.nan)
+    if not np.isfinite(row).all():
+        raise ValueError(f"it must have finite numbers behind the multi-index {index}, got {shown(text[:LONGEST_LOOK])}")
+    return row
+
+
+def _parse_index(key: str) -> tuple[int, ...]:
     """A multi-index as pytorch-bsf has written it over time: `(3, 0, 0)` or `[3, 0, 0]`."""
-    try:
-        index = literal_eval(key.strip())
-    except (ValueError, SyntaxError):
-        index = None
-    if not isinstance(index, tuple | list) or not index or not all(type(entry) is int and entry >= 0 for entry in index):
-        raise ValueError(f"{os.fspath(path)} must have multi-indices such as (3, 0, 0) in its first column, got {key!r}")
-    return tuple(index)
+    found = INDEX.fullmatch(key)
+    entries = found[1].split(",") if found else []
+    if not entries or len(entries) > MOST_OBJECTIVES:
+        raise ValueError(
+            f"it must have multi-indices such as (3, 0, 0), of at most {MOST_OBJECTIVES} objectives, in its first column, "
+            f"got {shown(key[:LONGEST_LOOK])}"
+        )
+    return tuple(map(int, entries))
+
+
+def _text(path: Path) -> str:
+    with open(path, encoding="utf-8-sig") as file:
+        return file.read()
 
 
 def _edges(n_objectives: int, degree: int) -> list[list[int]]:

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, PyTree
 from numpy.exceptions import RankWarning
 from numpy.typing import ArrayLike
 
+from ..arguments import read_count, read_doubles, read_nonnegative, shown
 from ..precision import is_traced
 from ..simplex import check_on_simplex, index_positions, n_controls
 from .model import BezierSimplex
@@ -97,12 +98,12 @@ def fit(
     Samples that do not determine all free control points (many at the same t, say) give a `numpy.exceptions.RankWarning`
     with the rank, and of all closest surfaces the one whose control points are nearest to x̄.
     """
+    degree = read_count(degree, "degree")
     places, weights = _check_samples(t, weights)
     rows, raveling = pack(x)
     if len(rows) != len(places):
         raise ValueError(f"x must have as many rows as t: x has {len(rows)}, t has {len(places)}")
-    if not ridge >= 0 or not np.isfinite(ridge):
-        raise ValueError(f"ridge must be a finite number of at least 0, got {ridge}")
+    ridge = read_nonnegative(ridge, "ridge")
     n_objectives = places.shape[1]
     held, held_values = frozen_rows(frozen, raveling, n_objectives, degree)
     n_samples, n_free = int(np.count_nonzero(weights)), n_controls(n_objectives, degree) - len(held)
@@ -150,6 +151,8 @@ def frozen_rows(
     frozen: Frozen | None, raveling: Raveling, n_objectives: int, degree: int
 ) -> tuple[Int[np.ndarray, " n_held"], Float[np.ndarray, "n_held width"]]:
     """Positions and values of the frozen control points, with the keys checked."""
+    if frozen is not None and not isinstance(frozen, Mapping):
+        raise TypeError(f"frozen must map multi-indices or objectives to control points, got {shown(frozen)}")
     values: dict[int, np.ndarray] = {}
     for key, value in (frozen or {}).items():
         index = _as_index(key, n_objectives, degree)
@@ -180,11 +183,11 @@ def _check_samples(
             "t and weights are being traced by jax (jit, grad or vmap), but fitting runs on the host; "
             "call it outside, or use bezierflow.bezier.least_squares inside"
         )
-    places = np.asarray(t)
+    places = read_doubles(t, "t", "points of the simplex, one a row")
     if places.ndim != 2 or 0 in places.shape:
         raise ValueError(f"t must be a matrix with one point of the simplex a row, got shape {places.shape}")
     check_on_simplex(places)
-    weights = np.ones(len(places)) if weights is None else np.asarray(weights, dtype=np.float64)
+    weights = np.ones(len(places)) if weights is None else read_doubles(weights, "weights", "numbers")
     if weights.shape != (len(places),):
         raise ValueError(f"weights must have one number for each of the {len(places)} rows of t, got shape {weights.shape}")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():

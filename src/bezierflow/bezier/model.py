@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import index
 from os import PathLike
 
 import equinox as eqx
@@ -12,13 +11,14 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
+from ..arguments import read_count, read_doubles
 from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from . import nets
 from .basis import combine
 from .net import Net
 from .net_files import save_net
-from .numpy_nets import design_matrix
+from .numpy_nets import design_matrix, elevate
 
 
 class BezierSimplex(eqx.Module):
@@ -33,7 +33,7 @@ class BezierSimplex(eqx.Module):
     degree: int = eqx.field(static=True)
 
     def __init__(self, control_points: PyTree, n_objectives: int, degree: int):
-        n_objectives, degree = index(n_objectives), index(degree)  # NumPy's integers too, as plain ones
+        n_objectives, degree = read_count(n_objectives, "n_objectives", 1), read_count(degree, "degree")
         size = n_controls(n_objectives, degree)
         leaves = jax.tree.map(_as_array, control_points)
         for leaf in jax.tree.leaves(leaves):
@@ -87,9 +87,11 @@ class BezierSimplex(eqx.Module):
 
     def elevate(self, degree: int) -> "BezierSimplex":
         """The same map, written exactly in a higher degree."""
-        if degree < self.degree:
-            raise ValueError(f"degree must be at least the surface's own {self.degree} to elevate to, got {degree}")
-        points = in_double_precision(_elevate, self.control_points, self.n_objectives, self.degree, degree)
+        degree = read_count(degree, "degree", self.degree, LARGEST_ELEVATION, "elevation keeps the map, in a higher degree")
+        if degree - self.degree > COMPILED_STEPS and not is_traced(self):
+            points = _on_matrices(lambda leaf: _elevated_on_host(leaf, self, degree), self.control_points)
+        else:
+            points = in_double_precision(_elevate, self.control_points, self.n_objectives, self.degree, degree)
         return BezierSimplex(points, self.n_objectives, degree)
 
     def restrict(self, face: Sequence[int]) -> "BezierSimplex":
@@ -121,8 +123,7 @@ class BezierSimplex(eqx.Module):
 
     def vertex(self, m: int) -> PyTree:
         """b(e_m), which is the control point with index D e_m."""
-        if not 0 <= m < self.n_objectives:
-            raise ValueError(f"m must be an objective's number from 0 to {self.n_objectives - 1}, got {m}")
+        m = read_count(m, "m", 0, self.n_objectives - 1, "m is an objective's number")
         row = controls_on_face((m,), self.n_objectives, self.degree)[0]
         return jax.tree.map(lambda leaf: leaf[row], self.control_points)
 
@@ -151,13 +152,19 @@ class BezierSimplex(eqx.Module):
         )
 
     def _check_on_simplex(self, t: ArrayLike, name: str = "t") -> Array | np.ndarray:
-        t = t if isinstance(t, jax.Array | np.ndarray) else np.asarray(t, dtype=float)
+        t = t if isinstance(t, jax.Array | np.ndarray) else read_doubles(t, name, "points of the simplex, coordinates last")
         if t.ndim < 1 or t.shape[-1] != self.n_objectives:
             raise ValueError(f"{name} must have {self.n_objectives} coordinates along its last axis, got shape {t.shape}")
         if not is_traced(t):
             check_on_simplex(np.asarray(t), self.n_objectives, name)
         return t
 
+
+LARGEST_ELEVATION = 200
+"""The highest degree to elevate to: each degree on the way is a step of its own."""
+
+COMPILED_STEPS = 32
+"""More steps of an elevation are made by NumPy: a program of them would take long to compile."""
 
 HOST_SIZE = 100_000
 """Coordinates of t times control points up to which NumPy is used: a millisecond, where a new shape of t compiles for 300."""
@@ -178,13 +185,20 @@ def _evaluate_on_host(control_points: PyTree, t: np.ndarray, degree: int) -> PyT
     return _on_matrices(lambda matrix: (design @ matrix).reshape((*t.shape[:-1], matrix.shape[1])), control_points)
 
 
+def _elevated_on_host(leaf: Array | np.ndarray, surface: BezierSimplex, degree: int) -> np.ndarray:
+    matrix = np.asarray(leaf)
+    return elevate(matrix.astype(float), surface.n_objectives, surface.degree, degree).astype(matrix.dtype)
+
+
 def _repeat(x: PyTree, size: int) -> PyTree:
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), x)
 
 
 def _as_array(leaf: PyTree) -> PyTree:
     """What is an array stays as it is, an abstract one too; numbers become arrays."""
-    return leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else np.asarray(leaf, dtype=float)
+    return (
+        leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else read_doubles(leaf, "control_points", "arrays of numbers")
+    )
 
 
 @partial(jax.jit, static_argnums=2)

@@ -5,16 +5,18 @@ The formats are described in `docs/files.md`, for readers without this library.
 
 import os
 from collections.abc import Callable, Mapping
-from operator import index
 from os import PathLike
+from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..arguments import printable
 from . import exchange_files
 from .archives import Manifest, read_archive, write_archive
 from .net import Net
+from .untrusted import file_at_fault
 
 
 def save_net(net: Net, path: str | PathLike[str]) -> None:
@@ -24,9 +26,15 @@ def save_net(net: Net, path: str | PathLike[str]) -> None:
 
 
 def load_net(path: str | PathLike[str]) -> Net:
-    """The net in a file that `save_net` or pytorch-bsf wrote; the ending says the format."""
+    """The net in a file that `save_net` or pytorch-bsf wrote; the ending says the format.
+
+    Raises:
+        OSError: If there is no such file, or it cannot be opened.
+        ValueError: Whatever is wrong with its content, its path first.
+    """
     _, read = _format(path)
-    return read(path)
+    with file_at_fault(path):
+        return read(path)
 
 
 def describe_net(net: Net, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
@@ -40,9 +48,33 @@ def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
     """The net that `describe_net` described."""
     try:
         points = _restore(description["control_points"], arrays)
-        return Net(points, index(description["n_objectives"]), index(description["degree"]))
+        net = Net(points, _whole(description["n_objectives"]), _whole(description["degree"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the description of a surface is incomplete or damaged: {error!r}") from error
+    for leaf in jax.tree.leaves(net.control_points):
+        if leaf.dtype.kind not in "iuf" or not np.isfinite(leaf).all():
+            raise ValueError("the control points of a surface in it are not finite real numbers")
+    return net
+
+
+def leaf_names(description: Manifest) -> set[str]:
+    """The arrays that a description names."""
+    structure = description["control_points"]
+    names: set[str] = set()
+    waiting = [structure]
+    while waiting:
+        ((kind, content),) = waiting.pop().items()
+        if kind == "leaf":
+            names.add(content)
+        elif kind in ("dict", "list", "tuple"):
+            waiting.extend(content.values() if kind == "dict" else content)
+    return names
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is no whole number")
+    return value
 
 
 def _save_bez(net: Net, path: str | PathLike[str]) -> None:
@@ -53,8 +85,18 @@ def _save_bez(net: Net, path: str | PathLike[str]) -> None:
 def _load_bez(path: str | PathLike[str]) -> Net:
     manifest, arrays = read_archive(path)
     if manifest.get("kind") != "surface":
-        raise ValueError(f"{os.fspath(path)} holds a {manifest.get('kind')}, not a surface alone; bezierflow.load reads it")
+        raise ValueError(
+            f"{os.fspath(path)} holds a {printable(manifest['kind'][:40])}, not a surface alone; bezierflow.load reads it"
+        )
+    check_members(arrays, leaf_names(manifest))
     return restore_net(manifest, arrays)
+
+
+def check_members(arrays: Mapping[str, np.ndarray], named: set[str]) -> None:
+    """Raises where an archive has arrays that its manifest does not name."""
+    unnamed = sorted(arrays.keys() - named)
+    if unnamed:
+        raise ValueError(f"it has an array {unnamed[0]!r} that its manifest does not name")
 
 
 def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifest:
@@ -75,6 +117,8 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifes
         )
     leaf = f"{name}/{len(arrays)}"
     arrays[leaf] = np.asarray(tree)
+    if arrays[leaf].dtype.kind in "fc" and not np.isfinite(arrays[leaf]).all():
+        raise ValueError("control points must be finite to be saved, got some that are not")
     return {"leaf": leaf}
 
 

@@ -7,6 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from jaxtyping import Float, PyTree
 
+from ..arguments import read_count
 from ..simplex import grid
 from .cloud_fitting import FitOptions, PointsFit, fit_cloud
 from .extremes import extreme_points
@@ -74,6 +75,7 @@ def fit_points(
         options: What is minimized and when the fit ends, a `FitOptions`.
         diagnostics: Whether to return `(surface, PointsFit)` instead of the surface alone.
     """
+    n_objectives, degree = read_count(n_objectives, "n_objectives", 1), read_count(degree, "degree")
     rows, raveling = pack(x)
     corners = extreme_points(rows, n_objectives) if vertices is None else pack(vertices, "vertices")[0]
     if corners.shape != (n_objectives, raveling.n_variables):

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree, Shaped
 from numpy.typing import ArrayLike
 
+from ..arguments import read_doubles
 from ..precision import is_traced
 
 
@@ -122,4 +123,4 @@ def _as_tree(value: PyTree) -> PyTree:
 def _as_doubles(leaf: ArrayLike, name: str) -> np.ndarray:
     if np.iscomplexobj(leaf):
         raise TypeError(f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts as two leaves")
-    return np.asarray(leaf, dtype=np.float64)
+    return read_doubles(leaf, name, "an array of numbers with one value a row, or a pytree of such arrays")

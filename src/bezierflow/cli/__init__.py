@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from .benching import bench
+from .checking import check
 from .choosing import choose
 from .pictures import explore, plot
 from .reproducing import reproduce
@@ -32,7 +33,7 @@ def main() -> None:
     use_compilation_cache()
 
 
-for command in (solve, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (solve, check, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
     main.add_command(command)
 
 

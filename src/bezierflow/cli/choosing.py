@@ -8,7 +8,7 @@ import click
 import bezierflow as bf
 
 from .pictures import file_argument, load_solution
-from .printing import json_option, or_fail, write_json
+from .printing import check_writable, json_option, or_fail, write_json
 from .stating import read_pairs
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def choose(file: str, question: str, values: tuple[str, ...], wishes: tuple[str,
 
     Objectives that are maximized are as large as possible, and their prices count with a minus sign.
     """  # noqa: D301
+    check_writable(json_path)
     solution, bounds = load_solution(file), read_wishes(wishes)
     if question == "ranges":
         span = or_fail(bf.decisions.ranges, solution, bounds)

@@ -6,7 +6,7 @@ import click
 
 import bezierflow as bf
 
-from .printing import or_fail
+from .printing import Refused, check_writable, or_fail
 
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
 
@@ -32,6 +32,7 @@ def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: 
     if chosen not in kinds:
         raise click.BadParameter(f"--kind must be one of {', '.join(kinds)}, got {kind!r}")
     target = Path(output) if output else Path(file).with_suffix(".png")
+    check_writable(str(target))
     drawn = or_fail(kinds[chosen], load_solution(file))
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
     or_fail(figure.savefig, target, dpi=dpi)
@@ -45,6 +46,7 @@ def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: 
 def explore(file: str, output: str | None, title: str) -> None:
     """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network."""
     target = Path(output) if output else Path(file).with_suffix(".html")
+    check_writable(str(target), ".html", ".htm")
     page = or_fail(bf.explore, load_solution(file), target, title=title or Path(file).stem)
     click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
 
@@ -53,5 +55,5 @@ def load_solution(file: str) -> "bf.Solution":
     """The solution in a file, or a clean line that says what is there instead."""
     loaded = or_fail(bf.load, file)
     if not isinstance(loaded, bf.Solution):
-        raise click.ClickException(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
+        raise Refused(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
     return loaded

@@ -3,6 +3,7 @@
 import runpy
 from collections.abc import Callable
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ import click
 
 import bezierflow as bf
 
-from .printing import or_fail
+from .printing import Refused, or_fail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,7 +91,11 @@ def read_problem(name: str) -> Callable:
         return or_fail(bf.problems.by_name, name)
     if not Path(path).is_file():
         raise click.BadParameter(f"{path} is not a file; PROBLEM is a built-in name or file.py:function")
-    found = {key: value for key, value in runpy.run_path(path).items() if callable(value) and not key.startswith("_")}
+    try:
+        content = runpy.run_path(path)
+    except Exception as error:  # whatever is wrong with the user's own program
+        raise Refused(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    found = {key: value for key, value in content.items() if callable(value) and not key.startswith("_")}
     if function not in found:
         raise click.BadParameter(f"{path} has no function {function!r}; it has: {', '.join(found)}")
     return found[function]
@@ -116,20 +121,38 @@ def read_numbers(text: str, name: str) -> "np.ndarray":
         raise click.BadParameter(f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}") from None
 
 
+def read_rows(texts: tuple[str, ...], name: str) -> "np.ndarray":
+    """Rows of numbers with commas, all of the same length."""
+    import numpy as np
+
+    rows = [read_numbers(text, name) for text in texts]
+    if len({len(row) for row in rows}) > 1:
+        raise Refused(f"{name} must all have as many numbers as there are objectives, got {[len(row) for row in rows]}")
+    return np.array(rows)
+
+
 def read_csv(path: str) -> "np.ndarray":
     """A matrix from a CSV. Lines that start with # are skipped, and so is the first row if none of its cells is a number."""
     import numpy as np
 
-    text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets put a byte-order mark first
-    rows = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if rows and not any(map(_is_number, rows[0].split(","))):
-        rows = rows[1:]
-    if not rows:
-        raise ValueError(f"{path} has no rows of numbers")
     try:
-        return np.loadtxt(rows, delimiter=",", ndmin=2)
+        with open(path, encoding="utf-8-sig") as file:  # spreadsheets put a byte-order mark first
+            rows = (line for line in file if line.strip() and not line.startswith("#"))
+            first = next(rows, "")
+            if not any(map(_is_number, first[:LONGEST_CELL].split(","))):
+                first = next(rows, "")
+            if not first:
+                raise ValueError("it has no rows of numbers")
+            table = np.loadtxt(chain([first], rows), delimiter=",", ndmin=2)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+    if not np.isfinite(table).all():
+        raise ValueError(f"{path}: row {int(np.argmin(np.isfinite(table).all(axis=1)))} holds numbers that are not finite")
+    return table
+
+
+LONGEST_CELL = 10_000
+"""A heading is told from numbers by so many characters."""
 
 
 def _is_number(cell: str) -> bool:

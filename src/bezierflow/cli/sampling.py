@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from .pictures import file_argument, load_solution
-from .printing import or_fail
+from .printing import check_writable, or_fail
 
 
 @click.command()
@@ -17,6 +17,7 @@ def sample(file: str, n: int, output: str | None) -> None:
     ending = Path(output).suffix.lower() if output else ""
     if output and ending not in (".csv", ".json"):
         raise click.BadParameter(f"--output must end in .csv or .json, got {output!r}")
+    check_writable(output)
     solution = load_solution(file)
     write = solution.to_json if ending == ".json" else solution.to_csv
     text = or_fail(write, output, n)

@@ -6,8 +6,8 @@ import click
 
 import bezierflow as bf
 
-from .printing import json_option, or_fail, print_table, write_json
-from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_numbers, task_options
+from .printing import check_writable, json_option, or_fail, print_table, write_json
+from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_rows, task_options
 from .stating import Statement, statement_options
 
 
@@ -38,12 +38,14 @@ def solve(
     start = None if task.x0 is None and statement.has_bounds else task.start
     if method.name == "auto" and samples:
         raise click.UsageError("--samples goes with a method of your choice; add --method gradient-descent, newton or adam")
-    flow, degree = "auto" if method.name == "auto" else method.lifted(samples), method.degree or "auto"
+    check_writable(output, ".bez")
+    check_writable(json_path)
+    flow, degree = "auto" if method.name == "auto" else or_fail(method.lifted, samples), method.degree or "auto"
     run = {"degree": degree, "n_iterations": iterations, "seed": task.seed, "progress": True, **statement.settings}
     solution = or_fail(bf.minimize, statement.named(task.objectives), start, flow, **run)
     _print_solution(solution)
     if output:
-        solution.save(output)
+        or_fail(solution.save, output)
         click.echo(f"written: {output}")
     write_json(json_path, _solution_figures(solution))
     if solution.result.reason is bf.Reason.NOT_AT_TOLERANCE:
@@ -63,8 +65,8 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     """
     import numpy as np
 
-    loaded = or_fail(bf.load, file)
-    weights = np.array([read_numbers(one, "T") for one in t])
+    check_writable(json_path)
+    loaded, weights = or_fail(bf.load, file), read_rows(t, "T")
     columns = {"t": weights}
     if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
         names, a = loaded.names, or_fail(loaded.pareto_set.chart, weights)
@@ -101,6 +103,8 @@ def fit(points: str, n_objectives: int, degree: int, weights: str | None, output
 
     With --weights by least squares; without, t is unknown and the all-at-once method finds it too.
     """
+    check_writable(output, ".bez", ".bsf", ".csv", ".tsv", ".json")
+    check_writable(json_path)
     x = or_fail(read_csv, points)
     figures: dict[str, float] = {"points": len(x), "degree": degree}
     if weights:
@@ -111,7 +115,7 @@ def fit(points: str, n_objectives: int, degree: int, weights: str | None, output
     else:
         surface, about = or_fail(bf.fit_points, x, n_objectives, degree, diagnostics=True)
         figures |= {"residual_rms": float(about.residual_rms), "converged": bool(about.converged)}
-    surface.save(output)
+    or_fail(surface.save, output)
     print_table(
         ["", ""],
         [[key.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value)] for key, value in figures.items()],

@@ -3,8 +3,9 @@
 import click
 
 import bezierflow as bf
+from bezierflow.arguments import read_count
 
-from .printing import json_option, or_fail, print_table, write_json
+from .printing import check_writable, json_option, or_fail, print_table, write_json
 from .reading import METHODS, MethodOptions, Task, method_options, read_numbers, task_options
 
 
@@ -24,8 +25,9 @@ def stability(
     With several --samples such as 16,64,256 it measures how stability and generalization gap fall with their number.
     """
     objectives, start, seed = task.objectives, task.start, task.seed
-    counts = [int(n) for n in read_numbers(samples, "--samples")]
-    flow = method.lifted(max(counts))
+    check_writable(json_path)
+    counts = [or_fail(read_count, n, "--samples", 1) for n in read_numbers(samples, "--samples")]
+    flow = or_fail(method.lifted, max(counts))
     if len(counts) == 1:
         solution = or_fail(bf.minimize, objectives, start, flow, n_iterations=iterations, seed=seed)
         report = or_fail(bf.stability.report, solution, epsilon=epsilon, n_twins=runs, seed=seed)

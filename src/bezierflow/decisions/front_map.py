@@ -106,7 +106,7 @@ def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMa
     return PolynomialMap(np.linalg.solve(design_matrix(nodes, degree), front.values(nodes)), n_objectives, degree)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _programs(code: Any, structure: Any) -> list[Callable]:
     """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..arguments import read_doubles, shown
 from ..atlas import Lowest, nearest_design, nearest_values
 from ..flow import Solution
 from ..precision import double_precision
@@ -43,10 +45,15 @@ def locate(solution: Solution, x: PyTree) -> Location:
     A variable that the solver saw by its logarithm counts by that.
     """
     view = view_of(solution)
+    x = jax.tree.map(lambda leaf: read_doubles(leaf, "x", "one design, shaped like x0"), x)
     with double_precision():
-        flat = encode(np.asarray(solution.raveling.ravel(x), dtype=float), solution.names.transforms)
+        flat = (
+            encode(np.asarray(solution.raveling.ravel(x), dtype=float), solution.names.transforms)
+            if x is not None
+            else np.zeros(0)
+        )
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
-        raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {x!r}")
+        raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {shown(x)}")
     if isinstance(view, AtlasView):
         found = nearest_design(view.atlas, flat)
         return _on_atlas(view, found, float(np.linalg.norm(view.atlas.flat(found.a) - flat)))

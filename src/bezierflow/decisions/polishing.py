@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..compilation import program
 from ..flow import Solution
 from ..methods import AbstractMethod, Newton
 from ..precision import double_precision
@@ -73,6 +74,6 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
     return replace(choice, question=question, x=solution.seen(solution.raveling.unravel(np.asarray(end))), f=signs * f)
 
 
-@eqx.filter_jit
+@program
 def _step(method: AbstractMethod, target: NearChoice, x: Array, state: Any) -> tuple[Array, Any]:
     return method.step(target, x, state)

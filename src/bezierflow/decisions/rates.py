@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 
+from ..arguments import read_doubles
 from ..flow import Solution
 from ..problems import Names
 from ..simplex import check_on_simplex, tangent_basis
@@ -54,7 +55,7 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     The normal is the left null vector of the M × (M−1) derivative along the simplex, in units of ranges.
     """
     view = view_of(solution)
-    t = np.asarray(t, dtype=float)
+    t = read_doubles(t, "t", "one point of the simplex")
     if t.ndim != 1:
         raise ValueError(f"t must be one point of the simplex, got shape {t.shape}")
     if isinstance(view, AtlasView):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..arguments import read_doubles, read_number
 from ..flow import Solution
 
 Bounds = Mapping[str | int, tuple[float | None, float | None]]
@@ -34,7 +35,11 @@ def bounds_array(solution: Solution, subject_to: Bounds, argument: str = "subjec
         m = objective_number(solution, objective, argument)
         if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
             raise ValueError(f"{argument}[{objective!r}] must be (lowest, highest) with None for no bound, got {pair!r}")
-        low, high = (-np.inf if pair[0] is None else float(pair[0])), (np.inf if pair[1] is None else float(pair[1]))
+        name, any_number = f"{argument}[{objective!r}]", lambda limit: limit == limit
+        low, high = (
+            open_end if limit is None else read_number(limit, name, "a pair of numbers, None for no bound", any_number)
+            for limit, open_end in zip(pair, (-np.inf, np.inf), strict=True)
+        )
         if not low <= high:
             raise ValueError(f"{argument}[{objective!r}] must have its lowest value first, got {pair!r}")
         bounds[m] = low, high
@@ -55,7 +60,7 @@ def numbers(solution: Solution, given: Numbers, argument: str, default: float | 
         for objective, value in given.items():
             values[objective_number(solution, objective, argument)] = value
     else:
-        values = np.asarray(given, dtype=float)
+        values = read_doubles(given, argument, f"{solution.n_objectives} numbers, one an objective")
     if values.shape != (solution.n_objectives,) or not np.isfinite(values).all():
         raise ValueError(f"{argument} must hold {solution.n_objectives} finite numbers, one an objective, got {given!r}")
     return values

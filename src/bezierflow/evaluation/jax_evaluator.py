@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol, runtime_checkable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..compilation import program
 from ..forms import Bridge, bridges, raise_failures
 from ..methods import Evaluations
 from ..precision import double_precision
@@ -99,17 +99,17 @@ def _value_and_gradients(objectives: Objectives, x: Array) -> tuple[Array, Array
     return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
 
 
-@eqx.filter_jit
+@program
 def _values(objectives: Objectives, x: Array) -> tuple[Array]:
     return (jax.vmap(objectives)(x),)
 
 
-@eqx.filter_jit
+@program
 def _jacobians(objectives: Objectives, x: Array) -> tuple[Array, Array]:
     return jax.vmap(partial(_value_and_gradients, objectives))(x)
 
 
-@eqx.filter_jit
+@program
 def _hessians(objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
     def gradients_twice(point: Array) -> tuple[Array, tuple[Array, Array]]:
         value, gradients = _value_and_gradients(objectives, point)
@@ -122,7 +122,7 @@ def _hessians(objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
     return jax.vmap(everything)(x)
 
 
-@eqx.filter_jit
+@program
 def _products(objectives: Objectives, x: Array, v: Array) -> tuple[Array]:
     def product(point: Array, direction: Array) -> Array:
         return jax.jvp(lambda y: _value_and_gradients(objectives, y)[1], (point,), (direction,))[1]

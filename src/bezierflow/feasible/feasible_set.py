@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..compilation import program
 from ..forms import raise_failures
 from ..precision import double_precision, on_host
 from ..simplex import kronecker
@@ -203,12 +204,12 @@ def _both(feasible: FeasibleSet, x: Array) -> _Both:
     return _Both(feasible.inequalities(x), feasible.equalities(x))
 
 
-@eqx.filter_jit
+@program
 def _values(feasible: FeasibleSet, x: Array) -> _Both:
     return jax.vmap(lambda point: _both(feasible, point))(x)
 
 
-@eqx.filter_jit
+@program
 def _rows(feasible: FeasibleSet, x: Array) -> tuple[Array, Array, Array, Array]:
     values, slopes = _both(feasible, x), jax.jacrev(lambda point: _both(feasible, point))(x)
     return values.g, slopes.g, values.h, slopes.h

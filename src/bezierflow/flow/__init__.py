@@ -2,6 +2,7 @@
 
 from .atlas_flow import AtlasFlow
 from .batches import Stochastic, average_along
+from .checkup import Checkup, check
 from .contract import AbstractFlow, Run
 from .drive import Iteration, drive
 from .front import FittedFront
@@ -21,6 +22,7 @@ __all__ = [
     "AbstractFlow",
     "AbstractRefit",
     "AtlasFlow",
+    "Checkup",
     "FittedFront",
     "Flow",
     "FlowState",
@@ -42,6 +44,7 @@ __all__ = [
     "TrainingState",
     "WeightsFlow",
     "average_along",
+    "check",
     "drive",
     "lift",
     "load",

@@ -31,8 +31,6 @@ class AbstractAutoFlow(AbstractFlow[State]):
     noise: float = eqx.field(static=True, default=0.0)
 
     def __check_init__(self) -> None:
-        if self.budget is not None and self.budget < 0:
-            raise ValueError(f"budget must be at least 0 evaluations, or None for no limit, got {self.budget}")
         _ = self.settings
 
     @property

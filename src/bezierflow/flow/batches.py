@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..compilation import program
 from ..forms import as_vector
 
 Batch = Any
@@ -142,7 +143,7 @@ def average_along(
     return jax.tree.map(lambda leaf: leaf / n, total)
 
 
-@eqx.filter_jit
+@program
 def _at_each(function: Sampled, x: PyTree, batch: Batch) -> PyTree:
     return jax.vmap(lambda x: function(x, batch))(x)
 

@@ -91,7 +91,7 @@ def _kink(evaluator: JaxEvaluator, objectives: Objectives, surface: BezierSimple
     width = np.maximum(np.ptp(points, axis=0), 1e-3 * (1 + np.abs(points).max()))
     for i in range(surface.n_variables):
         for m in range(M):
-            found = [_jump(evaluator, x, i, m, 2 * width[i]) for x in points]
+            found = [find_jump(evaluator, x, i, m, 2 * width[i]) for x in points]
             if np.isfinite(found).all() and np.ptp(found) <= 1e-6 * (1 + np.abs(found).max()):
                 place = 0.0 if abs(found[0]) < 1e-6 * width[i] else found[0]
                 return (
@@ -101,7 +101,7 @@ def _kink(evaluator: JaxEvaluator, objectives: Objectives, surface: BezierSimple
     return ""
 
 
-def _jump(evaluator: JaxEvaluator, x: Float[np.ndarray, " n_variables"], i: int, m: int, reach: float) -> float:
+def find_jump(evaluator: JaxEvaluator, x: Float[np.ndarray, " n_variables"], i: int, m: int, reach: float) -> float:
     """Where the slope of an objective by variable i jumps, within reach of x; not a number where it does not.
 
     A jump stays as the interval around it is halved, while any other difference of slopes vanishes with it.

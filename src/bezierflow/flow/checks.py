@@ -1,29 +1,57 @@
 """What `minimize` checks at its door, before anything is compiled."""
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..arguments import or_none, read_count, read_flag, read_function, read_nonnegative, read_reals, read_seed
 from ..bezier import BezierSimplex
 from ..feasible import feasible_set, raveling_of_bounds
 
 HALF_PRECISION = ("bfloat16", "float16")
 """Precisions with two or three digits."""
 
-
-def check_n_iterations(n_iterations: int | None) -> int | None:
-    """n_iterations, or an error in one line: it must be None or a whole number of at least 1."""
-    if n_iterations is not None and not (n_iterations >= 1 and n_iterations % 1 == 0):
-        raise ValueError(f"n_iterations must be a whole number of at least 1, got {n_iterations!r}")
-    return None if n_iterations is None else int(n_iterations)
+LARGEST_DEGREE = 1000
+"""Of a surface that is asked for."""
 
 
-def check_tol(tol: float | None) -> None:
-    """Raises unless tol is None or at least 0."""
-    if tol is not None and not tol >= 0:
-        raise ValueError(f"tol must be at least 0, got {tol!r}")
+class Limits(NamedTuple):
+    """What was asked of a run, in the form that is used inside."""
+
+    degree: int | Literal["auto"]
+    max_degree: int | None
+    n_iterations: int | None
+    tol: float | None
+    budget: int | None
+    seed: int
+
+
+def read_limits(asked: Limits) -> Limits:
+    """The same, each number read; an error in one line names the first that is wrong."""
+    return Limits(
+        read_degree(asked.degree),
+        or_none(read_count, asked.max_degree, "max_degree", 1, LARGEST_DEGREE),
+        or_none(read_count, asked.n_iterations, "n_iterations", 1),
+        or_none(read_nonnegative, asked.tol, "tol"),
+        or_none(read_count, asked.budget, "budget"),
+        read_seed(asked.seed),
+    )
+
+
+def read_degree(degree: Any) -> int | Literal["auto"]:
+    """A degree: "auto" or a whole number."""
+    if isinstance(degree, str) and degree == "auto":
+        return "auto"
+    return read_count(degree, "degree", 1, LARGEST_DEGREE, '"auto" leaves it to the method')
+
+
+def check_switches(callback: Any, progress: Any, vectorized: Any) -> None:
+    """Raises unless these are a function or None, and twice True or False."""
+    or_none(read_function, callback, "callback", "of an Iteration, which returns True to stop the run")
+    read_flag(progress, "progress")
+    read_flag(vectorized, "vectorized")
 
 
 def check_x0(x0: PyTree) -> PyTree:
@@ -46,15 +74,12 @@ def check_x0(x0: PyTree) -> PyTree:
                 f"x0 must be float32 or float64, got a leaf of {leaf.dtype}, which cannot tell points of a surface apart; "
                 "cast x0 to float32, and to half precision inside the objectives if they are to be computed so"
             )
-        try:
-            array = np.asarray(leaf, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"x0 must be an array or a pytree of arrays of numbers, got a leaf {leaf!r}") from None
-        if not np.isfinite(array).all():
-            raise ValueError(f"x0 must be finite, got {array.tolist()}")
-        return array
+        return read_reals(leaf, "x0", "an array or a pytree of arrays of numbers")
 
-    return jax.tree.map(as_float, x0)
+    x0 = jax.tree.map(as_float, x0)
+    if not sum(leaf.size for leaf in jax.tree.leaves(x0)):
+        raise ValueError("x0 must hold at least one number, got arrays without any")
+    return x0
 
 
 def center_of_bounds(bounds: Any, n_variables: int | None) -> PyTree:

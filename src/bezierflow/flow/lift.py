@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from ..arguments import read_count, shown
 from ..bezier import BezierSimplex, basis
-from ..compilation import NO_NESTED_THREADS
+from ..compilation import compiled, program
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
 from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations, GradientDescent
@@ -347,7 +348,7 @@ class Flow(AbstractFlow[FlowState]):
         return moved, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
 
 
-@eqx.filter_jit
+@program
 def _begin(flow: Flow, surface: BezierSimplex, seed: Array | np.ndarray) -> FlowState:
     return jax.tree.map(_settle_type, flow.begin(surface, jax.random.key(seed)))
 
@@ -373,7 +374,7 @@ def _loop(flow: Flow, objectives: Objectives, state: FlowState, most: Array) -> 
     return jax.lax.while_loop(lambda running: ~running[0].done & (running[0].k - first < most), iterate, (state, blank))
 
 
-_advance: Callable[..., tuple[FlowState, Info]] = eqx.filter_jit(_loop, compiler_options=NO_NESTED_THREADS)  # type: ignore[call-overload]
+_advance: Callable[..., tuple[FlowState, Info]] = compiled(_loop)
 
 
 def lift(
@@ -397,14 +398,19 @@ def lift(
     """
     if not isinstance(method, AbstractMethod):
         raise TypeError(
-            f"method must be a single-objective method such as GradientDescent(0.1) or Newton(), got {method!r}; "
+            f"method must be a single-objective method such as GradientDescent(0.1) or Newton(), got {shown(method)}; "
             "optimizers of optax, optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
         )
-    if int(degree) != degree or degree < 1:
-        raise ValueError(f"degree must be a whole number of at least 1, got {degree!r}")
-    if sampler is not None and not isinstance(sampler, AbstractSampler):
-        raise TypeError(f"sampler must be a sampler such as Uniform(100), got {sampler!r}")
-    return Flow(method, int(degree), sampler, scalarization or WeightedSum(), refit)
+    degree = read_count(degree, "degree", 1)
+    parts = {
+        "sampler": (sampler, AbstractSampler, "a sampler such as Uniform(100)"),
+        "scalarization": (scalarization, AbstractScalarization, "a scalarization such as WeightedSum()"),
+        "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
+    }
+    for name, (part, kind, wanted) in parts.items():
+        if part is not None and not isinstance(part, kind):
+            raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
+    return Flow(method, degree, sampler, scalarization or WeightedSum(), refit)
 
 
 def _is_field(leaf: Any) -> bool:

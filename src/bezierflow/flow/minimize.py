@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 from jaxtyping import PyTree
 
+from ..arguments import shown
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
+from ..compilation import forget_programs
 from ..feasible import FeasibleSet
 from ..methods import AbstractMethod
 from ..precision import double_precision
@@ -15,7 +17,7 @@ from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
 from .batches import Stochastic
-from .checks import check_n_iterations, check_tol, is_single
+from .checks import Limits, check_switches, is_single, read_limits
 from .contract import AbstractFlow
 from .drive import Callback, shaped
 from .lift import Flow, lift
@@ -110,8 +112,10 @@ def minimize(  # noqa: PLR0913
             differ in scale by more than 100; `made_by["x_scale"]` says what was used.
     """
     began = time.perf_counter()
-    n_iterations = check_n_iterations(n_iterations)
-    check_tol(tol)
+    limits = read_limits(Limits(degree, max_degree, n_iterations, tol, budget, seed))
+    degree, max_degree, n_iterations, tol, budget, seed = limits
+    check_switches(callback, progress, vectorized)
+    forget_programs()
     if isinstance(objectives, Stochastic):
         _refuse_with_batches(bounds=bounds, constraints=constraints, maximize=maximize, transforms=transforms, tol=tol)
         _refuse_with_batches(parametrization=parametrization, max_degree=max_degree, budget=budget, x_scale=x_scale)
@@ -196,8 +200,8 @@ def _automatic(
     if method != "auto":
         raise ValueError(f'method must be "auto", a single-objective method such as Newton(), or a flow, got {method!r}')
     kinds = {None: NormalFlow, "free": NormalFlow, "weights": WeightsFlow}
-    if parametrization not in kinds:
-        raise ValueError(f'parametrization must be "free" or "weights", got {parametrization!r}')
+    if not isinstance(parametrization, str | None) or parametrization not in kinds:
+        raise ValueError(f'parametrization must be "free" or "weights", got {shown(parametrization)}')
     return kinds[parametrization](degree, max_degree, AUTO_TOL if tol is None else tol, budget)
 
 

@@ -7,13 +7,14 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..arguments import read_doubles
 from ..atlas import BezierAtlas, lowest_total
-from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
+from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive, write_archive
+from ..compilation import program
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import bridges, domain_around, raise_failures, read_function
@@ -227,7 +228,7 @@ class Solution:
         return self.design(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
 
     def _t_for_weights(self, weights: Any) -> Float[np.ndarray, " n_objectives"]:
-        w = np.asarray(weights, dtype=float)
+        w = read_doubles(weights, "weights", f"{self.n_objectives} numbers of at least 0")
         if w.shape != (self.n_objectives,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
             raise ValueError(
                 f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
@@ -237,7 +238,7 @@ class Solution:
         return t_for_weights(self._minimized, self._front_slope, self.n_objectives, w / w.sum())
 
     def _t_for_aspiration(self, aspiration: Any) -> Float[np.ndarray, " n_objectives"]:
-        f = np.asarray(aspiration, dtype=float)
+        f = read_doubles(aspiration, "aspiration", f"{self.n_objectives} finite numbers")
         if f.shape != (self.n_objectives,) or not np.isfinite(f).all():
             raise ValueError(f"aspiration must be {self.n_objectives} finite numbers, got {np.asarray(aspiration).tolist()}")
         if isinstance(self.pareto_set, BezierAtlas):
@@ -248,6 +249,7 @@ class Solution:
         """The front with the sign of maximized objectives changed."""
         return self.names.signs * np.asarray(self.front(t))
 
+    @quiet()
     def spread(self, n: int) -> Points:
         """Pareto points spread evenly over the front, n of them, corners among them; objectives count in units of their range.
 
@@ -366,7 +368,7 @@ class Solution:
         write_archive(path, *to_archive({**vars(self), "known_error": error, "known_front": front}))
 
 
-@eqx.filter_jit
+@program
 def _values(objectives: Callable, x: Any, batch_axes: int) -> Array:
     for _ in range(batch_axes):
         objectives = jax.vmap(objectives)
@@ -383,21 +385,58 @@ def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = No
     if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":
-            return _with_objectives(from_archive(manifest, arrays), objectives)
+            with file_at_fault(path):
+                fields = from_archive(manifest, arrays)
+            return _with_objectives(fields, objectives, path)
     if objectives is not None:
         raise ValueError(f"objectives go with a solution, but {os.fspath(path)} holds a surface alone")
     return load_surface(path)
 
 
-def _with_objectives(fields: dict[str, Any], objectives: Any) -> Solution:
-    """A solution from a file; objectives may have any form that `minimize` takes."""
+AGREES = 1e-3
+"""Values of objectives given for a file may differ from its front by this share of ranges, beside ten times the front's error."""
+
+
+def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLike[str]) -> Solution:
+    """A solution from a file; objectives may have any form that `minimize` takes, and must have the values that the file has."""
+    stored = Solution(objectives=None, **fields)
     if objectives is None:
-        return Solution(objectives=None, **fields)
-    pareto_set, raveling = fields["pareto_set"], fields["raveling"]
-    x = pareto_set(np.zeros(pareto_set.n_objectives)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
+        return _flagged(stored)
+    pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
+    x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)
     anywhere = np.full(len(point), np.inf)
     form = read_function(objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False)
-    if form.n_rows != pareto_set.n_objectives:
-        raise ValueError(f"objectives must return {pareto_set.n_objectives} values for this solution, got {form.n_rows}")
-    return Solution(objectives=form.of_x, **fields)
+    if form.n_rows != M:
+        raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
+    given = replace(stored, objectives=form.of_x)
+    _check_same_front(stored, given, path)
+    return given
+
+
+def _flagged(stored: Solution) -> Solution:
+    """The same with a flag where the front in the file is far from the objectives, which nobody has given."""
+    error, front = stored.known_error, stored.known_front
+    if error is None or front is None or not front.is_rough or Flag.FRONT_ROUGH in error.flags:
+        return stored
+    return replace(stored, known_error=replace(error, flags=(*error.flags, Flag.FRONT_ROUGH)))
+
+
+def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
+    """Raises unless the objectives given have the values of the file at its corners and in the middle."""
+    M, pareto_set = stored.n_objectives, stored.pareto_set
+    if isinstance(pareto_set, BezierAtlas):
+        t = spread_chart(pareto_set, M + 1)
+        slack = 10 * (stored.error.front or 0.0) * np.abs(pareto_set.units.span)
+    else:
+        t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
+        slack = 10 * stored.fitted_front.max
+    old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
+    slack = slack + AGREES * np.ptp(old, axis=0) + 1e-6 * np.abs(old).max(axis=0)
+    wrong = np.argwhere(~(np.abs(new - old) <= slack))
+    if len(wrong):
+        row, m = wrong[0]
+        raise ValueError(
+            f"objectives are not those of {os.fspath(path)}: {stored.names.objectives[m]} is {new[row, m]:.6g} at "
+            f"t={t[row].tolist()}, where the file has {old[row, m]:.6g}; give the function that the file was made with, or none"
+        )

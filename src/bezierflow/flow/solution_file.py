@@ -6,8 +6,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..atlas import BezierAtlas, describe_atlas, restore_atlas
-from ..bezier import BezierSimplex, describe_surface, restore_surface
+from ..arguments import printable, read_count, read_nonnegative, read_number
+from ..atlas import BezierAtlas, array_names, describe_atlas, restore_atlas
+from ..bezier import BezierSimplex, check_arrays, describe_surface, restore_surface
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
 from ..problems import Names
@@ -16,6 +17,8 @@ from .raveling import Raveling
 from .result import Reason, Result, Stats
 
 Arrays = dict[str, np.ndarray]
+
+FRONT_ERRORS = ("front_error/rms", "front_error/max")
 
 
 def to_archive(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
@@ -41,7 +44,7 @@ def _describe_simplex(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
     pareto_set, set_arrays = describe_surface(fields["pareto_set"].on_host(), "pareto_set")
     fitted: FittedFront = fields["known_front"]
     front, front_arrays = describe_surface(fitted.surface.on_host(), "front")
-    errors = {"front_error/rms": fitted.rms, "front_error/max": fitted.max}
+    errors = dict(zip(FRONT_ERRORS, (fitted.rms, fitted.max), strict=True))
     return {"pareto_set": pareto_set, "front": front}, {**set_arrays, **front_arrays, **errors}
 
 
@@ -56,29 +59,48 @@ def _describe_atlas(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
 
 def _restore(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     """The Pareto set, how x lies in a flat vector, and the fitted front of a single surface."""
+    history = [name for name in arrays if name.startswith("history/")]
     if "atlas" in manifest:
+        check_arrays(arrays, [manifest["example"]], [*history, *array_names(manifest["atlas"])])
         raveling = Raveling.of(restore_surface(manifest["example"], arrays).vertex(0))
         return {"pareto_set": restore_atlas(manifest["atlas"], arrays, raveling), "raveling": raveling}
+    check_arrays(arrays, [manifest["pareto_set"], manifest["front"]], [*history, *FRONT_ERRORS])
     pareto_set, front = restore_surface(manifest["pareto_set"], arrays), restore_surface(manifest["front"], arrays)
-    fitted = FittedFront(front, arrays["front_error/rms"], arrays["front_error/max"])
+    M = pareto_set.n_objectives
+    if front.n_objectives != M or np.shape(front.control_points)[1:] != (M,):
+        raise ValueError(f"its front must have {M} objectives as its set has, and as many values")
+    for name in FRONT_ERRORS:
+        if arrays[name].shape != (M,) or not (np.isfinite(arrays[name]).all() and (arrays[name] >= 0).all()):
+            raise ValueError(f"{name} must be {M} finite numbers of at least 0")
+    fitted = FittedFront(front, *(arrays[name] for name in FRONT_ERRORS))
     return {"pareto_set": pareto_set, "raveling": Raveling.of(pareto_set.vertex(0)), "known_front": fitted}
 
 
 def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """The fields of the `Solution` that a file was written from, all but its objectives and its origin."""
-    try:
-        stats = manifest["stats"]
-        return {
-            **_restore(manifest, arrays),
-            "names": Names.from_dict(manifest["names"]),
-            "result": Result(Reason[manifest["result"]["reason"]], manifest["result"]["message"]),
-            "stats": Stats(Evaluations(**stats["evaluations"]), stats["iterations"], stats["seconds"]),
-            "history": {name.removeprefix("history/"): v for name, v in arrays.items() if name.startswith("history/")},
-            "made_by": manifest["made_by"],
-            "known_error": _error_from_json(manifest["error"]),
-        }
-    except KeyError as error:
-        raise ValueError(f"the file of a solution is incomplete: it lacks {error}") from error
+    """The fields of the `Solution` that a file was written from, all but its objectives and its origin.
+
+    Whatever cannot be of a solution raises; `bezier.file_at_fault` says of which file.
+    """
+    fields = _restore(manifest, arrays)
+    stats, result = manifest["stats"], manifest["result"]
+    counts = {name: read_count(n, name) for name, n in stats["evaluations"].items()}
+    history = {name.removeprefix("history/"): array for name, array in arrays.items() if name.startswith("history/")}
+    if any(array.ndim != 1 or array.dtype.kind not in "biuf" for array in history.values()):
+        raise ValueError("its history must be rows of numbers")
+    if not isinstance(manifest["made_by"], dict):
+        raise TypeError("made_by must be an object")
+    names = Names.from_dict(manifest["names"])
+    return {
+        **fields,
+        "names": names.complete(fields["pareto_set"].n_objectives, fields["raveling"].n_variables),
+        "result": Result(Reason[result["reason"]], printable(result["message"])),
+        "stats": Stats(
+            Evaluations(**counts), read_count(stats["iterations"], "iterations"), read_nonnegative(stats["seconds"], "seconds")
+        ),
+        "history": history,
+        "made_by": manifest["made_by"],
+        "known_error": _error_from_json(manifest["error"]),
+    }
 
 
 def _error_to_json(error: ErrorEstimate) -> dict[str, Any]:
@@ -89,6 +111,14 @@ def _error_to_json(error: ErrorEstimate) -> dict[str, Any]:
 
 
 def _error_from_json(fields: dict[str, Any]) -> ErrorEstimate:
-    numbers: dict[str, Any] = {name: value for name, value in fields.items() if name != "flags"}
-    numbers = {name: float(value) if isinstance(value, str) else value for name, value in numbers.items()}
+    """The estimate, whose numbers are at least 0 or not known."""
+    numbers = {name: _size(value, name) for name, value in fields.items() if name != "flags"}
     return ErrorEstimate(**numbers, flags=tuple(Flag[name] for name in fields["flags"]))
+
+
+def _size(value: Any, name: str) -> Any:
+    """A number of at least 0; as text where it is infinite or not a number, None where there is none."""
+    if value is None or (type(value) is int and value >= 0):
+        return value
+    number = float(value) if value in ("nan", "inf") else value
+    return read_number(number, name, "a number of at least 0, or nan as text", lambda size: not size < 0)

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree, UInt
 
 from ..bezier import BezierSimplex, basis
+from ..compilation import program
 from ..forms import as_vector
 from ..methods import AbstractGradientMethod, Evaluations
 from ..normal import ErrorEstimate
@@ -301,12 +302,12 @@ def _check_types(x: PyTree) -> None:
             )
 
 
-@eqx.filter_jit
+@program
 def _step(flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch: Batch) -> tuple[TrainingState, Info]:
     return flow.step(objectives, state, batch)
 
 
-@eqx.filter_jit
+@program
 def _advance(
     flow: StochasticFlow, objectives: Sampled, state: TrainingState, most: Array | np.ndarray
 ) -> tuple[TrainingState, Info]:

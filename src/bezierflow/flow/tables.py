@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""A text that starts with one of these is a formula to a spreadsheet; an apostrophe before it makes it a text."""
+"""A text that starts with one of these, spaces apart, is a formula to a spreadsheet; an apostrophe before it makes it a text."""
 
 
 def columns(points: Points, names: Names, raveling: Raveling) -> dict[str, np.ndarray]:
@@ -46,7 +46,7 @@ def to_csv_text(table: dict[str, np.ndarray]) -> str:
     """The table as CSV: a heading, then one point a line, each number with the digits that it takes to read it back exactly."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([f"'{name}" if name.startswith(FORMULA_STARTS) else name for name in table])
+    writer.writerow([f"'{name}" if name.lstrip().startswith(FORMULA_STARTS) else name for name in table])
     writer.writerows(np.column_stack(list(table.values())).tolist())
     return text.getvalue()
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from ..bezier import BezierSimplex
+from ..compilation import program
 from ..forms import as_vector
 from ..methods import AbstractMethod, Evaluations
 from ..problems import Names
@@ -59,7 +60,7 @@ def train(problem: Stochastic, x0: PyTree, settings: Settings) -> Solution:
     return replace(solution, made_by=made_by, stats=replace(solution.stats, seconds=time.perf_counter() - began))
 
 
-@eqx.filter_jit
+@program
 def _begin(flow: StochasticFlow, function: Sampled, start: BezierSimplex, seed: Array | np.ndarray) -> TrainingState:
     """The first state, compiled as one program."""
     return flow.init(function, start, seed)

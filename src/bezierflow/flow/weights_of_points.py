@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..bezier import BezierSimplex
+from ..compilation import program
 from ..evaluation import JaxEvaluator
 from ..normal import face_multipliers
 from ..precision import double_precision
@@ -31,7 +31,7 @@ def multipliers(
         return np.asarray(_multipliers(gradients, support(t)))
 
 
-@eqx.filter_jit
+@program
 def _multipliers(gradients: Array | np.ndarray, faces: Bool[Array | np.ndarray, "n n_objectives"]) -> Array:
     def of_point(gradients: Array, face: Array | np.ndarray) -> Array:
         size = jnp.linalg.norm(gradients, axis=1)

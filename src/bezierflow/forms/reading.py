@@ -75,6 +75,7 @@ def read_function(function: Any, raveling: Raveling, domain: Domain, name: str, 
         program, values, is_array = _traced(joined, raveling, domain.x)
     except Exception as error:
         return _untraceable(function, raveling, domain, name, error)
+    _check_indices(joined, raveling, domain.x, name)
     of_x: Any = function if is_array and callable(function) else joined
     form = Form(of_x, of_x if raveling.is_vector else Raveled(of_x, raveling), check_shape(values, name), "a JAX function", True)
     return _partly_differentiable(form, raveling, domain, twice) if _is_doubtful(program.jaxpr) else form
@@ -107,6 +108,20 @@ def _traced(function: Joined, raveling: Raveling, x: np.ndarray) -> tuple[Any, A
     with double_precision():
         program, values = jax.make_jaxpr(flat, return_shape=True)(x)
     return program, values, kinds[-1] not in (list, tuple)
+
+
+def _check_indices(function: Joined, raveling: Raveling, x: np.ndarray, name: str) -> None:
+    """Raises for an index beyond the end of x, which NumPy refuses and JAX takes for the last one.
+
+    The function is traced with a NumPy array for x: nothing is computed but what NumPy computes by itself.
+    """
+    try:
+        with double_precision(), np.errstate(all="ignore"):
+            jax.eval_shape(lambda: as_vector(function.values(raveling.unravel(x.copy()))))
+    except IndexError as error:
+        raise ValueError(f"{name} index x beyond its end: {error}; JAX would read the last entry instead") from error
+    except Exception:  # a function of JAX's arrays alone, which has been traced already
+        return
 
 
 def check_shape(values: Any, name: str) -> int:
@@ -176,9 +191,15 @@ def _untraceable(function: Any, raveling: Raveling, domain: Domain, name: str, e
             failures.append(failure)
     telling = failures[0] if isinstance(error, jax.errors.JAXTypeError) else failures[-1]
     if isinstance(error, jax.errors.JAXTypeError) or str(telling).startswith(name):
-        raise type(telling)(str(telling).strip().split("\n")[0]) from telling
-    first_line = str(error).strip().split("\n")[0]
-    raise type(error)(f"{name} failed for x of shape {shapes}: {first_line}") from error
+        raise _in_one_line(telling) from telling
+    raise _in_one_line(error, f"{name} failed for x of shape {shapes}: ") from error
+
+
+def _in_one_line(error: Exception, before: str = "") -> Exception:
+    """The same kind of error with the first line of its message; one of the user's own kind is left as it is."""
+    if type(error).__module__ != "builtins" or isinstance(error, UnicodeError | OSError):
+        return error
+    return type(error)(before + str(error).strip().split("\n")[0])
 
 
 def _host_form(host: HostFunction, raveling: Raveling, domain: Domain, name: str) -> Form:

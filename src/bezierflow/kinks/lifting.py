@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..compilation import program
 from ..precision import double_precision
 from ..simplex import kronecker
 from .interpreter import beyond_reach, count_kinks
@@ -184,7 +185,7 @@ def _outputs(lifted: Lifted, x: Array, u: Array) -> Array:
     return jnp.concatenate([f, *(each.parts.ravel() for each in kinks)])
 
 
-@eqx.filter_jit
+@program
 def _slopes(lifted: Lifted, x: Array, u: Array) -> Float[Array, "n n_outputs n_auxiliary"]:
     return jax.vmap(jax.jacfwd(lambda x, u: _outputs(lifted, x, u), argnums=1))(x, u)
 
@@ -193,7 +194,7 @@ def _slopes_at(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> Float[np.ndarray
     return np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
 
 
-@eqx.filter_jit
+@program
 def _parts(lifted: Lifted, x: Array) -> list[Array]:
     def parts(x: Array) -> list[Array]:
         return [each.parts for each in lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))[1]]

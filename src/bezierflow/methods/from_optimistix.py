@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..arguments import read_count, shown
 from .method import AbstractMethod, Evaluations, Objective
 
 if TYPE_CHECKING:
@@ -31,10 +32,8 @@ class Optimistix(AbstractMethod):
         import optimistix as optx  # half a second that only its users pay
 
         if not isinstance(minimiser, optx.AbstractMinimiser):
-            raise TypeError(f"minimiser must be an optimistix minimiser such as optx.BFGS(1e-8, 1e-8), got {minimiser!r}")
-        if n_steps < 1:
-            raise ValueError(f"n_steps must be at least 1, got {n_steps}")
-        self.minimiser, self.n_steps = minimiser, int(n_steps)
+            raise TypeError(f"minimiser must be an optimistix minimiser such as optx.BFGS(1e-8, 1e-8), got {shown(minimiser)}")
+        self.minimiser, self.n_steps = minimiser, read_count(n_steps, "n_steps", 1)
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
         """No steps taken yet."""

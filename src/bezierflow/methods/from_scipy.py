@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from ..arguments import read_count, shown
+from ..compilation import program
 from .method import AbstractMethod, Evaluations, Objective
 
 Counts = Int[Array | np.ndarray, "3"]
@@ -19,6 +21,10 @@ WITHOUT_GRADIENT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
 
 WITH_HESSIAN = frozenset({"newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact"})
 """SciPy's methods for smooth unconstrained problems that take a Hessian."""
+
+
+KNOWN = WITHOUT_GRADIENT | WITH_HESSIAN | {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp", "trust-constr"}
+"""All of them, in lower case."""
 
 
 class SciPy(AbstractMethod):
@@ -40,9 +46,11 @@ class SciPy(AbstractMethod):
     options: dict[str, object] = eqx.field(static=True)
 
     def __init__(self, method: str = "L-BFGS-B", n_steps: int = 20, options: Mapping[str, object] | None = None):
-        if n_steps < 1:
-            raise ValueError(f"n_steps must be at least 1, got {n_steps}")
-        self.method, self.n_steps, self.options = method, int(n_steps), dict(options or {})
+        if not isinstance(method, str) or method.lower() not in KNOWN:
+            raise ValueError(
+                f"method must be a method of scipy.optimize.minimize ({', '.join(sorted(KNOWN))}), got {shown(method)}"
+            )
+        self.method, self.n_steps, self.options = method, read_count(n_steps, "n_steps", 1), dict(options or {})
 
     def init(self, x: Float[Array, "..."]) -> Counts:
         """What the last application evaluated: nothing yet."""
@@ -76,16 +84,16 @@ class SciPy(AbstractMethod):
 
 
 # One compilation for each kind of objective: t is an array leaf of it, so a new t does not compile a new program.
-@eqx.filter_jit
+@program
 def _value(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
     return objective(x)
 
 
-@eqx.filter_jit
+@program
 def _gradient(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
     return jax.grad(objective)(x)
 
 
-@eqx.filter_jit
+@program
 def _hessian(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, "n_variables n_variables"]:
     return jax.hessian(objective)(x)

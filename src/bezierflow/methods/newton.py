@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..arguments import read_probability
 from .method import AbstractMethod, Evaluations, Objective
 from .step_size import StepSize, at_iteration, check_step_size
 
@@ -23,9 +24,7 @@ class Newton(AbstractMethod):
     floor: float
 
     def __init__(self, step_size: StepSize = 1.0, floor: float = 1e-8):
-        if not 0 < floor < 1:
-            raise ValueError(f"floor must lie between 0 and 1, got {floor!r}")
-        self.step_size, self.floor = check_step_size(step_size), float(floor)
+        self.step_size, self.floor = check_step_size(step_size), read_probability(floor, "floor")
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
         """The number of the first iteration, k = 1."""

@@ -4,10 +4,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from ..arguments import read_doubles
+
 
 def as_points(points: ArrayLike, argument: str, width: int | None = None) -> Float[np.ndarray, "n width"]:
     """The points as float64, one a row, or a ValueError that names the argument."""
-    array = np.asarray(points, dtype=float)
+    array = read_doubles(points, argument, "a matrix of numbers with one point a row")
     if array.ndim != 2 or len(array) == 0:
         raise ValueError(f"{argument} must be a matrix with one point a row, at least one, got shape {array.shape}")
     if width is not None and array.shape[1] != width:

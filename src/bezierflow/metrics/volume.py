@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from ..arguments import read_doubles, shown
 from .point_set import as_points
 
 LEVELS = {2: (313, 1250, 5000), 3: (128, 512, 2048), 4: (64, 256, 1024), 5: (50, 200, 800)}
@@ -81,9 +82,9 @@ def _extrapolated(volumes: Sequence[float], levels: Sequence[int], dimension: in
 
 
 def _volume(front: Float[np.ndarray, "n n_objectives"], reference: ArrayLike) -> float:
-    point = np.asarray(reference, dtype=float)
+    point = read_doubles(reference, "reference", "one point of objective values")
     if point.shape != front.shape[1:] or not np.isfinite(point).all():
-        raise ValueError(f"reference must be one finite point of {front.shape[1]} objectives, got {reference!r}")
+        raise ValueError(f"reference must be one finite point of {front.shape[1]} objectives, got {shown(reference)}")
     import moocore
 
     return float(moocore.hypervolume(front, ref=point))

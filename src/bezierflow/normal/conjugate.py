@@ -11,12 +11,12 @@ added it gives the tangents H⁻¹Uᵀ, and without U the step of Newton's metho
 from functools import partial
 from typing import Literal, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from ..compilation import program
 from ..evaluation import Objectives
 from .layout import Layout
 
@@ -74,7 +74,7 @@ def look(layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"
     return _look(layout, objectives, x)
 
 
-@eqx.filter_jit
+@program
 def _look(layout: Layout, objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
     def everything(point: Array) -> tuple[Array, Array]:
         value, pullback = jax.vjp(objectives, point)
@@ -86,7 +86,7 @@ def _look(layout: Layout, objectives: Objectives, x: Array) -> tuple[Array, Arra
     return layout.whole(values), gradients, layout.whole(gram)
 
 
-@eqx.filter_jit
+@program
 def values_at(layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]) -> Float[Array, "n n_objectives"]:
     """Values alone."""
     return layout.whole(jax.vmap(objectives)(layout.split(x)))
@@ -145,7 +145,7 @@ class _State(NamedTuple):
     count: Array
 
 
-@eqx.filter_jit
+@program
 def _conjugate(  # noqa: PLR0913
     layout: Layout,
     objectives: Objectives,
@@ -216,7 +216,7 @@ def _conjugate(  # noqa: PLR0913
     return (layout.split(end.d), *map(layout.whole, small))
 
 
-@eqx.filter_jit
+@program
 def diagonal_probe(
     layout: Layout, objectives: Objectives, kind: Curvature, x: Float[Array, " n_variables"], n: int
 ) -> Float[Array, "2 n_objectives n_variables"]:

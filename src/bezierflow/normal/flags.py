@@ -53,6 +53,10 @@ class Flag(Enum):
         "held-out points lie far from the surface: the points scatter, are too few, or are no single curved simplex; "
         "do not trust the surface between the points"
     )
+    FRONT_ROUGH = (
+        "objective values in the file are a fit that misses them by more than 1 % of their range somewhere: "
+        "load it with objectives=f for exact ones"
+    )
     ESTIMATE_INVALID = "the distance could not be estimated at some points: take the error with caution"
     NOT_ESTIMATED = (
         "the distance to the Pareto set was not estimated, because that takes Hessians which are too large or which the "

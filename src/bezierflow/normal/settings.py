@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+from ..arguments import or_none, read_count, read_positive
 from .nodes import largest_degree
 from .patch import Goal
 from .schedule import Schedule
@@ -42,12 +43,11 @@ class Settings:
     schedule: Schedule = field(default_factory=Schedule, repr=False)
 
     def __post_init__(self) -> None:
-        if self.degree != "auto" and (not isinstance(self.degree, int) or self.degree < 1):
-            raise ValueError(f'degree must be "auto" or a whole number of at least 1, got {self.degree!r}')
-        if self.max_degree is not None and self.max_degree < 1:
-            raise ValueError(f"max_degree must be at least 1, got {self.max_degree}")
-        if not self.tol > 0:
-            raise ValueError(f"tol must be above 0, a share of the set's diameter, got {self.tol}")
+        if self.degree != "auto":
+            object.__setattr__(self, "degree", read_count(self.degree, "degree", 1, advice='"auto" leaves it to the flow'))
+        object.__setattr__(self, "max_degree", or_none(read_count, self.max_degree, "max_degree", 1))
+        object.__setattr__(self, "budget", or_none(read_count, self.budget, "budget"))
+        read_positive(self.tol, "tol", "it is a share of the set's diameter")
 
     def goal(self, n_objectives: int) -> Goal:
         """What rounds aim at."""

@@ -10,6 +10,7 @@ from ..atlas import BezierAtlas, Piece
 from ..flow import Solution
 from ..problems import Names
 from ..simplex import tangent_basis
+from .door import of_solution
 from .palette import FLOW_COLOR
 from .space import axes_or_new, heading
 
@@ -27,6 +28,7 @@ Image = Callable[[np.ndarray], np.ndarray]
 """From chart points to points, one a row."""
 
 
+@of_solution
 def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
     """Draws the chart of an atlas with its regions, one color for each label, and returns the axes.
 

@@ -12,6 +12,7 @@ from ..atlas import BezierAtlas
 from ..flow import Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
+from .door import of_solution
 from .palette import CHOICE_COLOR
 from .space import Map, axes_or_new, draw_image, finish, heading
 
@@ -32,6 +33,7 @@ class HasValues(Protocol):
         ...
 
 
+@of_solution
 def front(
     solution: Solution,
     *,

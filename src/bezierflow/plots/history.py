@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..flow import Solution
+from .door import of_solution
 from .palette import SERIES
 from .space import axes_or_new, heading
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@of_solution
 def history(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
     """Draws what the run recorded in `solution.history` against the iteration; returns the axes.
 

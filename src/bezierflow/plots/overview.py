@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..bezier import BezierSimplex
 from ..flow import Solution
+from .door import of_solution
 from .front import front
 from .matplotlib_import import pyplot
 from .pairs import pairs
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@of_solution
 def overview(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the set beside the front where both can be seen in space, else all pairs of objectives; returns the figure."""
     n_objectives, n_variables = solution.n_objectives, solution.raveling.n_variables

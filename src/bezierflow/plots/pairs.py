@@ -8,6 +8,7 @@ import numpy as np
 from ..atlas import BezierAtlas
 from ..flow import Solution
 from ..simplex import grid, spread_nodes
+from .door import of_solution
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, SERIES
 from .space import heading
@@ -19,6 +20,7 @@ N_POINTS = 3000
 """Points of the front in each panel."""
 
 
+@of_solution
 def pairs(solution: Solution, *, title: str = "") -> "Figure":
     """Draws every pair of objectives: the whole front's shadow, with the edge of those two objectives; returns the figure.
 
@@ -52,6 +54,7 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
     return figure
 
 
+@of_solution
 def edges(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
     if isinstance(solution.pareto_set, BezierAtlas):

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from ..flow import Solution, local_error
 from ..simplex import grid
+from .door import of_solution
 from .palette import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles
 from .space import axes_or_new, heading
 
@@ -24,6 +25,7 @@ Quantity = Callable[[np.ndarray], np.ndarray]
 """A function of many t at once, one a row, with one number for each."""
 
 
+@of_solution
 def ternary(
     solution: Solution,
     what: str | int | Quantity = 0,
@@ -48,6 +50,7 @@ def ternary(
     return _draw_heat(_finish(axes_or_new(ax, (5.6, 4.8)), solution, title), values, RESOLUTION, label, log)
 
 
+@of_solution
 def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
     """Draws the estimated distance of the surface to the Pareto set: a heat map for three objectives, a curve for two.
 

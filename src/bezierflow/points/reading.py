@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from ..arguments import read_doubles
 from ..bezier import Raveling
 from ..feasible import FeasibleSet, feasible_set
 from ..problems import Names
@@ -90,7 +91,7 @@ def _text_columns(table: object) -> list[str]:
 
 def _leaf(values: ArrayLike, argument: str) -> np.ndarray:
     """One part of designs that lie in a dict: an array with one point a row."""
-    array = np.asarray(values, dtype=float)
+    array = read_doubles(values, argument, "an array of numbers with one point a row")
     if array.ndim < 1:
         raise ValueError(f"{argument} must be an array with one point a row, got a single number")
     return array

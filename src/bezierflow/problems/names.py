@@ -1,11 +1,13 @@
 """Names, units, directions and scales of objectives and variables: they go with a problem into its solution, file and plots."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Float
 
+from ..arguments import CONTROL, shown
 from .transforms import KINDS
 
 DIRECTIONS = ("minimize", "maximize")
@@ -40,8 +42,8 @@ class Names:
         for kind in ("objectives", "variables"):
             texts = getattr(self, kind)
             if len(set(texts)) < len(texts):
-                repeated = next(text for text in texts if texts.count(text) > 1)
-                raise ValueError(f"{kind} must have distinct names, got {repeated!r} more than once in {texts}")
+                repeated = Counter(texts).most_common(1)[0][0]
+                raise ValueError(f"{kind} must have distinct names, got {repeated!r} more than once in {shown(texts)}")
         for names, given, kind in (
             (self.objectives, self.objective_units, "objective_units"),
             (self.variables, self.variable_units, "variable_units"),
@@ -74,7 +76,7 @@ class Names:
         for k, field in enumerate(fields(self)):
             texts, size, kind = getattr(self, field.name), (n_objectives, n_variables)[k % 2], ("objectives", "variables")[k % 2]
             if texts and size is not None and len(texts) != size:
-                raise ValueError(f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}: {texts}")
+                raise ValueError(f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}: {shown(texts)}")
 
     def replaced(
         self,
@@ -144,24 +146,28 @@ class Names:
     @classmethod
     def from_dict(cls, data: Mapping[str, Sequence[str]]) -> "Names":
         """What `to_dict` gave, back again; a missing list means "not given"."""
+        if not isinstance(data, Mapping):
+            raise TypeError(f"names must be given by kind, as in {{'objectives': ['cost', 'mass']}}, got {shown(data)}")
         unknown = sorted(set(data) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"names must hold {[field.name for field in fields(cls)]} and nothing else, got {unknown}")
-        return cls(**{name: tuple(texts) for name, texts in data.items()})
+        return cls(**{name: _as_texts(texts, name) for name, texts in data.items()})
 
 
 def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise TypeError(f"{argument} must be a sequence of texts, one for each, got {texts!r}")
+        raise TypeError(f"{argument} must be a sequence of texts, one for each, got {shown(texts)}")
     for text in texts:
         if not isinstance(text, str):
-            raise TypeError(f"{argument} must hold texts alone, got {text!r} in {tuple(texts)}")
+            raise TypeError(f"{argument} must hold texts alone, got {shown(text)} in {shown(tuple(texts))}")
+        if CONTROL.search(text):
+            raise ValueError(f"{argument} must hold texts without control characters, got {shown(text)}")
     return tuple(texts)
 
 
 def _check_number(names: tuple[str, ...], given: tuple[str, ...], kind: str) -> None:
     if names and given and len(names) != len(given):
-        raise ValueError(f"{kind} must hold one text for each of {', '.join(names)}, got {len(given)}: {given}")
+        raise ValueError(f"{kind} must hold one text for each of {shown(', '.join(names))}, got {len(given)}: {shown(given)}")
 
 
 def _check_known(given: tuple[str, ...], known: Sequence[str], kind: str) -> None:

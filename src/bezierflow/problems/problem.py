@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
+from ..arguments import read_count
 from ..simplex import SmoothMap, nearest
 from .names import Names
 
@@ -148,9 +149,7 @@ class Problem(AbstractProblem):
 
 def check_count(n: object, argument: str, least: int) -> int:
     """The number as an int, or a ValueError that names the argument."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
-        raise ValueError(f"{argument} must be a whole number of at least {least}, got {n!r}")
-    return int(n)
+    return read_count(n, argument, least)
 
 
 def as_point(x: ArrayLike, n_variables: int) -> Float[Array | np.ndarray, " n_variables"]:

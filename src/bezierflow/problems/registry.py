@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from ..arguments import shown
 from .fonseca import Fonseca
 from .problem import AbstractSolvedProblem
 from .quadratic import Quadratic
@@ -29,6 +30,8 @@ def available() -> tuple[str, ...]:
 
 def by_name(name: str) -> AbstractSolvedProblem:
     """The built-in problem of this name, in upper or lower case; an unknown one gives a ValueError that lists what there is."""
+    if not isinstance(name, str):
+        raise TypeError(f"name must be that of a built-in problem such as scaled-med, got {shown(name)}")
     for _, pattern, make in _FAMILIES:
         match = re.fullmatch(pattern, name.strip().lower())
         if match:

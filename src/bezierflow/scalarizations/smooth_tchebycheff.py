@@ -3,6 +3,7 @@
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
+from ..arguments import read_positive
 from .reference import AbstractReferencedScalarization, Reference
 
 
@@ -21,9 +22,7 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
     reference: Reference | None
 
     def __init__(self, smoothing: float = 0.1, reference: Reference | None = None):
-        if not smoothing > 0:
-            raise ValueError(f"smoothing must be above 0, got {smoothing!r}")
-        self.smoothing, self.reference = float(smoothing), reference
+        self.smoothing, self.reference = read_positive(smoothing, "smoothing"), reference
 
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""

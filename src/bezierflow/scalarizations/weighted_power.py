@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..arguments import read_number
 from .reference import AbstractReferencedScalarization, Reference
 
 
@@ -22,9 +23,8 @@ class WeightedPower(AbstractReferencedScalarization):
     reference: Reference | None
 
     def __init__(self, power: float = 3.0, reference: Reference | None = None):
-        if not power >= 1:
-            raise ValueError(f"power must be at least 1, got {power!r}")
-        self.power, self.reference = float(power), reference
+        self.power = read_number(power, "power", "a finite number of at least 1", lambda p: 1 <= p < float("inf"))
+        self.reference = reference
 
     def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
         """Σ_m t_m u_m^p."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from operator import index
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..arguments import shown
 from ..precision import in_double_precision
 from .indices import multi_indices
 
@@ -20,9 +22,12 @@ def faces(n_objectives: int, size: int | None = None) -> Iterator[tuple[int, ...
 
 def check_face(face: Sequence[int], n_objectives: int) -> tuple[int, ...]:
     """The face as a sorted tuple, or a ValueError that says what is wrong with it."""
-    members = tuple(sorted(int(m) for m in face))
+    try:
+        members = tuple(sorted(index(m) for m in face))
+    except TypeError:
+        members = ()
     if not members or len(set(members)) != len(members) or members[0] < 0 or members[-1] >= n_objectives:
-        raise ValueError(f"face must hold distinct numbers from 0 to {n_objectives - 1}, at least one, got {tuple(face)}")
+        raise ValueError(f"face must hold distinct numbers from 0 to {n_objectives - 1}, at least one, got {shown(face)}")
     return members
 
 

@@ -11,14 +11,24 @@ from math import comb, factorial, prod
 import numpy as np
 from jaxtyping import Int
 
+from ..arguments import read_count
+
+LARGEST_NUMBER = 10**18
+"""Numbers of control points are not computed beyond this: they would take hours to compute, and nobody can store so many."""
+
 
 def n_controls(n_objectives: int, degree: int) -> int:
     """|N^M_D| = C(D + M − 1, M − 1): how many control points a Bézier simplex has."""
-    if n_objectives < 1:
-        raise ValueError(f"n_objectives must be at least 1, got {n_objectives}")
-    if degree < 0:
-        raise ValueError(f"degree must be at least 0, got {degree}")
-    return comb(degree + n_objectives - 1, n_objectives - 1)
+    n_objectives, degree = read_count(n_objectives, "n_objectives", 1), read_count(degree, "degree")
+    size, more, less = 1, max(degree, n_objectives - 1), min(degree, n_objectives - 1)
+    for step in range(1, less + 1):  # C(more + step, step): it doubles at least, so that few steps reach the limit
+        size = size * (more + step) // step
+        if size > LARGEST_NUMBER:
+            raise ValueError(
+                f"n_objectives={n_objectives} with degree={degree} needs more than {LARGEST_NUMBER:.0e} control points; "
+                "choose a smaller degree"
+            )
+    return size
 
 
 def largest_degree_within(n_objectives: int, limit: int) -> int:

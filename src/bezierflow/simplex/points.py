@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..arguments import read_doubles
 from .indices import multi_indices
 
 
@@ -93,7 +94,7 @@ def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimensio
 
 def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str = "t") -> None:
     """Raises a ValueError that names the first row which is not a point of the simplex."""
-    t = np.asarray(t)
+    t = t if isinstance(t, np.ndarray) and t.dtype.kind in "iuf" else read_doubles(t, name, "points of the simplex")
     if t.ndim < 1 or (n_objectives is not None and t.shape[-1] != n_objectives):
         wanted = "the coordinates" if n_objectives is None else f"{n_objectives} coordinates"
         raise ValueError(f"{name} must have {wanted} along its last axis, got shape {t.shape}")

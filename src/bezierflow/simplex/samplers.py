@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..arguments import read_count, read_doubles
 from .nodes import Nodes
 from .points import check_on_simplex, low_discrepancy, stratified, uniform
 
@@ -32,7 +33,7 @@ class Uniform(AbstractSampler):
     n: int = eqx.field(static=True)
 
     def __init__(self, n: int):
-        self.n = _check_count(n)
+        self.n = read_count(n, "n", 1)
 
     @property
     def n_samples(self) -> int:
@@ -50,7 +51,7 @@ class LowDiscrepancy(AbstractSampler):
     n: int = eqx.field(static=True)
 
     def __init__(self, n: int):
-        self.n = _check_count(n)
+        self.n = read_count(n, "n", 1)
 
     @property
     def n_samples(self) -> int:
@@ -88,7 +89,7 @@ class Fixed(AbstractSampler):
 
     def __init__(self, nodes: Nodes | np.ndarray):
         if not isinstance(nodes, Nodes):
-            t = np.asarray(nodes, dtype=float)
+            t = read_doubles(nodes, "nodes", "points of the simplex, one a row")
             if t.ndim != 2:
                 raise ValueError(f"nodes must be a matrix with one point of the simplex a row, got shape {t.shape}")
             nodes = Nodes(t, np.ones(len(t)))
@@ -107,9 +108,3 @@ class Fixed(AbstractSampler):
         if self.t.shape[1] != n_objectives:
             raise ValueError(f"nodes have {self.t.shape[1]} coordinates, but the problem has {n_objectives} objectives")
         return jnp.asarray(self.t), jnp.asarray(self.weights)
-
-
-def _check_count(n: int) -> int:
-    if int(n) != n or n < 1:
-        raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
-    return int(n)

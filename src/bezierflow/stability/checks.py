@@ -6,23 +6,18 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..arguments import read_count, read_probability
 from ..simplex import n_controls
 
 
 def check_probability(value: float, name: str) -> float:
     """The value, strictly between 0 and 1."""
-    if not 0 < value < 1:
-        raise ValueError(
-            f"{name} must lie strictly between 0 and 1, got {value!r}; 0.05 asks for a statement that fails 5 % of the time"
-        )
-    return float(value)
+    return read_probability(value, name, "0.05 asks for a statement that fails 5 % of the time")
 
 
 def check_count(value: Any, name: str, least: int = 1) -> int:
     """The value as an int."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
+    return read_count(value, name, least)
 
 
 def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:

@@ -1,0 +1,140 @@
+"""Readers of arguments: each returns the value in the one form that is used inside, or raises an error in one line.
+
+The line names the argument, shows the value found and says what would do. A wrong kind of thing is a TypeError, a wrong value of
+the right kind a ValueError. Nothing is compiled or computed for it.
+"""
+
+import re
+from collections.abc import Callable
+from math import isfinite
+from numbers import Integral, Real
+from operator import index
+from reprlib import Repr
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+LONGEST = 120
+"""Values are shown in messages with at most so many characters."""
+
+LARGEST_SEED = 2**63 - 1
+"""JAX's random keys are made of 64-bit integers with a sign."""
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that move the cursor, end a line or turn the direction of text, and halves of characters."""
+
+_REPR = Repr()
+_REPR.maxstring = _REPR.maxother = LONGEST
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 8
+
+
+def shown(value: object) -> str:
+    """The value as messages show it: one line, not long, without control characters."""
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        text = np.array2string(value, threshold=8) if isinstance(value, np.ndarray) else _REPR.repr(value)
+    except Exception:  # a `__repr__` of the user's that fails
+        text = f"a {type(value).__name__}"
+    text = " ".join(printable(text).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def printable(text: str) -> str:
+    """The text with control characters written as escapes."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def read_count(value: Any, name: str, least: int = 0, most: int | None = None, advice: str = "") -> int:
+    """A whole number, NumPy's too and floats that are whole, between `least` and `most`."""
+    wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(_must(name, wanted, value, advice))
+    whole = isinstance(value, Integral) or (isfinite(value) and value == int(value))
+    if not whole or not least <= value or (most is not None and value > most):
+        raise ValueError(_must(name, wanted, value, advice))
+    return index(int(value))
+
+
+def or_none(read: Callable[..., T], value: Any, *arguments: Any) -> T | None:
+    """None for None, else what the reader makes of the value."""
+    return None if value is None else read(value, *arguments)
+
+
+def read_number(value: Any, name: str, wanted: str, holds: Callable[[float], bool], advice: str = "") -> float:
+    """A real number with a property; `wanted` says which, in words. NaN has none."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(_must(name, wanted, value, advice))
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("nan")
+    if not holds(number):
+        raise ValueError(_must(name, wanted, value, advice))
+    return number
+
+
+def read_nonnegative(value: Any, name: str, advice: str = "") -> float:
+    """A finite number of at least 0."""
+    return read_number(value, name, "a finite number of at least 0", lambda number: isfinite(number) and number >= 0, advice)
+
+
+def read_positive(value: Any, name: str, advice: str = "") -> float:
+    """A finite number above 0."""
+    return read_number(value, name, "a finite number above 0", lambda number: isfinite(number) and number > 0, advice)
+
+
+def read_probability(value: Any, name: str, advice: str = "") -> float:
+    """A number strictly between 0 and 1."""
+    return read_number(value, name, "a number strictly between 0 and 1", lambda number: 0 < number < 1, advice)
+
+
+def read_seed(value: Any, name: str = "seed") -> int:
+    """A seed: a whole number that JAX makes a key of. A float is none, also a whole one."""
+    if isinstance(value, float | np.floating):
+        raise TypeError(_must(name, f"a whole number from 0 to {LARGEST_SEED}", value, ""))
+    return read_count(value, name, 0, LARGEST_SEED)
+
+
+def read_flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(_must(name, "True or False", value, ""))
+    return bool(value)
+
+
+def read_function(value: Any, name: str, signature: str) -> Any:
+    """Something that can be called; `signature` says how it will be."""
+    if not callable(value):
+        raise TypeError(_must(name, f"a function {signature}", value, ""))
+    return value
+
+
+def read_reals(value: Any, name: str, wanted: str) -> np.ndarray:
+    """Finite real numbers as a float64 array of any shape; `wanted` says what they stand for."""
+    array = read_doubles(value, name, wanted)
+    if not np.isfinite(array).all():
+        raise ValueError(_must(name, f"{wanted}, all finite", value, ""))
+    return array
+
+
+def read_doubles(value: Any, name: str, wanted: str) -> np.ndarray:
+    """Real numbers as a float64 array of any shape, finite or not."""
+    if np.iscomplexobj(value):
+        raise TypeError(_must(name, f"{wanted}, real ones", value, "give real and imaginary parts as two variables"))
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            array = array.astype(object).astype(float) if array.dtype.kind == "O" else np.asarray(None, dtype=int)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(_must(name, wanted, value, "")) from None
+    return array.astype(np.float64)
+
+
+def _must(name: str, wanted: str, value: object, advice: str) -> str:
+    return f"{name} must be {wanted}, got {shown(value)}" + (f"; {advice}" if advice else "")
