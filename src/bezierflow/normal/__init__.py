@@ -2,7 +2,8 @@
 
 from .descent import Descent, descend, find_minimizers, start_descent
 from .displacement import Linearization, common_descent, linearize
-from .estimate import ErrorEstimate, estimate_error
+from .error_estimate import ErrorEstimate
+from .estimate import estimate_error
 from .exploration import probes_around
 from .flags import Flag, by_cause
 from .lending import KnownHessians
