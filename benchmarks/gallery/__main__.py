@@ -1,9 +1,9 @@
 """Runs the gallery: one row for each problem in `benchmarks/results/gallery.csv`.
 
-    nice -n 15 python -m benchmarks.gallery                 # what has no row yet; again and again until all have one
-    python -m benchmarks.gallery --again "double"           # problems whose name or kind has this in it, anew
-    python -m benchmarks.gallery --random 20                # so many seeds of each random family too (10 by default)
-    python -m benchmarks.gallery --report                   # the tables of docs/gallery.md
+nice -n 15 python -m benchmarks.gallery                 # what has no row yet; again and again until all have one
+python -m benchmarks.gallery --again "double"           # problems whose name or kind has this in it, anew
+python -m benchmarks.gallery --random 20                # so many seeds of each random family too (10 by default)
+python -m benchmarks.gallery --report                   # the tables of docs/gallery.md
 """
 
 import argparse
@@ -13,12 +13,15 @@ from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
 
-QUICK_COMPILATION = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false"
+QUICK_COMPILATION = (
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false"
+)
 if version("jaxlib").startswith("0.10."):  # as in tests/conftest.py: every program is compiled once and run a few times
     os.environ.setdefault("XLA_FLAGS", QUICK_COMPILATION)
 
 import jax  # noqa: E402
 
+from .case import Case  # noqa: E402
 from .families import families  # noqa: E402
 from .outcomes import Outcome, solve  # noqa: E402
 from .problems import problems  # noqa: E402
@@ -33,7 +36,9 @@ RESULTS = Path(__file__).parent.parent / "results" / "gallery.csv"
 def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery")
-    parser.add_argument("--again", help="only problems with this in their name or kind, whether they have a row or not")
+    parser.add_argument(
+        "--again", nargs="+", help="only problems with this in their name or kind, whether they have a row or not"
+    )
     parser.add_argument("--random", type=int, default=10, help="seeds of each random family")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--report", action="store_true", help="print the tables")
@@ -43,8 +48,12 @@ def main() -> None:
         print(report(list(rows.values())))
         return
     solved = 0
-    for case in [*problems(), *families(arguments.random)]:
-        wanted = case.name not in rows if arguments.again is None else arguments.again in f"{case.kind}: {case.name}"
+    for case in interleaved(problems(), list(families(arguments.random))):
+        wanted = (
+            case.name not in rows
+            if arguments.again is None
+            else any(part in f"{case.kind}: {case.name}" for part in arguments.again)
+        )
         if not wanted:
             continue
         outcome = solve(case)
@@ -58,6 +67,12 @@ def main() -> None:
         solved += 1
         if solved % FREED_AFTER == 0:  # programs of a problem's objectives are of no use to the next one, and fill the memory
             jax.clear_caches()
+
+
+def interleaved(some: list[Case], others: list[Case]) -> list[Case]:
+    """Both lists as one, a part of which has a part of each."""
+    places = [(n / len(cases), case) for cases in (some, others) for n, case in enumerate(cases)]
+    return [case for _, case in sorted(places, key=lambda place: place[0])]
 
 
 def read(path: Path) -> dict[str, Outcome]:

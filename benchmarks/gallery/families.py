@@ -32,7 +32,11 @@ def quartic(seed: int, n_objectives: int = 2) -> Case:
     rng = np.random.default_rng(seed)
     B, center = rng.normal(size=(n_objectives, 2, 2)), rng.uniform(-1, 1, (n_objectives, 2))
     B = B + np.sign(np.linalg.det(B))[:, None, None] * np.eye(2)
-    linear, square, cube = rng.normal(size=(n_objectives, 2)), rng.normal(size=(n_objectives, 2, 2)), 0.5 * rng.normal(size=(n_objectives, 2))
+    linear, square, cube = (
+        rng.normal(size=(n_objectives, 2)),
+        rng.normal(size=(n_objectives, 2, 2)),
+        0.5 * rng.normal(size=(n_objectives, 2)),
+    )
 
     def rows(x: Any, xp: Any) -> list[Any]:
         out = []
@@ -60,7 +64,7 @@ def warped(seed: int, n_objectives: int = 2) -> Case:
 
 
 def families(n: int) -> Iterator[Case]:
-    """n seeds of each family; every fifth problem has three objectives."""
+    """N seeds of each family; every fifth problem has three objectives."""
     for seed in range(FIRST_SEED, FIRST_SEED + n):
         for family in (mixture, quartic, warped):
             yield family(seed, 3 if seed % 5 == 4 else 2)

@@ -114,7 +114,10 @@ def wells() -> Iterator[Case]:
         yield Case(
             f"hole in both {depth}",
             "wells off the segment",
-            lambda x, xp, d=depth: [far(x, (0, 0)) - d * xp.exp(-4 * far(x, (0, 2))), far(x, (1, 0)) - d * xp.exp(-4 * far(x, (1, 2)))],
+            lambda x, xp, d=depth: [
+                far(x, (0, 0)) - d * xp.exp(-4 * far(x, (0, 2))),
+                far(x, (1, 0)) - d * xp.exp(-4 * far(x, (1, 2))),
+            ],
             -5,
             5,
             (0.5, 0.0),
@@ -157,9 +160,14 @@ def periodic() -> Iterator[Case]:
             designs=lambda n, k=k: np.stack([np.linspace(0, 1, n), 0.3 * np.sin(k * np.linspace(0, 1, n))], axis=1),
         )
     yield Case(
-        "ripples of three", "periodic",
-        lambda x, xp: [far(x, c) + 0.2 * (1 - xp.cos(3 * (x - np.array(c)))).sum(-1) for c in ((0.0, 0.0), (2.0, 0.0), (0.0, 2.0))],
-        -3, 4, (0.5, 0.5),
+        "ripples of three",
+        "periodic",
+        lambda x, xp: [
+            far(x, c) + 0.2 * (1 - xp.cos(3 * (x - np.array(c)))).sum(-1) for c in ((0.0, 0.0), (2.0, 0.0), (0.0, 2.0))
+        ],
+        -3,
+        4,
+        (0.5, 0.5),
     )
 
 
@@ -646,8 +654,7 @@ def bounded() -> Iterator[Case]:
     on_axis = lambda n: np.stack([np.linspace(0, 1, n) ** 2, np.zeros(n)], axis=1)  # noqa: E731
     gaps = lambda x, xp: [  # noqa: E731
         x[..., 0],
-        (1 + 9 * x[..., 1]) * (1 - xp.sqrt(x[..., 0] / (1 + 9 * x[..., 1])))
-        - x[..., 0] * xp.sin(10 * np.pi * x[..., 0]),
+        (1 + 9 * x[..., 1]) * (1 - xp.sqrt(x[..., 0] / (1 + 9 * x[..., 1]))) - x[..., 0] * xp.sin(10 * np.pi * x[..., 0]),
     ]
     sets = [
         ("bowls cut", bent.f, (-0.5, -0.2), (0.7, 0.6), None),

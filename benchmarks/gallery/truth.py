@@ -15,10 +15,10 @@ import numpy as np
 
 from .case import Case
 
-N_SAMPLES = 400_000
+N_SAMPLES = 150_000
 """Evenly spread designs that are looked at first."""
 
-N_KEPT, N_COMPARED = 2000, 240
+N_KEPT, N_COMPARED = 1000, 200
 """Nondominated designs that are refined, and points of the front that answers are compared at."""
 
 N_CLOSED = 20_000
@@ -138,12 +138,12 @@ def refined(case: Case, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Nondominated designs with their neighborhoods sampled ever finer, and each objective's own minimizer among them."""
     low, high = case.box
     width = (high - low) / 300
-    for level in range(7):
+    for level in range(6):
         x = np.concatenate([x, minimizers(case, x, rng)])
         x = x[nondominated(case.values(x))]
         x = x[thinned(case.values(x))]
-        x = x[rng.permutation(len(x))[: 2 * N_KEPT]]
-        steps = 0.5**level * width * rng.normal(size=(max(4, 40_000 // len(x)), *x.shape))
+        x = x[rng.permutation(len(x))[: 3 * N_KEPT]]
+        steps = 0.5**level * width * rng.normal(size=(max(4, 30_000 // len(x)), *x.shape))
         x = np.concatenate([x, np.clip(x + steps, low, high).reshape(-1, len(low))])
         x = x[nondominated(case.values(x))]
     x = x[thinned(case.values(x))]

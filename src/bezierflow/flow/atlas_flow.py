@@ -103,6 +103,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             front=worst,
             coverage=found.coverage,
             violation=found.violation,
+            n_probes=int(state.evaluations.objective),
         )
 
     def explain(self, objectives: Objectives, run: Run[AtlasState], error: ErrorEstimate | None, names: Names) -> Result:
@@ -156,10 +157,17 @@ def describe_pieces(atlas: BezierAtlas) -> str:
     return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
 
 
+def describe_probes(error: ErrorEstimate) -> str:
+    """How the answers stand against every design that was evaluated."""
+    found = f"{error.dominated:.1%} of the answers are beaten by" if error.dominated else "no answer is beaten by"
+    return f"{found} one of {error.n_probes} designs looked at all over the box"
+
+
 def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
     violation = f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
     return (
         f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold, objectives are off by at "
-        f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}{violation}"
+        f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}; "
+        f"{describe_probes(error)}{violation}"
     )

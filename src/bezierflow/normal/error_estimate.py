@@ -13,7 +13,8 @@ class ErrorEstimate:
         rms: Root mean square of the distances.
         max: The largest of them.
         bound: What the true largest distance, both ways, is expected to stay below: three times `max`.
-        diameter: Of the surface together with the minimizers that its corners should be; divide by it for relative errors.
+        diameter: Of the surface together with the minimizers that its corners should be; divide by it for relative errors. Of a
+            single point |x|, at least 1.
         n_samples: How many held-out t there were, vertices included.
         n_invalid: At how many of them the distance could not be estimated; they count with the diameter.
         residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between 0 and 1.
@@ -24,7 +25,7 @@ class ErrorEstimate:
         evaluations: How many points were evaluated for this estimate.
         front: The largest distance of objective values in units of their ranges. Points without a valid distance count with 1.
         coverage: How much of the set is there: the share of held-out points of a surface, or of fresh chart points of an atlas,
-            with a certified answer, one that is a local optimum and that nothing known beats.
+            with a certified answer: near a local optimum, and nothing known beats it.
         violation: The largest violation of a constraint in units of its scale; of an atlas only.
         n_probes: How many points were looked at elsewhere, none of which is better than an answer that counts as covered.
     """

@@ -20,7 +20,7 @@ from .shape import dominated_rows, fold_fraction, largest_gap, rounding_of, weak
 from .survey import Survey
 
 POINT = 1e-9
-"""A set smaller than this share of |x| is taken for a single point, and distances are measured in units of this."""
+"""A set smaller than this share of |x|, or of 1 near the origin, is taken for a single point, and has that for its diameter."""
 
 LONGEST_CORRECTION = 0.5
 """A displacement is shortened to this share of the diameter before the point is moved by it: a longer one could lead anywhere."""
@@ -61,8 +61,11 @@ def estimate_error(
     # Hessians far from the set, where a descent may start, are not lent to others.
     corners = _measure_corners(Survey(evaluator, samples.corners, 0.0, schedule=schedule))
     diameter = set_diameter(np.concatenate([samples.points, corners.minimizers[corners.found]]))
-    diameter = max(diameter, POINT * float(np.abs(samples.points).max()))
-    survey = Survey(evaluator, samples.corners, diameter, known or KnownHessians(), schedule)
+    size = max(float(np.abs(samples.points).max()), 1.0)
+    one_point = diameter <= POINT * size
+    if known is None or one_point:  # Hessians are lent in units of distances to the corners
+        known = KnownHessians()
+    survey = Survey(evaluator, samples.corners, size if one_point else diameter, known, schedule)
     inside = _measure(survey, samples.points[surface.n_objectives :], samples.t[surface.n_objectives :] > 0)
     return _report(surface, samples, corners, inside, survey, tol)
 
@@ -116,7 +119,7 @@ def _measure_corners(survey: Survey) -> _Corners:
 
 
 class _Measured(NamedTuple):
-    """Derivatives and linearizations at points; the ways to the set and their lengths, whether valid; whether points are minimal."""
+    """Derivatives and linearizations at points; the ways to the set, their lengths, whether valid; whether points are minimal."""
 
     derivatives: Derivatives
     first: Linearization
@@ -180,20 +183,22 @@ def _report(
     control_points = np.asarray(surface.control_points, dtype=float)
     derivatives = corners.derivatives.join(inside.derivatives)
     counted = np.concatenate([~_singular_corners(derivatives, M), np.ones(len(inside.valid), dtype=bool)])
-    distance = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])[counted]
     valid = np.concatenate([corners.found, inside.valid])
+    lengths = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])
+    distance = lengths[counted]
     even = np.flatnonzero((samples.t > 0).all(axis=1) & valid & (np.arange(len(valid)) < samples.n_even))
     even = even[even >= M]
     tangents = surface_tangents(control_points, samples.t[even], degree)
     largest = float(distance.max(initial=0.0))
     dominated = dominated_rows(derivatives.values)
-    good = valid & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
+    near = lengths <= survey.schedule.rounds.near * survey.diameter
+    good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
     shares = _Shares(
         folded=fold_fraction(derivatives.gradients[even], tangents, np.asarray(inside.first.multipliers)[even - M]),
         dominated=float(dominated.mean()),
         invalid=float(np.mean(~valid[counted])),
         saddles=float(np.sum(~inside.minimal) / counted.sum()),
-        point=set_diameter(samples.points) <= POINT * float(np.abs(samples.points).max()),
+        point=set_diameter(samples.points) <= POINT * max(float(np.abs(samples.points).max()), 1.0),
     )
     missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
     above_tol = tol is not None and largest > tol * survey.diameter

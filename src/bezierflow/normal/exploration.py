@@ -34,11 +34,23 @@ class Exploration(NamedTuple):
         n_probes: how many points were looked at.
         rival: the point that beats the surface most; None if no point does.
         beaten: the share of the surface that a probe dominates.
+        seen: what the search was made of; None where there was none.
     """
 
     n_probes: int
     rival: Float[np.ndarray, " n_variables"] | None
     beaten: float = 0.0
+    seen: "Seen | None" = None
+
+
+class Seen(NamedTuple):
+    """Probes and points of the surface, corners first, with their objectives in units of their ranges; infinite if undefined."""
+
+    probes: Float[np.ndarray, "n n_variables"]
+    values: Float[np.ndarray, "n n_objectives"]
+    surface: Float[np.ndarray, "n_on_surface n_variables"]
+    on_surface: Float[np.ndarray, "n_on_surface n_objectives"]
+    scale: Float[np.ndarray, " n_objectives"]
 
 
 def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: float, numbers: ExploreSchedule) -> Exploration:
@@ -54,15 +66,17 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
     t = np.eye(M)
     if M > 1:
         t = np.concatenate([t, held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[: numbers.samples]])
-    on_surface = evaluator.values(np.asarray(surface(t)))
-    probes = probes_around(np.asarray(surface(t)).mean(axis=0), diameter, numbers)
+    points = np.asarray(surface(t))
+    on_surface = evaluator.values(points)
+    probes = probes_around(points.mean(axis=0), diameter, numbers)
     values = evaluator.values(probes)
     usable = np.isfinite(values).all(axis=1)
     scale = _units(on_surface, values[: numbers.probes])
-    corner, dominates = _gains(np.where(usable[:, None], values, np.inf) / scale, on_surface / scale)
+    seen = Seen(probes, np.where(usable[:, None], values, np.inf) / scale, points, on_surface / scale, scale)
+    corner, dominates = gains(seen.values, seen.on_surface)
     gain = np.maximum(corner, dominates.max(axis=1))
     best, beaten = int(np.argmax(gain)), float(np.mean((dominates > numbers.clear).any(axis=0)))
-    return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None, beaten)
+    return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None, beaten, seen)
 
 
 def _units(on_surface: np.ndarray, nearby: np.ndarray) -> Float[np.ndarray, " n_objectives"]:
@@ -82,7 +96,7 @@ def probes_around(center: np.ndarray, diameter: float, numbers: ExploreSchedule)
     return center + sides[:, None] * cube
 
 
-def _gains(values: np.ndarray, on_surface: np.ndarray) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_on_surface"]]:
+def gains(values: np.ndarray, on_surface: np.ndarray) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_on_surface"]]:
     """By how much each row of values beats a corner, and every objective of each point of the surface; corners come first."""
     n_objectives = values.shape[1]
     below_corner = (np.diagonal(on_surface[:n_objectives]) - values).max(axis=1)

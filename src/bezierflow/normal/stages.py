@@ -20,7 +20,7 @@ from .nodes import largest_degree
 from .patch import Goal, Patch, edge_patches, improve, inner_patch
 from .schedule import Schedule
 from .survey import Survey
-
+from .wells import deepest_rival
 
 ONE_POINT = 1e-8
 """Minimizers this close together, beside the start's size, are one if slopes agree: those at each other's are this share of the
@@ -225,10 +225,13 @@ def _elsewhere(survey: Survey, settings: Settings, state: NormalState) -> Normal
     numbers = settings.schedule.explore
     size = survey.diameter or float(state.descent.scale.max())
     found = explore(survey.evaluator, state.surface, size, numbers)
-    state = replace(state, stage=Stage.DONE, n_probes=found.n_probes, rival=found.rival, beaten=found.beaten)
-    if found.rival is None:
-        return state
-    corners = better_corners(survey, found.rival, numbers.clear) if state.n_restarts < numbers.restarts else None
+    rival = found.rival
+    if rival is None and found.seen is not None:
+        rival = deepest_rival(survey, found.seen, numbers)
+    state = replace(state, stage=Stage.DONE, n_probes=found.n_probes, rival=rival, beaten=found.beaten)
+    if rival is None:
+        return state if found.n_probes else replace(state.flagged(Flag.BUDGET_SPENT), stage=Stage.ELSEWHERE, exhausted=True)
+    corners = better_corners(survey, rival, numbers.clear) if state.n_restarts < numbers.restarts else None
     if corners is None:
         return state.flagged(Flag.BETTER_ELSEWHERE)
     again = NormalState(Stage.CORNERS, start_descent(np.eye(len(corners)), corners), state.surface)
