@@ -19,7 +19,7 @@ from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
 from .causes import explain_start, find_cause
 from .continuing import Paused
-from .contract import AbstractFlow, Run, total
+from .contract import AbstractFlow, Run, corners, total
 from .drive import Callback, Iteration, drive
 from .kinked import Kinked, lift_problem
 from .lift import Flow
@@ -33,6 +33,9 @@ AROUND = 2.0
 
 MOST_BOXES = 2
 """How often that is done: the second time around a point far away that is better than its answers."""
+
+N_KNOWN = 50
+"""Designs of the surface that an atlas begins with."""
 
 MOST_VARIABLES = 50
 """Without bounds an atlas is tried up to so many variables: it needs Hessians of every objective at thousands of points."""
@@ -184,10 +187,11 @@ class Routes:
         why = f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around what was found"
         x = np.concatenate([dense_points(ended.surface), np.asarray(self.problem.start.control_points, dtype=float)])
         rival, other = getattr(ended.run.state, "rival", None), ended
+        known = np.concatenate([corners(ended.surface), x[np.linspace(0, len(x) - 1, N_KNOWN).astype(int)]])
         for _ in range(MOST_BOXES):
-            x = x if rival is None else np.vstack([x, rival])
+            x, known = (x, known) if rival is None else (np.vstack([x, rival]), np.vstack([known, rival]))
             box = box_around(x) or search_box(everywhere, self.problem.start)
-            other = self.atlas(everywhere, box, why, other.evaluations)
+            other = self.atlas(everywhere, box, why, other.evaluations, known)
             if other.over or other.result.reason not in FITS:
                 return other
             rival, evaluations = self.rival(other, float(np.linalg.norm(box[1] - box[0])) / (1 + 2 * AROUND))
@@ -257,11 +261,16 @@ class Routes:
         return JaxEvaluator(self.problem.flat, self.problem.start.n_objectives, x.shape[1]).values(x)
 
     def atlas(
-        self, feasible: FeasibleSet, box: tuple[np.ndarray, np.ndarray], why: str, spent: Evaluations | None = None
+        self,
+        feasible: FeasibleSet,
+        box: tuple[np.ndarray, np.ndarray],
+        why: str,
+        spent: Evaluations | None = None,
+        known: Float[np.ndarray, "n n_variables"] | None = None,
     ) -> Ended:
-        """An atlas of the set among feasible points, looked for in a box."""
+        """An atlas of the set among feasible points, looked for in a box, with designs that are known to begin with."""
         spent = spent or Evaluations()
-        flow = AtlasFlow(feasible, box, f"{why}: ", *self.limits(spent))
+        flow = AtlasFlow(feasible, box, f"{why}: ", *self.limits(spent), known=known)
         return self.run(self.problem, flow, self.callback, spent)
 
     def atlas_of_kinks(self, kinked: Kinked, spent: Evaluations) -> Ended:
