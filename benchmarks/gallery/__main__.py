@@ -22,10 +22,7 @@ if version("jaxlib").startswith("0.10."):  # as in tests/conftest.py: every prog
 import jax  # noqa: E402
 
 from .case import Case  # noqa: E402
-from .families import families  # noqa: E402
-from .outcomes import Outcome, solve  # noqa: E402
-from .problems import problems  # noqa: E402
-from .report import report  # noqa: E402
+from .outcomes import Outcome  # noqa: E402
 
 FREED_AFTER = 40
 """So many problems later compiled programs are forgotten."""
@@ -36,9 +33,7 @@ RESULTS = Path(__file__).parent.parent / "results" / "gallery.csv"
 def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery")
-    parser.add_argument(
-        "--again", nargs="+", help="only problems with this in their name or kind, whether they have a row or not"
-    )
+    parser.add_argument("--again", nargs="+", help="only problems with one of these in their name or kind, anew")
     parser.add_argument("--random", type=int, default=10, help="seeds of each random family")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--report", action="store_true", help="print the tables")
@@ -49,24 +44,23 @@ def main() -> None:
         return
     solved = 0
     for case in interleaved(problems(), list(families(arguments.random))):
-        wanted = (
-            case.name not in rows
-            if arguments.again is None
-            else any(part in f"{case.kind}: {case.name}" for part in arguments.again)
-        )
+        named = any(part in f"{case.kind}: {case.name}" for part in arguments.again or ())
+        wanted = case.name not in rows if arguments.again is None else named
         if not wanted:
             continue
         outcome = solve(case)
         rows[case.name] = outcome
         write(arguments.results, rows)
-        print(
-            f"{outcome.outcome:23} {outcome.kind}: {outcome.problem}: {outcome.reason}, true {outcome.beyond:.1e} {outcome.missed:.1e}, "
-            f"said {outcome.estimate:.1e}, beats {outcome.beats:.1e}, {outcome.seconds:.0f} s",
-            flush=True,
-        )
+        print(line(outcome), flush=True)
         solved += 1
         if solved % FREED_AFTER == 0:  # programs of a problem's objectives are of no use to the next one, and fill the memory
             jax.clear_caches()
+
+
+def line(outcome: Outcome) -> str:
+    """An outcome for the terminal."""
+    figures = f"true {outcome.beyond:.1e} {outcome.missed:.1e}, said {outcome.estimate:.1e}, beats {outcome.beats:.1e}"
+    return f"{outcome.outcome:23}{outcome.kind}: {outcome.problem}: {outcome.reason}, {figures}, {outcome.seconds:.0f} s"
 
 
 def interleaved(some: list[Case], others: list[Case]) -> list[Case]:

@@ -32,11 +32,8 @@ def quartic(seed: int, n_objectives: int = 2) -> Case:
     rng = np.random.default_rng(seed)
     B, center = rng.normal(size=(n_objectives, 2, 2)), rng.uniform(-1, 1, (n_objectives, 2))
     B = B + np.sign(np.linalg.det(B))[:, None, None] * np.eye(2)
-    linear, square, cube = (
-        rng.normal(size=(n_objectives, 2)),
-        rng.normal(size=(n_objectives, 2, 2)),
-        0.5 * rng.normal(size=(n_objectives, 2)),
-    )
+    linear, square = rng.normal(size=(n_objectives, 2)), rng.normal(size=(n_objectives, 2, 2))
+    cube = 0.5 * rng.normal(size=(n_objectives, 2))
 
     def rows(x: Any, xp: Any) -> list[Any]:
         out = []

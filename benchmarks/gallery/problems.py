@@ -270,14 +270,19 @@ def valleys() -> Iterator[Case]:
             (0.0, 0.0),
         )
     yield Case(
-        "helix", "valleys",
+        "helix",
+        "valleys",
         lambda x, xp: [
             (x[..., 2] - s) ** 2 + 30 * (x[..., 0] - xp.cos(2 * x[..., 2])) ** 2 + 30 * (x[..., 1] - xp.sin(2 * x[..., 2])) ** 2
             for s in (-1, 1)
         ],
-        -2, 2, (0.5, 0.0, 0.2),
-        designs=lambda n: np.stack([np.cos(2 * np.linspace(-1, 1, n)), np.sin(2 * np.linspace(-1, 1, n)), np.linspace(-1, 1, n)], 1),
-    )  # fmt: skip
+        -2,
+        2,
+        (0.5, 0.0, 0.2),
+        designs=lambda n: np.stack(
+            [np.cos(2 * np.linspace(-1, 1, n)), np.sin(2 * np.linspace(-1, 1, n)), np.linspace(-1, 1, n)], 1
+        ),
+    )
 
 
 def weighted_designs(matrices: np.ndarray, centers: np.ndarray) -> Any:
@@ -389,10 +394,13 @@ def quartics() -> Iterator[Case]:
         designs=on_segments((0, 0, 0), (1, 0, 0.5), (0, 1, 0)),
     )
     yield Case(
-        "Powell and bowl", "quartic",
+        "Powell and bowl",
+        "quartic",
         lambda x, xp: [(x[..., 0] + 2 * x[..., 1]) ** 2 + (x[..., 1] - x[..., 2]) ** 4 + x[..., 2] ** 2, far(x, (1, 1, 1))],
-        -2, 2, (0.5, 0.5, 0.2),
-    )  # fmt: skip
+        -2,
+        2,
+        (0.5, 0.5, 0.2),
+    )
 
 
 def cusps() -> Iterator[Case]:
@@ -526,9 +534,14 @@ def one_variable() -> Iterator[Case]:
     ]:
         yield Case(f"L = 1: {name}", "L = 1", f, *box, (0.6,))
     yield Case(
-        "L = 1: bounded sine", "L = 1",
-        lambda x, xp: [x[..., 0], xp.sin(10 * x[..., 0]) - 0.5 * x[..., 0]], 0, 1, (0.5,), bounded=True,
-    )  # fmt: skip
+        "L = 1: bounded sine",
+        "L = 1",
+        lambda x, xp: [x[..., 0], xp.sin(10 * x[..., 0]) - 0.5 * x[..., 0]],
+        0,
+        1,
+        (0.5,),
+        bounded=True,
+    )
 
 
 def noisy() -> Iterator[Case]:
@@ -542,8 +555,13 @@ def noisy() -> Iterator[Case]:
             ("bent bowls", bent.f, bent.designs, False),
             ("offset bowls", lambda x, xp: [10 + far(x, (1, 1)), 10 + far(x, (-1, 0.5))], on_segments((1, 1), (-1, 0.5)), False),
             ("bounded bowls", bent.f, None, True),
-            ("wave", lambda x, xp: [1 + x[..., 0] ** 2 + (x[..., 1] - 0.3 * xp.sin(2 * x[..., 0])) ** 2, 1 + far(x, (1, 0))], None, False),
-        ]  # fmt: skip
+            (
+                "wave",
+                lambda x, xp: [1 + x[..., 0] ** 2 + (x[..., 1] - 0.3 * xp.sin(2 * x[..., 0])) ** 2, 1 + far(x, (1, 0))],
+                None,
+                False,
+            ),
+        ]
         for name, f, designs, bounded in sets:
             low, high = ((-0.5, 0.0), (0.8, 0.9)) if bounded else (-3, 3)
             options = {"vectorized": True}
@@ -619,9 +637,13 @@ def undefined() -> Iterator[Case]:
         (0.7, 0.5),
     )
     yield Case(
-        "start without a number", "NaN regions",
-        lambda x, xp: [xp.log(x[..., 0]) ** 2 + x[..., 1] ** 2, far(x, (3, 1))], (0.001, -3), 5, (-1.0, 0.5),
-    )  # fmt: skip
+        "start without a number",
+        "NaN regions",
+        lambda x, xp: [xp.log(x[..., 0]) ** 2 + x[..., 1] ** 2, far(x, (3, 1))],
+        (0.001, -3),
+        5,
+        (-1.0, 0.5),
+    )
 
 
 def kinked() -> Iterator[Case]:
@@ -639,7 +661,7 @@ def kinked() -> Iterator[Case]:
         ("upward kink", lambda x, xp: [far(x, (0, 0)) - 0.5 * xp.abs(x[..., 0] - 0.5), far(x, (1, 1))], -3, 3, 2),
         ("lower of two bowls", lambda x, xp: [xp.minimum(far(x, (0, 0)), far(x, (2, 2)) + 0.2), far(x, (1, -1))], -4, 4, 2),
         ("norm and bowl", lambda x, xp: [far(x, (0, 0)) ** 0.5 + 0.3 * xp.abs(x[..., 0]), far(x, (1, 1))], -3, 3, 2),
-    ]  # fmt: skip
+    ]
     for name, f, low, high, L in sets:
         yield Case(name, "kinks", f, [low] * L, high, [0.4, 0.7, 0.2][:L])
 
@@ -665,15 +687,45 @@ def bounded() -> Iterator[Case]:
         ("convex front on an edge", zdt1, (0, 0), (1, 1), on_axis),
         ("concave front on an edge", zdt2, (0, 0), (1, 1), on_axis),
         ("front in pieces on an edge", gaps, (0, 0), (1, 1), None),
-        ("ripples cut", lambda x, xp: [far(x, 0) + 0.5 * (1 - xp.cos(4 * x)).sum(-1), far(x, (2, 1))], (0.3, 0.1), (2.5, 0.8), None),
-        ("hole in a box", lambda x, xp: [far(x, 0) - 4 * xp.exp(-9 * far(x, (-0.8, 0.8))), far(x, (1, 0))], (-1, -1), (1.5, 1), None),
-        ("many wells in a box", lambda x, xp: [((x**2 - 1) ** 2).sum(-1) + 0.3 * x[..., 0], far(x, (0.2, 0.1))], (-1.5, -1.5), (1.5, 1.5), None),
+        (
+            "ripples cut",
+            lambda x, xp: [far(x, 0) + 0.5 * (1 - xp.cos(4 * x)).sum(-1), far(x, (2, 1))],
+            (0.3, 0.1),
+            (2.5, 0.8),
+            None,
+        ),
+        (
+            "hole in a box",
+            lambda x, xp: [far(x, 0) - 4 * xp.exp(-9 * far(x, (-0.8, 0.8))), far(x, (1, 0))],
+            (-1, -1),
+            (1.5, 1),
+            None,
+        ),
+        (
+            "many wells in a box",
+            lambda x, xp: [((x**2 - 1) ** 2).sum(-1) + 0.3 * x[..., 0], far(x, (0.2, 0.1))],
+            (-1.5, -1.5),
+            (1.5, 1.5),
+            None,
+        ),
         ("linear in a box", lambda x, xp: [x[..., 0] + 0.5 * x[..., 1], 1 - x[..., 0] + x[..., 1]], (0, 0), (1, 1), on_axis),
-        ("bilinear in a box", lambda x, xp: [x[..., 0] * x[..., 1] + x[..., 0], (1 - x[..., 0]) * (1 + x[..., 1])], (0, 0), (1, 1), None),
+        (
+            "bilinear in a box",
+            lambda x, xp: [x[..., 0] * x[..., 1] + x[..., 0], (1 - x[..., 0]) * (1 + x[..., 1])],
+            (0, 0),
+            (1, 1),
+            None,
+        ),
         ("lasso in a box", lambda x, xp: [far(x, (1, 0.3)), xp.abs(x).sum(-1)], (-0.5, -0.5), (0.7, 0.2), None),
         ("far minimizers, small box", lambda x, xp: [far(x, (50, 3)), far(x, (-40, 60))], (0, 0), (1, 1), None),
-        ("ring in a box", lambda x, xp: [(far(x, 0) - 1) ** 2 + 0.2 * x[..., 0], far(x, (0.5, 0.2))], (-1.5, -1.5), (1.5, 1.5), None),
-    ]  # fmt: skip
+        (
+            "ring in a box",
+            lambda x, xp: [(far(x, 0) - 1) ** 2 + 0.2 * x[..., 0], far(x, (0.5, 0.2))],
+            (-1.5, -1.5),
+            (1.5, 1.5),
+            None,
+        ),
+    ]
     for name, f, low, high, designs in sets:
         yield Case(name, "bounds", f, low, high, None, True, designs=designs)
 
@@ -695,9 +747,23 @@ def stopped() -> Iterator[Case]:
 
 
 KINDS = (
-    basins, wells, periodic, plateaus, valleys, conditions, quartics, cusps, redundant, many, one_variable, noisy, undefined,
-    kinked, bounded, stopped,
-)  # fmt: skip
+    basins,
+    wells,
+    periodic,
+    plateaus,
+    valleys,
+    conditions,
+    quartics,
+    cusps,
+    redundant,
+    many,
+    one_variable,
+    noisy,
+    undefined,
+    kinked,
+    bounded,
+    stopped,
+)
 
 
 def problems() -> list[Case]:

@@ -1,7 +1,8 @@
 """The truth of a problem: a dense sample of its Pareto set, refined until it is exact. NumPy and moocore alone.
 
-The distance of two fronts at a chart point a is a difference of levels: min_x max_m (f_m(x) − a_m). Any f is above one chart point,
-a = f − mean(f), so that a few hundred levels, each found by a random search with shrinking steps, say how far answers are off.
+The distance of two fronts at a chart point a is a difference of levels: min_x max_m (f_m(x) − a_m). Any f is above one chart
+point, a = f − mean(f), so that a few hundred levels, each found by a random search with shrinking steps, say how far answers are
+off.
 """
 
 import hashlib

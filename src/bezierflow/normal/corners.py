@@ -12,7 +12,7 @@ SMOOTH = 1e-6
 
 
 def not_unique(descent: Descent, schedule: DescentSchedule) -> np.ndarray:
-    """Which minimizations ended at a smooth minimum with a singular Hessian. A kink hit exactly has no slope, and is not smooth."""
+    """Which minimizations ended at a smooth minimum with a singular Hessian. A kink hit exactly has no slope."""
     slope = np.linalg.norm(descent.best.slope, axis=1)
     smooth = slope < SMOOTH * np.maximum(descent.first_slope, TINY)
     return descent.converged & smooth & (descent.best.flatness <= schedule.singular)

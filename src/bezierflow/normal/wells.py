@@ -1,8 +1,8 @@
 """Wells that probes hint at: a probe lower than its neighbors, behind a barrier, is followed downhill.
 
-The bottom of a narrow well may be met by no probe although several lie on its slopes, higher than the surface. Such a probe is lower
-than its neighbors, and on the straight way from it to the surface the objective rises before it falls: in one basin of a convex
-function it does not, so that nothing is followed there.
+The bottom of a narrow well may be met by no probe although several lie on its slopes, higher than the surface. Such a probe is
+lower than its neighbors, and on the straight way from it to the surface the objective rises before it falls: in one basin of a
+convex function it does not, so that nothing is followed there.
 """
 
 import numpy as np
