@@ -22,7 +22,10 @@ if version("jaxlib").startswith("0.10."):  # as in tests/conftest.py: every prog
 import jax  # noqa: E402
 
 from .case import Case  # noqa: E402
-from .outcomes import Outcome  # noqa: E402
+from .families import families  # noqa: E402
+from .outcomes import Outcome, solve  # noqa: E402
+from .problems import problems  # noqa: E402
+from .report import report  # noqa: E402
 
 FREED_AFTER = 40
 """So many problems later compiled programs are forgotten."""

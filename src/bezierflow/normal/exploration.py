@@ -70,13 +70,18 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
     on_surface = evaluator.values(points)
     probes = probes_around(points.mean(axis=0), diameter, numbers)
     values = evaluator.values(probes)
-    usable = np.isfinite(values).all(axis=1)
+    usable = np.asarray(np.isfinite(values).all(axis=1))
     scale = _units(on_surface, values[: numbers.probes])
     seen = Seen(probes, np.where(usable[:, None], values, np.inf) / scale, points, on_surface / scale, scale)
     corner, dominates = gains(seen.values, seen.on_surface)
     gain = np.maximum(corner, dominates.max(axis=1))
     best, beaten = int(np.argmax(gain)), float(np.mean((dominates > numbers.clear).any(axis=0)))
     return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None, beaten, seen)
+
+
+def evenly_spread(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
+    """Points of the unit cube: a low-discrepancy sequence in few dimensions, else random ones."""
+    return kronecker(n, dimension) if dimension <= MOST_EVEN else np.random.default_rng(0).random((n, dimension))
 
 
 def _units(on_surface: np.ndarray, nearby: np.ndarray) -> Float[np.ndarray, " n_objectives"]:
@@ -89,9 +94,7 @@ def _units(on_surface: np.ndarray, nearby: np.ndarray) -> Float[np.ndarray, " n_
 
 def probes_around(center: np.ndarray, diameter: float, numbers: ExploreSchedule) -> Float[np.ndarray, "n n_variables"]:
     """Evenly spread points in cubes around a center, whose sides are multiples of a diameter."""
-    n, dimension = numbers.probes * len(numbers.boxes), len(center)
-    evenly = kronecker(n, dimension) if dimension <= MOST_EVEN else np.random.default_rng(0).random((n, dimension))
-    cube = evenly - 0.5
+    cube = evenly_spread(numbers.probes * len(numbers.boxes), len(center)) - 0.5
     sides = diameter * np.repeat(numbers.boxes, numbers.probes)
     return center + sides[:, None] * cube
 

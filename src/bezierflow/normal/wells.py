@@ -48,12 +48,13 @@ def _lower_than_neighbors(seen: Seen, weights: np.ndarray, numbers: ExploreSched
     parts = []
     for first in range(0, len(seen.probes), numbers.probes):
         x, f = seen.probes[first : first + numbers.probes], seen.values[first : first + numbers.probes]
-        usable = np.isfinite(f).all(axis=1)
+        usable = np.asarray(np.isfinite(f).all(axis=1))
         sums = np.where(usable[:, None], np.where(usable[:, None], f, 0.0) @ weights.T, np.inf)
         squared = (x**2).sum(axis=1)
         apart = squared[:, None] + squared[None] - 2 * x @ x.T
         near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
-        others = np.where((near == np.arange(len(x))[:, None])[..., None], np.inf, sums[near])
+        itself = np.asarray(near == np.arange(len(x))[:, None])
+        others = np.where(itself[..., None], np.inf, sums[near])
         parts.append((sums < others.min(axis=1)) & usable[:, None])
     return np.concatenate(parts)
 
