@@ -37,6 +37,7 @@ def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery")
     parser.add_argument("--again", nargs="+", help="only problems with one of these in their name or kind, anew")
+    parser.add_argument("--only", nargs="+", help="only those of them without a row")
     parser.add_argument("--random", type=int, default=10, help="seeds of each random family")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--report", action="store_true", help="print the tables")
@@ -47,9 +48,9 @@ def main() -> None:
         return
     solved = 0
     for case in interleaved(problems(), list(families(arguments.random))):
-        named = any(part in f"{case.kind}: {case.name}" for part in arguments.again or ())
-        wanted = case.name not in rows if arguments.again is None else named
-        if not wanted:
+        parts = arguments.again or arguments.only
+        named = parts is None or any(part in f"{case.kind}: {case.name}" for part in parts)
+        if not named or (arguments.again is None and case.name in rows):
             continue
         outcome = solve(case)
         rows[case.name] = outcome
