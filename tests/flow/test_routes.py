@@ -7,8 +7,10 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.bezier import BezierSimplex
+from bezierflow.feasible import feasible_set
 from bezierflow.flow.problem import Problem
 from bezierflow.flow.raveling import Raveling
+from bezierflow.flow.rivals import find_rival, probes_of
 from bezierflow.flow.routes import Routes
 from bezierflow.forms import Form
 from bezierflow.precision import double_precision
@@ -21,7 +23,6 @@ def distance(x, point):
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 DEGENERATE = {
-    "one objective twice": (lambda x: jnp.array([distance(x, [1.0, 2.0]), 2 * distance(x, [1.0, 2.0])]), [0]),
     "three objectives of one variable": (lambda x: jnp.array([x[0] ** 2, (x[0] - 1) ** 2, 2 * (x[0] - 2) ** 2]), [1]),
     "four objectives of two variables": (lambda x: jnp.array([distance(x, p) for p in SQUARE]), [2, 2]),
 }
@@ -30,7 +31,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
     objectives, dimensions = DEGENERATE[name]
-    solution = bf.minimize(objectives, np.array([0.1, 0.2])[: 1 + ("two" in name or "twice" in name)])
+    solution = bf.minimize(objectives, np.array([0.1, 0.2])[: 1 + ("two" in name)])
     assert solution.result.reason is bf.Reason.CONVERGED
     assert solution.error.front < 1e-6
     assert [piece.dimension for piece in solution.pareto_set.pieces if not piece.face] == dimensions
@@ -38,6 +39,19 @@ def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
         x = np.random.default_rng(0).random((200, 2))
         f = np.sum((x[:, None] - np.array(SQUARE)) ** 2, axis=2)
         np.testing.assert_allclose(solution.pareto_set(solution.pareto_set.chart(f)), x, atol=1e-6)
+
+
+def test_objectives_with_one_minimizer_have_a_surface_of_one_point():
+    """It is decided by slopes: the minimizers are found up to rounding, which is all that lies between them."""
+    minimizer = np.array([1.0, 2.0])
+    solution = bf.minimize(
+        lambda x: jnp.array([distance(x, minimizer), distance(x, minimizer) + 3 * (x[0] - 1) ** 2]), np.zeros(2)
+    )
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert "no better point among 1536 probes" in solution.result.message
+    assert solution.error.n_probes == 1536
+    np.testing.assert_allclose(solution.spread(5).X, np.tile(minimizer, (5, 1)), atol=1e-12)
+    np.testing.assert_allclose(solution.at(weights=[0.3, 0.7]), minimizer, atol=1e-12)
 
 
 def test_two_basins_without_bounds_become_an_atlas():
@@ -73,7 +87,7 @@ def test_a_set_that_keeps_its_bounds_is_held_against_a_survey_of_the_box():
         return jnp.array([griewank(x, 0.0), griewank(x, 7.0)])
 
     solution = bf.minimize(pair, None, bounds=(np.full(2, -30.0), np.full(2, 30.0)))
-    assert "is not dominated by the set that was found from the start" in solution.result.message
+    assert isinstance(solution.pareto_set, bf.BezierAtlas)  # the set of the basin at the start keeps the bounds, too
     assert solution.result.reason is bf.Reason.CONVERGED
     assert_nothing_dominates(solution, pair, np.linspace(-2, 13, 300), np.linspace(-2, 13, 300))
 
@@ -105,16 +119,8 @@ def test_an_atlas_without_bounds_is_held_against_points_far_away():
         def objectives(x):
             return waves(x, depth)
 
-        names = Names().complete(2, 1)
-        problem = Problem(
-            Form(objectives, objectives, 2, "", True),
-            objectives,
-            BezierSimplex(np.full((1, 1), 0.5), 2, 0),
-            Raveling.of(np.zeros(1)),
-            names,
-            None,
-        )
-        return Routes(problem, bf.NormalFlow(), None, 0, None, False).rival(ended, 1.0)[0]
+        probes = probes_of(ended.surface, (np.zeros(1), np.ones(1)), 1.0)
+        return find_rival(objectives, ended.surface, probes, feasible_set(None, None, 1), None, ended.evaluations)[0]
 
     with double_precision():
         problem = Problem(

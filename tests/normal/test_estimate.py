@@ -4,6 +4,7 @@ import pytest
 
 from bezierflow.bezier import BezierSimplex, design_matrix
 from bezierflow.normal import Flag, estimate_error
+from bezierflow.precision import double_precision
 from bezierflow.problems import ScaledMED, SkewMED
 
 PROBLEM = ScaledMED()
@@ -111,3 +112,30 @@ def test_a_single_point_has_no_error():
     estimate = estimate_error(objectives, BezierSimplex(points, 2, 1), tol=1e-6)
     assert estimate.max < 1e-14
     assert estimate.flags == ()
+
+
+def test_distances_in_objectives_and_coverage_know_how_far_a_surface_is_off():
+    """A segment between two bowls, moved sideways by δ, is off by δ in x, and by more where it ends: the set goes no farther."""
+    corners, sideways = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.02], [0.0, 0.02]])
+    with double_precision():
+        exact, moved = (
+            estimate_error(lambda x: jnp.sum((x - corners) ** 2, axis=1), BezierSimplex(points, 2, 1))
+            for points in (corners, corners + sideways)
+        )
+    assert exact.coverage == 1
+    assert exact.front < 1e-12
+    assert 0.02 <= moved.max < 0.03
+    assert 2 * 0.02**2 <= moved.front < 0.05  # of 1 + δ²: across the set it changes by 2 δ², along it by 2 δ
+    assert moved.coverage == 0  # nothing of it is within a hundredth of the diameter
+
+
+def test_objectives_with_one_minimizer_have_a_set_of_one_point():
+    """Rounding leaves the minimizers apart, and says nothing about their directions."""
+    with double_precision():
+        point = np.array([[1e-17, 0.0], [0.0, -1e-17]])
+        found = estimate_error(
+            lambda x: jnp.stack([jnp.sum(x**2), x[0] ** 2 + 7 * x[1] ** 2]), BezierSimplex(point, 2, 1), tol=1e-6
+        )
+    assert found.flags == ()
+    assert found.diameter == 1
+    assert found.max < 1e-12

@@ -24,6 +24,9 @@ four objectives on, where regions are many."""
 MOST_ROUNDS = 40
 """When a search gives up."""
 
+MOST_MENDED = 3
+"""How often what does not hold at the end is mended."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -52,6 +55,7 @@ class AtlasState:
         seed: of every sample.
         n_objectives: M.
         rounds: how many were made.
+        mended: how often single answers were after them.
         done: whether there is nothing left to do.
         spent: whether the budget is.
         evaluations: so far.
@@ -62,6 +66,7 @@ class AtlasState:
     seed: int
     n_objectives: int
     rounds: int = 0
+    mended: int = 0
     done: bool = False
     spent: bool = False
     evaluations: Evaluations = field(default_factory=Evaluations)
@@ -110,19 +115,35 @@ def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: in
 
 
 def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> AtlasState:
-    """The first look, or one round: regions are found, followed, fitted, and their answers checked at fresh chart points."""
+    """The first look, or one round: regions are found, followed, fitted, and their answers checked at fresh chart points.
+
+    After the last round single answers that do not hold are mended.
+    """
     search = _new_search(objectives, settings, state) if state.search is None else state.search.copy()
-    rounds, spent = state.rounds, False
+    rounds, mended, spent, wrong = state.rounds, state.mended, False, True
     try:
         if state.search is None:
             _look_around(objectives, search, settings, state)
+        elif _finished(search, rounds):
+            wrong = search.mend()
+            mended += 1
         else:
             search.round(rounds)
             rounds += 1
     except BudgetSpentError:
         spent = True
-    done = spent or search.done or rounds >= MOST_ROUNDS
-    return replace(state, search=search, rounds=rounds, done=done, spent=spent, evaluations=search.program.evaluator.evaluations)
+    done = spent or not wrong or mended >= MOST_MENDED or (_finished(search, rounds) and _gave_up(search, rounds))
+    made = {"rounds": rounds, "mended": mended, "done": done, "spent": spent}
+    return replace(state, search=search, **made, evaluations=search.program.evaluator.evaluations)
+
+
+def _finished(search: Search, rounds: int) -> bool:
+    return search.done or rounds >= MOST_ROUNDS
+
+
+def _gave_up(search: Search, rounds: int) -> bool:
+    """Whether rounds ended although much is left to mend."""
+    return rounds >= MOST_ROUNDS or not search.history[-1].complete
 
 
 def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -> Search:

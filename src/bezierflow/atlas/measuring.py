@@ -11,8 +11,9 @@ from .labels import Solutions, signs
 from .regions import AS_GOOD
 from .search import Search
 
-N_ON_SET, N_ANYWHERE, N_ON_SEAMS = 150, 100, 100
-"""Fresh chart points: below points of the set, anywhere a front can be, and where one region ends and another begins."""
+N_ON_SET, N_ANYWHERE, N_ON_SEAMS, N_AT_ENDS = 150, 100, 100, 50
+"""Fresh chart points: below points of the set, anywhere a front can be, where one region ends and another begins, and at all
+distances around the ends of the front, where slopes may be infinite."""
 
 BEATEN = 1e-4
 """An answer is beaten if a point is known that is better in all objectives by this much of their ranges."""
@@ -27,7 +28,8 @@ class AtlasError:
 
     Attributes:
         distances: in x, from each answer to the solution; not a number where only a better point, but no solution was found.
-        front: in objectives, in units of their ranges, from each answer to the solution or the best point known.
+        front: in objectives, in units of their ranges, from each answer to the solution or the best point known; of an answer
+            that is as good as the solution, by how much it is worse.
         certified: at which points a patch held, and Newton's method from its answer ended at a solution that nothing known beats.
         beaten: at which points the solution is clearly better in all objectives.
         violation: the largest violation of a constraint at the answers, in units of the constraint's scale.
@@ -51,8 +53,9 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     """Asks the atlas of a state at fresh chart points and compares with solutions there. Uncounted evaluations.
 
     Newton's method leads from an answer to the solution; where it does not, a search from everything known does. At a gap of the
-    front two points may be equally good: an answer whose level is that of the solution is as good if the solution does not
-    dominate it, and what counts is how far the atlas is from the solution at the solution's own chart point.
+    front two points may be equally good, and where the front is steep points far apart are nearly so: an answer whose level is
+    that of the solution is as good if the solution does not dominate it. What counts then is by how much any objective of the
+    atlas exceeds the solution's at the solution's own chart point.
     """
     from scipy.spatial.distance import pdist
 
@@ -64,7 +67,14 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     program, points = search.program, atlas.points
     rows = rng.integers(len(points.f), size=N_ON_SET)
     jitter = 0.003 * rng.normal(size=(N_ON_SET, atlas.n_objectives))
-    a = np.concatenate([centered(points.f[rows] + jitter), search.points(N_ANYWHERE), search.seams(N_ON_SEAMS)])
+    ends = np.resize(points.f.argmin(axis=0), N_AT_ENDS)
+    fresh = [
+        centered(points.f[rows] + jitter),
+        search.points(N_ANYWHERE),
+        search.seams(N_ON_SEAMS),
+        search.around(points.f[ends]),
+    ]
+    a = np.concatenate(fresh)
     claims = search.ask(a)
     z = atlas.scaled(a)
     r = program.values(z)
@@ -77,7 +87,7 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     apart = np.flatnonzero((front > AS_GOOD * search.tol) & _as_good(r[:, :M], solution.r[:, :M], excess, AS_GOOD * search.tol))
     if len(apart):
         z_there = atlas.scaled(centered(solution.r[apart, :M]))
-        there = np.abs(program.values(z_there)[:, :M] - solution.r[apart, :M]).max(axis=1)
+        there = (program.values(z_there)[:, :M] - solution.r[apart, :M]).max(axis=1)
         front[apart] = np.minimum(front[apart], np.maximum(excess[apart], there))
         distances[apart] = np.minimum(distances[apart], program.apart(solution.z[apart], z_there))
     constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)

@@ -40,6 +40,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         tol: the largest miss at fresh chart points, in units of the objectives' ranges; None for what suits their number.
         budget: the most points that may be evaluated; None for no limit.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
+        known: designs that somebody knows to be good, to begin with.
     """
 
     parametrization: ClassVar[str] = "chart"
@@ -50,6 +51,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
     tol: float | None = eqx.field(static=True, default=None)
     budget: int | None = eqx.field(static=True, default=None)
     n_auxiliary: int = eqx.field(static=True, default=0)
+    known: np.ndarray | None = None
 
     @property
     def settings(self) -> Settings:
@@ -58,7 +60,8 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> AtlasState:
         """Before the first look around."""
-        return begin(np.asarray(self.feasible.clip(corners(start))), start.n_objectives, seed)
+        points = corners(start) if self.known is None else np.concatenate([corners(start), self.known])
+        return begin(np.asarray(self.feasible.clip(points)), start.n_objectives, seed)
 
     def step(self, objectives: Objectives, state: AtlasState) -> tuple[AtlasState, Info]:
         """The first look around, or one round: find regions, fit patches, check them at fresh chart points."""
@@ -69,7 +72,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""
-        x = state.start[:, : state.start.shape[1] - self.n_auxiliary]
+        x = state.start[: state.n_objectives, : state.start.shape[1] - self.n_auxiliary]
         return state.atlas or BezierSimplex(x, state.n_objectives, 1)
 
     def measure(self, objectives: Objectives, run: Run[AtlasState], seed: int) -> ErrorEstimate | None:
@@ -103,6 +106,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             front=worst,
             coverage=found.coverage,
             violation=found.violation,
+            n_probes=int(state.evaluations.objective),
         )
 
     def explain(self, objectives: Objectives, run: Run[AtlasState], error: ErrorEstimate | None, names: Names) -> Result:
@@ -156,10 +160,17 @@ def describe_pieces(atlas: BezierAtlas) -> str:
     return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
 
 
+def describe_probes(error: ErrorEstimate) -> str:
+    """How the answers stand against every design that was evaluated."""
+    found = f"{error.dominated:.1%} of the answers are beaten by" if error.dominated else "no answer is beaten by"
+    return f"{found} one of {error.n_probes} designs looked at all over the box"
+
+
 def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
     violation = f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
     return (
         f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold, objectives are off by at "
-        f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}{violation}"
+        f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}; "
+        f"{describe_probes(error)}{violation}"
     )

@@ -43,4 +43,7 @@ class AbstractAutoFlow(AbstractFlow[State]):
         """The error at held-out t, with the flags that the run itself raised; Hessians that it left behind make it cheaper."""
         known: KnownHessians | None = getattr(run.state, "known", None)
         error = estimate_error(objectives, run.state.surface, seed, tol=self.tol, known=known, schedule=self.settings.schedule)
-        return dataclasses.replace(error, flags=tuple(dict.fromkeys((*error.flags, *run.state.flags))))
+        beaten, n_probes = getattr(run.state, "beaten", 0.0), getattr(run.state, "n_probes", 0)
+        coverage = None if error.coverage is None else min(error.coverage, 1 - beaten)
+        flags = tuple(dict.fromkeys((*error.flags, *run.state.flags)))
+        return dataclasses.replace(error, flags=flags, coverage=coverage, n_probes=n_probes)

@@ -1,5 +1,6 @@
 """Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted where there are any."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,19 +14,20 @@ from ..feasible import FeasibleSet, feasible_set
 from ..forms import Bridge, bridges
 from ..kinks import CannotLiftError
 from ..methods import Evaluations
-from ..normal import ErrorEstimate, ExploreSchedule, Flag, probes_around
+from ..normal import ErrorEstimate, Flag
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
 from .causes import explain_start, find_cause
 from .continuing import Paused
-from .contract import AbstractFlow, Run, total
+from .contract import AbstractFlow, Run, corners, total
 from .drive import Callback, Iteration, drive
 from .kinked import Kinked, lift_problem
 from .lift import Flow
 from .normal_flow import NormalFlow
 from .problem import Problem
 from .result import Reason, Result
+from .rivals import find_rival, probes_of
 from .solver_side import point_in_words
 
 AROUND = 2.0
@@ -34,12 +36,18 @@ AROUND = 2.0
 MOST_BOXES = 2
 """How often that is done: the second time around a point far away that is better than its answers."""
 
+N_KNOWN = 50
+"""Designs of the surface that an atlas begins with."""
+
 MOST_VARIABLES = 50
 """Without bounds an atlas is tried up to so many variables: it needs Hessians of every objective at thousands of points."""
 
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
 
+
+Box = tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]
+"""Lower and upper bounds to look between."""
 
 UNEXPLAINED = Result(Reason.STOPPED, "")
 
@@ -183,35 +191,43 @@ class Routes:
         everywhere = feasible_set(None, None, self.problem.start.n_variables)
         why = f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around what was found"
         x = np.concatenate([dense_points(ended.surface), np.asarray(self.problem.start.control_points, dtype=float)])
-        rival, other = getattr(ended.run.state, "rival", None), ended
-        for _ in range(MOST_BOXES):
-            x = x if rival is None else np.vstack([x, rival])
-            box = box_around(x) or search_box(everywhere, self.problem.start)
-            other = self.atlas(everywhere, box, why, other.evaluations)
-            if other.over or other.result.reason not in FITS:
+        known = np.concatenate([corners(ended.surface), x[np.linspace(0, len(x) - 1, N_KNOWN).astype(int)]])
+        rival = getattr(ended.run.state, "rival", None)
+        known = known if rival is None else np.vstack([known, rival])
+
+        def box(known: np.ndarray) -> Box:
+            return box_around(np.concatenate([x, known])) or search_box(everywhere, self.problem.start)
+
+        return self.challenged(everywhere, box, why, ended.evaluations, known)
+
+    def challenged(
+        self,
+        feasible: FeasibleSet,
+        box: Callable[[np.ndarray], Box],
+        why: str,
+        spent: Evaluations,
+        known: Float[np.ndarray, "n n_variables"],
+    ) -> Ended:
+        """An atlas that fresh probes have not beaten; made again with the best of them where one has."""
+        bounded = bool(np.isfinite(feasible.lower).any() or np.isfinite(feasible.upper).any())
+        n_made = 0
+        while True:
+            inside = box(known)
+            other, n_made = self.atlas(feasible, inside, why, spent, known), n_made + 1
+            if other.over or other.error is None or other.result.reason not in FITS or not self.problem.form.is_exact:
                 return other
-            rival, evaluations = self.rival(other, float(np.linalg.norm(box[1] - box[0])) / (1 + 2 * AROUND))
-            other = other._replace(evaluations=evaluations)
+            size = None if bounded else float(np.linalg.norm(inside[1] - inside[0])) / (1 + 2 * AROUND)
+            probes = probes_of(other.surface, inside, size)
+            budget = getattr(self.flow, "budget", None)
+            rival, spent = find_rival(self.problem.flat, other.surface, probes, feasible, budget, other.evaluations)
+            error = replace(other.error, n_probes=other.error.n_probes + len(probes))
+            other = other._replace(evaluations=spent, error=error)
             if rival is None:
-                return other
-        better = f"x = {point_in_words(np.asarray(rival), self.problem.names)} is better than its answers"
-        return other._replace(result=Result(Reason.SUSPECT, f"{better}. For what it is worth: {other.result.message}"))
-
-    def rival(self, ended: Ended, size: float) -> tuple[Float[np.ndarray, " n_variables"] | None, Evaluations]:
-        """The point around an atlas that its answers are worst against, if they are clearly worse, and what was spent by then.
-
-        Every point f is an answer above its chart point, so that no objective of the answer there may exceed that of f.
-        """
-        atlas, M = ended.surface, self.problem.start.n_objectives
-        numbers = ExploreSchedule()
-        probes = probes_around(atlas.units.x(atlas.points.z).mean(axis=0), size, numbers)
-        evaluator = JaxEvaluator(self.problem.flat, M, probes.shape[1], spent=ended.evaluations)
-        f = evaluator.values(probes)
-        usable = np.isfinite(f).all(axis=1)
-        probes, f = probes[usable], f[usable]
-        worse = ((atlas.front(atlas.chart(f)) - f) / atlas.units.span).max(axis=1, initial=0.0)
-        clear = len(worse) > 0 and worse.max() > numbers.clear
-        return probes[int(worse.argmax())] if clear else None, evaluator.evaluations
+                return other.noted(f"no better point among {len(probes)} fresh probes")
+            if n_made == MOST_BOXES:
+                better = f"x = {point_in_words(rival, self.problem.names)} is better than its answers"
+                return other._replace(result=Result(Reason.SUSPECT, f"{better}. For what it is worth: {other.result.message}"))
+            known = np.vstack([known, rival])
 
     def within(self, feasible: FeasibleSet) -> Ended:
         """With bounds and inequalities: one surface if it keeps them all and lacks nothing, else an atlas."""
@@ -222,7 +238,8 @@ class Routes:
         if isinstance(kinked, Kinked):
             return self.atlas_of_kinks(kinked, ended.evaluations)
         box = search_box(feasible, self.problem.start)
-        return self.atlas(feasible, box, why, ended.evaluations).noted(kinked)
+        nothing = np.zeros((0, self.problem.start.n_variables))
+        return self.challenged(feasible, lambda known: box, why, ended.evaluations, nothing).noted(kinked)
 
     def one_surface_within(self, feasible: FeasibleSet) -> tuple[Ended, str | None]:
         """A run that knows of no bounds, stopped when it leaves them; why its surface is not the answer, None if it is.
@@ -257,11 +274,16 @@ class Routes:
         return JaxEvaluator(self.problem.flat, self.problem.start.n_objectives, x.shape[1]).values(x)
 
     def atlas(
-        self, feasible: FeasibleSet, box: tuple[np.ndarray, np.ndarray], why: str, spent: Evaluations | None = None
+        self,
+        feasible: FeasibleSet,
+        box: tuple[np.ndarray, np.ndarray],
+        why: str,
+        spent: Evaluations | None = None,
+        known: Float[np.ndarray, "n n_variables"] | None = None,
     ) -> Ended:
-        """An atlas of the set among feasible points, looked for in a box."""
+        """An atlas of the set among feasible points, looked for in a box, with designs that are known to begin with."""
         spent = spent or Evaluations()
-        flow = AtlasFlow(feasible, box, f"{why}: ", *self.limits(spent))
+        flow = AtlasFlow(feasible, box, f"{why}: ", *self.limits(spent), known=known)
         return self.run(self.problem, flow, self.callback, spent)
 
     def atlas_of_kinks(self, kinked: Kinked, spent: Evaluations) -> Ended:
@@ -325,9 +347,7 @@ class Watch:
         return bool(self.left)
 
 
-def box_around(
-    x: Float[np.ndarray, "n n_variables"],
-) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]] | None:
+def box_around(x: Float[np.ndarray, "n n_variables"]) -> Box | None:
     """A box around points, `AROUND` widths wider on each side; None where they are one, or not finite."""
     width = np.ptp(x, axis=0)
     if not np.isfinite(x).all() or not width.max() > 0:

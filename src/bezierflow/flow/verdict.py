@@ -45,7 +45,7 @@ def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | Non
     advice = "; ".join(flag.value for flag in by_cause(flags))
     if any(flag in SUSPECT_FLAGS for flag in flags):
         return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
-    if Flag.NOT_AT_TOLERANCE in flags:
+    if Flag.NOT_AT_TOLERANCE in flags or Flag.BUDGET_SPENT in flags:
         return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
     return Result(Reason.CONVERGED, found)
 
@@ -54,9 +54,11 @@ def describe(error: ErrorEstimate | None) -> str:
     """The estimate in words."""
     if error is None:
         return "solution.error estimates its distance to the Pareto set"
+    front = "" if error.front is None else f", or {error.front:.2g} of the objectives' ranges"
+    coverage = "" if error.coverage is None else f", of which {error.coverage:.1%} are certified"
     return (
-        f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at most, "
-        f"over {error.n_samples} held-out t on a set of diameter {error.diameter:.3g}"
+        f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at most{front}, "
+        f"over {error.n_samples} held-out t{coverage}, on a set of diameter {error.diameter:.3g}"
     )
 
 

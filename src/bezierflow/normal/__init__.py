@@ -2,8 +2,9 @@
 
 from .descent import Descent, descend, find_minimizers, start_descent
 from .displacement import Linearization, common_descent, linearize
-from .estimate import ErrorEstimate, estimate_error
-from .exploration import probes_around
+from .error_estimate import ErrorEstimate
+from .estimate import estimate_error
+from .exploration import Seen, evenly_spread, probes_around
 from .flags import Flag, by_cause
 from .free_estimate import estimate_error_freely
 from .free_stages import FreeState, advance_freely, begin_freely
@@ -15,6 +16,7 @@ from .schedule import DescentSchedule, ExploreSchedule, Schedule
 from .settings import FREE_VARIABLES, Settings, Stage
 from .stages import NormalState, accept, advance, begin
 from .survey import Survey
+from .wells import deepest_rival
 
 __all__ = [
     "FREE_VARIABLES",
@@ -29,6 +31,7 @@ __all__ = [
     "Linearization",
     "NormalState",
     "Schedule",
+    "Seen",
     "Settings",
     "Stage",
     "Survey",
@@ -39,9 +42,11 @@ __all__ = [
     "begin_freely",
     "by_cause",
     "common_descent",
+    "deepest_rival",
     "descend",
     "estimate_error",
     "estimate_error_freely",
+    "evenly_spread",
     "face_multipliers",
     "find_minimizers",
     "largest_degree",

@@ -12,8 +12,8 @@ SMOOTH = 1e-6
 
 
 def not_unique(descent: Descent, schedule: DescentSchedule) -> np.ndarray:
-    """Which minimizations ended at a smooth minimum with a singular Hessian."""
-    slope = np.linalg.norm(np.nan_to_num(descent.best.slope), axis=1)
+    """Which minimizations ended at a smooth minimum with a singular Hessian. A kink hit exactly has no slope."""
+    slope = np.linalg.norm(descent.best.slope, axis=1)
     smooth = slope < SMOOTH * np.maximum(descent.first_slope, TINY)
     return descent.converged & smooth & (descent.best.flatness <= schedule.singular)
 

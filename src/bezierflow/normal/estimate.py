@@ -1,7 +1,6 @@
 """An honest error estimate for any surface: its normal distance to the Pareto-critical set at t that no fit ever saw."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,79 +11,22 @@ from ..evaluation import Derivatives, JaxEvaluator
 from .chord import settle_chords
 from .descent import descend, start_descent
 from .displacement import Linearization
-from .flags import Flag, by_cause
+from .error_estimate import ErrorEstimate
+from .flags import Flag
 from .held_out import held_out_points, suspect_points
 from .lending import KnownHessians
 from .schedule import ReportSchedule, Schedule
-from .shape import dominated_fraction, fold_fraction, largest_gap, weakly_pareto_vertices
+from .shape import dominated_rows, fold_fraction, largest_gap, rounding_of, weakly_pareto_vertices
 from .survey import AbstractSurvey, Survey
 
 POINT = 1e-9
-"""A set smaller than this share of |x| is taken for a single point, and distances are measured in units of this."""
+"""A set smaller than this share of |x|, or of 1 near the origin, is taken for a single point, and has that for its diameter."""
 
 LONGEST_CORRECTION = 0.5
 """A displacement is shortened to this share of the diameter before the point is moved by it: a longer one could lead anywhere."""
 
 CURVED = 1e-3
 """A corner is a smooth minimum if its gradient is below this share of the usual one, and quadratic if its Hessian is above it."""
-
-
-@dataclass(frozen=True)
-class ErrorEstimate:
-    """How far a surface is from the Pareto set, measured at held-out t. Distances are in the units of x; float() gives the rms.
-
-    Attributes:
-        rms: Root mean square of the distances.
-        max: The largest of them.
-        bound: What the true largest distance, both ways, is expected to stay below: three times `max`.
-        diameter: Of the surface together with the minimizers that its corners should be; divide by it for relative errors.
-        n_samples: How many held-out t there were, vertices included.
-        n_invalid: At how many of them the distance could not be estimated; they count with the diameter.
-        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between 0 and 1.
-        folded: Share of inner t where the surface runs backwards.
-        gap: The largest jump between neighboring points of an edge over the median jump: how unevenly t is spread.
-        dominated: Share of the sampled points that another sampled point clearly dominates.
-        flags: What is wrong, if anything, with advice as their values.
-        evaluations: How many points were evaluated for this estimate.
-        front: The largest distance of objective values in units of their ranges; of an atlas only.
-        coverage: The share of fresh chart points with a certified answer; of an atlas only.
-        violation: The largest violation of a constraint in units of its scale; of an atlas only.
-    """
-
-    rms: float
-    max: float
-    bound: float
-    diameter: float
-    n_samples: int
-    n_invalid: int
-    residual: float
-    folded: float
-    gap: float
-    dominated: float
-    flags: tuple[Flag, ...]
-    evaluations: int
-    front: float | None = None
-    coverage: float | None = None
-    violation: float | None = None
-
-    def __float__(self) -> float:
-        return self.rms
-
-    @classmethod
-    def unknown(cls, diameter: float) -> "ErrorEstimate":
-        """That nothing was estimated, for a surface of this diameter."""
-        nan = float("nan")
-        return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (Flag.NOT_ESTIMATED,), 0)
-
-    @property
-    def advice(self) -> tuple[str, ...]:
-        """What to tell a person about the flags, causes first."""
-        return tuple(flag.value for flag in by_cause(self.flags))
-
-    @property
-    def relative(self) -> float:
-        """The largest distance over the diameter: what `tol` is compared with."""
-        return self.max / self.diameter if self.diameter > 0 else self.max
 
 
 def estimate_error(
@@ -119,8 +61,11 @@ def estimate_error(
     # Hessians far from the set, where a descent may start, are not lent to others.
     corners = _measure_corners(Survey(evaluator, samples.corners, 0.0, schedule=schedule))
     diameter = set_diameter(np.concatenate([samples.points, corners.minimizers[corners.found]]))
-    diameter = max(diameter, POINT * float(np.abs(samples.points).max()))
-    survey = Survey(evaluator, samples.corners, diameter, known or KnownHessians(), schedule)
+    size = max(float(np.abs(samples.points).max()), 1.0)
+    one_point = diameter <= POINT * size
+    if known is None or one_point:  # Hessians are lent in units of distances to the corners
+        known = KnownHessians()
+    survey = Survey(evaluator, samples.corners, size if one_point else diameter, known, schedule)
     inside = _measure(survey, samples.points[surface.n_objectives :], samples.t[surface.n_objectives :] > 0)
     corners = corners._replace(singular=_singular_corners(corners.derivatives.join(inside.derivatives), surface.n_objectives))
     return report(surface, samples, corners, inside, survey, tol, int(evaluator.evaluations.objective))
@@ -180,10 +125,11 @@ def _measure_corners(survey: Survey) -> Corners:
 
 
 class Measured(NamedTuple):
-    """Derivatives and linearizations at points; their distances, whether those are valid, and whether points are minimal."""
+    """Derivatives and linearizations at points; the ways to the set, their lengths, whether valid; whether points are minimal."""
 
     derivatives: Derivatives
     first: Linearization
+    moved: Float[np.ndarray, "n n_variables"]
     distance: Float[np.ndarray, " n"]
     valid: Bool[np.ndarray, " n"]
     minimal: Bool[np.ndarray, " n"]
@@ -214,8 +160,8 @@ def _along_chords(
 
 def follow_far(
     survey: AbstractSurvey, points: np.ndarray, first: Linearization, faces: np.ndarray, tangents: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distances, whether they are valid and whether points are minimal, with far points followed to the set."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Ways to the set, their lengths, whether they are valid and whether points are minimal, with far points followed to it."""
     numbers, diameter = survey.schedule.report, survey.diameter
     valid, minimal, moved = np.array(first.valid), np.array(first.minimal), np.array(first.displacement)
     start = np.linalg.norm(moved, axis=1)
@@ -233,7 +179,7 @@ def follow_far(
         far = far[following.valid & (last[far] > numbers.far * diameter)]
     # A point that does not come nearer has no distance that could be vouched for.
     valid[far] &= last[far] < start[far] / 2
-    return np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter), valid, minimal
+    return moved, np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter), valid, minimal
 
 
 def report(
@@ -250,18 +196,22 @@ def report(
     control_points = np.asarray(surface.control_points, dtype=float)
     derivatives = corners.derivatives.join(inside.derivatives)
     counted = np.concatenate([~corners.singular, np.ones(len(inside.valid), dtype=bool)])
-    distance = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])[counted]
     valid = np.concatenate([corners.found, inside.valid])
+    lengths = np.concatenate([np.where(corners.found, corners.distance, survey.diameter), inside.distance])
+    distance = lengths[counted]
     even = np.flatnonzero((samples.t > 0).all(axis=1) & valid & (np.arange(len(valid)) < samples.n_even))
     even = even[even >= M]
     tangents = surface_tangents(control_points, samples.t[even], degree)
     largest = float(distance.max(initial=0.0))
+    dominated = dominated_rows(derivatives.values)
+    near = lengths <= survey.schedule.rounds.near * survey.diameter
+    good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
     shares = _Shares(
         folded=fold_fraction(derivatives.gradients[even], tangents, np.asarray(inside.first.multipliers)[even - M]),
-        dominated=dominated_fraction(derivatives.values),
+        dominated=float(dominated.mean()),
         invalid=float(np.mean(~valid[counted])),
         saddles=float(np.sum(~inside.minimal) / counted.sum()),
-        point=set_diameter(samples.points) <= POINT * float(np.abs(samples.points).max()),
+        point=set_diameter(samples.points) <= POINT * max(float(np.abs(samples.points).max()), 1.0),
         singular=bool(corners.singular.any()),
     )
     missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
@@ -279,7 +229,23 @@ def report(
         dominated=shares.dominated,
         flags=_flags(derivatives, shares, missed, above_tol, numbers),
         evaluations=evaluations,
+        front=_front_error(corners, inside, counted, survey),
+        coverage=float(good[counted].mean()) if counted.any() else 0.0,
     )
+
+
+def _front_error(corners: Corners, inside: Measured, counted: np.ndarray, survey: AbstractSurvey) -> float:
+    """The largest change of an objective on the way to the set, in units of its range: of corners by values, else by slopes."""
+    M = len(corners.found)
+    change = np.abs(np.einsum("nml,nl->nm", inside.derivatives.gradients, inside.moved))
+    values = np.concatenate([corners.derivatives.values, inside.derivatives.values])
+    there = survey.values(corners.minimizers) if (corners.distance > 0).any() else values[:M]
+    change = np.concatenate([np.abs(there - values[:M]), change])
+    values = np.concatenate([values, there])
+    span = np.ptp(values[np.isfinite(values).all(axis=1)], axis=0) if np.isfinite(values).all(axis=1).any() else np.ones(M)
+    valid = np.concatenate([corners.found, inside.valid])
+    share = np.where(span > rounding_of(values), np.nan_to_num(change, nan=0.0) / np.maximum(span, np.finfo(float).tiny), 0.0)
+    return float(np.where(valid, np.minimum(share.max(axis=1), 1.0), 1.0)[counted].max(initial=0.0))
 
 
 def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray:

@@ -15,10 +15,16 @@ from ..simplex import kronecker
 from .descent import find_minimizers
 from .held_out import held_out_points
 from .schedule import ExploreSchedule
+from .shape import rounding_of
 from .survey import Survey
 
 MOST_EVEN = 20
 """Up to this many variables probes are a low-discrepancy sequence; beyond, such a sequence is no better than random points."""
+
+
+ONE_VALUE = 1e-3
+"""The unit of an objective that has one value all over the set, as where objectives share their minimizer: this share of how much
+it differs from that value in the smallest box."""
 
 
 class Exploration(NamedTuple):
@@ -27,10 +33,24 @@ class Exploration(NamedTuple):
     Attributes:
         n_probes: how many points were looked at.
         rival: the point that beats the surface most; None if no point does.
+        beaten: the share of the surface that a probe dominates.
+        seen: what the search was made of; None where there was none.
     """
 
     n_probes: int
     rival: Float[np.ndarray, " n_variables"] | None
+    beaten: float = 0.0
+    seen: "Seen | None" = None
+
+
+class Seen(NamedTuple):
+    """Probes and points of the surface, corners first, with their objectives in units of their ranges; infinite if undefined."""
+
+    probes: Float[np.ndarray, "n n_variables"]
+    values: Float[np.ndarray, "n n_objectives"]
+    surface: Float[np.ndarray, "n_on_surface n_variables"]
+    on_surface: Float[np.ndarray, "n_on_surface n_objectives"]
+    scale: Float[np.ndarray, " n_objectives"]
 
 
 def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: float, numbers: ExploreSchedule) -> Exploration:
@@ -43,35 +63,47 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
     M, n = surface.n_objectives, numbers.probes * len(numbers.boxes) + numbers.samples + surface.n_objectives
     if n > evaluator.left:
         return Exploration(0, None)
-    t = np.concatenate(
-        [np.eye(M), held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[: numbers.samples]]
-    )
-    on_surface = evaluator.values(np.asarray(surface(t)))
-    probes = probes_around(np.asarray(surface(t)).mean(axis=0), diameter, numbers)
+    t = np.eye(M)
+    if M > 1:
+        t = np.concatenate([t, held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[: numbers.samples]])
+    points = np.asarray(surface(t))
+    on_surface = evaluator.values(points)
+    probes = probes_around(points.mean(axis=0), diameter, numbers)
     values = evaluator.values(probes)
-    usable = np.isfinite(values).all(axis=1)
+    usable = np.asarray(np.isfinite(values).all(axis=1))
+    scale = _units(on_surface, values[: numbers.probes])
+    seen = Seen(probes, np.where(usable[:, None], values, np.inf) / scale, points, on_surface / scale, scale)
+    corner, dominates = gains(seen.values, seen.on_surface)
+    gain = np.maximum(corner, dominates.max(axis=1))
+    best, beaten = int(np.argmax(gain)), float(np.mean((dominates > numbers.clear).any(axis=0)))
+    return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None, beaten, seen)
+
+
+def evenly_spread(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
+    """Points of the unit cube: a low-discrepancy sequence in few dimensions, else random ones."""
+    return kronecker(n, dimension) if dimension <= MOST_EVEN else np.random.default_rng(0).random((n, dimension))
+
+
+def _units(on_surface: np.ndarray, nearby: np.ndarray) -> Float[np.ndarray, " n_objectives"]:
+    """The range of each objective over the surface; of one that is the same all over it, `ONE_VALUE` of how it varies nearby."""
     span = np.ptp(on_surface, axis=0)
-    scale = np.where(span > 0, span, np.maximum(np.abs(on_surface).max(axis=0), np.finfo(float).tiny))
-    gain = np.where(usable, np.nan_to_num(gains(values / scale, on_surface / scale), nan=-np.inf), -np.inf)
-    best = int(np.argmax(gain))
-    return Exploration(len(probes), probes[best] if gain[best] > numbers.clear else None)
+    nearby = nearby[np.isfinite(nearby).all(axis=1)]
+    varies = np.median(np.abs(nearby - on_surface[0]), axis=0) if len(nearby) else np.abs(on_surface[0])
+    return np.where(span > rounding_of(on_surface), span, np.maximum(ONE_VALUE * varies, np.finfo(float).tiny))
 
 
 def probes_around(center: np.ndarray, diameter: float, numbers: ExploreSchedule) -> Float[np.ndarray, "n n_variables"]:
     """Evenly spread points in cubes around a center, whose sides are multiples of a diameter."""
-    n, dimension = numbers.probes * len(numbers.boxes), len(center)
-    evenly = kronecker(n, dimension) if dimension <= MOST_EVEN else np.random.default_rng(0).random((n, dimension))
-    cube = evenly - 0.5
+    cube = evenly_spread(numbers.probes * len(numbers.boxes), len(center)) - 0.5
     sides = diameter * np.repeat(numbers.boxes, numbers.probes)
     return center + sides[:, None] * cube
 
 
-def gains(values: np.ndarray, on_surface: np.ndarray) -> Float[np.ndarray, " n"]:
-    """By how much each row of values beats a corner, or every objective of some point of the surface; corners come first."""
+def gains(values: np.ndarray, on_surface: np.ndarray) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_on_surface"]]:
+    """By how much each row of values beats a corner, and every objective of each point of the surface; corners come first."""
     n_objectives = values.shape[1]
     below_corner = (np.diagonal(on_surface[:n_objectives]) - values).max(axis=1)
-    dominates = (on_surface[None] - values[:, None]).min(axis=2).max(axis=1)
-    return np.maximum(below_corner, dominates)
+    return below_corner, (on_surface[None] - values[:, None]).min(axis=2)
 
 
 def better_corners(survey: Survey, rival: Float[np.ndarray, " n_variables"], clear: float) -> np.ndarray | None:

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 from ..bezier import BezierSimplex
 from ..evaluation import Derivatives
 from .conjugate import Curvature
-from .estimate import POINT, Corners, ErrorEstimate, Measured, draw_samples, follow_far, report, set_diameter
+from .error_estimate import ErrorEstimate
+from .estimate import POINT, Corners, Measured, draw_samples, follow_far, report, set_diameter
 from .free_descent import descend_freely, singular_minimizers, start_free_descent
 from .free_survey import FreeSurvey
 from .layout import Layout
@@ -47,7 +48,8 @@ def estimate_error_freely(  # noqa: PLR0913
     corners, span = _measure_corners(evaluator, span.widened(room), samples.corners, schedule, tol)
     x, t = resize(samples.points, span.width), samples.t[M:]
     diameter = set_diameter(np.concatenate([x, corners.minimizers[corners.found]]))
-    diameter = max(diameter, POINT * _largest(layout, span))
+    size = max(_largest(layout, span), 1.0)
+    diameter = size if diameter <= POINT * size else diameter
     survey = FreeSurvey(evaluator, span, resize(samples.corners, span.width), diameter, error=0.0, schedule=schedule)
     tangents = face_tangents(control_points, t, surface.degree, survey.n_tangents)
     tangents = np.pad(tangents, ((0, 0), (0, span.width - tangents.shape[1]), (0, 0)))

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float
 from ..evaluation import Derivatives
 from .conjugate import Solved, Systems
 from .displacement import CRITICAL, Linearization
+from .free_exploration import values_of
 from .free_multipliers import Nodes, read_nodes
 from .long_evaluator import LongEvaluator
 from .schedule import Schedule
@@ -69,6 +70,10 @@ class FreeSurvey(AbstractSurvey):
         """The relative residual that systems are solved to: the error is to fall by more than that leaves."""
         numbers = self.schedule.free
         return float(np.clip(self.error, numbers.finest, numbers.coarsest))
+
+    def values(self, points: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "n n_objectives"]:
+        """The objectives at points given by coordinates."""
+        return values_of(self.evaluator, self.span, points)
 
     def see(
         self,

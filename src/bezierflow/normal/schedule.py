@@ -165,6 +165,15 @@ class ExploreSchedule:
     clear: float = 1e-3
     """A gain below this share of an objective's range is none."""
 
+    neighbors: int = 4
+    """A probe hints at a well if it is lower than so many neighbors for each variable."""
+
+    steps: int = 16
+    """Values on the way from such a probe to the surface, which tell a well from a slope."""
+
+    wells: int = 8
+    """How many such probes are followed downhill at most, the lowest first."""
+
     restarts: int = 3
     """How often a run starts again from better corners."""
 

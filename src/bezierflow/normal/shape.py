@@ -46,14 +46,14 @@ def largest_gap(control_points: np.ndarray, n_objectives: int, degree: int, n: i
     return worst
 
 
-def dominated_fraction(values: np.ndarray) -> float:
-    """The share of points that another one beats in every objective by more than a thousandth of its range."""
-    values = values[np.isfinite(values).all(axis=1)]
-    if len(values) == 0:
-        return 0.0
-    margin = CLEAR * np.ptp(values, axis=0) + _rounding(values)
-    better = np.all(values[None, :, :] < values[:, None, :] - margin, axis=2)
-    return float(np.mean(better.any(axis=1)))
+def dominated_rows(values: np.ndarray) -> np.ndarray:
+    """Which points another one beats in every objective by more than a thousandth of its range; none that is not finite."""
+    usable = np.isfinite(values).all(axis=1)
+    dominated, values = np.zeros(len(values), dtype=bool), values[usable]
+    if len(values):
+        margin = CLEAR * np.ptp(values, axis=0) + rounding_of(values)
+        dominated[usable] = np.all(values[None, :, :] < values[:, None, :] - margin, axis=2).any(axis=1)
+    return dominated
 
 
 def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
@@ -62,11 +62,11 @@ def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
     others = ~np.eye(n_objectives, dtype=bool)
     own = values[:n_objectives]
     equal = np.abs(values[None, :, :] - own[:, None, :]) <= EQUAL * span
-    better = values[None, :, :] < own[:, None, :] - MUCH * span - _rounding(values)
+    better = values[None, :, :] < own[:, None, :] - MUCH * span - rounding_of(values)
     beaten = np.all(np.where(others[:, None, :], better, equal), axis=2)
     return beaten.any(axis=1)
 
 
-def _rounding(values: np.ndarray) -> np.ndarray:
+def rounding_of(values: np.ndarray) -> np.ndarray:
     """Differences of an objective below this are rounding."""
-    return 64 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
+    return 64 * np.finfo(float).eps * np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)

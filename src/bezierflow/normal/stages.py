@@ -17,6 +17,11 @@ from .lending import KnownHessians
 from .patch import Patch, edge_patches, improve, inner_patch
 from .settings import Settings, Stage
 from .survey import Survey
+from .wells import deepest_rival
+
+ONE_POINT = 1e-8
+"""Minimizers this close together, beside the start's size, are one if slopes agree: those at each other's are this share of the
+first ones."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class NormalState:
         evaluations: made so far.
         known: Hessians computed so far.
         n_probes: points elsewhere that were compared with the surface, at its end.
+        beaten: the share of the surface that one of them dominates.
         n_restarts: how often the run started again from better corners.
         rival: a point elsewhere that beats the surface.
         exhausted: whether the budget ended the run at this stage.
@@ -49,6 +55,7 @@ class NormalState:
     evaluations: Evaluations = field(default_factory=Evaluations)
     known: KnownHessians = field(default_factory=KnownHessians, repr=False)
     n_probes: int = 0
+    beaten: float = 0.0
     n_restarts: int = 0
     rival: Float[np.ndarray, " n_variables"] | None = None
     exhausted: bool = False
@@ -128,10 +135,20 @@ def _with_edges(survey: Survey, state: NormalState) -> NormalState:
     if n_variables < n_objectives - 1:
         state = state.flagged(Flag.FEW_VARIABLES)
     diameter = float(np.linalg.norm(x[:, None] - x[None], axis=2).max())
-    if diameter == 0:
-        return replace(state, stage=Stage.DONE, error=0.0)
+    if diameter == 0 or _is_one_point(survey, state.descent, diameter):
+        one = replace(state.descent, best=replace(state.descent.best, x=np.tile(x[0], (n_objectives, 1))))
+        surface = BezierSimplex(np.tile(x[0], (len(state.surface.control_points), 1)), n_objectives, state.surface.degree)
+        return replace(state, stage=Stage.ELSEWHERE, descent=one, surface=surface, error=0.0)
     survey.corners, survey.diameter = x, diameter
     return replace(state, stage=Stage.EDGES, patches=edge_patches(survey), diameter=diameter)
+
+
+def _is_one_point(survey: Survey, descent: Descent, diameter: float) -> bool:
+    """Whether all objectives have one minimizer: the slope of each at the others' is rounding beside what it was at the start."""
+    if diameter > ONE_POINT * float(descent.scale.max()):
+        return False
+    slopes = np.linalg.norm(survey.evaluator.jacobians(descent.x).gradients, axis=2)
+    return bool((slopes <= ONE_POINT * np.nan_to_num(descent.first_slope)).all())
 
 
 def _edges(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
@@ -160,11 +177,15 @@ def _inside(survey: Survey, settings: Settings, state: NormalState) -> NormalSta
 def _elsewhere(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
     """A search around the set: the run starts again where that shows better corners, and is flagged where it does not help."""
     numbers = settings.schedule.explore
-    found = explore(survey.evaluator, state.surface, survey.diameter, numbers)
-    state = replace(state, stage=Stage.DONE, n_probes=found.n_probes, rival=found.rival)
-    if found.rival is None:
-        return state
-    corners = better_corners(survey, found.rival, numbers.clear) if state.n_restarts < numbers.restarts else None
+    size = survey.diameter or float(state.descent.scale.max())
+    found = explore(survey.evaluator, state.surface, size, numbers)
+    rival = found.rival
+    if rival is None and found.seen is not None:
+        rival = deepest_rival(survey, found.seen, numbers)
+    state = replace(state, stage=Stage.DONE, n_probes=found.n_probes, rival=rival, beaten=found.beaten)
+    if rival is None:
+        return state if found.n_probes else replace(state.flagged(Flag.BUDGET_SPENT), stage=Stage.ELSEWHERE, exhausted=True)
+    corners = better_corners(survey, rival, numbers.clear) if state.n_restarts < numbers.restarts else None
     if corners is None:
         return state.flagged(Flag.BETTER_ELSEWHERE)
     again = NormalState(Stage.CORNERS, start_descent(np.eye(len(corners)), corners), state.surface)

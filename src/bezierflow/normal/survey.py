@@ -81,6 +81,10 @@ class AbstractSurvey(abc.ABC):
         """How many numbers a point takes by now."""
 
     @abc.abstractmethod
+    def values(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
+        """The objectives at points."""
+
+    @abc.abstractmethod
     def see(
         self,
         points: Float[np.ndarray, "n n_variables"],
@@ -129,6 +133,10 @@ class Survey(AbstractSurvey):
     def width(self) -> int:
         """L."""
         return self.corners.shape[1]
+
+    def values(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
+        """The objectives at points."""
+        return self.evaluator.values(points)
 
     def see(
         self,

@@ -1,0 +1,93 @@
+"""The gallery in bounded form: its quickest problems, one of each kind among them; none may be silently wrong.
+
+`python -m benchmarks.gallery` runs all of it.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.gallery.case import Case
+from benchmarks.gallery.families import families
+from benchmarks.gallery.outcomes import FLOOR, answers, compare_answers, compare_truth, judge, solve
+from benchmarks.gallery.problems import KINDS, far, on_segments, problems
+from benchmarks.gallery.truth import make_truth
+
+import bezierflow as bf
+
+QUICK = (
+    "double-well tilt -0.2",
+    "hole 6.0 0.3 (2.0, -2.0)",
+    "ripples 0.1 2",
+    "narrow pits 0.7",
+    "banana pair 10",
+    "axes 1e6",
+    "norm to the 4",
+    "distance and square from (1.0, 1.0)",
+    "same minimizer",
+    "3 points on a line",
+    "L = 1: parabola and sine",
+    "bent bowls, noise 1e-08",
+    "minimizer at the edge of the domain",
+    "lasso of two",
+    "bowls cut",
+    "stopped by budget 12",
+    "stopped by callback 1",
+)
+
+SEGMENT = Case("", "", lambda x, xp: [far(x, (0, 0)), far(x, (1, 0.5))], -2, 2, (0.3, 0.3))
+
+
+def test_the_gallery_is_large_and_the_sample_has_every_kind():
+    cases = problems()
+    names = [case.name for case in cases]
+    assert len(cases) >= 150
+    assert len(set(names)) == len(names)
+    assert {case.kind for case in cases if case.name in QUICK} == {case.kind for case in cases}
+    assert len({case.kind for case in cases}) == len(KINDS)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_no_problem_of_the_sample_is_silently_wrong(name):
+    (case,) = [case for case in problems() if case.name == name]
+    found = solve(case)
+    assert found.outcome not in ("silently wrong", "error"), found
+
+
+def test_a_random_problem_is_not_silently_wrong():
+    case = next(case for case in families(1) if case.kind == "random warped")
+    assert solve(case).outcome not in ("silently wrong", "error")
+
+
+def test_a_dense_sample_is_the_closed_form():
+    truth, exact = make_truth(SEGMENT), on_segments((0, 0), (1, 0.5))(2000)
+    f, known = SEGMENT.values(exact), truth.scaled(truth.f)
+    over = (known[None] - truth.scaled(f)[:, None]).max(axis=2).min(axis=1)
+    assert over.max() < 2e-3  # half of the distance between neighbors
+    beyond, beats = compare_answers(SEGMENT, truth, exact[::20])
+    assert beyond < 1e-9
+    assert beats < 1e-4
+
+
+def test_designs_off_the_set_and_missing_parts_are_seen():
+    truth = make_truth(SEGMENT)
+    exact = on_segments((0, 0), (1, 0.5))(50)
+    off = exact + np.array([-0.1, 0.2]) / np.hypot(0.1, 0.2) * 0.1  # |f − f*| is 0.1² for both objectives, of ranges 1.25
+    beyond, _ = compare_answers(SEGMENT, truth, off)
+    np.testing.assert_allclose(beyond, 0.01 / 1.25, rtol=1e-2)
+    half = bf.minimize(lambda x: ((x - np.array([[0, 0], [0.5, 0.25]])) ** 2).sum(axis=1), np.zeros(2))
+    # Of (1, 0.5) the half knows (0.5, 0.25), which is worse by a quarter of the range.
+    np.testing.assert_allclose(compare_truth(SEGMENT, truth, half), 0.25, rtol=1e-2)
+    assert len(answers(half)) >= 300
+
+
+def test_outcomes_are_what_the_page_says():
+    Reason = bf.Reason
+    assert judge(Reason.CONVERGED, 0.0, 0.0, 0.0, SEGMENT) == "right"
+    assert judge(Reason.CONVERGED, 0.1, 0.01, 0.1, SEGMENT) == "silently wrong"
+    assert judge(Reason.NOT_AT_TOLERANCE, 0.02, 0.01, 0.1, SEGMENT) == "less exact"
+    assert judge(Reason.NOT_AT_TOLERANCE, 0.1, 0.01, 0.1, SEGMENT) == "silently wrong"
+    assert judge(Reason.SUSPECT, 0.1, 0.0, 0.0, SEGMENT) == "flagged"
+    assert judge(Reason.SUSPECT, FLOOR / 2, 0.0, 0.0, SEGMENT) == "flagged although right"
+    assert judge(Reason.STOPPED, 0.1, 0.0, 0.0, replace(SEGMENT, kind="stopped")) == "silently wrong"
+    assert judge(Reason.STOPPED, 0.1, 0.2, 0.2, replace(SEGMENT, kind="stopped")) == "flagged"
