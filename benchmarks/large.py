@@ -1,6 +1,6 @@
 """Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits`, `… plot`.
 
-PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics of condition 10:  # noqa: E501
+PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics:
 seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
 gradient-equivalents for each objective (of the run, without the error estimate), and the largest distance of the surface to the
 exact set and of exact points to the surface, both over the diameter. Rows are appended to `benchmarks/results/large.csv`.

@@ -168,7 +168,7 @@ def _conjugate(  # noqa: PLR0913
 
     def apply(v: Array) -> Array:
         product = jax.vmap(partial(_product, kind, objectives))(x, slope, systems.curvature, v)
-        bent = systems.bend[:, None] * slope * _dot(slope, v)[:, None].astype(v.dtype)
+        bent = slope * (jnp.asarray(systems.bend) * _dot(slope, v).astype(v.dtype))[:, None]
         return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
 
     inverse = layout.split(1 / jnp.matmul(scales[1], scales[0]))
