@@ -8,6 +8,7 @@ with s = 1 for the displacement to the set (d across the gradient differences, s
 added it gives the tangents H⁻¹Uᵀ, and without U the step of Newton's method.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -145,19 +146,12 @@ class _State(NamedTuple):
     count: Array
 
 
-@eqx.filter_jit
-def _conjugate(  # noqa: PLR0913
-    layout: Layout,
-    objectives: Objectives,
-    kind: Curvature,
-    x: Array,
-    gradients: Array,
-    systems: Systems,
-    scales: tuple,
-    most: Array,
-) -> tuple:
-    combine = partial(jnp.einsum, "nm,nml->nl", precision=jax.lax.Precision.HIGHEST)
-    slope = layout.split(combine(systems.curvature, gradients))
+def _operator(
+    layout: Layout, objectives: Objectives, kind: Curvature, x: Array, gradients: Array, systems: Systems
+) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """V ↦ (P H P + κ UᵀU + c ρρᵀ) v and v ↦ P v, row by row."""
+    highest = jax.lax.Precision.HIGHEST
+    slope = layout.split(jnp.einsum("nm,nml->nl", systems.curvature, gradients, precision=highest))
     U = layout.split(jnp.einsum("nkm,nml->nkl", systems.absorbed, gradients, precision=jax.lax.Precision.HIGHEST))
 
     def along(v: Array) -> Array:
@@ -171,12 +165,27 @@ def _conjugate(  # noqa: PLR0913
         bent = slope * (jnp.asarray(systems.bend) * _dot(slope, v).astype(v.dtype))[:, None]
         return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
 
+    return apply, project
+
+
+@eqx.filter_jit
+def _conjugate(  # noqa: PLR0913
+    layout: Layout,
+    objectives: Objectives,
+    kind: Curvature,
+    x: Array,
+    gradients: Array,
+    systems: Systems,
+    scales: tuple,
+    most: Array,
+) -> tuple:
+    apply, project = _operator(layout, objectives, kind, x, gradients, systems)
     inverse = layout.split(1 / jnp.matmul(scales[1], scales[0]))
 
     def precondition(v: Array) -> Array:
         return project(inverse * v)
 
-    b = project(combine(systems.right, gradients))
+    b = project(jnp.einsum("nm,nml->nl", systems.right, gradients, precision=jax.lax.Precision.HIGHEST))
     size = jnp.sqrt(_dot(b, b))
     z, zero = precondition(b), jnp.zeros(len(b))
     none = jnp.zeros(len(b), dtype=bool)
