@@ -168,6 +168,13 @@ def _operator(
     return apply, project
 
 
+def _start(b: Array, z: Array) -> _State:
+    """Before the first product: d = 0, and rows without a right-hand side are done."""
+    zero, none = jnp.zeros(len(b)), jnp.zeros(len(b), dtype=bool)
+    rested = _dot(b, b) == 0
+    return _State(jnp.zeros_like(b), b, z, _dot(b, z), zero.astype(int), rested, none, zero + jnp.inf, zero, jnp.asarray(0))
+
+
 @eqx.filter_jit
 def _conjugate(  # noqa: PLR0913
     layout: Layout,
@@ -186,10 +193,7 @@ def _conjugate(  # noqa: PLR0913
         return project(inverse * v)
 
     b = project(jnp.einsum("nm,nml->nl", systems.right, gradients, precision=jax.lax.Precision.HIGHEST))
-    size = jnp.sqrt(_dot(b, b))
-    z, zero = precondition(b), jnp.zeros(len(b))
-    none = jnp.zeros(len(b), dtype=bool)
-    start = _State(jnp.zeros_like(b), b, z, _dot(b, z), zero.astype(int), size == 0, none, zero + jnp.inf, zero, jnp.asarray(0))
+    size, start = jnp.sqrt(_dot(b, b)), _start(b, precondition(b))
 
     def going(state: _State) -> Array:
         return jnp.any(~state.done) & (state.count < most)
