@@ -225,8 +225,7 @@ def _conjugate(  # noqa: PLR0913
 
     end = jax.lax.while_loop(going, advance, start)
     residual = jnp.sqrt(_dot(end.r, end.r)) / jnp.where(size > 0, size, 1.0)
-    small = (end.products, residual, end.negative, end.least, end.largest)
-    return (layout.split(end.d), *map(layout.whole, small))
+    return layout.split(end.d), *map(layout.whole, (end.products, residual, end.negative, end.least, end.largest))
 
 
 @eqx.filter_jit
