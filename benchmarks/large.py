@@ -1,6 +1,6 @@
 """Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits`, `… plot`.
 
-PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics of condition 10: the
+PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics:
 seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
 gradient-equivalents for each objective (of the run, without the error estimate), and the largest distance of the surface to the
 exact set and of exact points to the surface, both over the diameter. Rows are appended to `benchmarks/results/large.csv`.
@@ -76,7 +76,7 @@ def measure(n_variables: int, path: str) -> dict[str, object]:
     return dict(
         zip(
             COLUMNS,
-            ("banded", n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",
+            ("banded", n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",  # noqa: E501
              solution.degree, f"{solution.error.relative:.1e}", f"{to_set:.1e}", f"{from_set:.1e}", f"{spent:.0f}",
              solution.result.reason.value),
             strict=True,
@@ -124,8 +124,8 @@ def digits() -> None:
     seconds = {path: solution.stats.seconds for path, solution in found.items()}
     print(f"apart by {max(ways):.1e} of the diameter; {seconds['dense'] / seconds['free']:.1f} times faster")
     for path, solution in found.items():
-        cells = ("digits", n_variables, path, 1e-5, f"{seconds[path]:.1f}", "", "", "", solution.degree, f"{solution.error.relative:.1e}",
-                 f"{ways[0]:.1e}", f"{ways[1]:.1e}", f"{solution.gradient_equivalents / M:.0f}", solution.result.reason.value)  # fmt: skip
+        cells = ("digits", n_variables, path, 1e-5, f"{seconds[path]:.1f}", "", "", "", solution.degree, f"{solution.error.relative:.1e}",  # noqa: E501
+                 f"{ways[0]:.1e}", f"{ways[1]:.1e}", f"{solution.gradient_equivalents / M:.0f}", solution.result.reason.value)  # fmt: skip  # noqa: E501
         append(dict(zip(COLUMNS, cells, strict=True)))
 
 

@@ -4,7 +4,7 @@ One JSON line for each L (1e6 and 1e7 where none is given): seconds of the secon
 move by the model below, over these seconds; the bandwidth of conjugate gradients alone, which make the steady state; that of a
 copy on the same device; and the largest distance to the exact Pareto set over its diameter.
 
-The model, in numbers of the long arrays' precision. A step of conjugate gradients at one node reads and writes x, d, r, p, z and Hp
+The model, in numbers of the long arrays' precision. A step of conjugate gradients at one node reads and writes x, d, r, p, z, Hp
 (10 passes), U twice for each of its two projections (4(M − 1)), the preconditioner's product (1), and what a product of
 the Hessian reads of the problem: M·(bands + 1) arrays and p and x, and writes Hp (M·4 + 3 for two side bands).
 """

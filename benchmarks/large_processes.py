@@ -1,6 +1,6 @@
 """Two processes of `jax.distributed` on this machine, two devices each, against one: `python benchmarks/large_processes.py`.
 
-Nodes are split over processes, variables over the devices of each. Prints how far the surfaces of both are from the exact set of two
+Nodes are split over processes, variables over the devices of each. Prints how far the surfaces are from the exact set of two
 quadratics, over its diameter.
 """
 

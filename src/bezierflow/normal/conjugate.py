@@ -8,6 +8,7 @@ with s = 1 for the displacement to the set (d across the gradient differences, s
 added it gives the tangents H⁻¹Uᵀ, and without U the step of Newton's method.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -145,6 +146,35 @@ class _State(NamedTuple):
     count: Array
 
 
+def _operator(
+    layout: Layout, objectives: Objectives, kind: Curvature, x: Array, gradients: Array, systems: Systems
+) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """V ↦ (P H P + κ UᵀU + c ρρᵀ) v and v ↦ P v, row by row."""
+    highest = jax.lax.Precision.HIGHEST
+    slope = layout.split(jnp.einsum("nm,nml->nl", systems.curvature, gradients, precision=highest))
+    U = layout.split(jnp.einsum("nkm,nml->nkl", systems.absorbed, gradients, precision=jax.lax.Precision.HIGHEST))
+
+    def along(v: Array) -> Array:
+        return jnp.einsum("nkl,nk->nl", U, jnp.einsum("nkl,nl->nk", U, v))
+
+    def project(v: Array) -> Array:
+        return layout.split(v - systems.projected[:, None] * along(v))
+
+    def apply(v: Array) -> Array:
+        product = jax.vmap(partial(_product, kind, objectives))(x, slope, systems.curvature, v)
+        bent = slope * (jnp.asarray(systems.bend) * _dot(slope, v).astype(v.dtype))[:, None]
+        return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
+
+    return apply, project
+
+
+def _start(b: Array, z: Array) -> _State:
+    """Before the first product: d = 0, and rows without a right-hand side are done."""
+    zero, none = jnp.zeros(len(b)), jnp.zeros(len(b), dtype=bool)
+    rested = _dot(b, b) == 0
+    return _State(jnp.zeros_like(b), b, z, _dot(b, z), zero.astype(int), rested, none, zero + jnp.inf, zero, jnp.asarray(0))
+
+
 @program
 def _conjugate(  # noqa: PLR0913
     layout: Layout,
@@ -156,31 +186,14 @@ def _conjugate(  # noqa: PLR0913
     scales: tuple,
     most: Array,
 ) -> tuple:
-    combine = partial(jnp.einsum, "nm,nml->nl", precision=jax.lax.Precision.HIGHEST)
-    slope = layout.split(combine(systems.curvature, gradients))
-    U = layout.split(jnp.einsum("nkm,nml->nkl", systems.absorbed, gradients, precision=jax.lax.Precision.HIGHEST))
-
-    def along(v: Array) -> Array:
-        return jnp.einsum("nkl,nk->nl", U, jnp.einsum("nkl,nl->nk", U, v))
-
-    def project(v: Array) -> Array:
-        return layout.split(v - systems.projected[:, None] * along(v))
-
-    def apply(v: Array) -> Array:
-        product = jax.vmap(partial(_product, kind, objectives))(x, slope, systems.curvature, v)
-        bent = systems.bend[:, None] * slope * _dot(slope, v)[:, None].astype(v.dtype)
-        return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
-
+    apply, project = _operator(layout, objectives, kind, x, gradients, systems)
     inverse = layout.split(1 / jnp.matmul(scales[1], scales[0]))
 
     def precondition(v: Array) -> Array:
         return project(inverse * v)
 
-    b = project(combine(systems.right, gradients))
-    size = jnp.sqrt(_dot(b, b))
-    z, zero = precondition(b), jnp.zeros(len(b))
-    none = jnp.zeros(len(b), dtype=bool)
-    start = _State(jnp.zeros_like(b), b, z, _dot(b, z), zero.astype(int), size == 0, none, zero + jnp.inf, zero, jnp.asarray(0))
+    b = project(jnp.einsum("nm,nml->nl", systems.right, gradients, precision=jax.lax.Precision.HIGHEST))
+    size, start = jnp.sqrt(_dot(b, b)), _start(b, precondition(b))
 
     def going(state: _State) -> Array:
         return jnp.any(~state.done) & (state.count < most)
@@ -212,8 +225,7 @@ def _conjugate(  # noqa: PLR0913
 
     end = jax.lax.while_loop(going, advance, start)
     residual = jnp.sqrt(_dot(end.r, end.r)) / jnp.where(size > 0, size, 1.0)
-    small = (end.products, residual, end.negative, end.least, end.largest)
-    return (layout.split(end.d), *map(layout.whole, small))
+    return layout.split(end.d), *map(layout.whole, (end.products, residual, end.negative, end.least, end.largest))
 
 
 @program

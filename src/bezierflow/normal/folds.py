@@ -40,7 +40,7 @@ def fold_points(control_points: np.ndarray, n_objectives: int, degree: int, most
     t, pairs = _fine_grid(n_objectives)
     if control_points.shape[1] > max(FEW, len(control_points)):
         # Only inner products count, and those are kept by coordinates in the span of the control points.
-        control_points = np.linalg.qr(control_points.T, mode="r").T
+        control_points = np.asarray(np.linalg.qr(control_points.T, mode="r")).T
     frames = surface_tangents(control_points, t, degree)
     turned = np.linalg.det(np.swapaxes(frames[pairs[:, 0]], 1, 2) @ frames[pairs[:, 1]]) < 0
     rows = np.unique(pairs[turned])

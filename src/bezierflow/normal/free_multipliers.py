@@ -52,7 +52,7 @@ def read_nodes(
     )
     residual = np.sqrt(np.maximum(np.einsum("ni,nij,nj->n", w, gram, w), 0.0))
     members = np.where((support & (residual > CRITICAL))[:, None], faces & (w > 0), faces)
-    apart = (np.eye(w.shape[1])[None] - w[:, None, :]) * members[:, :, None]
+    apart = (np.eye(gram.shape[1])[None] - w[:, None, :]) * members[:, :, None]
     values, vectors = np.linalg.eigh(apart @ gram @ np.swapaxes(apart, 1, 2))
     values, vectors = values[:, ::-1][:, :n_tangents], vectors[:, :, ::-1][:, :, :n_tangents]
     kept = values > INDEPENDENT * rounding

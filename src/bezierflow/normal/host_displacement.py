@@ -41,7 +41,7 @@ def _linearize(g: np.ndarray, h: np.ndarray, face: np.ndarray, support: bool) ->
     directions = g / size[:, None]
     w = find_multipliers(directions @ directions.T, face)
     rho = w @ directions
-    residual = np.linalg.norm(rho)
+    residual = np.asarray(np.linalg.norm(rho))
     members = face & (w > 0) if support and residual > CRITICAL else face
     _, singular, spanned = np.linalg.svd(np.where(members[:, None], directions - rho, 0.0), full_matrices=False)
     U = np.where(singular > DEPENDENT, 1.0, 0.0)[:n_tangents, None] * spanned[:n_tangents]

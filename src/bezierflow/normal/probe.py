@@ -49,10 +49,12 @@ def probe(
 
     With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones are not good enough.
     """
-    chords = tangents is not None and isinstance(survey, Survey)
-    first = _look_along_chords(survey, t, x, tangents) if chords else _look(survey, t, x, tangents)
+    if tangents is not None and isinstance(survey, Survey):
+        first, tangents = _look_along_chords(survey, t, x, tangents), None
+    else:
+        first = _look(survey, t, x, tangents)
     distance, recall = _beyond(survey, first, t)
-    return Probe(_followed(survey, first, t, None if chords else tangents), distance, recall)
+    return Probe(_followed(survey, first, t, tangents), distance, recall)
 
 
 def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.ndarray | None) -> Cloud:
