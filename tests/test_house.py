@@ -12,16 +12,17 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
 
 FLOORS = [
-    {"compilation", "jax_constants", "quiet"},
+    {"compilation", "interrupts", "jax_constants", "quiet"},
     {"precision"},
-    {"simplex"},
+    {"engines", "simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
-    {"forms"},
+    {"forms", "storage"},
     {"feasible", "kinks"},
     {"evaluation"},
     {"normal", "atlas"},
     {"flow"},
     {"points"},
+    {"studies"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo"},
     {"cli"},

@@ -2,6 +2,8 @@
 
 import time
 from dataclasses import replace
+from functools import partial
+from os import PathLike
 from typing import Any, Literal
 
 from jaxtyping import PyTree
@@ -9,11 +11,13 @@ from jaxtyping import PyTree
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..feasible import FeasibleSet
+from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
+from .checkpoint import open_checkpoint
 from .checks import check_n_iterations, check_tol
 from .contract import AbstractFlow
 from .drive import Callback, shaped
@@ -32,6 +36,9 @@ LIFTED_TOL = 1e-8
 
 POSSIBLE = 30.0
 """With gradients by differences, exact to ε^(2/3), a tolerance left open is this many times that: held-out t see the worst."""
+
+NOT_KEPT = ("callback", "progress", "checkpoint", "every")
+"""Arguments that the result does not depend on."""
 
 LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
@@ -60,6 +67,8 @@ def minimize(  # noqa: PLR0913
     hess: Any = None,
     vectorized: bool = False,
     x_scale: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    every: float | None = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto set, or an atlas of them.
 
@@ -105,7 +114,11 @@ def minimize(  # noqa: PLR0913
         x_scale: the unit of each variable, for method="auto": one positive number, one for each, or a pytree like x. Distances
             are measured in these units. By default all are 1, unless the objectives' curvatures at x0 show that the variables
             differ in scale by more than 100; `made_by["x_scale"]` says what was used.
+        checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the same result bit for bit: with
+            `bf.resume(folder)`, or with the same call once more.
+        every: seconds between two states in the folder; 0 for one at every pause of the run. By default 10.
     """
+    arguments = {name: value for name, value in locals().items() if name not in NOT_KEPT}
     began = time.perf_counter()
     n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
@@ -113,8 +126,10 @@ def minimize(  # noqa: PLR0913
     if not automatic:
         _refuse(x_scale=x_scale)
     given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, maximize, transforms, x_scale, automatic)
-    with double_precision():
+    with double_precision(), orderly_interrupts(), open_checkpoint(checkpoint, every, arguments) as kept:
         problem = read_problem(given)
+        if kept is not None:
+            kept.check(problem)
         if isinstance(method, str):
             flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
         else:
@@ -122,8 +137,11 @@ def minimize(  # noqa: PLR0913
             flow = _given(method, degree, problem.start.degree, tol, n_iterations)
         flow = _blurred(_within(flow, problem.feasible), problem, tol)
         paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
-        ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused).solve().noted(problem.note)
-        return replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
+        ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused, kept).solve().noted(problem.note)
+        solution = replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
+        if kept is not None:
+            kept.end(partial(solution.save, estimate=False), solution.result, solution.paused is not None)
+        return solution
 
 
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:
