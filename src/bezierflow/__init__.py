@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
+    from .surrogate import Search
 
 _ROOMS = (
     "atlas",
@@ -26,6 +27,7 @@ _ROOMS = (
     "feasible",
     "flow",
     "forms",
+    "gaussian",
     "methods",
     "metrics",
     "normal",
@@ -35,6 +37,7 @@ _ROOMS = (
     "scalarizations",
     "simplex",
     "stability",
+    "surrogate",
 )
 
 _HOMES = {
@@ -47,6 +50,7 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
+    "surrogate": ("Search",),
 }
 
 __all__ = [
@@ -66,6 +70,7 @@ __all__ = [
     "ProximalGradient",
     "Reason",
     "SciPy",
+    "Search",
     "SmoothTchebycheff",
     "Solution",
     "Uniform",

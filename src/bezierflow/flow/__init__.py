@@ -12,6 +12,7 @@ from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares
 from .result import Reason, Result, Stats
 from .solution import Origin, Solution, load
+from .solver_side import read_names
 from .spread import Points
 from .weights_flow import WeightsFlow
 
@@ -40,4 +41,5 @@ __all__ = [
     "load",
     "local_error",
     "minimize",
+    "read_names",
 ]
