@@ -17,15 +17,19 @@ if TYPE_CHECKING:
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
+    from .studies import resume
+    from .surrogate import Search
 
 _ROOMS = (
     "atlas",
     "bezier",
     "decisions",
+    "engines",
     "explorer",
     "feasible",
     "flow",
     "forms",
+    "gaussian",
     "methods",
     "metrics",
     "normal",
@@ -35,6 +39,9 @@ _ROOMS = (
     "scalarizations",
     "simplex",
     "stability",
+    "storage",
+    "studies",
+    "surrogate",
 )
 
 _HOMES = {
@@ -47,6 +54,8 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
+    "studies": ("resume",),
+    "surrogate": ("Search",),
 }
 
 __all__ = [
@@ -66,6 +75,7 @@ __all__ = [
     "ProximalGradient",
     "Reason",
     "SciPy",
+    "Search",
     "SmoothTchebycheff",
     "Solution",
     "Uniform",
@@ -83,6 +93,7 @@ __all__ = [
     "minimize",
     "plots",
     "problems",
+    "resume",
     "simplex",
     "stability",
 ]

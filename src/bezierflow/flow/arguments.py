@@ -117,4 +117,6 @@ def _loaded(path: str, function: str) -> Any:
     try:
         return runpy.run_path(path)[function]
     except (OSError, KeyError) as error:
-        raise ValueError(f"the objectives were {function} of {path}, which cannot be loaded ({error}); give them again") from error
+        raise ValueError(
+            f"the objectives were {function} of {path}, which cannot be loaded ({error}); give them again"
+        ) from error

@@ -60,7 +60,9 @@ class Checkpoint:
             self.journal.flush()  # a disk that is full is said now
             return
         if self.journal.records[0]["kind"] != "run":
-            raise ValueError(f"{self.folder} holds a {self.journal.records[0]['kind']}, not a run; give another checkpoint folder")
+            raise ValueError(
+                f"{self.folder} holds a {self.journal.records[0]['kind']}, not a run; give another checkpoint folder"
+            )
         kept, given = read_arguments(path), Arguments.of(arguments)
         changed = kept.differences(given)
         grown = [name for name in changed if name in GROWING and _is_more(kept.value(name), arguments[name])]

@@ -5,10 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..flow import MISSING, Callback, Solution, minimize, read_arguments
+from ..flow import ARGUMENTS, JOURNAL, MISSING, Callback, Solution, minimize, read_arguments
 from ..storage import read_journal
-
-JOURNAL, ARGUMENTS = "journal.jsonl", "run.bez"
 
 
 def resume(
