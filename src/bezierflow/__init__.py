@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
     from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
+    from .folders import resume
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
-    from .studies import resume
     from .surrogate import Search
 
 _ROOMS = (
@@ -28,6 +28,7 @@ _ROOMS = (
     "explorer",
     "feasible",
     "flow",
+    "folders",
     "forms",
     "gaussian",
     "methods",
@@ -54,7 +55,7 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
-    "studies": ("resume",),
+    "folders": ("resume",),
     "surrogate": ("Search",),
 }
 

@@ -24,8 +24,9 @@ class _Request:
 
 @contextmanager
 def orderly_interrupts() -> Iterator[None]:
-    """A block in which the first Ctrl-C is a request. Inside of another one, in other threads, or with a handler of the user's
-    own, it changes nothing.
+    """A block in which the first Ctrl-C is a request.
+
+    Inside of another one, in other threads, or with a handler of the user's own, it changes nothing.
     """
     here = threading.current_thread() is threading.main_thread()
     if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -9,12 +9,25 @@ from .benching import bench
 from .choosing import choose
 from .pictures import explore, plot
 from .reproducing import reproduce
+from .resuming import resume
 from .sampling import sample
-from .solving import demo, evaluate, fit, solve
+from .solving import INTERRUPTED, demo, evaluate, fit, solve
 from .stability import stability
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """A group of commands that Ctrl-C ends with the exit code of shells."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            raise SystemExit(INTERRUPTED) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bezierflow")
 def main() -> None:
     """Multi-objective optimization whose answer is a surface on the Pareto set.
@@ -32,7 +45,7 @@ def main() -> None:
     use_compilation_cache()
 
 
-for command in (solve, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (solve, resume, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
     main.add_command(command)
 
 

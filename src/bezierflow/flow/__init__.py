@@ -47,5 +47,7 @@ __all__ = [
     "load",
     "local_error",
     "minimize",
+    "read_arguments",
     "read_names",
+    "versions",
 ]

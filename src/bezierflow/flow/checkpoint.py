@@ -88,8 +88,8 @@ class Checkpoint:
     def _refuse(self, differences: list[str]) -> None:
         if differences:
             raise ValueError(
-                f"{self.folder} holds another run: {'; '.join(differences)}. Give another checkpoint folder, or the same arguments; "
-                f"only {', '.join(GROWING)} may be larger than they were"
+                f"{self.folder} holds another run: {'; '.join(differences)}. Give another folder, or the same arguments; only "
+                f"{', '.join(GROWING)} may be larger than they were"
             )
 
     def check(self, problem: Problem) -> None:
@@ -105,8 +105,8 @@ class Checkpoint:
         before = np.array([[float(value) for value in row] for row in stored[0]["f"]])
         if before.shape != f.shape or not np.allclose(before, f, SAME_VALUES, SAME_VALUES * _size(before), equal_nan=True):
             raise ValueError(
-                f"the objectives are not those of the run in {self.folder}: at x = {x[0].tolist()} they were {before[0].tolist()} "
-                f"and are {f[0].tolist()}. Give the same objectives, or another checkpoint folder"
+                f"the objectives are not those of the run in {self.folder}: at x = {x[0].tolist()} they were "
+                f"{before[0].tolist()} and are {f[0].tolist()}. Give the same objectives, or another checkpoint folder"
             )
 
     def end(self, save: Callable[[Path], None], result: Result, paused: bool) -> None:

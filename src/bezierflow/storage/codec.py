@@ -20,13 +20,14 @@ import numpy as np
 
 PACKAGE = __name__.partition(".")[0]
 
-ROOMS = frozenset(
+ROOMS = {
     f"{PACKAGE}.{room}"
-    for room in (
-        ("atlas", "bezier", "evaluation", "feasible", "flow", "kinks", "methods", "normal")
-        + ("problems", "scalarizations", "simplex", "surrogate")
+    for floor in (
+        ("bezier", "methods", "problems", "scalarizations", "simplex"),
+        ("evaluation", "feasible", "kinks", "normal", "atlas", "flow", "surrogate"),
     )
-)
+    for room in floor
+}
 """Rooms whose classes a state may be made of."""
 
 GENERATORS = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM, "Philox": np.random.Philox, "SFC64": np.random.SFC64}

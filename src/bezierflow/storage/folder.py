@@ -5,7 +5,6 @@ import os
 import socket
 from pathlib import Path
 from types import TracebackType
-from typing import Self
 
 LOCK = "lock"
 """The file that is locked; it holds who locked it."""
@@ -26,7 +25,7 @@ class Folder:
         self.path = Path(path)
         self._file: int | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Folder":
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)

@@ -1,5 +1,6 @@
-"""Runs and studies that live in folders: go on with them, look at them, evaluate for them."""
+"""A study: a search whose every evaluation is written down as it arrives, wherever it was made."""
 
-from .resume import resume
+from .driving import Plan, run_study
+from .study import AbstractSearch, Arrival, Study, open_study
 
-__all__ = ["resume"]
+__all__ = ["AbstractSearch", "Arrival", "Plan", "Study", "open_study", "run_study"]

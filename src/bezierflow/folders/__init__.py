@@ -1,0 +1,5 @@
+"""What is done with the folder of a run or a study: go on with it, look at it, evaluate for it."""
+
+from .resume import resume
+
+__all__ = ["resume"]
