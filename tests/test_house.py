@@ -23,9 +23,8 @@ FLOORS = [
     {"flow"},
     {"studies"},
     {"points", "surrogate"},
-    {"folders"},
     {"stability", "decisions", "plots", "explorer", "interop"},
-    {"demo"},
+    {"demo", "folders"},
     {"cli"},
 ]
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""

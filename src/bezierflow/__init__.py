@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
     from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
-    from .folders import resume
+    from .folders import Study, resume
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .points import from_points
@@ -55,7 +55,7 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
-    "folders": ("resume",),
+    "folders": ("Study", "resume"),
     "surrogate": ("Search",),
 }
 
@@ -79,6 +79,7 @@ __all__ = [
     "Search",
     "SmoothTchebycheff",
     "Solution",
+    "Study",
     "Uniform",
     "WeightedPower",
     "WeightedSum",

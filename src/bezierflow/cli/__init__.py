@@ -13,6 +13,7 @@ from .resuming import resume
 from .sampling import sample
 from .solving import INTERRUPTED, demo, evaluate, fit, solve
 from .stability import stability
+from .studying import ask, tell
 
 
 class Commands(click.Group):
@@ -45,7 +46,7 @@ def main() -> None:
     use_compilation_cache()
 
 
-for command in (solve, resume, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (solve, resume, ask, tell, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
     main.add_command(command)
 
 

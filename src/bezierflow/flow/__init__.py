@@ -2,7 +2,7 @@
 
 from .arguments import MISSING, read_arguments
 from .atlas_flow import AtlasFlow
-from .checkpoint import ARGUMENTS, JOURNAL, versions
+from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, versions
 from .contract import AbstractFlow, Run
 from .drive import Callback, Iteration, drive
 from .front import FittedFront
@@ -22,6 +22,7 @@ __all__ = [
     "ARGUMENTS",
     "JOURNAL",
     "MISSING",
+    "SOLUTION",
     "AbstractFlow",
     "AbstractRefit",
     "AtlasFlow",

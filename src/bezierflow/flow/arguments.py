@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..bezier import BezierSimplex, read_archive, write_archive
-from ..storage import Decoder, Encoder, UnknownKindError
+from ..bezier import BezierSimplex
+from ..storage import Decoder, Encoder, UnknownKindError, read_checked, write_checked
 from .solution import Solution
 
 KIND = "arguments of a run"
@@ -75,14 +75,12 @@ class Arguments:
 def write_arguments(path: Path, arguments: Arguments) -> None:
     """Writes the file."""
     arrays = {f"{name}/{key}": array for name, parts in arguments.arrays.items() for key, array in parts.items()}
-    write_archive(path, {"kind": KIND, "arguments": arguments.documents}, arrays)
+    write_checked(path, {"kind": KIND, "arguments": arguments.documents}, arrays)
 
 
 def read_arguments(path: Path) -> Arguments:
     """What the file holds."""
-    manifest, arrays = read_archive(path)
-    if manifest["kind"] != KIND or not isinstance(manifest.get("arguments"), dict):
-        raise ValueError(f"{path} holds no arguments of a run")
+    manifest, arrays = read_checked(path, KIND)
     parts: dict[str, dict[str, np.ndarray]] = {name: {} for name in manifest["arguments"]}
     for key, array in arrays.items():
         name, _, number = key.partition("/")

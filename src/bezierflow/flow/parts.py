@@ -6,9 +6,8 @@ from typing import Any
 
 import jax
 
-from ..bezier import read_archive, write_archive
 from ..evaluation import Objectives
-from ..storage import Decoder, Encoder, tell
+from ..storage import Decoder, Encoder, read_checked, tell, write_checked
 from .atlas_flow import AtlasFlow
 from .continuing import with_budget
 from .contract import AbstractFlow, Run, State
@@ -33,10 +32,11 @@ class Part:
         """The flow as the file has it; as `state`, before its first iteration, where there is none."""
         if not self.path.exists():
             return Run(state, None, 0, {})
-        manifest, arrays = read_archive(self.path)
-        if manifest["kind"] != KIND or manifest.get("flow") != type(flow).__name__:
-            what = manifest.get("flow", manifest["kind"])
-            raise ValueError(f"{self.path} holds a {what}, but a {type(flow).__name__} is to go on: the problem is another one")
+        manifest, arrays = read_checked(self.path, KIND)
+        if manifest["flow"] != type(flow).__name__:
+            raise ValueError(
+                f"{self.path} holds a {manifest['flow']}, but a {type(flow).__name__} is to go on: the problem is another one"
+            )
         states = {name.removeprefix("state/"): array for name, array in arrays.items() if name.startswith("state/")}
         leaves = Decoder(states, known(flow, objectives)).decode(manifest["state"])
         history = {name.removeprefix("history/"): array for name, array in arrays.items() if name.startswith("history/")}
@@ -57,7 +57,7 @@ class Part:
         if self._kept == run.iterations:
             return
         try:
-            write_archive(self.path, *_described(flow, objectives, run))
+            write_checked(self.path, *_described(flow, objectives, run))
             self._kept = run.iterations
         except OSError as error:
             if first:

@@ -40,9 +40,9 @@ def resume(
     if objectives is not None:
         given["objectives"] = objectives
     arguments = {name: given[name] if name in given else kept.value(name) for name in kept.documents}
-    missing = [name for name, value in arguments.items() if value is MISSING]
+    missing = sorted((name for name, value in arguments.items() if value is MISSING), key=lambda name: name != "objectives")
     if missing:
         call = ", ".join([repr(str(folder))] + [name if name == "objectives" else f"{name}=..." for name in missing])
-        words = "; ".join(f"{name} was {kept.documents[name]['words']}" for name in missing)
+        words = "; ".join(f"{name} was {' '.join(kept.documents[name]['words'].split())}" for name in missing)
         raise ValueError(f"{path} cannot hold {', '.join(missing)} ({words}); give it again: bf.resume({call})")
     return minimize(**arguments, callback=callback, progress=progress, checkpoint=folder, every=every)

@@ -1,6 +1,6 @@
-"""A study: a search whose every evaluation is written down as it arrives, wherever it was made."""
+"""A search whose every evaluation is written down as it arrives, wherever it was made."""
 
 from .driving import Plan, run_study
-from .study import AbstractSearch, Arrival, Study, open_study
+from .study import AbstractSearch, Arrival, LoggedSearch, open_search
 
-__all__ = ["AbstractSearch", "Arrival", "Plan", "Study", "open_study", "run_study"]
+__all__ = ["AbstractSearch", "Arrival", "LoggedSearch", "Plan", "open_search", "run_study"]

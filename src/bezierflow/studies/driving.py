@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..engines import Pool
 from ..interrupts import raise_if_interrupted
-from .study import Study
+from .study import LoggedSearch
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Plan:
 
 
 def run_study(
-    study: Study,
+    study: LoggedSearch,
     pool: Pool,
     plan: Plan,
-    done: Callable[[Study], bool] = lambda study: False,
-    watch: Callable[[Study], None] = lambda study: None,
+    done: Callable[[LoggedSearch], bool] = lambda study: False,
+    watch: Callable[[LoggedSearch], None] = lambda study: None,
 ) -> bool:
     """Evaluates until the budget is spent or the study is done; whether it was interrupted instead.
 
@@ -55,7 +55,7 @@ def run_study(
     pool.submit((number, designs[number]) for number in open_numbers if study.place(number) is None)
     try:
         for place in study.waiting:
-            if study.evaluated[place].number is None:
+            if study.arrived[place].number is None:
                 study.tell(place)
         enough = study.told != [] and done(study)
         while True:
@@ -83,6 +83,6 @@ def run_study(
         pool.close()
 
 
-def _has_room(study: Study, plan: Plan, n_open: int) -> bool:
+def _has_room(study: LoggedSearch, plan: Plan, n_open: int) -> bool:
     left = plan.budget - study.n_asked
     return left > 0 and n_open + min(plan.batch, left) <= plan.room

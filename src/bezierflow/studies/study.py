@@ -10,8 +10,9 @@ Records, after the first one with the settings of the search:
 search is made again as it was, however evaluations arrived, and goes on to the same points to the last bit.
 """
 
+import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,26 +80,31 @@ class Arrival:
         return None if self.outcome.y is None else np.array(self.outcome.y)
 
 
-class Study:
+class LoggedSearch:
     """A search with its journal.
 
     Attributes:
         search: it has been told what `told` says.
         journal: None where nothing is kept.
-        evaluated: everything that has arrived, in that order.
-        told: the places in `evaluated` of what the search was told, in that order.
+        arrived: everything that has arrived, in that order.
+        told: the places in `arrived` of what the search was told, in that order.
     """
 
     def __init__(self, search: AbstractSearch, journal: Journal | None = None):
         self.search, self.journal = search, journal
-        self.evaluated: list[Arrival] = []
+        self.arrived: list[Arrival] = []
         self.told: list[int] = []
         self.n_asked = 0
         self._since: list[int] = []
 
     @classmethod
-    def restored(cls, restore: Restore, settings: Mapping[str, Any], records: Iterable[Record]) -> "Study":
-        """The study as it was when the search was last asked; what has arrived since is in `evaluated` and not told."""
+    def of(cls, restore: Restore, records: Sequence[Record]) -> "LoggedSearch":
+        """The search that a journal tells of, to look at."""
+        return cls.restored(restore, kept_settings(records), records)
+
+    @classmethod
+    def restored(cls, restore: Restore, settings: Mapping[str, Any], records: Iterable[Record]) -> "LoggedSearch":
+        """The study as it was when the search was last asked; what has arrived since is in `arrived` and not told."""
         asked: dict[int, np.ndarray] = {}
         evaluated: list[Arrival] = []
         told: list[int] = []
@@ -112,18 +118,18 @@ class Study:
                 evaluated.append(_arrival(record, asked))
         known = [(evaluated[i].number, evaluated[i].x, evaluated[i].y) for i in told]
         study = cls(restore(settings, list(asked.items()), known, memory))
-        study.evaluated, study.told, study.n_asked = evaluated, told, len(asked)
+        study.arrived, study.told, study.n_asked = evaluated, told, len(asked)
         return study
 
     @property
     def waiting(self) -> list[int]:
         """The places of what has arrived and was not told yet."""
         known = set(self.told)
-        return [place for place in range(len(self.evaluated)) if place not in known]
+        return [place for place in range(len(self.arrived)) if place not in known]
 
     def place(self, number: int) -> int | None:
         """Where the evaluation of a number is; None where it has not arrived."""
-        return next((place for place in self.waiting if self.evaluated[place].number == number), None)
+        return next((place for place in self.waiting if self.arrived[place].number == number), None)
 
     def ask(self, n: int) -> list[tuple[int, np.ndarray]]:
         """The next n designs with their numbers, written down."""
@@ -138,12 +144,12 @@ class Study:
         values: Record = {"failure": outcome.failure} if outcome.y is None else {"y": list(outcome.y)}
         design = {"x": np.asarray(x).tolist()} if number is None else {}
         self._append({"kind": "told", "number": number, **design, **values, "seconds": outcome.seconds})
-        self.evaluated.append(Arrival(number, np.asarray(x), outcome))
-        return len(self.evaluated) - 1
+        self.arrived.append(Arrival(number, np.asarray(x), outcome))
+        return len(self.arrived) - 1
 
     def tell(self, place: int) -> None:
         """Tells the search what has arrived."""
-        known = self.evaluated[place]
+        known = self.arrived[place]
         self.search.tell(known.x, known.y)
         self.told.append(place)
         self._since.append(place)
@@ -151,7 +157,7 @@ class Study:
     @property
     def failures(self) -> list[Arrival]:
         """The evaluations that failed for good."""
-        return [one for one in self.evaluated if one.outcome.failed]
+        return [one for one in self.arrived if one.outcome.failed]
 
     def _append(self, record: Record) -> None:
         if self.journal is not None:
@@ -166,9 +172,9 @@ def _arrival(record: Record, asked: Mapping[int, np.ndarray]) -> Arrival:
 
 
 @contextmanager
-def open_study(
+def open_search(
     folder: str | os.PathLike[str] | None, search: AbstractSearch | None, restore: Restore, about: Record | None = None
-) -> Iterator[Study]:
+) -> Iterator[LoggedSearch]:
     """The study of a folder, which is locked meanwhile: a new one of this search, or the one that is there, if it is the same.
 
     Args:
@@ -179,7 +185,7 @@ def open_study(
     """
     if folder is None:
         assert search is not None
-        yield Study(search)
+        yield LoggedSearch(search)
         return
     with Folder(folder) as owned:
         journal = Journal(owned.path / "journal.jsonl")
@@ -189,20 +195,25 @@ def open_study(
             journal.append({"kind": "study", "format": 1, "settings": search.settings, **(about or {})})
             journal.flush()  # a disk that is full is said now
         settings = _settings(owned.path, journal, search)
-        study = Study.restored(restore, settings, journal.records)
+        study = LoggedSearch.restored(restore, settings, journal.records)
         study.journal = journal
         yield study
+
+
+def kept_settings(records: Iterable[Record]) -> dict[str, Any]:
+    """The settings of a search, with what has grown since."""
+    changes = [record["settings"] for record in records if record["kind"] in ("study", "changed")]
+    return {name: value for change in changes for name, value in change.items()}
 
 
 def _settings(path: Path, journal: Journal, search: AbstractSearch | None) -> dict[str, Any]:
     """The settings of the study that a folder holds, with what has grown since; an error if they are not those of the search."""
     if journal.records[0]["kind"] != "study":
         raise ValueError(f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder")
-    changes = [record["settings"] for record in journal.records if record["kind"] in ("study", "changed")]
-    settings = {name: value for change in changes for name, value in change.items()}
+    settings = kept_settings(journal.records)
     if search is None:
         return settings
-    now = search.settings
+    now = json.loads(json.dumps(search.settings))
     changed = {name: (settings.get(name), now[name]) for name in now if settings.get(name) != now[name]}
     grown = {name: new for name, (old, new) in changed.items() if name in GROWING and old is not None and (new or np.inf) > old}
     if changed.keys() != grown.keys():
