@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
-    from .surrogate import Search
+    from .surrogate import Search, Surrogate
 
 _ROOMS = (
     "atlas",
@@ -50,7 +50,7 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
-    "surrogate": ("Search",),
+    "surrogate": ("Search", "Surrogate"),
 }
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "Search",
     "SmoothTchebycheff",
     "Solution",
+    "Surrogate",
     "Uniform",
     "WeightedPower",
     "WeightedSum",
