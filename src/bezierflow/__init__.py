@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Uniform
-    from .surrogate import Search
+    from .surrogate import Search, Surrogate
 
 _ROOMS = (
     "atlas",
@@ -56,7 +56,7 @@ _HOMES = {
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
     "folders": ("Study", "resume"),
-    "surrogate": ("Search",),
+    "surrogate": ("Search", "Surrogate"),
 }
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "SmoothTchebycheff",
     "Solution",
     "Study",
+    "Surrogate",
     "Uniform",
     "WeightedPower",
     "WeightedSum",

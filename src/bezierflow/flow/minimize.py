@@ -27,6 +27,7 @@ from .problem import Problem
 from .reading import Given, as_host, read_problem
 from .result import Stats
 from .routes import Ended, Routes
+from .searching import SearchMethod, Task, refuse_for_search
 from .solution import Origin, Solution
 from .solver_side import Chosen, Transforms
 from .weights_flow import WeightsFlow
@@ -48,7 +49,7 @@ LIFTED_DEGREE = 3
 def minimize(  # noqa: PLR0913
     objectives: Any,
     x0: PyTree = None,
-    method: Literal["auto"] | AbstractMethod | AbstractFlow = "auto",
+    method: Literal["auto"] | AbstractMethod | AbstractFlow | SearchMethod = "auto",
     *,
     bounds: Any = None,
     constraints: Any = None,
@@ -81,7 +82,8 @@ def minimize(  # noqa: PLR0913
             iterations) goes on where it was, with the same objectives and flow. A point outside of the bounds is clipped to
             them, one that violates constraints is moved to where they hold. None stands for the center of the box, where every
             bound is finite.
-        method: "auto"; a single-objective method, which is lifted; or a flow, made by `lift` or a `NormalFlow`.
+        method: "auto"; a single-objective method, which is lifted; a flow, made by `lift` or a `NormalFlow`; or `Surrogate()` for
+            objectives that are expensive to evaluate, which has its own meanings of x0, tol and budget.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree like x;
             `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no bound (`feasible.feasible_set` has
             the details). Each point that a lifted method moves is clipped to them. With method="auto" the answer is a
@@ -122,6 +124,11 @@ def minimize(  # noqa: PLR0913
     began = time.perf_counter()
     n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
+    if isinstance(method, SearchMethod):
+        unused = {"constraints": constraints, "jac": jac, "hess": hess, "x_scale": x_scale, "n_iterations": n_iterations}
+        refuse_for_search(degree=degree, max_degree=max_degree, parametrization=parametrization, **unused)
+        given = as_host(objectives, None, None, vectorized)
+        return method.search(Task(given, x0, bounds, maximize, transforms, tol, budget, seed, callback, progress))
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)

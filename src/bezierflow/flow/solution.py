@@ -17,6 +17,7 @@ from ..bezier import BezierSimplex, load_surface, read_archive, write_archive
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import domain_around, raise_failures, read_function
+from ..gaussian import PosteriorMean
 from ..normal import ErrorEstimate, Flag, estimate_error
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names, decode
@@ -25,6 +26,7 @@ from ..simplex import check_on_simplex
 from .bounded import touches
 from .continuing import Paused
 from .description import Description
+from .evaluated import Evaluated
 from .front import FittedFront, fit_front
 from .lift import Flow
 from .raveling import Raveled, Raveling
@@ -85,6 +87,8 @@ class Solution:
         origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
         feasible: the bounds of the run, on flat vectors; None where there were none, and for a solution from a file.
         paused: what `minimize(objectives, solution)` goes on with where the run was stopped; not in files.
+        evaluated: of a surrogate only: the evaluations that it comes from. `objectives` are then the surrogate's mean.
+        surrogate: the processes in place of expensive objectives; None where the objectives themselves were minimized.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -100,6 +104,8 @@ class Solution:
     origin: Origin | None = field(default=None, repr=False)
     feasible: FeasibleSet | None = field(default=None, repr=False)
     paused: Paused | None = field(default=None, repr=False)
+    evaluated: Evaluated | None = field(default=None, repr=False)
+    surrogate: PosteriorMean | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -142,6 +148,15 @@ class Solution:
         values = in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
         raise_failures(self.objectives)
         return values
+
+    def front_std(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
+        """How uncertain `front(t)` is where expensive objectives have a surrogate: calibrated standard deviations, without noise.
+
+        They are those of the processes, multiplied by what held-out evaluations call for.
+        """
+        if self.surrogate is None:
+            raise ValueError("front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t) is exact")
+        return self.surrogate.std(self.design(t), np.ndim(t) - 1)
 
     @cached_property
     def fitted_front(self) -> FittedFront:
@@ -389,7 +404,7 @@ def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = No
 def _with_objectives(fields: dict[str, Any], objectives: Any) -> Solution:
     """A solution from a file; objectives may have any form that `minimize` takes."""
     if objectives is None:
-        return Solution(objectives=None, **fields)
+        return Solution(objectives=fields.get("surrogate"), **fields)
     pareto_set, raveling = fields["pareto_set"], fields["raveling"]
     x = pareto_set(np.zeros(pareto_set.n_objectives)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)

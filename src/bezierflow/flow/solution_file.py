@@ -8,9 +8,11 @@ import numpy as np
 
 from ..atlas import BezierAtlas, describe_atlas, restore_atlas
 from ..bezier import BezierSimplex, describe_surface, restore_surface
+from ..gaussian import PosteriorMean, describe_posterior, restore_posterior
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
 from ..problems import Names
+from .evaluated import Evaluated
 from .front import FittedFront
 from .raveling import Raveling
 from .result import Reason, Result, Stats
@@ -33,7 +35,32 @@ def to_archive(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
         "made_by": fields["made_by"],
     }
     history = {f"history/{name}": values for name, values in fields["history"].items()}
-    return manifest, {**arrays, **history}
+    surrogate, own = _describe_surrogate(fields)
+    return {**manifest, **surrogate}, {**arrays, **history, **own}
+
+
+def _describe_surrogate(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+    """The evaluations and the processes fitted to them, where expensive objectives have a surrogate."""
+    evaluated: Evaluated | None = fields.get("evaluated")
+    mean: PosteriorMean | None = fields.get("surrogate")
+    if evaluated is None or mean is None:
+        return {}, {}
+    x = np.asarray(mean.raveling.ravel(evaluated.X, batch_axes=1), dtype=float)
+    arrays = {"evaluated/X": x, "evaluated/F": evaluated.F, "evaluated/nondominated": evaluated.nondominated}
+    parts = {**describe_posterior(mean.posterior), "low": mean.low, "width": mean.width, "calibration": mean.calibration}
+    arrays |= {f"surrogate/{name}": np.asarray(values) for name, values in parts.items()}
+    return {"surrogate": {"free": list(mean.free)}}, arrays
+
+
+def _restore_surrogate(manifest: dict[str, Any], arrays: Arrays, raveling: Raveling) -> dict[str, Any]:
+    """The fields that `_describe_surrogate` described; the processes' mean stands for the objectives."""
+    if "surrogate" not in manifest:
+        return {}
+    own = {name.removeprefix("surrogate/"): values for name, values in arrays.items() if name.startswith("surrogate/")}
+    x, f, best = (arrays[f"evaluated/{name}"] for name in ("X", "F", "nondominated"))
+    place = own["low"], own["width"], own["calibration"], tuple(manifest["surrogate"]["free"])
+    mean = PosteriorMean(restore_posterior(own), *place, raveling, Names.from_dict(manifest["names"]))
+    return {"evaluated": Evaluated(raveling.unravel(x), f, best.astype(bool)), "surrogate": mean}
 
 
 def _describe_simplex(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
@@ -67,9 +94,10 @@ def _restore(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
 def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     """The fields of the `Solution` that a file was written from, all but its objectives and its origin."""
     try:
-        stats = manifest["stats"]
+        stats, restored = manifest["stats"], _restore(manifest, arrays)
         return {
-            **_restore(manifest, arrays),
+            **restored,
+            **_restore_surrogate(manifest, arrays, restored["raveling"]),
             "names": Names.from_dict(manifest["names"]),
             "result": Result(Reason[manifest["result"]["reason"]], manifest["result"]["message"]),
             "stats": Stats(Evaluations(**stats["evaluations"]), stats["iterations"], stats["seconds"]),
@@ -91,4 +119,6 @@ def _error_to_json(error: ErrorEstimate) -> dict[str, Any]:
 def _error_from_json(fields: dict[str, Any]) -> ErrorEstimate:
     numbers: dict[str, Any] = {name: value for name, value in fields.items() if name != "flags"}
     numbers = {name: float(value) if isinstance(value, str) else value for name, value in numbers.items()}
-    return ErrorEstimate(**numbers, flags=tuple(Flag[name] for name in fields["flags"]))
+    by_objective = numbers.pop("by_objective", None)  # a file from before there were surrogates has none
+    flags = tuple(Flag[name] for name in fields["flags"])
+    return ErrorEstimate(**numbers, flags=flags, by_objective=None if by_objective is None else tuple(by_objective))

@@ -1,6 +1,7 @@
 """What Gaussian processes know after evaluations: mean and standard deviation anywhere, covariances among points."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -32,6 +33,7 @@ class Posterior(eqx.Module):
         nugget: the variance of noise, of scaled values.
         level: the constant mean, of scaled values.
         kind: the number of each kernel.
+        values: the scaled values of the evaluations.
         factor: Cholesky factors of the covariances of the evaluations.
         alpha: the covariances' inverses times the scaled values.
         shift: what is taken from values before they are scaled.
@@ -45,6 +47,7 @@ class Posterior(eqx.Module):
     nugget: Float[Array | np.ndarray, " M"]
     level: Float[Array | np.ndarray, " M"]
     kind: Int[Array | np.ndarray, " M"]
+    values: Float[Array | np.ndarray, "N M"]
     factor: Float[Array | np.ndarray, "M N N"]
     alpha: Float[Array | np.ndarray, "M N"]
     shift: Float[Array | np.ndarray, " M"]
@@ -88,40 +91,68 @@ def _correlations(a: Array, b: Array, lengths: Array, kind: Array) -> Array:
     return correlation(jnp.sum((a[:, None] / lengths - b[None] / lengths) ** 2, axis=-1), kind)
 
 
+class Parameters(NamedTuple):
+    """Of M processes: the hyperparameters of the `Posterior` that has the same names."""
+
+    lengths: np.ndarray
+    variance: np.ndarray
+    nugget: np.ndarray
+    level: np.ndarray
+    kind: np.ndarray
+
+    @classmethod
+    def of(cls, fits: Sequence[Fit]) -> "Parameters":
+        """Those of fitted processes."""
+        theta, kind = np.stack([one.best for one in fits]), np.array([one.kind for one in fits])
+        L = theta.shape[1] - 3
+        return cls(np.exp(theta[:, :L]), np.exp(theta[:, L]), np.exp(theta[:, L + 1]), theta[:, L + 2], kind)
+
+
 def condition(
     u: Float[np.ndarray, "n n_variables"],
     values: Float[np.ndarray, "n M"],
-    fits: Sequence[Fit],
+    parameters: Parameters,
     shift: Float[np.ndarray, " M"],
     scale: Float[np.ndarray, " M"],
     at_least: int = LEAST_SIZE,
 ) -> Posterior:
-    """The posterior of fitted processes given values at points of the cube; arrays are filled up to a power of two of rows."""
+    """The posterior of processes given values at points of the cube; arrays are filled up to a power of two of rows."""
     n, L = u.shape
     size = 1 << (max(n, at_least, LEAST_SIZE) - 1).bit_length()
     is_point = np.arange(size) < n
     points, scaled = np.full((size, L), 0.5), np.zeros((size, values.shape[1]))
     points[:n], scaled[:n] = u, (values - shift) / scale
-    theta, kind = np.stack([one.best for one in fits]), np.array([one.kind for one in fits])
-    parts = np.exp(theta[:, :L]), np.exp(theta[:, L]), np.exp(theta[:, L + 1]), theta[:, L + 2], kind
     with double_precision():
-        factor, alpha = (np.asarray(part) for part in _factors(points, is_point, scaled, *parts))
-    return Posterior(points, is_point, *parts, factor, alpha, np.asarray(shift), np.asarray(scale))
+        factor, alpha = (np.asarray(part) for part in _factors(points, is_point, scaled, parameters))
+    return Posterior(points, is_point, *parameters, scaled, factor, alpha, np.asarray(shift), np.asarray(scale))
 
 
 @compiled
-def _factors(
-    points: Array, is_point: Array, values: Array, lengths: Array, variance: Array, nugget: Array, level: Array, kind: Array
-) -> tuple[Array, Array]:
+def _factors(points: Array, is_point: Array, values: Array, parameters: Parameters) -> tuple[Array, Array]:
     """The Cholesky factors and the coefficients alpha; rows that are no point are those of the identity."""
 
-    def one(y: Array, lengths: Array, variance: Array, nugget: Array, level: Array, kind: Array) -> tuple[Array, Array]:
+    def one(y: Array, own: Parameters) -> tuple[Array, Array]:
         unit = jnp.eye(len(points))
-        K = variance * _correlations(points, points, lengths, kind) + (nugget + JITTER * variance) * unit
+        K = own.variance * _correlations(points, points, own.lengths, own.kind) + (own.nugget + JITTER * own.variance) * unit
         factor = jnp.linalg.cholesky(jnp.where(is_point[:, None] & is_point[None], K, unit))
-        return factor, cho_solve((factor, True), jnp.where(is_point, y - level, 0.0))
+        return factor, cho_solve((factor, True), jnp.where(is_point, y - own.level, 0.0))
 
-    return jax.vmap(one)(values.T, lengths, variance, nugget, level, kind)
+    return jax.vmap(one)(values.T, parameters)
+
+
+def describe_posterior(posterior: Posterior) -> dict[str, np.ndarray]:
+    """What `restore_posterior` makes the same posterior from: everything but what is computed from it."""
+    n = int(np.sum(posterior.is_point))
+    kept = ("lengths", "variance", "nugget", "level", "kind", "shift", "scale")
+    rows = {name: np.asarray(getattr(posterior, name))[:n] for name in ("points", "values")}
+    return {**rows, **{name: np.asarray(getattr(posterior, name)) for name in kept}}
+
+
+def restore_posterior(arrays: Mapping[str, np.ndarray]) -> Posterior:
+    """What `describe_posterior` described."""
+    parameters = Parameters(*(arrays[name] for name in Parameters._fields))
+    shift, scale = arrays["shift"], arrays["scale"]
+    return condition(arrays["points"], arrays["values"] * scale + shift, parameters, shift, scale)
 
 
 def means(posterior: Posterior, u: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n M"]:

@@ -49,6 +49,8 @@ class ErrorEstimate:
         front: The largest distance of objective values in units of their ranges; of an atlas only.
         coverage: The share of fresh chart points with a certified answer; of an atlas only.
         violation: The largest violation of a constraint in units of its scale; of an atlas only.
+        by_objective: Of a surrogate only: the RMS error of predictions of held-out evaluations, for each objective in its units.
+            All distances are then such errors in units of the objectives' ranges, and `diameter` is 1.
     """
 
     rms: float
@@ -66,6 +68,7 @@ class ErrorEstimate:
     front: float | None = None
     coverage: float | None = None
     violation: float | None = None
+    by_objective: tuple[float, ...] | None = None
 
     def __float__(self) -> float:
         return self.rms

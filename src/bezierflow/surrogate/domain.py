@@ -1,6 +1,8 @@
 """Between the designs that people see and the unit cube that processes live on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -73,16 +75,16 @@ class _Named:
         self.names = names
 
 
-def read_domain(bounds: object, n_objectives: int, names: object, maximize: object, transforms: object) -> Domain:
+def read_domain(bounds: Any, n_objectives: int, names: Any, maximize: Any, transforms: Any) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
-    if isinstance(n_objectives, bool) or not isinstance(n_objectives, int | np.integer) or n_objectives < 1:
-        raise ValueError(f"n_objectives must be a whole number of at least 1, got {n_objectives!r}")
+    if isinstance(n_objectives, bool) or not isinstance(n_objectives, int | np.integer) or n_objectives < 2:
+        raise ValueError(f"n_objectives must be a whole number of at least 2, got {n_objectives!r}")
     raveling = raveling_of_bounds(bounds, None)
     if raveling is None:
         raise ValueError(f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as arrays")
-    given = names if isinstance(names, Names) else Names.from_dict(names) if isinstance(names, dict) else Names()
-    if names is not None and not isinstance(names, Names | dict):
+    if names is not None and not isinstance(names, Names | Mapping):
         raise TypeError(f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}")
+    given = names if isinstance(names, Names) else Names.from_dict(names or {})
     named = read_names(_Named(given), maximize, transforms, int(n_objectives), raveling.n_variables)
     box = feasible_set(bounds, None, raveling, named.variables)
     return Domain(np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float), named)

@@ -1,0 +1,42 @@
+"""The door of `minimize` to methods that decide by themselves where objectives are evaluated, and how often."""
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from jaxtyping import PyTree
+
+from .drive import Callback
+from .solution import Solution
+from .solver_side import Chosen, Transforms
+
+
+class Task(NamedTuple):
+    """What `minimize` was given, as it is; see there."""
+
+    objectives: Any
+    x0: PyTree
+    bounds: Any
+    maximize: Chosen
+    transforms: Transforms
+    tol: float | None
+    budget: int | None
+    seed: int
+    callback: Callback | None
+    progress: bool
+
+
+@runtime_checkable
+class SearchMethod(Protocol):
+    """A method for objectives that nobody can afford to look at before it does."""
+
+    def search(self, task: Task) -> Solution:
+        """The solution, with no more evaluations than the budget."""
+        ...
+
+
+def refuse_for_search(**settings: Any) -> None:
+    """Raises for settings that such a method has no use for."""
+    for name, value in settings.items():
+        if value is not None and value != "auto":
+            raise ValueError(
+                f"{name}={value!r} does not go with a surrogate, which evaluates values within bounds alone; leave it out"
+            )
