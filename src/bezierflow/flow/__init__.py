@@ -1,8 +1,8 @@
 """The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
 
-from .arguments import MISSING, read_arguments
+from .arguments import MISSING, read_arguments, settle_arguments
 from .atlas_flow import AtlasFlow
-from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, versions
+from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, compare_versions, versions
 from .contract import AbstractFlow, Run
 from .drive import Callback, Iteration, drive
 from .evaluated import Evaluated
@@ -50,6 +50,7 @@ __all__ = [
     "Task",
     "WeightsFlow",
     "box_on_solver_side",
+    "compare_versions",
     "drive",
     "lift",
     "load",
@@ -58,5 +59,6 @@ __all__ = [
     "progress_bar",
     "read_arguments",
     "read_names",
+    "settle_arguments",
     "versions",
 ]

@@ -72,6 +72,34 @@ class Arguments:
         return text if len(text) < 100 else f"{text[:97]}..."
 
 
+GROWING = ("n_iterations", "budget", "max_degree")
+"""Arguments that may be larger when a run goes on."""
+
+
+def settle_arguments(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    """Writes down arguments, or compares them with those that are there; an error if they differ. Which of them have grown."""
+    given = Arguments.of(arguments)
+    if not path.exists():
+        write_arguments(path, given)
+        return []
+    kept = read_arguments(path)
+    changed = kept.differences(given)
+    grown = [name for name in changed if name in GROWING and _is_more(kept.value(name), arguments[name])]
+    refused = [text for name, text in changed.items() if name not in grown]
+    if refused:
+        raise ValueError(
+            f"{path.parent} holds another run: {'; '.join(refused)}. Give another folder, or the same arguments; only "
+            f"{', '.join(GROWING)} may be larger than they were"
+        )
+    if grown:
+        write_arguments(path, given)
+    return grown
+
+
+def _is_more(before: int | None, now: int | None) -> bool:
+    return before is not None and (now is None or now > before)
+
+
 def write_arguments(path: Path, arguments: Arguments) -> None:
     """Writes the file."""
     arrays = {f"{name}/{key}": array for name, parts in arguments.arrays.items() for key, array in parts.items()}

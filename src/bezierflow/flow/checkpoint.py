@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import JaxEvaluator
-from ..storage import Folder, Journal, tell
-from .arguments import Arguments, read_arguments, write_arguments
+from ..storage import Folder, Journal, Record, tell
+from .arguments import settle_arguments
 from .parts import Part
 from .problem import Problem
 from .result import Reason, Result
@@ -27,9 +27,6 @@ EVERY = 10.0
 """Seconds between two states of a flow in a file, where the user does not say."""
 
 JOURNAL, ARGUMENTS, SOLUTION = "journal.jsonl", "run.bez", "solution.bez"
-
-GROWING = ("n_iterations", "budget", "max_degree")
-"""Arguments that may be larger when a run goes on."""
 
 PROBES = 3
 """At so many points objectives are compared with those of the run."""
@@ -55,42 +52,26 @@ class Checkpoint:
         """Writes down what the run was asked for; where the folder has a run already, checks that it is the same one."""
         path, now = self.folder / ARGUMENTS, versions()
         if not self.journal.records:
-            write_arguments(path, Arguments.of(arguments))
+            settle_arguments(path, arguments)
             self.journal.append({"kind": "run", "format": 1, "versions": now, "process": os.getpid()})
             self.journal.flush()  # a disk that is full is said now
             return
         if self.journal.records[0]["kind"] != "run":
-            raise ValueError(
-                f"{self.folder} holds a {self.journal.records[0]['kind']}, not a run; give another checkpoint folder"
-            )
-        kept, given = read_arguments(path), Arguments.of(arguments)
-        changed = kept.differences(given)
-        grown = [name for name in changed if name in GROWING and _is_more(kept.value(name), arguments[name])]
-        self._refuse([text for name, text in changed.items() if name not in grown])
-        if "max_degree" in grown and self.ended:
+            raise ValueError(f"{self.folder} holds a {self.journal.records[0]['kind']}, not a run; give another folder")
+        ended = self.ended
+        grown = settle_arguments(path, arguments)
+        if "max_degree" in grown and ended:
             raise ValueError(
                 f"the run in {self.folder} has ended, and a larger max_degree changes nothing of it; start from its surface: "
                 f"minimize(objectives, load({str(self.folder / SOLUTION)!r}).pareto_set, max_degree={arguments['max_degree']})"
             )
-        before = next(record["versions"] for record in reversed(self.journal.records) if "versions" in record)
-        other = [f"{name} {before.get(name)} (now {new})" for name, new in now.items() if before.get(name) != new]
-        if other:
-            tell(f"the run in {self.folder} was made with {', '.join(other)}: the result may differ in its last digits")
-        if grown:
-            write_arguments(path, given)
+        compare_versions(self.folder, self.journal.records, now)
         self.journal.append({"kind": "resumed", "versions": now, "process": os.getpid(), "changed": grown})
 
     @property
     def ended(self) -> bool:
         """Whether the run came to an end of its own."""
         return self.journal.records[-1]["kind"] == "ended"
-
-    def _refuse(self, differences: list[str]) -> None:
-        if differences:
-            raise ValueError(
-                f"{self.folder} holds another run: {'; '.join(differences)}. Give another folder, or the same arguments; only "
-                f"{', '.join(GROWING)} may be larger than they were"
-            )
 
     def check(self, problem: Problem) -> None:
         """Compares the objectives with those of the run, at a few points."""
@@ -144,8 +125,12 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("bezierflow", "jax", "jaxlib", "numpy", "scipy")} | {"machine": platform.machine()}
 
 
-def _is_more(before: int | None, now: int | None) -> bool:
-    return before is not None and (now is None or now > before)
+def compare_versions(folder: Path, records: list[Record], now: dict[str, str]) -> None:
+    """Says which libraries have changed since a run was last worked on."""
+    before = next((record["versions"] for record in reversed(records) if "versions" in record), now)
+    other = [f"{name} {before.get(name)} (now {new})" for name, new in now.items() if before.get(name) != new]
+    if other:
+        tell(f"the run in {folder} was made with {', '.join(other)}: the result may differ in its last digits")
 
 
 def _probes(problem: Problem) -> np.ndarray:

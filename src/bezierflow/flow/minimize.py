@@ -10,6 +10,7 @@ from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
+from ..engines import AnyExecutor
 from ..feasible import FeasibleSet
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
@@ -38,7 +39,7 @@ LIFTED_TOL = 1e-8
 POSSIBLE = 30.0
 """With gradients by differences, exact to ε^(2/3), a tolerance left open is this many times that: held-out t see the worst."""
 
-NOT_KEPT = ("callback", "progress", "checkpoint", "every")
+NOT_KEPT = ("callback", "progress", "checkpoint", "every", "executor")
 """Arguments that the result does not depend on."""
 
 LIFTED_DEGREE = 3
@@ -70,6 +71,7 @@ def minimize(  # noqa: PLR0913
     x_scale: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     every: float | None = None,
+    executor: AnyExecutor = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto set, or an atlas of them.
 
@@ -118,7 +120,11 @@ def minimize(  # noqa: PLR0913
             differ in scale by more than 100; `made_by["x_scale"]` says what was used.
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the same result bit for bit: with
             `bf.resume(folder)`, or with the same call once more.
-        every: seconds between two states in the folder; 0 for one at every pause of the run. By default 10.
+        every: seconds between two states in the folder; 0 for one at every pause of the run. By default 10. A `Surrogate` writes
+            down every evaluation as it arrives.
+        executor: where a `Surrogate` evaluates: any `concurrent.futures.Executor` (of loky, Dask's `client.get_executor()`,
+            `bezierflow.engines.RayExecutor`, `mpi4py.futures`), a function that makes one, or a number of processes on this
+            machine. By default in this process.
     """
     arguments = {name: value for name, value in locals().items() if name not in NOT_KEPT}
     began = time.perf_counter()
@@ -128,7 +134,10 @@ def minimize(  # noqa: PLR0913
         unused = {"constraints": constraints, "jac": jac, "hess": hess, "x_scale": x_scale, "n_iterations": n_iterations}
         refuse_for_search(degree=degree, max_degree=max_degree, parametrization=parametrization, **unused)
         given = as_host(objectives, None, None, vectorized)
-        return method.search(Task(given, x0, bounds, maximize, transforms, tol, budget, seed, callback, progress))
+        kept = executor, checkpoint, arguments
+        return method.search(Task(given, x0, bounds, maximize, transforms, tol, budget, seed, callback, progress, *kept))
+    if executor is not None:
+        raise ValueError("executor goes with method=Surrogate(...); other methods evaluate in this process")
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)

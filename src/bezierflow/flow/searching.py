@@ -1,9 +1,11 @@
 """The door of `minimize` to methods that decide by themselves where objectives are evaluated, and how often."""
 
+from os import PathLike
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import PyTree
 
+from ..engines import AnyExecutor
 from .drive import Callback
 from .solution import Solution
 from .solver_side import Chosen, Transforms
@@ -22,6 +24,10 @@ class Task(NamedTuple):
     seed: int
     callback: Callback | None
     progress: bool
+    executor: AnyExecutor = None
+    checkpoint: str | PathLike[str] | None = None
+    arguments: dict[str, Any] | None = None
+    """All arguments of `minimize` that the result depends on, to be kept in the folder."""
 
 
 @runtime_checkable

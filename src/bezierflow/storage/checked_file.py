@@ -18,7 +18,10 @@ def write_checked(path: Path, manifest: dict[str, Any], arrays: Mapping[str, np.
 
 def read_checked(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What `write_checked` wrote, or a `ValueError` with the path."""
-    manifest, arrays = read_archive(path)
+    try:
+        manifest, arrays = read_archive(path)
+    except (NotImplementedError, RuntimeError, KeyError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
     if manifest["kind"] != kind:
         raise ValueError(f"{path} holds a {manifest['kind']}, not a {kind}")
     if manifest.get("arrays") != {name: _sum(array) for name, array in arrays.items()}:

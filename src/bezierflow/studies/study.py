@@ -131,6 +131,12 @@ class LoggedSearch:
         """Where the evaluation of a number is; None where it has not arrived."""
         return next((place for place in self.waiting if self.arrived[place].number == number), None)
 
+    def respecify(self, restore: Restore, settings: Mapping[str, Any]) -> None:
+        """Other settings for a search that was told nothing yet; its points stay."""
+        assert not self.told
+        self.search = restore(settings, list(self.search.pending.items()))
+        self._append({"kind": "changed", "settings": dict(settings)})
+
     def ask(self, n: int) -> list[tuple[int, np.ndarray]]:
         """The next n designs with their numbers, written down."""
         first, x = self.n_asked, self.search.ask(n)
@@ -173,7 +179,11 @@ def _arrival(record: Record, asked: Mapping[int, np.ndarray]) -> Arrival:
 
 @contextmanager
 def open_search(
-    folder: str | os.PathLike[str] | None, search: AbstractSearch | None, restore: Restore, about: Record | None = None
+    folder: str | os.PathLike[str] | None,
+    search: AbstractSearch | None,
+    restore: Restore,
+    about: Record | None = None,
+    prepare: Callable[[Path], object] = lambda path: None,
 ) -> Iterator[LoggedSearch]:
     """The study of a folder, which is locked meanwhile: a new one of this search, or the one that is there, if it is the same.
 
@@ -182,12 +192,14 @@ def open_search(
         search: a fresh one; None for whatever the folder holds.
         restore: what makes a search from its settings and its past.
         about: what else the first record says, such as versions.
+        prepare: what is done to the folder under its lock, before anything else.
     """
     if folder is None:
         assert search is not None
         yield LoggedSearch(search)
         return
     with Folder(folder) as owned:
+        prepare(owned.path)
         journal = Journal(owned.path / "journal.jsonl")
         if not journal.records:
             if search is None:

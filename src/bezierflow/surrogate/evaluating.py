@@ -2,45 +2,16 @@
 
 from typing import Any
 
-import numpy as np
-from jaxtyping import Float, PyTree
-
 from ..bezier import Raveling
+from ..engines import FlatFunction
 from ..forms import HostFunction
-from ..precision import double_precision
 
 
-class Expensive:
-    """Objectives of x in the user's form, in JAX, NumPy or plain Python, or a list of functions, one for each objective.
-
-    A point where they fail by arithmetic has no numbers for values; any other error is the user's to see.
-    """
-
-    def __init__(self, objectives: Any, raveling: Raveling):
-        function = objectives.function if isinstance(objectives, HostFunction) else objectives
-        self.parts = function if isinstance(function, list | tuple) else None
-        if not callable(function) and not (self.parts and all(callable(part) for part in self.parts)):
-            raise TypeError(f"objectives must be a function, or a list of functions, got {objectives!r}")
-        self.function, self.raveling = function, raveling
-        self.vectorized = isinstance(objectives, HostFunction) and objectives.vectorized
-        self.count = 0
-
-    def __call__(self, x: Float[np.ndarray, "n n_variables"]) -> list[Float[np.ndarray, " n_objectives"] | None]:
-        """The values of each design; None where they failed. `count` counts designs."""
-        self.count += len(x)
-        with double_precision():
-            if self.vectorized:
-                values = self._values(self.raveling.unravel(x.copy()), axis=-1)
-                return list(values.reshape(len(x), -1))
-            return [self._one(self.raveling.unravel(row.copy())) for row in x]
-
-    def _one(self, x: PyTree) -> Float[np.ndarray, " n_objectives"] | None:
-        try:
-            with np.errstate(all="ignore"):
-                return self._values(x, axis=0).reshape(-1)
-        except ArithmeticError:
-            return None
-
-    def _values(self, x: PyTree, axis: int) -> np.ndarray:
-        values = self.function(x) if self.parts is None else np.stack([np.asarray(part(x)) for part in self.parts], axis=axis)
-        return np.asarray(values, dtype=float)
+def as_flat(objectives: Any, raveling: Raveling) -> FlatFunction:
+    """Objectives of x in the user's form, in JAX, NumPy or plain Python, or a list of functions, one for each objective."""
+    function: Any = objectives.function if isinstance(objectives, HostFunction) else objectives
+    parts = tuple(function) if isinstance(function, list | tuple) else (function,)
+    if not parts or not all(callable(part) for part in parts):
+        raise TypeError(f"objectives must be a function, or a list of functions, got {objectives!r}")
+    vectorized = isinstance(objectives, HostFunction) and objectives.vectorized
+    return FlatFunction(parts, isinstance(function, list | tuple), vectorized, None if raveling.is_vector else raveling.unravel)

@@ -7,11 +7,13 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from ..bezier import Raveling
+from ..engines import Pool
 from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import Evaluated, Iteration, Reason, Result, Solution, Task, progress_bar
-from ..methods import Evaluations
+from ..flow import Evaluated, Reason, Result, Solution, Task
 from ..problems import Names
-from .evaluating import Expensive
+from ..studies import Arrival, Plan
+from .driving import SearchMaker, Told, drive_search
+from .evaluating import as_flat
 from .search import DEFAULT_TOL, Search
 
 
@@ -28,66 +30,35 @@ class Surrogate:
     Attributes:
         batch: how many designs are chosen at a time.
         noise: "auto", "none" or "some": whether the same design may have other values the next time.
+        timeout: seconds after which an evaluation counts as failed; None for any time.
+        retries: how often an evaluation that failed (it raised, was not finite, took too long, its worker died) is tried again
+            before it is left out.
+        in_flight: how many designs are evaluated at the same time at most; by default one batch after the other.
     """
 
     batch: int = 4
     noise: str = "auto"
+
+    timeout: float | None = None
+    retries: int = 1
+    in_flight: int | None = None
 
     def search(self, task: Task) -> Solution:
         """What `minimize` calls."""
         if task.budget is None:
             raise ValueError("budget must be given with a Surrogate: the most evaluations that it may make")
         given = _read(task)
-        evaluate = Expensive(task.objectives, given.raveling)
-        search = self._begin(task, given, evaluate)
-        stopped = self._loop(task, search, evaluate)
-        solution = search.solution(given.raveling)
-        return _explained(solution, search, stopped, task)
-
-    def _begin(self, task: Task, given: "Given", evaluate: Expensive) -> Search:
-        """The search after the first evaluations: of the designs given, else of the first evenly spread ones."""
         settings = {"seed": task.seed, "budget": task.budget, "noise": self.noise, "batch": self.batch}
         settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
-
-        def new(n_objectives: int) -> Search:
-            named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
-            return Search(given.sides, n_objectives, **settings, **named)
-
-        assert task.budget is not None
-        first = given.x[: task.budget]
-        spread = not len(first) and not len(given.known)
-        if spread:  # evenly spread points do not depend on the number of objectives
-            first = new(2).ask(min(self.batch, task.budget))
-        values = evaluate(first) if len(first) else []
-        n_objectives = next((len(row) for row in (*given.values, *values) if row is not None), None)
-        if n_objectives is None:
-            raise ValueError(f"objectives failed at the first {len(first)} designs, among them {first[0].tolist()}")
-        search = new(n_objectives)
-        if spread:
-            search.ask(len(first))
-        for x, y in (*zip(given.known, given.values, strict=True), *zip(first, values, strict=True)):
-            search.tell(x, y)
-        return search
-
-    def _loop(self, task: Task, search: Search, evaluate: Expensive) -> Reason | None:
-        """Batches until the budget is spent, the search is done, or somebody stops it."""
-        assert task.budget is not None
-        number = 0
-        with progress_bar(task.progress, task.budget, "search") as update:
-            try:
-                while evaluate.count < task.budget and not search.done:
-                    x = search.ask(min(self.batch, task.budget - evaluate.count))
-                    search.tell(x, evaluate(x))
-                    number += 1
-                    last = search.held_out.rounds[-1:]
-                    info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
-                    update(evaluate.count, ", ".join(f"{name} {value:.2g}" for name, value in info.items()))
-                    counts = Evaluations(evaluate.count, 0, 0)
-                    if task.callback is not None and task.callback(Iteration(number, None, counts, info)):
-                        return Reason.STOPPED
-            except KeyboardInterrupt:
-                return Reason.INTERRUPTED
-        return None
+        named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
+        values = given.values[0] if given.values else None
+        told = Told(tuple(given.known), tuple(given.values), tuple(given.x[: task.budget]))
+        n_objectives = len(values) if values is not None else given.n_objectives
+        maker = SearchMaker(given.sides, settings, named, n_objectives)
+        pool = Pool(as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries)
+        plan = Plan(task.budget, self.batch, self.in_flight, told.first)
+        search, stopped, failures = drive_search(task, maker, told, pool, plan)
+        return _with_failures(_explained(search.solution(given.raveling), search, stopped, task), failures)
 
 
 class Given(NamedTuple):
@@ -102,6 +73,7 @@ class Given(NamedTuple):
         x: designs to evaluate first.
         known: designs with known values.
         values: these values.
+        n_objectives: how many there are, where the problem says so.
     """
 
     raveling: Raveling
@@ -112,12 +84,14 @@ class Given(NamedTuple):
     x: Float[np.ndarray, "n n_variables"]
     known: Float[np.ndarray, "k n_variables"]
     values: list[np.ndarray]
+    n_objectives: int | None = None
 
 
 def _read(task: Task) -> Given:
     """Bounds, names and first designs, or an error in one line."""
     problem = task.objectives
-    own = {name: getattr(problem, name, None) for name in ("bounds", "names", "maximize", "transforms", "n_variables")}
+    whatever = ("bounds", "names", "maximize", "transforms", "n_variables", "n_objectives")
+    own = {name: getattr(problem, name, None) for name in whatever}
     own = {name: None if callable(value) else value for name, value in own.items()}
     bounds = own["bounds"] if task.bounds is None else task.bounds
     raveling = None if bounds is None else raveling_of_bounds(bounds, own["n_variables"])
@@ -138,7 +112,8 @@ def _read(task: Task) -> Given:
             raise ValueError(f"x0 must hold a row of values for each of {len(known)} designs, got shape {values.shape}")
         return Given(raveling, sides, names, directions, transforms, nothing, known, list(values))
     x = nothing if x0 is None else np.clip(_rows(x0, raveling), *sides)
-    return Given(raveling, sides, names, directions, transforms, x, nothing, [])
+    n_objectives = own["n_objectives"] or (names.n_objectives if names is not None else None)
+    return Given(raveling, sides, names, directions, transforms, x, nothing, [], n_objectives)
 
 
 def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
@@ -151,6 +126,17 @@ def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
     if rows.ndim != 2 or rows.shape[1] != raveling.n_variables:
         raise ValueError(f"x0 must have {raveling.n_variables} numbers for each design, got shape {rows.shape}")
     return rows
+
+
+def _with_failures(solution: Solution, failures: list[Arrival]) -> Solution:
+    """The solution with how many evaluations failed, and the first of them."""
+    if not failures:
+        return solution
+    first = failures[0]
+    words = f"{len(failures)} evaluations failed and were left out, the first at x = {first.x.tolist()}: {first.outcome.failure}"
+    listed = [{"x": one.x.tolist(), "failure": one.outcome.failure} for one in failures]
+    result = Result(solution.result.reason, f"{solution.result.message}; {words}")
+    return replace(solution, result=result, made_by={**solution.made_by, "failed": listed})
 
 
 def _explained(solution: Solution, search: Search, stopped: Reason | None, task: Task) -> Solution:
