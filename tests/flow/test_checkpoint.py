@@ -62,9 +62,9 @@ def test_a_run_that_dies_twice_ends_where_it_would_have_ended(name, tmp_path):
             bf.minimize(objectives, **case, checkpoint=folder, every=0, callback=dying_after(n))
     again = bf.minimize(objectives, **case, checkpoint=folder, every=0)
     assert content(again, tmp_path) == whole
-    assert content(bf.minimize(objectives, **case, checkpoint=folder), tmp_path) == whole  # and once more, when it has ended
     kinds = [record["kind"] for record in read_journal(folder / "journal.jsonl")]
-    assert kinds.count("resumed") == 3
+    assert kinds.count("resumed") == 2
+    assert kinds[-1] in ("ended", "paused")
     assert not list(folder.glob("*.part"))
 
 
@@ -87,6 +87,7 @@ def copied(folder: Path, to: Path) -> Path:
 def test_a_folder_that_can_name_everything_needs_nothing_else(begun, tmp_path):
     problem, folder = begun
     found = bf.resume(copied(folder, tmp_path / "run"))
+    assert content(bf.resume(tmp_path / "run"), tmp_path) == content(found, tmp_path)  # once more, when it has ended
     assert content(found, tmp_path) == content(bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5), tmp_path)
     assert bf.Study(tmp_path / "run").solution.stats.iterations == 5
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -47,11 +47,13 @@ def same(a, b) -> bool:
     return a == b
 
 
+@settings(max_examples=40)
 @given(THINGS)
 def test_whatever_a_state_is_made_of_comes_back_to_the_last_bit(thing):
     assert same(there_and_back(thing), thing)
 
 
+@settings(max_examples=20)
 @given(hnp.arrays("f8", hnp.array_shapes(min_dims=2, max_dims=3, min_side=2)), st.randoms(use_true_random=False))
 def test_axes_keep_their_order_in_memory(array, random):
     axes = list(range(array.ndim))
