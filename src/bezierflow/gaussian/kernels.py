@@ -5,6 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+Numbers = Array | np.ndarray
+"""What compiled functions take."""
+
 KINDS = ("rbf", "matern52")
 """exp(−s/2), of functions with all derivatives, and (1 + r + r²/3) exp(−r) with r = √(5s), of functions with two."""
 

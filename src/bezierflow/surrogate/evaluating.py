@@ -17,11 +17,11 @@ class Expensive:
     """
 
     def __init__(self, objectives: Any, raveling: Raveling):
-        function = objectives.function if isinstance(objectives, HostFunction) else objectives
-        self.parts = function if isinstance(function, list | tuple) else None
-        if not callable(function) and not (self.parts and all(callable(part) for part in self.parts)):
+        function: Any = objectives.function if isinstance(objectives, HostFunction) else objectives
+        parts = function if isinstance(function, list | tuple) else (function,)
+        if not parts or not all(callable(part) for part in parts):
             raise TypeError(f"objectives must be a function, or a list of functions, got {objectives!r}")
-        self.function, self.raveling = function, raveling
+        self.parts, self.is_list, self.raveling = parts, parts is function, raveling
         self.vectorized = isinstance(objectives, HostFunction) and objectives.vectorized
         self.count = 0
 
@@ -42,5 +42,5 @@ class Expensive:
             return None
 
     def _values(self, x: PyTree, axis: int) -> np.ndarray:
-        values = self.function(x) if self.parts is None else np.stack([np.asarray(part(x)) for part in self.parts], axis=axis)
-        return np.asarray(values, dtype=float)
+        values = [np.asarray(part(x), dtype=float) for part in self.parts]
+        return np.stack(values, axis=axis) if self.is_list else values[0]

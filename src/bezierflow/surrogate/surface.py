@@ -105,13 +105,8 @@ def _model_set(posterior: Posterior, u: Float[np.ndarray, "n n_free"], seed: int
 
 
 def _history(held_out: HeldOut) -> dict[str, np.ndarray]:
-    rounds = held_out.rounds
-    columns = {
-        "evaluations": [r.n for r in rounds],
-        "error": [r.error for r in rounds],
-        "uncertainty": [r.uncertainty for r in rounds],
-    }
-    return {name: np.array(values, dtype=float) for name, values in columns.items()}
+    rows = np.reshape([list(round) for round in held_out.rounds], (-1, 3)).astype(float)
+    return dict(zip(("evaluations", "error", "uncertainty"), rows.T, strict=True))
 
 
 def estimate(held_out: HeldOut, span: Float[np.ndarray, " n_objectives"], n: int) -> ErrorEstimate:
@@ -135,7 +130,6 @@ def estimate(held_out: HeldOut, span: Float[np.ndarray, " n_objectives"], n: int
         dominated=nan,
         flags=(),
         evaluations=n,
-        front=largest,
         by_objective=tuple(np.sqrt(np.mean(errors**2, axis=0)).tolist()),
     )
 
@@ -156,9 +150,7 @@ def explain(found: Found, flow: Result, error: ErrorEstimate, wrong: list[str]) 
     if error.rms > FAR_OFF:
         doubts.append("predictions of evaluations on the surface are far off: give a larger budget or narrower bounds")
     if calibration > OVERCONFIDENT:
-        doubts.append(
-            f"predictions miss by {calibration:.1f} times their standard deviation: the objectives may jump or have kinks"
-        )
+        doubts.append(f"predictions miss by {calibration:.1f} standard deviations: the objectives may jump or have kinks")
     if flow.doubtful:
         doubts.append(f"the surface of the surrogate is in doubt ({flow.message})")
     message = "; ".join(parts)
