@@ -88,15 +88,16 @@ def test_paths_have_the_moments_of_the_posterior_and_the_first_is_its_mean():
     posterior = condition(u, y, Parameters.of(fits), np.zeros(2), np.ones(2))
     v = np.array([[0.5, 0.5], [0.95, 0.02]])
     drawn = []
-    for seed in range(8):
+    for seed in range(4):
         paths = sample_paths(posterior, 100, np.random.default_rng(seed))
         with double_precision():
             each = jax.vmap(lambda h, a, paths=paths: jax.vmap(lambda w: paths(w, h, a))(v))
             drawn.append(np.asarray(each(jax.numpy.asarray(paths.height), jax.numpy.asarray(paths.alpha))))
-    drawn = np.concatenate([paths[1:] for paths in drawn])
-    np.testing.assert_allclose(means(posterior, v), paths_mean := drawn.mean(axis=0), atol=5 * stds(posterior, v).max() / 28)
-    assert paths_mean.shape == (2, 2)
-    np.testing.assert_allclose(drawn.std(axis=0), stds(posterior, v), rtol=0.25)
+    firsts, drawn = [paths[0] for paths in drawn], np.concatenate([paths[1:] for paths in drawn])
+    np.testing.assert_allclose(firsts[0], means(posterior, v), atol=1e-10)
+    np.testing.assert_allclose(drawn.mean(axis=0), means(posterior, v), atol=0.03)
+    ratio = drawn.std(axis=0) / stds(posterior, v)  # waves, finitely many of them, know the kernel to some percent of the prior
+    assert ((ratio > 0.75) & (ratio < 1.7)).all()
 
 
 def test_noise_is_learned_and_fits_survive_json_to_the_last_bit():

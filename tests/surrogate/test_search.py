@@ -117,10 +117,10 @@ def test_minimize_keeps_the_budget_exactly_and_takes_known_values():
 
     known = np.random.default_rng(0).uniform(*BOUNDS, (10, 2))
     solution = bf.minimize(
-        counted, (known, values(known)), bf.Surrogate(batch=2), bounds=BOUNDS, maximize=[1], budget=3, tol=1e-9
+        counted, (known, values(known)), bf.Surrogate(batch=2), bounds=BOUNDS, maximize=[1], budget=2, tol=1e-9
     )
-    assert len(calls) == 3
-    assert len(solution.evaluated.F) == 13
+    assert len(calls) == 2
+    assert len(solution.evaluated.F) == 12
     assert solution.result.reason in (bf.Reason.NOT_AT_TOLERANCE, bf.Reason.SUSPECT)
 
 
@@ -139,8 +139,8 @@ def test_degenerate_values_are_said():
 
 def test_a_constant_objective_makes_the_surface_suspect_and_not_the_search_fail():
     search = bf.Search(BOUNDS, 2, seed=0)
-    for _ in range(3):
-        x = search.ask(4)
+    for n in (10, 2):
+        x = search.ask(n)
         search.tell(x, np.column_stack([values(x)[:, 0], np.full(len(x), 5.0)]))
     result = search.solution().result
     assert result.reason is bf.Reason.SUSPECT
