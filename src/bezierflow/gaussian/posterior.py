@@ -60,13 +60,7 @@ class Posterior(eqx.Module):
     def scaled(self, u: Float[Array | np.ndarray, " n_variables"], alpha: Float[Array | np.ndarray, "M N"]) -> Float[Array, " M"]:
         """Level and kernels with the coefficients alpha, as scaled values."""
 
-        def one(
-            lengths: Numbers,
-            variance: Numbers,
-            level: Numbers,
-            kind: Numbers,
-            coefficients: Numbers,
-        ) -> Array:
+        def one(lengths: Array, variance: Array, level: Array, kind: Array, coefficients: Array) -> Array:
             s = jnp.sum(((jnp.asarray(self.points) - u) / lengths) ** 2, axis=1)
             return level + variance * jnp.where(self.is_point, correlation(s, kind), 0.0) @ coefficients
 
@@ -75,7 +69,7 @@ class Posterior(eqx.Module):
     def covariance(self, u: Float[Array | np.ndarray, "k n_variables"]) -> Float[Array, "M k k"]:
         """The covariances of scaled values among points, without noise."""
 
-        def one(lengths: Numbers, variance: Numbers, kind: Numbers, factor: Array | np.ndarray) -> Array:
+        def one(lengths: Array, variance: Array, kind: Array, factor: Array) -> Array:
             cross = jnp.where(self.is_point[:, None], variance * _correlations(self.points, u, lengths, kind), 0.0)
             v = solve_triangular(factor, cross, lower=True)
             return variance * _correlations(u, u, lengths, kind) - v.T @ v

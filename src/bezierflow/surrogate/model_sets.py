@@ -115,17 +115,17 @@ def _descend(paths: Paths, u: Numbers, weights: Numbers, ideal: Numbers, span: N
     """The best points on the way of each direction of each path, and their values."""
     adam = optax.adam(optax.exponential_decay(FIRST_STEP, N_STEPS, LAST_STEP / FIRST_STEP), b1=0.8, b2=0.95)
 
-    def scaled(u: Numbers, w: Numbers, path: tuple[Numbers, ...]) -> Array:
+    def scaled(u: Array, w: Array, path: tuple[Array, ...]) -> Array:
         height, alpha, ideal, span = path
         z = (paths(u, height, alpha) - ideal) / span
         return w * (z + WIDER * (jnp.sum(z) - z))
 
-    def one(u: Numbers, w: Numbers, path: tuple[Numbers, ...]) -> tuple[Array, Array]:
+    def one(u: Array, w: Array, path: tuple[Array, ...]) -> tuple[Array, Array]:
         def step(k: Array, carry: tuple[Any, ...]) -> tuple[Any, ...]:
             u, memory, best, best_u = carry
             width = FIRST_WIDTH * (LAST_WIDTH / FIRST_WIDTH) ** (k / N_STEPS)
 
-            def smooth(u: Numbers) -> tuple[Array, Array]:
+            def smooth(u: Array) -> tuple[Array, Array]:
                 z = scaled(u, w, path)
                 return width * jax.nn.logsumexp(z / width), jnp.max(z)
 
@@ -133,10 +133,10 @@ def _descend(paths: Paths, u: Numbers, weights: Numbers, ideal: Numbers, span: N
             best, best_u = jnp.minimum(level, best), jnp.where(level < best, u, best_u)
             slope = jnp.where(((u <= 0) & (slope > 0)) | ((u >= 1) & (slope < 0)), 0.0, slope)
             change, memory = adam.update(slope, memory)
-            return jnp.clip(optax.apply_updates(u, change), 0.0, 1.0), memory, best, best_u
+            return jnp.clip(u + jnp.asarray(change), 0.0, 1.0), memory, best, best_u
 
         _, _, _, best = jax.lax.fori_loop(0, N_STEPS, step, (u, adam.init(u), jnp.asarray(jnp.inf), u))
         return best, paths(best, *path[:2])
 
-    each = (jnp.asarray(paths.height), jnp.asarray(paths.alpha), ideal, span)
-    return jax.vmap(jax.vmap(one, (0, 0, None)), (0, None, 0))(u, weights, each)
+    each = tuple(map(jnp.asarray, (paths.height, paths.alpha, ideal, span)))
+    return jax.vmap(jax.vmap(one, (0, 0, None)), (0, None, 0))(jnp.asarray(u), jnp.asarray(weights), each)
