@@ -43,6 +43,4 @@ def refuse_for_search(**settings: Any) -> None:
     """Raises for settings that such a method has no use for."""
     for name, value in settings.items():
         if value is not None and value != "auto":
-            raise ValueError(
-                f"{name}={value!r} does not go with a surrogate, which evaluates values within bounds alone; leave it out"
-            )
+            raise ValueError(f"{name}={value!r} does not go with a surrogate, which takes values within bounds; leave it out")

@@ -1,6 +1,7 @@
 """Gaussian processes on the unit cube, one for each of several functions: fitted, asked, sampled."""
 
 from .fitting import NOISE, Fit, fit, fit_from_dict, fit_to_dict
+from .kernels import Numbers
 from .objectives import PosteriorMean
 from .paths import Paths, sample_paths
 from .posterior import (
@@ -17,6 +18,7 @@ from .posterior import (
 __all__ = [
     "NOISE",
     "Fit",
+    "Numbers",
     "Parameters",
     "Paths",
     "Posterior",

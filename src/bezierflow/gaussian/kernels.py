@@ -5,11 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+Numbers = Array | np.ndarray
+"""What compiled functions take."""
+
 KINDS = ("rbf", "matern52")
 """exp(−s/2), of functions with all derivatives, and (1 + r + r²/3) exp(−r) with r = √(5s), of functions with two."""
 
 
-def correlation(s: Float[Array, "*shape"], kind: Int[Array, ""]) -> Float[Array, "*shape"]:
+def correlation(s: Float[Array, "*shape"], kind: Int[Array | np.ndarray, ""]) -> Float[Array, "*shape"]:
     """The correlation at squared scaled distances s, of the kind with this number. Traceable, and so are two derivatives."""
     return jnp.where(kind == 0, jnp.exp(-s / 2), _matern(s))
 

@@ -10,6 +10,7 @@ from ..bezier import Raveling
 from ..compilation import compiled
 from ..precision import double_precision
 from ..problems import Names
+from .kernels import Numbers
 from .posterior import Posterior
 
 LOGARITHMS = {"": lambda x: x, "log10": jnp.log10, "log": jnp.log}
@@ -66,8 +67,8 @@ class PosteriorMean(eqx.Module):
 
 
 @compiled
-def _stds(mean: PosteriorMean, x: Array) -> Array:
-    def one(row: Array) -> Array:
-        return mean.calibration * mean.posterior.std(mean.place(mean.raveling.unravel(row)))
+def _stds(mean: PosteriorMean, x: Numbers) -> Array:
+    def one(row: Numbers) -> Array:
+        return jnp.asarray(mean.calibration) * mean.posterior.std(mean.place(mean.raveling.unravel(row)))
 
     return jax.vmap(one)(x)

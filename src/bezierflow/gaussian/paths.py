@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from ..compilation import compiled
 from ..precision import double_precision
+from .kernels import Numbers
 from .posterior import Posterior
 
 N_FEATURES = 256
@@ -38,12 +39,20 @@ class Paths(eqx.Module):
     height: Float[Array | np.ndarray, "P M n_features"]
     alpha: Float[Array | np.ndarray, "P M N"]
 
-    def __call__(self, u: Float[Array, " n_variables"], height: Array, alpha: Array) -> Float[Array, " M"]:
+    def __call__(
+        self, u: Float[Array | np.ndarray, " n_variables"], height: Numbers, alpha: Array | np.ndarray
+    ) -> Float[Array, " M"]:
         """The values of the path with these coefficients, scaled."""
         return waves(self.posterior, self.frequency, self.phase, height, u) + self.posterior.scaled(u, alpha)
 
 
-def waves(posterior: Posterior, frequency: Array, phase: Array, height: Array, u: Array) -> Float[Array, " M"]:
+def waves(
+    posterior: Posterior,
+    frequency: Numbers,
+    phase: Numbers,
+    height: Numbers,
+    u: Numbers,
+) -> Float[Array, " M"]:
     """The prior paths at u, without the level."""
     size = jnp.sqrt(2 * jnp.asarray(posterior.variance) / frequency.shape[1])
     return size * jnp.sum(height * jnp.cos(frequency @ u + phase), axis=1)
@@ -65,11 +74,19 @@ def sample_paths(posterior: Posterior, n: int, rng: np.random.Generator) -> Path
 
 
 @compiled
-def _corrected(posterior: Posterior, frequency: Array, phase: Array, height: Array, noise: Array) -> Array:
-    def one_path(height: Array, noise: Array) -> Array:
+def _corrected(
+    posterior: Posterior,
+    frequency: Numbers,
+    phase: Numbers,
+    height: Numbers,
+    noise: Numbers,
+) -> Array:
+    def one_path(height: Numbers, noise: Numbers) -> Array:
         prior = jax.vmap(lambda u: waves(posterior, frequency, phase, height, u))(posterior.points).T
         seen = prior + jnp.sqrt(posterior.nugget)[:, None] * noise
         miss = jnp.where(posterior.is_point, seen, 0.0)
-        return posterior.alpha - jax.vmap(lambda factor, miss: cho_solve((factor, True), miss))(posterior.factor, miss)
+        return jnp.asarray(posterior.alpha) - jax.vmap(lambda factor, miss: cho_solve((factor, True), miss))(
+            posterior.factor, miss
+        )
 
     return jax.vmap(one_path)(height, noise)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from ..compilation import compiled, pad_rows
 from ..precision import double_precision
 from .fitting import JITTER, Fit
-from .kernels import correlation
+from .kernels import Numbers, correlation
 
 LEAST_SIZE = 64
 """Arrays are filled up to this many points at least, then to powers of two: few sizes, so few programs to compile."""
@@ -53,11 +53,11 @@ class Posterior(eqx.Module):
     shift: Float[Array | np.ndarray, " M"]
     scale: Float[Array | np.ndarray, " M"]
 
-    def mean(self, u: Float[Array, " n_variables"]) -> Float[Array, " M"]:
+    def mean(self, u: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " M"]:
         """The expected values at a point of the cube. Traceable, and so are two derivatives."""
-        return self.shift + self.scale * self.scaled(u, self.alpha)
+        return jnp.asarray(self.shift) + jnp.asarray(self.scale) * self.scaled(u, self.alpha)
 
-    def scaled(self, u: Float[Array, " n_variables"], alpha: Float[Array, "M N"]) -> Float[Array, " M"]:
+    def scaled(self, u: Float[Array | np.ndarray, " n_variables"], alpha: Float[Array | np.ndarray, "M N"]) -> Float[Array, " M"]:
         """Level and kernels with the coefficients alpha, as scaled values."""
 
         def one(lengths: Array, variance: Array, level: Array, kind: Array, coefficients: Array) -> Array:
@@ -66,7 +66,7 @@ class Posterior(eqx.Module):
 
         return jax.vmap(one)(*map(jnp.asarray, (self.lengths, self.variance, self.level, self.kind, alpha)))
 
-    def covariance(self, u: Float[Array, "k n_variables"]) -> Float[Array, "M k k"]:
+    def covariance(self, u: Float[Array | np.ndarray, "k n_variables"]) -> Float[Array, "M k k"]:
         """The covariances of scaled values among points, without noise."""
 
         def one(lengths: Array, variance: Array, kind: Array, factor: Array) -> Array:
@@ -76,10 +76,10 @@ class Posterior(eqx.Module):
 
         return jax.vmap(one)(*map(jnp.asarray, (self.lengths, self.variance, self.kind, self.factor)))
 
-    def std(self, u: Float[Array, " n_variables"]) -> Float[Array, " M"]:
+    def std(self, u: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " M"]:
         """The standard deviation of the values, noise left out, at a point of the cube."""
         variance = self.covariance(u[None])[:, 0, 0]
-        return self.scale * jnp.sqrt(jnp.maximum(variance, LEAST_VARIANCE * self.variance))
+        return jnp.asarray(self.scale) * jnp.sqrt(jnp.maximum(variance, LEAST_VARIANCE * self.variance))
 
     @property
     def noise(self) -> Float[np.ndarray, " M"]:
@@ -87,18 +87,18 @@ class Posterior(eqx.Module):
         return np.asarray(self.scale) * np.sqrt(np.asarray(self.nugget))
 
 
-def _correlations(a: Array, b: Array, lengths: Array, kind: Array) -> Array:
+def _correlations(a: Numbers, b: Numbers, lengths: Numbers, kind: Numbers) -> Array:
     return correlation(jnp.sum((a[:, None] / lengths - b[None] / lengths) ** 2, axis=-1), kind)
 
 
 class Parameters(NamedTuple):
     """Of M processes: the hyperparameters of the `Posterior` that has the same names."""
 
-    lengths: np.ndarray
-    variance: np.ndarray
-    nugget: np.ndarray
-    level: np.ndarray
-    kind: np.ndarray
+    lengths: Numbers
+    variance: Numbers
+    nugget: Numbers
+    level: Numbers
+    kind: Numbers
 
     @classmethod
     def of(cls, fits: Sequence[Fit]) -> "Parameters":
@@ -128,10 +128,10 @@ def condition(
 
 
 @compiled
-def _factors(points: Array, is_point: Array, values: Array, parameters: Parameters) -> tuple[Array, Array]:
+def _factors(points: Numbers, is_point: Numbers, values: Numbers, parameters: Parameters) -> tuple[Array, Array]:
     """The Cholesky factors and the coefficients alpha; rows that are no point are those of the identity."""
 
-    def one(y: Array, own: Parameters) -> tuple[Array, Array]:
+    def one(y: Numbers, own: Parameters) -> tuple[Array, Array]:
         unit = jnp.eye(len(points))
         K = own.variance * _correlations(points, points, own.lengths, own.kind) + (own.nugget + JITTER * own.variance) * unit
         factor = jnp.linalg.cholesky(jnp.where(is_point[:, None] & is_point[None], K, unit))
@@ -174,15 +174,15 @@ def covariances(posterior: Posterior, u: Float[np.ndarray, "n n_variables"]) -> 
 
 
 @compiled
-def _means(posterior: Posterior, u: Array) -> Array:
+def _means(posterior: Posterior, u: Numbers) -> Array:
     return jax.vmap(posterior.mean)(u)
 
 
 @compiled
-def _stds(posterior: Posterior, u: Array) -> Array:
+def _stds(posterior: Posterior, u: Numbers) -> Array:
     return jax.vmap(posterior.std)(u)
 
 
 @compiled
-def _covariances(posterior: Posterior, u: Array) -> Array:
+def _covariances(posterior: Posterior, u: Numbers) -> Array:
     return posterior.covariance(u)

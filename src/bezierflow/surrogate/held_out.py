@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-N_RECENT = 12
-"""The error is that of so many evaluations on the surface at most, the last ones: earlier surrogates knew less."""
+N_RECENT = 6
+"""The error is that of so many evaluations on the surface at most, the last ones, of three batches of 4: earlier surrogates knew
+less."""
 
 LEAST = 3
 """With fewer held-out evaluations than this nothing is said about the error."""

@@ -1,6 +1,6 @@
 """Pareto sets of the surrogate and of paths drawn from it, as points: what the search looks at between evaluations."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ import optax
 from jaxtyping import Array, Bool, Float
 
 from ..compilation import compiled
-from ..gaussian import Paths
+from ..gaussian import Numbers, Paths
 from ..precision import double_precision
 from ..simplex import grid, largest_degree_within
 
@@ -103,15 +103,15 @@ def _proper(u: np.ndarray, f: np.ndarray) -> ModelSet:
 
 
 @compiled
-def _values(paths: Paths, u: Array) -> Array:
-    def of_path(height: Array, alpha: Array) -> Array:
+def _values(paths: Paths, u: Numbers) -> Array:
+    def of_path(height: Numbers, alpha: Numbers) -> Array:
         return jax.vmap(lambda one: paths(one, height, alpha))(u)
 
     return jax.vmap(of_path)(jnp.asarray(paths.height), jnp.asarray(paths.alpha))
 
 
 @compiled
-def _descend(paths: Paths, u: Array, weights: Array, ideal: Array, span: Array) -> tuple[Array, Array]:
+def _descend(paths: Paths, u: Numbers, weights: Numbers, ideal: Numbers, span: Numbers) -> tuple[Array, Array]:
     """The best points on the way of each direction of each path, and their values."""
     adam = optax.adam(optax.exponential_decay(FIRST_STEP, N_STEPS, LAST_STEP / FIRST_STEP), b1=0.8, b2=0.95)
 
@@ -121,7 +121,7 @@ def _descend(paths: Paths, u: Array, weights: Array, ideal: Array, span: Array) 
         return w * (z + WIDER * (jnp.sum(z) - z))
 
     def one(u: Array, w: Array, path: tuple[Array, ...]) -> tuple[Array, Array]:
-        def step(k: Array, carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        def step(k: Array, carry: tuple[Any, ...]) -> tuple[Any, ...]:
             u, memory, best, best_u = carry
             width = FIRST_WIDTH * (LAST_WIDTH / FIRST_WIDTH) ** (k / N_STEPS)
 
@@ -133,10 +133,10 @@ def _descend(paths: Paths, u: Array, weights: Array, ideal: Array, span: Array) 
             best, best_u = jnp.minimum(level, best), jnp.where(level < best, u, best_u)
             slope = jnp.where(((u <= 0) & (slope > 0)) | ((u >= 1) & (slope < 0)), 0.0, slope)
             change, memory = adam.update(slope, memory)
-            return jnp.clip(u + change, 0.0, 1.0), memory, best, best_u
+            return jnp.clip(u + jnp.asarray(change), 0.0, 1.0), memory, best, best_u
 
         _, _, _, best = jax.lax.fori_loop(0, N_STEPS, step, (u, adam.init(u), jnp.asarray(jnp.inf), u))
         return best, paths(best, *path[:2])
 
-    each = (jnp.asarray(paths.height), jnp.asarray(paths.alpha), ideal, span)
-    return jax.vmap(jax.vmap(one, (0, 0, None)), (0, None, 0))(u, weights, each)
+    each = tuple(map(jnp.asarray, (paths.height, paths.alpha, ideal, span)))
+    return jax.vmap(jax.vmap(one, (0, 0, None)), (0, None, 0))(jnp.asarray(u), jnp.asarray(weights), each)

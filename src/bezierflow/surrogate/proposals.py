@@ -151,8 +151,8 @@ class Reductions:
 def is_taken(u: np.ndarray, known: Known, picked: np.ndarray) -> bool:
     """Whether the point was asked for before, or lies where an evaluation failed."""
     places = np.concatenate([known.evaluated, known.pending, picked])
-    near = lambda points, reach: bool(len(points)) and bool(np.abs(points - u).max(axis=1).min() < reach)
-    return near(places, CLOSE) or near(known.failed, CLOSE_TO_FAILED)
+    away, from_failed = (np.abs(points - u).max(axis=1).min(initial=np.inf) for points in (places, known.failed))
+    return bool(away < CLOSE or from_failed < CLOSE_TO_FAILED)
 
 
 def emptiest(known: Known, picked: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, " n_free"]:

@@ -98,8 +98,8 @@ class Search:
     def restore(
         cls,
         settings: Mapping[str, Any],
-        asked: Iterable[tuple[int, ArrayLike]] = (),
-        told: Iterable[tuple[int | None, ArrayLike, ArrayLike | None]] = (),
+        asked: Iterable[Sequence[Any]] = (),
+        told: Iterable[Sequence[Any]] = (),
         memory: Mapping[str, Any] | None = None,
     ) -> "Search":
         """A search as it was, from its journal.

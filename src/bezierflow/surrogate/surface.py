@@ -22,11 +22,15 @@ from .held_out import HeldOut
 from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
 from .proposals import N_PATHS
 
-SURFACE_TOL = 1e-4
-"""How exactly the set of the mean is followed, in units of ranges: the mean itself is seldom known better."""
+SURFACE_TOL, MOST_EVALUATIONS = {2: 1e-4}, 30_000
+"""How exactly the set of the mean is followed, in units of ranges, 1e-3 from three objectives on: the mean itself is seldom known
+better; and at how many points of it at most."""
 
 SLACK = 1e-3
 """Objectives on the surface may exceed the worst values of the properly nondominated set by this share of their ranges."""
+
+FEW_ROUNDS = 1
+"""Of the flow where the evaluations themselves are in doubt: sets of constant objectives take it long, and mean nothing."""
 
 FAR_OFF, OVERCONFIDENT = 0.1, 3.0
 """A surface is suspect if held-out values miss their predictions by more than this share of the ranges, or by more than so many
@@ -80,13 +84,17 @@ def make_solution(found: Found, settings: dict[str, Any], raveling: Raveling | N
     sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
     inside = box_on_solver_side(feasible_set(sides, [within], raveling, names.variables, start), names)
     assert inside is not None
-    flow = AtlasFlow(inside, (np.asarray(inside.lower), np.asarray(inside.upper)), tol=SURFACE_TOL)
-    solution = minimize(mean, raveling.unravel(start), flow, bounds=sides, constraints=[within], seed=settings["seed"])
+    tol = SURFACE_TOL.get(domain.n_objectives, 1e-3)
+    flow = AtlasFlow(inside, (np.asarray(inside.lower), np.asarray(inside.upper)), tol=tol, budget=MOST_EVALUATIONS)
+    wrong = what_is_wrong(x, y, names)
+    rounds = FEW_ROUNDS if wrong else None
+    given = {"bounds": sides, "constraints": [within], "seed": settings["seed"], "n_iterations": rounds}
+    solution = minimize(mean, raveling.unravel(start), flow, **given)
     evaluated = Evaluated(raveling.unravel(x), y, nondominated(names.signs * y))
     error = estimate(found.held_out, span * unit, len(x))
     return replace(
         solution,
-        result=explain(found, solution.result, error, what_is_wrong(x, y, names)),
+        result=explain(found, solution.result, error, wrong),
         stats=Stats(Evaluations(found.ledger.n_told, 0, 0), len(found.held_out.rounds), time.perf_counter() - began),
         history=_history(found.held_out),
         made_by={**solution.made_by, "method": "surrogate", **{name: settings[name] for name in ("seed", "noise", "budget")}},
@@ -105,13 +113,8 @@ def _model_set(posterior: Posterior, u: Float[np.ndarray, "n n_free"], seed: int
 
 
 def _history(held_out: HeldOut) -> dict[str, np.ndarray]:
-    rounds = held_out.rounds
-    columns = {
-        "evaluations": [r.n for r in rounds],
-        "error": [r.error for r in rounds],
-        "uncertainty": [r.uncertainty for r in rounds],
-    }
-    return {name: np.array(values, dtype=float) for name, values in columns.items()}
+    rows = np.reshape([list(round) for round in held_out.rounds], (-1, 3)).astype(float)
+    return dict(zip(("evaluations", "error", "uncertainty"), rows.T, strict=True))
 
 
 def estimate(held_out: HeldOut, span: Float[np.ndarray, " n_objectives"], n: int) -> ErrorEstimate:
@@ -135,7 +138,6 @@ def estimate(held_out: HeldOut, span: Float[np.ndarray, " n_objectives"], n: int
         dominated=nan,
         flags=(),
         evaluations=n,
-        front=largest,
         by_objective=tuple(np.sqrt(np.mean(errors**2, axis=0)).tolist()),
     )
 
@@ -156,9 +158,7 @@ def explain(found: Found, flow: Result, error: ErrorEstimate, wrong: list[str]) 
     if error.rms > FAR_OFF:
         doubts.append("predictions of evaluations on the surface are far off: give a larger budget or narrower bounds")
     if calibration > OVERCONFIDENT:
-        doubts.append(
-            f"predictions miss by {calibration:.1f} times their standard deviation: the objectives may jump or have kinks"
-        )
+        doubts.append(f"predictions miss by {calibration:.1f} standard deviations: the objectives may jump or have kinks")
     if flow.doubtful:
         doubts.append(f"the surface of the surrogate is in doubt ({flow.message})")
     message = "; ".join(parts)

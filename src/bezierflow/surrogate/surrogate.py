@@ -145,12 +145,10 @@ def _explained(solution: Solution, search: Search, stopped: Reason | None, task:
     if result.doubtful:
         return solution
     if stopped is not None:
-        return replace(
-            solution, result=Result(stopped, f"stopped before the budget of {task.budget} was spent; {result.message}")
-        )
-    if search.done:
-        return replace(
-            solution, result=Result(Reason.CONVERGED, f"within tol={search.tol:g} for three batches; {result.message}")
-        )
-    reason = Reason.ITERATION_LIMIT if task.tol is None else Reason.NOT_AT_TOLERANCE
-    return replace(solution, result=Result(reason, f"the budget of {task.budget} was spent; {result.message}"))
+        reason, why = stopped, f"stopped before the budget of {task.budget} was spent"
+    elif search.done:
+        reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
+    else:
+        reason = Reason.ITERATION_LIMIT if task.tol is None else Reason.NOT_AT_TOLERANCE
+        why = f"the budget of {task.budget} was spent"
+    return replace(solution, result=Result(reason, f"{why}; {result.message}"))
