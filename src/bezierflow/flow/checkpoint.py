@@ -81,9 +81,9 @@ class Checkpoint:
             raise ValueError(f"{self.folder} holds a run of {x.shape[1]} variables, the problem has {problem.start.n_variables}")
         f = JaxEvaluator(problem.flat, problem.start.n_objectives, x.shape[1]).values(x)
         if not stored:
-            self.journal.append({"kind": "values", "x": x.tolist(), "f": [[repr(v) for v in row] for row in f.tolist()]})
+            self.journal.append({"kind": "values", "x": x.tolist(), "f": f.astype(str).tolist()})  # JSON has no infinity
             return
-        before = np.array([[float(value) for value in row] for row in stored[0]["f"]])
+        before = np.array(stored[0]["f"]).astype(float)
         if before.shape != f.shape or not np.allclose(before, f, SAME_VALUES, SAME_VALUES * _size(before), equal_nan=True):
             raise ValueError(
                 f"the objectives are not those of the run in {self.folder}: at x = {x[0].tolist()} they were "

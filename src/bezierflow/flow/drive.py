@@ -15,7 +15,7 @@ from ..forms import raise_failures
 from ..interrupts import raise_if_interrupted
 from ..methods import Evaluations
 from .contract import AbstractFlow, History, Info, Run, State
-from .parts import Part
+from .parts import Nowhere, Part
 from .progress import progress_bar
 from .raveling import Raveling
 from .result import Reason
@@ -72,28 +72,27 @@ def drive(  # noqa: PLR0913
     state of the last pause, and so does the `part` of a checkpoint, whatever ends the run; where the part has a state already,
     the run goes on from there.
     """
-    at = _Reached(state) if part is None else _Reached.begun(part.restore(flow, objectives, state))
-    if part is not None:
-        part.keep(flow, objectives, at.ended(None))
+    part, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
+    at = _Reached.begun(part.restore(flow, objectives, state))
+    part.keep(flow, objectives, at.ended(None))
     stopped, most = None, 1
-    if at.number and isinstance(callback, Looks) and callback.look(shaped(flow.surface(at.state), raveling)):
+    if _is_stopped(callback, flow, at, raveling):
         return at.ended(Reason.STOPPED)
     with progress_bar(progress, n_iterations, "flow") as update, _kept_at_the_end(part, flow, objectives, lambda: at):
         try:
             while not flow.done(at.state):
-                if n_iterations is not None and at.number >= n_iterations:
+                if at.number >= limit:
                     stopped = Reason.ITERATION_LIMIT
                     break
                 raise_if_interrupted()
                 began = time.perf_counter()
-                left = most if n_iterations is None else min(most, n_iterations - at.number)
-                state, piece = flow.advance(objectives, at.state, left)
+                state, piece = flow.advance(objectives, at.state, int(min(most, limit - at.number)))
                 raise_failures(objectives)
                 made, info = _last(piece)
                 at = at.after(state, piece, made)
-                if part is not None and part.is_due:
+                if part.is_due:
                     part.keep(flow, objectives, at.ended(None))
-                update(at.number, ", ".join(f"{name} {value:.2g}" for name, value in info.items()))
+                update(at.number, _words(info))
                 if made and callback is not None:
                     if callback(Iteration(at.number, shaped(flow.surface(state), raveling), flow.evaluations(state), info)):
                         stopped = Reason.STOPPED
@@ -123,16 +122,24 @@ class _Reached(NamedTuple):
         return Run(self.state, stopped, self.number, _joined(self.pieces))
 
 
+def _is_stopped(callback: Callback | None, flow: AbstractFlow, at: _Reached, raveling: Raveling | None) -> bool:
+    """Whether a run that goes on had been stopped where it is, by a callback that decides by the surface."""
+    return at.number > 0 and isinstance(callback, Looks) and callback.look(shaped(flow.surface(at.state), raveling))
+
+
+def _words(info: Info) -> str:
+    return ", ".join(f"{name} {value:.2g}" for name, value in info.items())
+
+
 @contextmanager
 def _kept_at_the_end(
-    part: Part | None, flow: AbstractFlow, objectives: Objectives, reached: Callable[[], _Reached]
+    part: Part | Nowhere, flow: AbstractFlow, objectives: Objectives, reached: Callable[[], _Reached]
 ) -> Iterator[None]:
     """Whatever ends the block, the part keeps what was reached."""
     try:
         yield
     finally:
-        if part is not None:
-            part.keep(flow, objectives, reached().ended(None))
+        part.keep(flow, objectives, reached().ended(None))
 
 
 def _last(piece: History) -> tuple[int, Info]:

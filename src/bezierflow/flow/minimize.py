@@ -28,7 +28,7 @@ from .problem import Problem
 from .reading import Given, as_host, read_problem
 from .result import Stats
 from .routes import Ended, Routes
-from .searching import SearchMethod, Task, refuse_for_search
+from .searching import SearchMethod, search_task
 from .solution import Origin, Solution
 from .solver_side import Chosen, Transforms
 from .weights_flow import WeightsFlow
@@ -126,16 +126,12 @@ def minimize(  # noqa: PLR0913
             `bezierflow.engines.RayExecutor`, `mpi4py.futures`), a function that makes one, or a number of processes on this
             machine. By default in this process.
     """
+    n_iterations = check_n_iterations(n_iterations)
     arguments = {name: value for name, value in locals().items() if name not in NOT_KEPT}
     began = time.perf_counter()
-    n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
     if isinstance(method, SearchMethod):
-        unused = {"constraints": constraints, "jac": jac, "hess": hess, "x_scale": x_scale, "n_iterations": n_iterations}
-        refuse_for_search(degree=degree, max_degree=max_degree, parametrization=parametrization, **unused)
-        given = as_host(objectives, None, None, vectorized)
-        kept = executor, checkpoint, arguments
-        return method.search(Task(given, x0, bounds, maximize, transforms, tol, budget, seed, callback, progress, *kept))
+        return method.search(search_task(arguments, callback, progress, executor, checkpoint))
     if executor is not None:
         raise ValueError("executor goes with method=Surrogate(...); other methods evaluate in this process")
     automatic = isinstance(method, str | NormalFlow)
@@ -146,12 +142,7 @@ def minimize(  # noqa: PLR0913
         problem = read_problem(given)
         if kept is not None:
             kept.check(problem)
-        if isinstance(method, str):
-            flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
-        else:
-            _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
-            flow = _given(method, degree, problem.start.degree, tol, n_iterations)
-        flow = _blurred(_within(flow, problem.feasible), problem, tol)
+        flow = _blurred(_within(_flow(arguments, problem.start.degree), problem.feasible), problem, tol)
         paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
         ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused, kept).solve().noted(problem.note)
         solution = replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
@@ -200,6 +191,16 @@ def _blurred(flow: AbstractFlow, problem: Problem, tol: float | None) -> Abstrac
         return flow
     possible = POSSIBLE * problem.gradient_noise ** (2 / 3)
     return replace(flow, noise=problem.gradient_noise, tol=max(flow.tol, possible) if tol is None else flow.tol)
+
+
+def _flow(arguments: dict[str, Any], start_degree: int) -> AbstractFlow:
+    """The flow that the arguments of `minimize` ask for."""
+    method, degree, tol = arguments["method"], arguments["degree"], arguments["tol"]
+    own = {name: arguments[name] for name in ("max_degree", "budget", "parametrization")}
+    if isinstance(method, str):
+        return _automatic(method, own["parametrization"], degree, own["max_degree"], tol, own["budget"])
+    _refuse(**own)
+    return _given(method, degree, start_degree, tol, arguments["n_iterations"])
 
 
 def _automatic(

@@ -68,6 +68,19 @@ class Part:
         self._due = time.monotonic() + self.every
 
 
+class Nowhere:
+    """In place of a part for a run that is kept nowhere."""
+
+    is_due = False
+
+    def restore(self, flow: AbstractFlow[State], objectives: Objectives, state: State) -> Run[State]:
+        """The flow before its first iteration."""
+        return Run(state, None, 0, {})
+
+    def keep(self, flow: AbstractFlow[State], objectives: Objectives, run: Run[State]) -> None:
+        """Nothing."""
+
+
 def _described(flow: AbstractFlow, objectives: Objectives, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
     encoder = Encoder(known(flow, objectives))
     leaves = jax.tree.leaves(run.state)

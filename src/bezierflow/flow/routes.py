@@ -131,12 +131,7 @@ class Routes:
             no_start = explain_start(self.values(start), names)
             if no_start:
                 raise ValueError(no_start)
-        try:
-            ended = self.answer()
-        except KeyboardInterrupt:
-            if not self.found:
-                raise
-            return self.found[-1].interrupted("while a better answer was looked for")
+        ended = self.answer_or_last()
         if self.problem.start.n_objectives == 1:
             ended = ended.of_one_objective()
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
@@ -144,6 +139,15 @@ class Routes:
             return ended
         cause = explain_start(self.values(start), names) or self.cause(ended.surface)
         return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
+
+    def answer_or_last(self) -> Ended:
+        """The answer; what the last flow found for a user who does not wait for the next one."""
+        try:
+            return self.answer()
+        except KeyboardInterrupt:
+            if not self.found:
+                raise
+            return self.found[-1].interrupted("while a better answer was looked for")
 
     def cause(self, surface: BezierSimplex) -> str:
         """What is behind a surface in doubt. A function on the host need not run wherever that is looked for."""

@@ -7,6 +7,7 @@ from jaxtyping import PyTree
 
 from ..engines import AnyExecutor
 from .drive import Callback
+from .reading import as_host
 from .solution import Solution
 from .solver_side import Chosen, Transforms
 
@@ -44,3 +45,21 @@ def refuse_for_search(**settings: Any) -> None:
     for name, value in settings.items():
         if value is not None and value != "auto":
             raise ValueError(f"{name}={value!r} does not go with a surrogate, which takes values within bounds; leave it out")
+
+
+UNUSED = ("constraints", "jac", "hess", "x_scale", "n_iterations", "degree", "max_degree", "parametrization")
+"""Arguments that such a method has no use for."""
+
+
+def search_task(
+    arguments: dict[str, Any],
+    callback: Callback | None,
+    progress: bool,
+    executor: AnyExecutor,
+    checkpoint: str | PathLike[str] | None,
+) -> Task:
+    """The task of a search from the arguments of `minimize`, or an error for one that it has no use for."""
+    refuse_for_search(**{name: arguments[name] for name in UNUSED})
+    names = ("x0", "bounds", "maximize", "transforms", "tol", "budget", "seed")
+    objectives = as_host(arguments["objectives"], None, None, arguments["vectorized"])
+    return Task(objectives, *(arguments[name] for name in names), callback, progress, executor, checkpoint, arguments)

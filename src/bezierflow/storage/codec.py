@@ -161,7 +161,9 @@ class Decoder:
         if "scalar" in document:
             return self._keep(document, self.arrays[document["scalar"]][()])
         if "key" in document:
-            return self._keep(document, jax.random.wrap_key_data(self.arrays[document["key"]], impl=document["kind"]))
+            return self._keep(
+                document, jax.random.wrap_key_data(jnp.asarray(self.arrays[document["key"]]), impl=document["kind"])
+            )
         return None
 
     def _container(self, document: Json) -> Any:

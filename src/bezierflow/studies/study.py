@@ -218,6 +218,14 @@ def kept_settings(records: Iterable[Record]) -> dict[str, Any]:
     return {name: value for change in changes for name, value in change.items()}
 
 
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What has grown and may, and what else has changed, in words."""
+    changed = [name for name in now if before.get(name) != now[name]]
+    grown = [name for name in changed if name in GROWING and before.get(name) and (now[name] or np.inf) > before[name]]
+    words = [f"{name} was {before.get(name)} and is {now[name]}" for name in changed if name not in grown]
+    return {name: now[name] for name in grown}, words
+
+
 def _settings(path: Path, journal: Journal, search: AbstractSearch | None) -> dict[str, Any]:
     """The settings of the study that a folder holds, with what has grown since; an error if they are not those of the search."""
     if journal.records[0]["kind"] != "study":
@@ -225,12 +233,9 @@ def _settings(path: Path, journal: Journal, search: AbstractSearch | None) -> di
     settings = kept_settings(journal.records)
     if search is None:
         return settings
-    now = json.loads(json.dumps(search.settings))
-    changed = {name: (settings.get(name), now[name]) for name in now if settings.get(name) != now[name]}
-    grown = {name: new for name, (old, new) in changed.items() if name in GROWING and old is not None and (new or np.inf) > old}
-    if changed.keys() != grown.keys():
-        words = "; ".join(f"{name} was {old} and is {new}" for name, (old, new) in changed.items() if name not in grown)
-        raise ValueError(f"{path} holds another study: {words}. Give another folder, or the same settings")
+    grown, other = _changes(settings, json.loads(json.dumps(search.settings)))
+    if other:
+        raise ValueError(f"{path} holds another study: {'; '.join(other)}. Give another folder, or the same settings")
     if grown:
         journal.append({"kind": "changed", "settings": grown})
     return settings | grown

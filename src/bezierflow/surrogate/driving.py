@@ -85,10 +85,8 @@ def drive_search(
                 stopped = Reason.STOPPED
         if stopped is not None and folder is not None:
             sys.stderr.write(f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n")
-        if not any(not one.outcome.failed for one in study.arrived):
-            if stopped is Reason.INTERRUPTED:
-                raise KeyboardInterrupt
-            raise ValueError(f"objectives failed at all of the first {len(study.arrived)} designs: {study.failures[0].outcome}")
+        if len(study.failures) == len(study.arrived):
+            raise KeyboardInterrupt
         assert isinstance(study.search, Search)
         return study.search, stopped, study.failures
 
@@ -122,6 +120,9 @@ def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) 
     """Shows the progress, and calls the user's callback after each batch."""
     search, n = study.search, len(study.told)
     assert isinstance(search, Search)
+    if n >= search.batch and len(study.failures) == n:
+        first = study.failures[0]
+        raise ValueError(f"objectives failed at all of the first {n} designs, at {first.x.tolist()}: {first.outcome.failure}")
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
     if task.progress:
