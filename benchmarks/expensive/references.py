@@ -67,11 +67,10 @@ def write(problem: Expensive, points: Callable[[int], np.ndarray]) -> None:
     """The file, from a function that gives so many points of the front."""
     import moocore
 
-    few, many = (points(n) for n in N_DENSE)
+    few, many = ((f := points(n))[np.asarray(moocore.is_nondominated(f, keep_weakly=False))] for n in N_DENSE)
     ideal, nadir = many.min(axis=0), many.max(axis=0)
     z = (many - ideal) / (nadir - ideal)
     if problem.n_objectives == 2:
-        z = z[np.asarray(moocore.is_nondominated(z, keep_weakly=False))]
         order = np.argsort(z[:, 0])
         volume, error = float(np.trapezoid(1.1 - z[order, 1], z[order, 0]) + 0.11), 1e-5
     else:

@@ -71,27 +71,13 @@ def make_solution(found: Found, settings: dict[str, Any], raveling: Raveling | N
     domain, names = found.domain, found.domain.names
     raveling = raveling or Raveling.of(np.zeros(domain.n_variables))
     low, high = domain.sides
-    free = tuple(int(i) for i in domain.free)
-    calibration = np.asarray(found.held_out.calibration)
-    mean = PosteriorMean(found.posterior, low, high - low, calibration, free, raveling, names)
+    place = low, high - low, np.asarray(found.held_out.calibration), tuple(int(i) for i in domain.free)
+    mean = PosteriorMean(found.posterior, *place, raveling, names)
     x, y = found.ledger.designs(good=True), found.ledger.values()
     model_set = _model_set(found.posterior, domain.to_cube(x), settings["seed"])
-    worst, span = model_set.f.max(axis=0), np.ptp(model_set.f, axis=0)
-    span = np.where(span > 0, span, 1.0)
-    unit, shift = np.asarray(found.posterior.scale), np.asarray(found.posterior.shift)
-    within = Within(mean, (worst + SLACK * span) * unit + shift, span * unit)
-    start = domain.from_cube(model_set.u)[int(np.argmin(((model_set.f - model_set.f.min(axis=0)) / span).max(axis=1)))]
-    sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
-    inside = box_on_solver_side(feasible_set(sides, [within], raveling, names.variables, start), names)
-    assert inside is not None
-    tol = SURFACE_TOL.get(domain.n_objectives, 1e-3)
-    flow = AtlasFlow(inside, (np.asarray(inside.lower), np.asarray(inside.upper)), tol=tol, budget=MOST_EVALUATIONS)
     wrong = what_is_wrong(x, y, names)
-    rounds = FEW_ROUNDS if wrong else None
-    given = {"bounds": sides, "constraints": [within], "seed": settings["seed"], "n_iterations": rounds}
-    solution = minimize(mean, raveling.unravel(start), flow, **given)
-    evaluated = Evaluated(raveling.unravel(x), y, nondominated(names.signs * y))
-    error = estimate(found.held_out, span * unit, len(x))
+    solution = follow(mean, domain, model_set, settings["seed"], FEW_ROUNDS if wrong else None)
+    error = estimate(found.held_out, _ranges(model_set) * np.asarray(found.posterior.scale), len(x))
     return replace(
         solution,
         result=explain(found, solution.result, error, wrong),
@@ -99,10 +85,32 @@ def make_solution(found: Found, settings: dict[str, Any], raveling: Raveling | N
         history=_history(found.held_out),
         made_by={**solution.made_by, "method": "surrogate", **{name: settings[name] for name in ("seed", "noise", "budget")}},
         known_error=error,
-        evaluated=evaluated,
+        evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
         surrogate=mean,
         paused=None,
     )
+
+
+def follow(mean: PosteriorMean, domain: Domain, model_set: ModelSet, seed: int, rounds: int | None) -> Solution:
+    """The atlas of the mean within the bounds, where no objective is worse than anywhere on its properly nondominated set."""
+    span, raveling, names = _ranges(model_set), mean.raveling, domain.names
+    unit, shift = np.asarray(mean.posterior.scale), np.asarray(mean.posterior.shift)
+    within = Within(mean, (model_set.f.max(axis=0) + SLACK * span) * unit + shift, span * unit)
+    middle = int(np.argmin(((model_set.f - model_set.f.min(axis=0)) / span).max(axis=1)))
+    start = domain.from_cube(model_set.u)[middle]
+    sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
+    inside = box_on_solver_side(feasible_set(sides, [within], raveling, names.variables, start), names)
+    assert inside is not None
+    tol = SURFACE_TOL.get(domain.n_objectives, 1e-3)
+    flow = AtlasFlow(inside, (np.asarray(inside.lower), np.asarray(inside.upper)), tol=tol, budget=MOST_EVALUATIONS)
+    given = {"bounds": sides, "constraints": [within], "seed": seed, "n_iterations": rounds}
+    return minimize(mean, raveling.unravel(start), flow, **given)
+
+
+def _ranges(model_set: ModelSet) -> Float[np.ndarray, " n_objectives"]:
+    """Of the objectives over a set, in units of the scaled values; 1 for one that does not vary."""
+    span = np.ptp(model_set.f, axis=0)
+    return np.where(span > 0, span, 1.0)
 
 
 def _model_set(posterior: Posterior, u: Float[np.ndarray, "n n_free"], seed: int) -> ModelSet:

@@ -1,5 +1,6 @@
 """`Surrogate`: the method of `minimize` for objectives that are expensive to evaluate."""
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from jaxtyping import Float, PyTree
 from ..bezier import Raveling
 from ..engines import Pool
 from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import Evaluated, Reason, Result, Solution, Task
+from ..flow import Reason, Result, Solution, Task
 from ..problems import Names
 from ..studies import Arrival, Plan
 from .driving import SearchMaker, Told, drive_search
@@ -47,6 +48,7 @@ class Surrogate:
         """What `minimize` calls."""
         if task.budget is None:
             raise ValueError("budget must be given with a Surrogate: the most evaluations that it may make")
+        began = time.perf_counter()
         given = _read(task)
         settings = {"seed": task.seed, "budget": task.budget, "noise": self.noise, "batch": self.batch}
         settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
@@ -58,7 +60,9 @@ class Surrogate:
         pool = Pool(as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, told.first)
         search, stopped, failures = drive_search(task, maker, told, pool, plan)
-        return _with_failures(_explained(search.solution(given.raveling), search, stopped, task), failures)
+        solution = search.solution(given.raveling)
+        solution = replace(solution, stats=replace(solution.stats, seconds=time.perf_counter() - began))
+        return _with_failures(_explained(solution, search, stopped, task), failures)
 
 
 class Given(NamedTuple):
@@ -89,31 +93,48 @@ class Given(NamedTuple):
 
 def _read(task: Task) -> Given:
     """Bounds, names and first designs, or an error in one line."""
-    problem = task.objectives
-    whatever = ("bounds", "names", "maximize", "transforms", "n_variables", "n_objectives")
-    own = {name: getattr(problem, name, None) for name in whatever}
-    own = {name: None if callable(value) else value for name, value in own.items()}
+    own = {name: _own(task.objectives, name) for name in ("bounds", "names", "maximize", "transforms")}
     bounds = own["bounds"] if task.bounds is None else task.bounds
-    raveling = None if bounds is None else raveling_of_bounds(bounds, own["n_variables"])
     x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
-    if bounds is not None and raveling is None and x0 is not None and not isinstance(x0, tuple):
-        raveling = Raveling.of(x0)
-    if raveling is None:
-        raise ValueError(f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}")
+    raveling = _form(bounds, x0, _own(task.objectives, "n_variables"))
     box = feasible_set(bounds, None, raveling)
     sides = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
     names = own["names"] if isinstance(own["names"], Names) else None
     directions = own["maximize"] if task.maximize is None else task.maximize
     transforms = own["transforms"] if task.transforms is None else task.transforms
+    n_objectives = _own(task.objectives, "n_objectives") or (None if names is None else names.n_objectives)
+    return Given(raveling, sides, names, directions, transforms, *_first_designs(x0, raveling, sides), n_objectives)
+
+
+def _own(problem: Any, name: str) -> Any:
+    """What a problem says about itself; a method of that name is something else."""
+    found = getattr(problem, name, None)
+    return None if callable(found) else found
+
+
+def _form(bounds: Any, x0: Any, n_variables: int | None) -> Raveling:
+    """The form of x, from the bounds, else from a design."""
+    raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
+    if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
+        raveling = Raveling.of(x0)
+    if raveling is None:
+        raise ValueError(f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}")
+    return raveling
+
+
+def _first_designs(
+    x0: Any, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Designs to evaluate first, designs with known values, and these values."""
     nothing = np.zeros((0, raveling.n_variables))
-    if isinstance(x0, Evaluated | tuple) and len(x0) in (2, len(Evaluated._fields)):
-        known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
-        if values.ndim != 2 or len(values) != len(known):
-            raise ValueError(f"x0 must hold a row of values for each of {len(known)} designs, got shape {values.shape}")
-        return Given(raveling, sides, names, directions, transforms, nothing, known, list(values))
-    x = nothing if x0 is None else np.clip(_rows(x0, raveling), *sides)
-    n_objectives = own["n_objectives"] or (names.n_objectives if names is not None else None)
-    return Given(raveling, sides, names, directions, transforms, x, nothing, [], n_objectives)
+    if x0 is None:
+        return nothing, nothing, []
+    if not isinstance(x0, tuple):
+        return np.clip(_rows(x0, raveling), *sides), nothing, []
+    known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
+    if values.ndim != 2 or len(values) != len(known):
+        raise ValueError(f"x0 must hold a row of values for each of {len(known)} designs, got shape {values.shape}")
+    return nothing, known, list(values)
 
 
 def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
