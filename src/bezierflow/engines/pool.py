@@ -12,7 +12,7 @@ from ..interrupts import raise_if_interrupted
 from .executors import AnyExecutor, as_engine
 from .outcome import Outcome, evaluate_chunk, evaluate_one
 
-CHUNK_SECONDS = 0.1
+CHUNK_SECONDS = 0.2
 """About how long a task takes: shorter ones drown in what it costs to send them, longer ones leave workers idle at the end."""
 
 TASKS_AHEAD, MOST_TASKS_AHEAD = 4, 16
@@ -144,7 +144,8 @@ class Pool:
         if not self._seconds:
             return 1
         long_enough = round(CHUNK_SECONDS / max(median(self._seconds), 1e-6))
-        return max(1, min(long_enough, len(self._queue) // (2 * self.n_workers)))
+        fair = max(long_enough // 4, len(self._queue) // (2 * self.n_workers))
+        return max(1, min(long_enough, fair, len(self._queue)))
 
     def _taken(self, future: Future) -> list[tuple[int, Outcome]]:
         points, turnaround = self._sent.pop(future, None), time.monotonic() - self._sent_at.pop(future, 0.0)

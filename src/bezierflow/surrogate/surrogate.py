@@ -39,7 +39,6 @@ class Surrogate:
 
     batch: int = 4
     noise: str = "auto"
-
     timeout: float | None = None
     retries: int = 1
     in_flight: int | None = None
