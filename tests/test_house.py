@@ -12,18 +12,19 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
 
 FLOORS = [
-    {"arguments", "compilation", "jax_constants", "threads"},
+    {"arguments", "compilation", "interrupts", "jax_constants", "threads"},
     {"precision", "quiet"},
-    {"simplex"},
+    {"engines", "simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
-    {"forms"},
+    {"forms", "storage"},
     {"feasible", "kinks"},
     {"evaluation"},
-    {"normal", "atlas"},
+    {"normal", "atlas", "gaussian"},
     {"flow"},
-    {"points"},
+    {"studies"},
+    {"points", "surrogate"},
     {"stability", "decisions", "plots", "explorer", "interop"},
-    {"demo"},
+    {"demo", "folders"},
     {"cli"},
 ]
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one above."""

@@ -25,20 +25,25 @@ if TYPE_CHECKING:
         load,
         minimize,
     )
+    from .folders import Study, resume
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
+    from .surrogate import Search, Surrogate
 
 _ROOMS = (
     "atlas",
     "bezier",
     "decisions",
+    "engines",
     "explorer",
     "feasible",
     "flow",
+    "folders",
     "forms",
+    "gaussian",
     "methods",
     "metrics",
     "normal",
@@ -48,6 +53,9 @@ _ROOMS = (
     "scalarizations",
     "simplex",
     "stability",
+    "storage",
+    "studies",
+    "surrogate",
 )
 
 _HOMES = {
@@ -63,6 +71,8 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
+    "folders": ("Study", "resume"),
+    "surrogate": ("Search", "Surrogate"),
 }
 
 __all__ = [
@@ -83,10 +93,13 @@ __all__ = [
     "PullBack",
     "Reason",
     "SciPy",
+    "Search",
     "SmoothTchebycheff",
     "Solution",
     "Stochastic",
     "Stratified",
+    "Study",
+    "Surrogate",
     "Uniform",
     "WeightedPower",
     "WeightedSum",
@@ -103,6 +116,7 @@ __all__ = [
     "minimize",
     "plots",
     "problems",
+    "resume",
     "simplex",
     "stability",
 ]

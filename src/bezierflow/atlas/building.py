@@ -71,6 +71,14 @@ class AtlasState:
     spent: bool = False
     evaluations: Evaluations = field(default_factory=Evaluations)
 
+    def with_budget(self, budget: int | None) -> "AtlasState":
+        """The same search within another budget; one that ended for its budget goes on."""
+        if self.search is None:
+            return self
+        search = self.search.copy()
+        search.program.evaluator.budget = budget
+        return replace(self, search=search, spent=False, done=self.done and not self.spent)
+
     @cached_property
     def atlas(self) -> BezierAtlas | None:
         """What the patches make, with flat vectors for values; None if there is none yet."""

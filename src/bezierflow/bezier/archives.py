@@ -96,22 +96,37 @@ def zip_bytes(members: Mapping[str, bytes]) -> bytes:
 
 
 def write_atomically(path: str | PathLike[str], content: bytes) -> None:
-    """Puts a complete file in place, or leaves what was there: written beside it, flushed to disk, then renamed."""
+    """Puts a complete file in place, or leaves what was there: written beside it, flushed to disk, then renamed.
+
+    Where the system has files without a name (Linux), the new one gets its name when it is complete, so that a process that is
+    killed while it writes leaves nothing behind.
+    """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"the folder of {os.fspath(path)} does not exist; create {folder} first")
     temporary = f"{target}.{secrets.token_hex(4)}.part"
     try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        _write_named(folder, temporary, content)
         os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):
             os.remove(temporary)
         raise
+
+
+def _write_named(folder: str, name: str, content: bytes) -> None:
+    """A file that is on the disk before it has its name, where that is possible."""
+    try:
+        nameless = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except (AttributeError, OSError):  # another system, or a file system without them
+        nameless = None
+    with open(name, "xb") if nameless is None else open(nameless, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        if nameless is not None:
+            os.link(f"/proc/self/fd/{nameless}", name, src_dir_fd=nameless)  # with a descriptor, so that the link is followed
 
 
 def _array_bytes(name: str, content: ArrayLike) -> bytes:

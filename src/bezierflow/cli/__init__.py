@@ -10,12 +10,26 @@ from .checking import check
 from .choosing import choose
 from .pictures import explore, plot
 from .reproducing import reproduce
+from .resuming import resume
 from .sampling import sample
-from .solving import demo, evaluate, fit, solve
+from .solving import INTERRUPTED, demo, evaluate, fit, solve
 from .stability import stability
+from .studying import ask, tell
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """A group of commands that Ctrl-C ends with the exit code of shells."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            raise SystemExit(INTERRUPTED) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bezierflow")
 def main() -> None:
     """Multi-objective optimization whose answer is a surface on the Pareto set.
@@ -33,7 +47,10 @@ def main() -> None:
     use_compilation_cache()
 
 
-for command in (solve, check, evaluate, choose, sample, fit, plot, explore, stability, reproduce, bench, demo):
+for command in (
+    *(solve, check, resume, ask, tell, evaluate, choose, sample, fit),
+    *(plot, explore, stability, reproduce, bench, demo),
+):
     main.add_command(command)
 
 

@@ -1,14 +1,20 @@
 """`solve`, `evaluate`, `fit` and `demo`: parsing and printing only."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 import bezierflow as bf
+from bezierflow.interrupts import orderly_interrupts
 
+from .keeping import keep_command
 from .printing import check_writable, json_option, or_fail, print_table, write_json
 from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_rows, task_options
 from .stating import Statement, statement_options
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 @click.command()
@@ -18,14 +24,18 @@ from .stating import Statement, statement_options
 @click.option("--samples", type=click.IntRange(1), help="Fresh random t an iteration.  [default: fixed near-optimal nodes]")
 @click.option("--iterations", type=click.IntRange(1), help="Iterations to make.  [default: until converged, at most 1000]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the solution to this file (.bez).")
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Keep the run in this folder; `resume` goes on with it.")
 @json_option
-def solve(
+@click.pass_context
+def solve(  # noqa: PLR0913
+    ctx: click.Context,
     task: Task,
     statement: Statement,
     method: MethodOptions,
     samples: int | None,
     iterations: int | None,
     output: str | None,
+    checkpoint: str | None,
     json_path: str | None,
 ) -> None:
     """Find the Pareto set of PROBLEM: a built-in name such as scaled-med, or file.py:function.
@@ -33,7 +43,8 @@ def solve(
     A function takes x and returns objective values, in JAX or NumPy. Give --x0 or --bounds with it to say
     how many variables there are.
 
-    The exit code is 0 if the surface can be used, with a warning where it is less exact than asked; 1 if it is suspect.
+    The exit code is 0 if the surface can be used, with a warning where it is less exact than asked; 1 if it is suspect; 130
+    after Ctrl-C, which ends the run with what there is.
     """
     start = None if task.x0 is None and statement.has_bounds else task.start
     if method.name == "auto" and samples:
@@ -42,12 +53,25 @@ def solve(
     check_writable(json_path)
     flow, degree = "auto" if method.name == "auto" else or_fail(method.lifted, samples), method.degree or "auto"
     run = {"degree": degree, "n_iterations": iterations, "seed": task.seed, "progress": True, **statement.settings}
-    solution = or_fail(bf.minimize, statement.named(task.objectives), start, flow, **run)
+    if checkpoint:
+        or_fail(keep_command, checkpoint, ctx.params)
+    objectives = statement.named(task.objectives)
+    with orderly_interrupts():
+        report(or_fail(bf.minimize, objectives, start, flow, checkpoint=checkpoint, **run), output, json_path)
+
+
+def report(solution: "bf.Solution", output: str | None, json_path: str | None) -> None:
+    """Prints and writes a solution, and exits with the code that says how it ended."""
+    interrupted = solution.result.reason is bf.Reason.INTERRUPTED
+    if interrupted and solution.known_error is None:  # who leaves does not wait for an estimate
+        solution = replace(solution, known_error=bf.normal.ErrorEstimate.unknown(float("nan")))
     _print_solution(solution)
     if output:
         or_fail(solution.save, output)
         click.echo(f"written: {output}")
     write_json(json_path, _solution_figures(solution))
+    if interrupted:
+        raise SystemExit(INTERRUPTED)
     if solution.result.reason is bf.Reason.NOT_AT_TOLERANCE:
         click.echo("warning: the surface is less exact than asked; the error above says how exact it is", err=True)
     if solution.result.doubtful:

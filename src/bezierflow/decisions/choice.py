@@ -21,8 +21,10 @@ class Certainty:
 
     Attributes:
         source: "objectives" if f is computed by the problem's own objectives at x; "fitted front" if it is read from the front
-            that was fitted to them, where a file came without their code.
-        front_error: largest error of that fitted front seen at held-out t, for each objective; 0 for the objectives themselves.
+            that was fitted to them, where a file came without their code; "surrogate" if it is what processes in place of
+            expensive objectives expect.
+        front_error: largest error of that fitted front seen at held-out t, for each objective; 0 for the objectives themselves;
+            of a surrogate the RMS error of its held-out predictions.
         set_error: estimated RMS distance of the surface to the true Pareto set, in units of x.
         set_bound: three times the largest distance seen: what the true largest one is expected to stay below.
         flags: what is wrong with the surface, if anything.
@@ -45,9 +47,10 @@ class Certainty:
     def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Certainty":
         """What the solution knows about itself, with how a search went."""
         exact = solution.objectives is not None
+        source = "surrogate" if solution.surrogate is not None else "objectives" if exact else "fitted front"
         return cls(
-            source="objectives" if exact else "fitted front",
-            front_error=np.zeros(solution.n_objectives) if exact else _front_error(solution),
+            source=source,
+            front_error=np.zeros(solution.n_objectives) if source == "objectives" else _front_error(solution),
             set_error=float(solution.error.rms),
             set_bound=float(solution.error.bound),
             flags=solution.error.flags,
@@ -57,6 +60,10 @@ class Certainty:
         )
 
     def __str__(self) -> str:
+        if self.source == "surrogate":
+            off = np.array2string(self.front_error, precision=2)
+            text = f"f expected by a surrogate, whose last predictions were off by {off} (RMS) before they saw the values"
+            return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
         values = "f by the problem's own objectives"
         if self.source == "fitted front":
             values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
@@ -67,6 +74,8 @@ class Certainty:
 
 def _front_error(solution: Solution) -> np.ndarray:
     """The largest error seen of the front that stands in for the objectives, one number an objective."""
+    if solution.surrogate is not None:
+        return np.asarray(solution.error.by_objective or [np.nan] * solution.n_objectives, dtype=float)
     if isinstance(solution.pareto_set, BezierAtlas):
         return float(solution.error.front or 0.0) * np.abs(solution.pareto_set.units.span)
     return np.asarray(solution.fitted_front.max, dtype=float)

@@ -5,6 +5,7 @@ import abc
 import numpy as np
 from jaxtyping import Float
 
+from ..interrupts import raise_if_interrupted
 from ..methods import Evaluations
 from .derivatives import Derivatives
 
@@ -60,7 +61,8 @@ class AbstractEvaluator(abc.ABC):
         return Evaluations(1, int(order >= 1), int(order >= 2))
 
     def _charge(self, points: np.ndarray, each: Evaluations) -> Float[np.ndarray, "n n_variables"]:
-        """The points as float64, after they were counted."""
+        """The points as float64, after they were counted. A user who wants to leave does so before."""
+        raise_if_interrupted()
         points = np.asarray(points, dtype=float)
         if len(points) * int(each.objective) > self.left:
             raise BudgetSpentError

@@ -28,7 +28,7 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
             "pieces": [_describe_piece(atlas, piece) for piece in atlas.pieces],
         },
         "error": {
-            "front": finite(error.front),
+            "front": finite(error.front if error.by_objective is None else error.max),
             "max": finite(error.max),
             "coverage": finite(error.coverage),
             "n_samples": error.n_samples,
@@ -39,9 +39,12 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
 
 def atlas_footer(solution: Solution, atlas: BezierAtlas) -> str:
     """Where the page's numbers come from, and how the run ended."""
+    what = "its largest error at fresh chart points"
+    if solution.surrogate is not None:
+        what = "the largest error of recent predictions by the surrogate, of evaluations that it had not seen"
     return (
         f"Designs and objective values come from {len(atlas.patches)} polynomials, each valid where its own signs say so; the ± "
-        f"beside each objective is its largest error at fresh chart points. The run: {solution.result}. Made by bezierflow."
+        f"beside each objective is {what}. The run: {solution.result}. Made by bezierflow."
     )
 
 

@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..atlas import BezierAtlas
+from ..bezier import write_atomically
 from ..flow import Solution
 from .atlas_data import atlas_data, atlas_footer
 from .page import render
@@ -46,7 +47,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         footer=atlas_footer(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_footer(solution),
         caution=solution.result.caution,
     )
-    target.write_text(page, encoding="utf-8")
+    write_atomically(target, page.encode())
     return target
 
 

@@ -1,28 +1,40 @@
 """The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
 
+from .arguments import MISSING, read_arguments, settle_arguments
 from .atlas_flow import AtlasFlow
 from .batches import Stochastic, average_along
+from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, compare_versions, versions
 from .checkup import Checkup, check
 from .contract import AbstractFlow, Run
-from .drive import Iteration, drive
+from .drive import Callback, Iteration, drive
+from .evaluated import Evaluated
 from .front import FittedFront
 from .lift import Flow, FlowState, lift
 from .local_error import local_error
 from .minimize import minimize
 from .normal_flow import NormalFlow
+from .progress import progress_bar
 from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .result import Reason, Result, Stats
+from .searching import SearchMethod, Task
 from .solution import Origin, Solution, load
+from .solver_side import box_on_solver_side, read_names
 from .spread import Points
 from .stochastic_flow import StochasticFlow, TrainingState
 from .weights_flow import WeightsFlow
 
 __all__ = [
+    "ARGUMENTS",
+    "JOURNAL",
+    "MISSING",
+    "SOLUTION",
     "AbstractFlow",
     "AbstractRefit",
     "AtlasFlow",
+    "Callback",
     "Checkup",
+    "Evaluated",
     "FittedFront",
     "Flow",
     "FlowState",
@@ -37,17 +49,26 @@ __all__ = [
     "Reason",
     "Result",
     "Run",
+    "SearchMethod",
     "Solution",
     "Stats",
     "Stochastic",
     "StochasticFlow",
+    "Task",
     "TrainingState",
     "WeightsFlow",
     "average_along",
+    "box_on_solver_side",
     "check",
+    "compare_versions",
     "drive",
     "lift",
     "load",
     "local_error",
     "minimize",
+    "progress_bar",
+    "read_arguments",
+    "read_names",
+    "settle_arguments",
+    "versions",
 ]

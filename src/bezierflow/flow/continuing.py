@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from ..atlas import AtlasState
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..methods import Evaluations
-from ..normal import FreeState, NormalState
+from ..normal import Flag, FreeState, NormalState
 from .atlas_flow import AtlasFlow
 from .contract import AbstractFlow
 from .lift import Flow
+from .weights_flow import WeightsState
 
 
 class Paused(NamedTuple):
@@ -49,3 +51,14 @@ class Paused(NamedTuple):
     def next_state(self) -> Any:
         """The state to go on from: a budget that was spent is spent no more."""
         return self.state.with_budget() if isinstance(self.state, NormalState | FreeState) else self.state
+
+
+def with_budget(state: Any, budget: int | None) -> Any:
+    """The state of a flow whose budget has changed since: one that was spent is no reason to have ended."""
+    if isinstance(state, NormalState | FreeState):
+        return state.with_budget()
+    if isinstance(state, AtlasState):
+        return state.with_budget(budget)
+    if isinstance(state, WeightsState) and Flag.BUDGET_SPENT in state.flags:
+        return replace(state, flags=tuple(flag for flag in state.flags if flag is not Flag.BUDGET_SPENT), done=False)
+    return state

@@ -76,6 +76,9 @@ class Description(NamedTuple):
 def _error_text(error: ErrorEstimate | None) -> str:
     if error is None:
         return "not estimated yet; solution.error does"
+    if error.by_objective is not None:
+        share = f"{error.rms:.2g} rms and {error.max:.2g} at most, in units of the objectives' ranges"
+        return f"{share}, of the last {error.n_samples} evaluations as the surrogate predicted them"
     text = f"{error.rms:.2g} rms, {error.max:.2g} at most, over {error.n_samples} held-out points; diameter {error.diameter:.3g}"
     coverage = "" if error.coverage is None else f"; {error.coverage:.1%} of them certified"
     return f"{text}{coverage}; {error.n_probes} probes elsewhere" if error.n_probes else f"{text}{coverage}"

@@ -1,9 +1,10 @@
 """The driver of every flow: iterations until the flow is done, with a progress bar, a callback and Ctrl-C on the way."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import PyTree
@@ -11,8 +12,10 @@ from jaxtyping import PyTree
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..forms import raise_failures
+from ..interrupts import raise_if_interrupted
 from ..methods import Evaluations
 from .contract import AbstractFlow, History, Info, Run, State
+from .parts import Nowhere, Part
 from .progress import progress_bar
 from .raveling import Raveling
 from .result import Reason
@@ -44,7 +47,16 @@ class Iteration:
 Callback = Callable[[Iteration], bool | None]
 
 
-def drive(
+@runtime_checkable
+class Looks(Protocol):
+    """A callback that decides by the surface alone, so that a run that goes on can ask it about where it was."""
+
+    def look(self, surface: Any) -> bool:
+        """Whether to stop at this surface."""
+        ...
+
+
+def drive(  # noqa: PLR0913
     flow: AbstractFlow[State],
     objectives: PyTree,
     state: State,
@@ -52,37 +64,82 @@ def drive(
     callback: Callback | None = None,
     progress: bool = False,
     raveling: Raveling | None = None,
+    part: Part | None = None,
 ) -> Run[State]:
     """Iterates from a state until the flow is done, `n_iterations` were made, or somebody stops it.
 
     With a callback the run pauses after every iteration, without one about every `PULSE_SECONDS`. Ctrl-C ends the run with the
-    state of the last pause.
+    state of the last pause, and so does the `part` of a checkpoint, whatever ends the run; where the part has a state already,
+    the run goes on from there.
     """
-    pieces: list[History] = []
-    stopped, number, most = None, 0, 1
-    with progress_bar(progress, n_iterations, "flow") as update:
+    part, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
+    at = _Reached.begun(part.restore(flow, objectives, state))
+    part.keep(flow, objectives, at.ended(None))
+    stopped, most = None, 1
+    if _is_stopped(callback, flow, at, raveling):
+        return at.ended(Reason.STOPPED)
+    with progress_bar(progress, n_iterations, "flow") as update, _kept_at_the_end(part, flow, objectives, lambda: at):
         try:
-            while not flow.done(state):
-                if number == n_iterations:
+            while not flow.done(at.state):
+                if at.number >= limit:
                     stopped = Reason.ITERATION_LIMIT
                     break
+                raise_if_interrupted()
                 began = time.perf_counter()
-                left = most if n_iterations is None else min(most, n_iterations - number)
-                state, piece = flow.advance(objectives, state, left)
+                state, piece = flow.advance(objectives, at.state, int(min(most, limit - at.number)))
                 raise_failures(objectives)
-                pieces.append(piece)
                 made, info = _last(piece)
-                number += made
-                update(number, ", ".join(f"{name} {value:.2g}" for name, value in info.items()))
+                at = at.after(state, piece, made)
+                if part.is_due:
+                    part.keep(flow, objectives, at.ended(None))
+                update(at.number, _words(info))
                 if made and callback is not None:
-                    if callback(Iteration(number, shaped(flow.surface(state), raveling), flow.evaluations(state), info)):
+                    if callback(Iteration(at.number, shaped(flow.surface(state), raveling), flow.evaluations(state), info)):
                         stopped = Reason.STOPPED
                         break
                 else:
                     most = _next_group(made, time.perf_counter() - began)
         except KeyboardInterrupt:
             stopped = Reason.INTERRUPTED
-    return Run(state, stopped, number, _joined(pieces))
+    return at.ended(stopped)
+
+
+class _Reached(NamedTuple):
+    """How far a run is. It is replaced as a whole, so that whatever interrupts the run finds parts that belong together."""
+
+    state: Any
+    number: int = 0
+    pieces: tuple[History, ...] = ()
+
+    @classmethod
+    def begun(cls, run: Run) -> "_Reached":
+        return cls(run.state, run.iterations, (run.history,) if run.history else ())
+
+    def after(self, state: Any, piece: History, made: int) -> "_Reached":
+        return _Reached(state, self.number + made, (*self.pieces, piece))
+
+    def ended(self, stopped: Reason | None) -> Run:
+        return Run(self.state, stopped, self.number, _joined(self.pieces))
+
+
+def _is_stopped(callback: Callback | None, flow: AbstractFlow, at: _Reached, raveling: Raveling | None) -> bool:
+    """Whether a run that goes on had been stopped where it is, by a callback that decides by the surface."""
+    return at.number > 0 and isinstance(callback, Looks) and callback.look(shaped(flow.surface(at.state), raveling))
+
+
+def _words(info: Info) -> str:
+    return ", ".join(f"{name} {value:.2g}" for name, value in info.items())
+
+
+@contextmanager
+def _kept_at_the_end(
+    part: Part | Nowhere, flow: AbstractFlow, objectives: Objectives, reached: Callable[[], _Reached]
+) -> Iterator[None]:
+    """Whatever ends the block, the part keeps what was reached."""
+    try:
+        yield
+    finally:
+        part.keep(flow, objectives, reached().ended(None))
 
 
 def _last(piece: History) -> tuple[int, Info]:
@@ -91,7 +148,7 @@ def _last(piece: History) -> tuple[int, Info]:
     return made, {name: values[-1].item() for name, values in piece.items()} if made else {}
 
 
-def _joined(pieces: list[History]) -> History:
+def _joined(pieces: tuple[History, ...]) -> History:
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
 
 

@@ -15,6 +15,7 @@ from ..bezier import BezierSimplex, basis
 from ..compilation import compiled, program
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
+from ..interrupts import raise_if_interrupted
 from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations, GradientDescent
 from ..normal import ErrorEstimate
 from ..precision import on_host
@@ -423,7 +424,11 @@ def _shared(method_state: Any) -> Any:
 
 
 def _point_by_point(move: Callable, t: Array, x: Array, method_state: Any) -> tuple[Array, Any, Evaluations]:
-    moved, states, evaluations = zip(*(move(*point, method_state) for point in zip(t, x, strict=True)), strict=True)
+    def move_one(*point: Array) -> tuple[Array, Any, Evaluations]:
+        raise_if_interrupted()
+        return move(*point, method_state)
+
+    moved, states, evaluations = zip(*map(move_one, t, x), strict=True)
     return jnp.stack(moved), states[-1], Evaluations(*(sum(counts) for counts in zip(*evaluations, strict=True)))
 
 

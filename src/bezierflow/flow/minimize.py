@@ -2,6 +2,8 @@
 
 import time
 from dataclasses import replace
+from functools import partial
+from os import PathLike
 from typing import Any, Literal
 
 from jaxtyping import PyTree
@@ -10,13 +12,16 @@ from ..arguments import shown
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..compilation import forget_programs
+from ..engines import AnyExecutor
 from ..feasible import FeasibleSet
+from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
 from ..precision import double_precision
 from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
 from .batches import Stochastic
+from .checkpoint import open_checkpoint
 from .checks import Limits, check_switches, is_single, read_limits
 from .contract import AbstractFlow
 from .drive import Callback, shaped
@@ -26,6 +31,7 @@ from .problem import Problem
 from .reading import Given, as_host, read_problem
 from .result import Stats
 from .routes import Ended, Routes
+from .searching import SearchMethod, search_task
 from .solution import Origin, Solution
 from .solver_side import Chosen, Transforms
 from .training import Settings, train
@@ -37,6 +43,9 @@ LIFTED_TOL = 1e-8
 POSSIBLE = 30.0
 """With gradients by differences, exact to ε^(2/3), a tolerance left open is this many times that: held-out t see the worst."""
 
+NOT_KEPT = ("callback", "progress", "checkpoint", "every", "executor", "limits")
+"""Arguments that the result does not depend on."""
+
 LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
 
@@ -45,7 +54,7 @@ LIFTED_DEGREE = 3
 def minimize(  # noqa: PLR0913
     objectives: Any,
     x0: PyTree = None,
-    method: Literal["auto"] | AbstractMethod | AbstractFlow = "auto",
+    method: Literal["auto"] | AbstractMethod | AbstractFlow | SearchMethod = "auto",
     *,
     bounds: Any = None,
     constraints: Any = None,
@@ -64,6 +73,9 @@ def minimize(  # noqa: PLR0913
     hess: Any = None,
     vectorized: bool = False,
     x_scale: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    every: float | None = None,
+    executor: AnyExecutor = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto set, or an atlas of them.
 
@@ -77,7 +89,8 @@ def minimize(  # noqa: PLR0913
             iterations) goes on where it was, with the same objectives and flow. A point outside of the bounds is clipped to
             them, one that violates constraints is moved to where they hold. None stands for the center of the box, where every
             bound is finite.
-        method: "auto"; a single-objective method, which is lifted; or a flow, made by `lift` or a `NormalFlow`.
+        method: "auto"; a single-objective method, which is lifted; a flow, made by `lift` or a `NormalFlow`; or `Surrogate()` for
+            objectives that are expensive to evaluate, which has its own meanings of x0, tol and budget.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree like x;
             `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no bound (`feasible.feasible_set` has
             the details). Each point that a lifted method moves is clipped to them. With method="auto" the answer is a
@@ -110,32 +123,45 @@ def minimize(  # noqa: PLR0913
         x_scale: the unit of each variable, for method="auto": one positive number, one for each, or a pytree like x. Distances
             are measured in these units. By default all are 1, unless the objectives' curvatures at x0 show that the variables
             differ in scale by more than 100; `made_by["x_scale"]` says what was used.
+        checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the same result bit for bit: with
+            `bf.resume(folder)`, or with the same call once more.
+        every: seconds between two states in the folder; 0 for one at every pause of the run. By default 10. A `Surrogate` writes
+            down every evaluation as it arrives.
+        executor: where a `Surrogate` evaluates: any `concurrent.futures.Executor` (of loky, Dask's `client.get_executor()`,
+            `bezierflow.engines.RayExecutor`, `mpi4py.futures`), a function that makes one, or a number of processes on this
+            machine. By default in this process.
     """
-    began = time.perf_counter()
     limits = read_limits(Limits(degree, max_degree, n_iterations, tol, budget, seed))
     degree, max_degree, n_iterations, tol, budget, seed = limits
     check_switches(callback, progress, vectorized)
+    arguments = {name: value for name, value in locals().items() if name not in NOT_KEPT}
+    began = time.perf_counter()
     forget_programs()
     if isinstance(objectives, Stochastic):
         _refuse_with_batches(bounds=bounds, constraints=constraints, maximize=maximize, transforms=transforms, tol=tol)
         _refuse_with_batches(parametrization=parametrization, max_degree=max_degree, budget=budget, x_scale=x_scale)
-        _refuse_with_batches(jac=jac, hess=hess, vectorized=vectorized or None)
+        _refuse_with_batches(jac=jac, hess=hess, vectorized=vectorized or None, checkpoint=checkpoint, executor=executor)
         return train(objectives, x0, Settings(method, degree, n_iterations, seed, callback, progress))
+    if isinstance(method, SearchMethod):
+        return method.search(search_task(arguments, callback, progress, executor, checkpoint))
+    if executor is not None:
+        raise ValueError("executor goes with method=Surrogate(...); other methods evaluate in this process")
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)
     given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, maximize, transforms, x_scale, automatic)
-    with double_precision():
+    with double_precision(), orderly_interrupts(), open_checkpoint(checkpoint, every, arguments) as kept:
         problem = read_problem(given)
-        if isinstance(method, str):
-            flow = _automatic(method, parametrization, degree, max_degree, tol, budget)
-        else:
-            _refuse(max_degree=max_degree, budget=budget, parametrization=parametrization)
-            flow = _given(method, degree, problem.start.degree, tol, n_iterations)
-        flow = _in_single(_blurred(_within(flow, problem.feasible), problem, tol), x0)
+        if kept is not None:
+            kept.check(problem)
+        flow = _blurred(_within(_flow(arguments, problem.start.degree), problem.feasible), problem, tol)
+        flow = _in_single(flow, x0)
         paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
-        ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused).solve().noted(problem.note)
-        return replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
+        ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused, kept).solve().noted(problem.note)
+        solution = replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
+        if kept is not None:
+            kept.end(partial(solution.save, estimate=False), solution.result, solution.paused is not None)
+        return solution
 
 
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:
@@ -186,6 +212,16 @@ def _in_single(flow: AbstractFlow, x0: PyTree) -> AbstractFlow:
     if not isinstance(flow, NormalFlow) or flow.dtype is not None or flow.tol < FLOAT32_TOL or not is_single(given):
         return flow
     return replace(flow, dtype="float32")
+
+
+def _flow(arguments: dict[str, Any], start_degree: int) -> AbstractFlow:
+    """The flow that the arguments of `minimize` ask for."""
+    method, degree, tol = arguments["method"], arguments["degree"], arguments["tol"]
+    own = {name: arguments[name] for name in ("max_degree", "budget", "parametrization")}
+    if isinstance(method, str):
+        return _automatic(method, own["parametrization"], degree, own["max_degree"], tol, own["budget"])
+    _refuse(**own)
+    return _given(method, degree, start_degree, tol, arguments["n_iterations"])
 
 
 def _automatic(

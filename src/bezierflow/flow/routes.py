@@ -1,7 +1,7 @@
 """Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted where there are any."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
 from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
 from .causes import explain_start, find_cause
+from .checkpoint import Checkpoint
 from .continuing import Paused
 from .contract import AbstractFlow, Run, corners, total
 from .drive import Callback, Iteration, drive
@@ -86,6 +87,15 @@ class Ended(NamedTuple):
         """The same with a note in its message."""
         return self._replace(result=Result(self.result.reason, f"{self.result.message}; {note}")) if note else self
 
+    def interrupted(self, when: str) -> "Ended":
+        """The same for a user who has asked for an end."""
+        message = f"interrupted after iteration {self.run.iterations}, {when}; {self.result.message or 'the surface is returned'}"
+        error = self.error
+        if error is None and not isinstance(self.surface, BezierSimplex):  # nobody can estimate it any more
+            error = ErrorEstimate.unknown(float("nan"))
+        run = replace(self.run, stopped=Reason.INTERRUPTED)
+        return self._replace(run=run, error=error, result=Result(Reason.INTERRUPTED, message))
+
     def of_one_objective(self) -> "Ended":
         """The same for a problem with one objective, where distances along a set mean nothing and only its corner counts."""
         flags = () if self.error is None else tuple(flag for flag in self.error.flags if flag is not Flag.ESTIMATE_INVALID)
@@ -108,6 +118,8 @@ class Routes:
         callback: the user's, after each iteration.
         progress: whether to show it.
         paused: an earlier run on the same problem to go on with, if it fits.
+        checkpoint: where the run is kept, if anywhere.
+        found: what the flows ended with so far, for somebody who does not wait for the next one.
     """
 
     problem: Problem
@@ -117,6 +129,8 @@ class Routes:
     callback: Callback | None
     progress: bool
     paused: Paused | None = None
+    checkpoint: Checkpoint | None = None
+    found: list["Ended"] = field(default_factory=list)
 
     def solve(self) -> Ended:
         """The answer, with what is behind it where it is in doubt."""
@@ -125,7 +139,7 @@ class Routes:
             no_start = explain_start(self.values(start), names)
             if no_start:
                 raise ValueError(no_start)
-        ended = self.answer()
+        ended = self.answer_or_last()
         if self.problem.start.n_objectives == 1:
             ended = ended.of_one_objective()
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
@@ -133,6 +147,15 @@ class Routes:
             return ended
         cause = explain_start(self.values(start), names) or self.cause(ended.surface)
         return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
+
+    def answer_or_last(self) -> Ended:
+        """The answer; what the last flow found for a user who does not wait for the next one."""
+        try:
+            return self.answer()
+        except KeyboardInterrupt:
+            if not self.found:
+                raise
+            return self.found[-1].interrupted("while a better answer was looked for")
 
     def cause(self, surface: BezierSimplex) -> str:
         """What is behind a surface in doubt. A function on the host need not run wherever that is looked for."""
@@ -316,9 +339,11 @@ class Routes:
         else:
             known = flow.accepted(problem.flat, start, self.seed) if isinstance(flow, NormalFlow) else None
             state = flow.init(problem.flat, start, self.seed) if known is None else known
-        run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling)
+        part = None if self.checkpoint is None else self.checkpoint.part()
+        run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling, part)
         ended = Ended(flow, start, run, problem.flat, spent, n_iterations, None, UNEXPLAINED, Evaluations())
-        return self.explained(ended, problem, callback)
+        self.found.append(self.explained(ended, problem, callback))
+        return self.found[-1]
 
     def explained(self, ended: Ended, problem: Problem, callback: Callback | None) -> Ended:
         """The run with its counts, the error of what it found, and words for both."""
@@ -329,8 +354,12 @@ class Routes:
         ended = ended._replace(evaluations=total(made, ended.spent))
         if isinstance(callback, Watch) and callback.left:  # nobody will ask how good it is
             return ended._replace(result=Result(Reason.STOPPED, callback.left))
-        error = flow.measure(problem.flat, run, self.seed)
-        return ended._replace(error=error, result=flow.explain(problem.flat, run, error, problem.names))
+        leaves = run.stopped is Reason.INTERRUPTED and not isinstance(flow, AtlasFlow)  # who leaves does not wait for an estimate
+        try:
+            error = None if leaves else flow.measure(problem.flat, run, self.seed)
+            return ended._replace(error=error, result=flow.explain(problem.flat, run, error, problem.names))
+        except KeyboardInterrupt:
+            return ended.interrupted("before its error was estimated")
 
 
 class Watch:
@@ -343,7 +372,11 @@ class Watch:
         """Whether to stop."""
         if self.callback is not None and self.callback(iteration):
             return True
-        self.left = corners_leave(self.feasible, iteration.surface)
+        return self.look(iteration.surface)
+
+    def look(self, surface: BezierSimplex) -> bool:
+        """Whether the corners of a surface leave the bounds."""
+        self.left = corners_leave(self.feasible, surface)
         return bool(self.left)
 
 

@@ -18,6 +18,7 @@ from ..compilation import program
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import bridges, domain_around, raise_failures, read_function
+from ..gaussian import PosteriorMean
 from ..normal import FREE_VARIABLES, ErrorEstimate, Flag, Layout, estimate_error, estimate_error_freely
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names, decode
@@ -26,6 +27,7 @@ from ..simplex import check_on_simplex
 from .bounded import touches
 from .continuing import Paused
 from .description import Description
+from .evaluated import Evaluated
 from .front import FittedFront, fit_front
 from .lift import Flow
 from .raveling import Raveled, Raveling
@@ -87,6 +89,8 @@ class Solution:
         origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
         feasible: the bounds of the run, on flat vectors; None where there were none, and for a solution from a file.
         paused: what `minimize(objectives, solution)` goes on with where the run was stopped; not in files.
+        evaluated: of a surrogate only: the evaluations that it comes from. `objectives` are then the surrogate's mean.
+        surrogate: the processes in place of expensive objectives; None where the objectives themselves were minimized.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -102,6 +106,8 @@ class Solution:
     origin: Origin | None = field(default=None, repr=False)
     feasible: FeasibleSet | None = field(default=None, repr=False)
     paused: Paused | None = field(default=None, repr=False)
+    evaluated: Evaluated | None = field(default=None, repr=False)
+    surrogate: PosteriorMean | None = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -144,6 +150,15 @@ class Solution:
         values = in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
         raise_failures(self.objectives)
         return values
+
+    def front_std(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
+        """How uncertain `front(t)` is where expensive objectives have a surrogate: calibrated standard deviations, without noise.
+
+        They are those of the processes, multiplied by what held-out evaluations call for.
+        """
+        if self.surrogate is None:
+            raise ValueError("front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t) is exact")
+        return self.surrogate.std(self.design(t), np.ndim(t) - 1)
 
     @cached_property
     def fitted_front(self) -> FittedFront:
@@ -401,7 +416,7 @@ def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLi
     """A solution from a file; objectives may have any form that `minimize` takes, and must have the values that the file has."""
     stored = Solution(objectives=None, **fields)
     if objectives is None:
-        return _flagged(stored)
+        return _flagged(replace(stored, objectives=fields.get("surrogate")))
     pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
     x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)

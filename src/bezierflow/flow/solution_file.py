@@ -9,9 +9,11 @@ import numpy as np
 from ..arguments import printable, read_count, read_nonnegative, read_number
 from ..atlas import BezierAtlas, array_names, describe_atlas, restore_atlas
 from ..bezier import BezierSimplex, check_arrays, describe_surface, restore_surface
+from ..gaussian import PosteriorMean, describe_posterior, restore_posterior
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
 from ..problems import Names
+from .evaluated import Evaluated
 from .front import FittedFront
 from .raveling import Raveling
 from .result import Reason, Result, Stats
@@ -36,7 +38,32 @@ def to_archive(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
         "made_by": fields["made_by"],
     }
     history = {f"history/{name}": values for name, values in fields["history"].items()}
-    return manifest, {**arrays, **history}
+    surrogate, own = _describe_surrogate(fields)
+    return {**manifest, **surrogate}, {**arrays, **history, **own}
+
+
+def _describe_surrogate(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+    """The evaluations and the processes fitted to them, where expensive objectives have a surrogate."""
+    evaluated: Evaluated | None = fields.get("evaluated")
+    mean: PosteriorMean | None = fields.get("surrogate")
+    if evaluated is None or mean is None:
+        return {}, {}
+    x = np.asarray(mean.raveling.ravel(evaluated.X, batch_axes=1), dtype=float)
+    arrays = {"evaluated/X": x, "evaluated/F": evaluated.F, "evaluated/nondominated": evaluated.nondominated}
+    parts = {**describe_posterior(mean.posterior), "low": mean.low, "width": mean.width, "calibration": mean.calibration}
+    arrays |= {f"surrogate/{name}": np.asarray(values) for name, values in parts.items()}
+    return {"surrogate": {"free": list(mean.free)}}, arrays
+
+
+def _restore_surrogate(manifest: dict[str, Any], arrays: Arrays, raveling: Raveling) -> dict[str, Any]:
+    """The fields that `_describe_surrogate` described; the processes' mean stands for the objectives."""
+    if "surrogate" not in manifest:
+        return {}
+    own = {name.removeprefix("surrogate/"): values for name, values in arrays.items() if name.startswith("surrogate/")}
+    x, f, best = (arrays[f"evaluated/{name}"] for name in ("X", "F", "nondominated"))
+    place = own["low"], own["width"], own["calibration"], tuple(manifest["surrogate"]["free"])
+    mean = PosteriorMean(restore_posterior(own), *place, raveling, Names.from_dict(manifest["names"]))
+    return {"evaluated": Evaluated(raveling.unravel(x), f, best.astype(bool)), "surrogate": mean}
 
 
 def _describe_simplex(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
@@ -92,6 +119,7 @@ def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     names = Names.from_dict(manifest["names"])
     return {
         **fields,
+        **_restore_surrogate(manifest, arrays, fields["raveling"]),
         "names": names.complete(fields["pareto_set"].n_objectives, fields["raveling"].n_variables),
         "result": Result(Reason[result["reason"]], printable(result["message"])),
         "stats": Stats(
@@ -112,8 +140,10 @@ def _error_to_json(error: ErrorEstimate) -> dict[str, Any]:
 
 def _error_from_json(fields: dict[str, Any]) -> ErrorEstimate:
     """The estimate, whose numbers are at least 0 or not known."""
-    numbers = {name: _size(value, name) for name, value in fields.items() if name != "flags"}
-    return ErrorEstimate(**numbers, flags=tuple(Flag[name] for name in fields["flags"]))
+    numbers = {name: _size(value, name) for name, value in fields.items() if name not in ("flags", "by_objective")}
+    by_objective = fields.get("by_objective")  # a file from before there were surrogates has none
+    errors = None if by_objective is None else tuple(_size(value, "by_objective") for value in by_objective)
+    return ErrorEstimate(**numbers, flags=tuple(Flag[name] for name in fields["flags"]), by_objective=errors)
 
 
 def _size(value: Any, name: str) -> Any:

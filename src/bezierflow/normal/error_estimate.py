@@ -28,6 +28,8 @@ class ErrorEstimate:
             with a certified answer: near a local optimum, and nothing known beats it.
         violation: The largest violation of a constraint in units of its scale; of an atlas only.
         n_probes: How many points were looked at elsewhere, none of which is better than an answer that counts as covered.
+        by_objective: Of a surrogate only: the RMS error of predictions of held-out evaluations, for each objective in its units.
+            All distances are then such errors in units of the objectives' ranges, and `diameter` is 1.
     """
 
     rms: float
@@ -46,6 +48,7 @@ class ErrorEstimate:
     coverage: float | None = None
     violation: float | None = None
     n_probes: int = 0
+    by_objective: tuple[float, ...] | None = None
 
     def __float__(self) -> float:
         return self.rms

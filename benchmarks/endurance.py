@@ -1,0 +1,125 @@
+"""kill -9 at random moments: a run and a study in folders are killed and resumed until they end, and end as if nothing had been.
+
+    python -m benchmarks.endurance run 30        # a run of method="auto" that ends in an atlas
+    python -m benchmarks.endurance study 30      # a study of an expensive objective with a surrogate
+
+Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit for bit; of a study also how
+many evaluations that were written down were made again (there must be none), and how many were under way when it was killed.
+"""
+
+import dataclasses
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+BUDGET = 16
+
+
+def objectives(x):
+    """Two objectives on the host, each evaluation noted in a file, if there is one."""
+    mark = os.environ.get("BEZIERFLOW_MARKS")
+    y = [(x[0] - 0.2) ** 2 + x[1] ** 2, (x[0] - 0.8) ** 2 + (x[1] - 0.5) ** 2 + 0.1 * np.sin(5 * x[0])]
+    if mark:
+        time.sleep(0.3)
+        with open(mark, "a", encoding="utf-8") as file:
+            file.write(f"{float(x[0])!r} {float(x[1])!r}\n")
+    return y
+
+
+def solve(kind: str, folder: str | None):
+    import bezierflow as bf
+
+    if kind == "run":
+        return bf.minimize(
+            objectives,
+            np.full(2, 0.4),
+            bounds=(np.zeros(2), np.full(2, 0.6)),
+            checkpoint=folder,
+            every=None if folder is None else 0,
+        )
+    return bf.minimize(objectives, None, bf.Surrogate(), bounds=(np.zeros(2), np.ones(2)), budget=BUDGET, checkpoint=folder)
+
+
+def content(solution, path: Path) -> bytes:
+    """Everything about a solution but the time that it took."""
+    solution = dataclasses.replace(solution, stats=dataclasses.replace(solution.stats, seconds=0.0))
+    solution.save(path, estimate=False)
+    return path.read_bytes()
+
+
+def child(kind: str, folder: str, result: str) -> None:
+    Path(result).write_bytes(content(solve(kind, folder or None), Path(result + ".bez")))
+
+
+def start(kind: str, folder: Path | str, result: Path, marks: Path | None) -> subprocess.Popen:
+    cache = {"JAX_COMPILATION_CACHE_DIR": str(result.parent / "cache"), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    environment = {**os.environ, **cache, **({"BEZIERFLOW_MARKS": str(marks)} if marks else {})}
+    command = [sys.executable, "-m", "benchmarks.endurance", "child", kind, str(folder), str(result)]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+
+
+def written(folder: Path) -> set[tuple[float, ...]]:
+    """The designs whose evaluations are in the journal of a study."""
+    path = folder / "journal.jsonl"
+    whole = path.read_text().split("\n")[:-1] if path.exists() else []
+    records = [json.loads(line) for line in whole]
+    asked = {r["first"] + i: tuple(x) for r in records if r["kind"] == "asked" for i, x in enumerate(r["x"])}
+    return {asked[r["number"]] for r in records if r["kind"] == "told"}
+
+
+def endure(kind: str, n_kills: int, work: Path, seed: int = 0) -> bool:
+    """Whether the run ended as it would have without kills."""
+    chance, folder, marks = random.Random(seed), work / "folder", work / "marks"
+    began = time.monotonic()
+    assert start(kind, "", work / "whole", None).wait() == 0
+    start(kind, "", work / "whole", None).wait()  # with a warm cache
+    seconds = (time.monotonic() - began) / 2
+    kills, repeated, known_at_kill = 0, 0, []
+    while True:
+        process = start(kind, folder, work / "result", marks if kind == "study" else None)
+        try:
+            process.wait(chance.uniform(0, 0.8 * seconds) if kills < n_kills else None)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            if kind == "study":
+                n = len(marks.read_text().splitlines()) if marks.exists() else 0
+                known_at_kill.append((n, written(folder)))
+            print(f"killed {kills}: {sorted(path.name for path in folder.glob('*'))}", flush=True)
+            continue
+        assert process.returncode == 0
+        if kills >= n_kills:
+            break
+        shutil.rmtree(folder)  # it has ended before its time: once more
+        marks.unlink(missing_ok=True)
+        known_at_kill = []
+    if kind == "study":
+        made = [tuple(map(float, line.split())) for line in marks.read_text().splitlines()]
+        repeated = sum(x in known for n, known in known_at_kill for x in made[n:])
+        print(f"{len(made)} evaluations for a budget of {BUDGET}: {len(made) - BUDGET} were under way when it was killed")
+    same = (work / "result").read_bytes() == (work / "whole").read_bytes()
+    stale = list(folder.glob("*.part"))
+    print(f"{kind}: {kills} kills; result identical: {same}; written down and made again: {repeated}; stale files: {len(stale)}")
+    return same and not repeated and not stale
+
+
+def main() -> None:
+    if sys.argv[1] == "child":
+        child(*sys.argv[2:])
+        return
+    with tempfile.TemporaryDirectory() as work:
+        raise SystemExit(not endure(sys.argv[1], int(sys.argv[2]), Path(work)))
+
+
+if __name__ == "__main__":
+    main()

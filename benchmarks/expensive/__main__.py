@@ -1,0 +1,144 @@
+"""Runs ours and the peers on expensive problems, each from where it stopped, and writes one row for each result.
+
+    python -m benchmarks.expensive ours 80 --seeds 1            # every problem, without noise; the library's environment
+    python -m benchmarks.expensive peers 80 --seeds 1           # the environment of the peers (see `peers.py`)
+    python -m benchmarks.expensive ours 80 --noise 0.02 --problems zdt1 re21
+    python -m benchmarks.expensive report                       # the table of docs/expensive.md from the rows
+
+Rows that are there already are not made again; evaluations of peers are kept in `runs/` beside this file, so that a run of 150
+goes on from one of 80. Every score is of exact objective values, whatever noise the methods saw. A method's "surface" is scored
+by 400 points of it for two objectives, 500 for three; "points" are all designs evaluated.
+"""
+
+import argparse
+import csv
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .problems import PROBLEMS, Expensive
+from .report import report
+from .scoring import floor, gap, igd_plus
+
+RESULTS = Path(__file__).parent.parent / "results" / "expensive.csv"
+RUNS = Path(__file__).parent / "runs"
+COLUMNS = ("problem", "noise", "method", "seed", "budget", "gap", "floor", "igd_plus", "cpu_seconds", "error", "reason")
+N_SURFACE = {2: 400, 3: 500}
+BUDGETS = (40, 80, 150)
+
+
+def main() -> None:
+    """As the module says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["ours", "peers", "report"])
+    parser.add_argument("budget", type=int, nargs="?", default=80)
+    parser.add_argument("--seeds", type=int, default=1, help="how many, from 0")
+    parser.add_argument("--noise", type=float, default=0.0)
+    parser.add_argument("--problems", nargs="*", default=list(PROBLEMS))
+    parser.add_argument("--methods", nargs="*", default=["sobol", "NSGA-II", "qLogNEHVI", "qNParEGO"])
+    given = parser.parse_args()
+    if given.what == "report":
+        print(report(RESULTS))
+        return
+    methods = ["ours"] if given.what == "ours" else given.methods
+    for seed in range(given.seeds):
+        for method in methods:
+            for name in given.problems:
+                run = ours if method == "ours" else peer
+                run(PROBLEMS[name], method, given.noise, seed, given.budget)
+
+
+def done() -> set[tuple[str, ...]]:
+    """The keys of the rows that are there."""
+    if not RESULTS.exists():
+        return set()
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return {(r["problem"], r["noise"], r["method"], r["seed"], r["budget"]) for r in csv.DictReader(file)}
+
+
+def write(row: dict[str, Any]) -> None:
+    """Appends a row, in one write: two processes may do so at once."""
+    new = not RESULTS.exists()
+    with RESULTS.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+    print(row, flush=True)
+
+
+def row(problem: Expensive, noise: float, method: str, seed: int, budget: int) -> dict[str, Any]:
+    """The key of a row."""
+    return {"problem": problem.name, "noise": f"{noise:g}", "method": method, "seed": seed, "budget": budget}
+
+
+def key(one: dict[str, Any]) -> tuple[str, ...]:
+    """The same, to be looked up."""
+    return tuple(str(one[name]) for name in ("problem", "noise", "method", "seed", "budget"))
+
+
+def scores(problem: Expensive, x: np.ndarray, n: int, seconds: float) -> dict[str, Any]:
+    """Of designs, beside what n points can do."""
+    f = problem.values(x)
+    return {
+        "gap": f"{gap(problem, f):.5f}",
+        "floor": f"{floor(problem, n):.5f}",
+        "igd_plus": f"{igd_plus(problem, f):.5f}",
+        "cpu_seconds": f"{seconds:.1f}",
+    }
+
+
+def peer(problem: Expensive, method: str, noise: float, seed: int, budget: int) -> None:
+    """Evaluations of a peer up to the budget, and rows for every budget on the way."""
+    from .peers import PEERS
+
+    RUNS.mkdir(exist_ok=True)
+    path = RUNS / f"{problem.name}_{method}_{noise:g}_{seed}.npz"
+    x, y, spent = np.zeros((0, problem.n_variables)), np.zeros((0, problem.n_objectives)), np.zeros(0)
+    if path.exists():
+        with np.load(path) as kept:
+            x, y, spent = kept["x"], kept["y"], kept["spent"]
+    steps = [n for n in BUDGETS if n <= budget] or [budget]
+    evaluate = problem.noisy(noise, 1000 * seed + len(x))
+    for n in steps:
+        if len(x) < n:
+            began = time.process_time()
+            x, y = PEERS[method](problem, evaluate, x, y, n, seed)
+            spent = np.append(spent, time.process_time() - began)
+            np.savez(path, x=x, y=y, spent=spent)
+        one = row(problem, noise, method, seed, n)
+        if key(one) not in done():
+            write({**one, **scores(problem, x[:n], n, float(spent[: steps.index(n) + 1].sum()))})
+
+
+def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) -> None:
+    """`bezierflow.minimize` with a surrogate: one row for its surface, one for the points that it evaluated."""
+    rows = [row(problem, noise, f"ours, {part}", seed, budget) for part in ("surface", "points")]
+    if all(key(one) in done() for one in rows):
+        return
+    import bezierflow as bf
+
+    evaluate: Callable[[np.ndarray], np.ndarray] = problem.noisy(noise, 1000 * seed)
+    began = time.process_time()
+    solution = bf.minimize(
+        evaluate, None, bf.Surrogate(), bounds=problem.bounds, budget=budget, tol=0.0, seed=seed, vectorized=True
+    )
+    n = N_SURFACE[problem.n_objectives]
+    surface = np.asarray(solution.spread(n).X)
+    seconds = time.process_time() - began
+    assert solution.evaluated is not None
+    RUNS.mkdir(exist_ok=True)
+    kept = {"surface": surface, "x": np.asarray(solution.evaluated.X), "y": solution.evaluated.F}
+    np.savez(RUNS / f"{problem.name}_ours_{noise:g}_{seed}_{budget}.npz", **kept)
+    ends = {"error": f"{float(solution.error):.2g}", "reason": solution.result.reason.value}
+    write({**rows[0], **scores(problem, surface, n, seconds), **ends})
+    write({**rows[1], **scores(problem, np.asarray(solution.evaluated.X), budget, seconds)})
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

@@ -1,0 +1,99 @@
+"""`ask` and `tell`: studies of expensive objectives by hand or by a queue; parsing and printing only."""
+
+import csv
+from pathlib import Path
+
+import click
+
+import bezierflow as bf
+
+from .printing import or_fail
+from .stating import read_bounds
+
+NUMBER = "number"
+"""The column that says which design a row is about."""
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False))
+@click.option("-n", "n", type=click.IntRange(1), default=1, show_default=True, help="How many designs.")
+@click.option("--bounds", help="For a new study: lower and upper bounds with a number for each variable, such as 0,0:1,5.")
+@click.option("--objectives", help="For a new study: how many objectives there are, or their names with commas.")
+@click.option("--variables", help="For a new study: names of the variables with commas.")
+@click.option("--maximize", help="For a new study: names of objectives to be maximized, with commas.")
+@click.option("--budget", type=click.IntRange(1), help="For a new study: how many evaluations there will be, about.")
+@click.option("--seed", default=0, help="For a new study: of everything random.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the table to this file (.csv).")
+def ask(folder: str, n: int, output: str | None, **new: str | int | None) -> None:
+    """Designs to evaluate next for the study in FOLDER, as CSV; a folder that is not there is begun with --bounds.
+
+    Add a column for each objective, leave cells of failed evaluations empty, and give the table to `tell`.
+    """
+    study = or_fail(bf.Study, folder) if (Path(folder) / "journal.jsonl").exists() else _begin(folder, **new)
+    asked = or_fail(study.ask, n)
+    lines = [",".join((NUMBER, *study.names.variables))]
+    lines += [",".join([str(number), *map(repr, x.tolist())]) for number, x in asked]
+    if output:
+        Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        click.echo(f"written: {output}")
+    else:
+        click.echo("\n".join(lines))
+
+
+def _begin(
+    folder: str,
+    bounds: str | None,
+    objectives: str | None,
+    variables: str | None,
+    maximize: str | None,
+    budget: int | None,
+    seed: int,
+) -> "bf.Study":
+    if bounds is None or objectives is None:
+        raise click.UsageError(f"{folder} holds no study; begin one with --bounds and --objectives, as in --bounds 0,0:1,5")
+    texts = [] if objectives.isdigit() else _texts(objectives)
+    names = {"objectives": texts, "variables": _texts(variables)}
+    settings = {"names": names, "maximize": _texts(maximize) or None, "budget": budget, "seed": seed}
+    return or_fail(bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **settings)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.argument("results", type=click.Path(exists=True, dir_okay=False))
+def tell(folder: str, results: str) -> None:
+    """Write the values in RESULTS, a CSV, into the study in FOLDER.
+
+    It has a heading, a column `number` from `ask` (or the variables, for designs of your own) and a column for each objective; an
+    empty cell says that the evaluation failed. Rows that are known already are left as they are.
+    """
+    study = or_fail(bf.Study, folder)
+    n = or_fail(study.tell, or_fail(read_results, results, study.names))
+    click.echo(f"{n} new, {len(study.evaluations)} in all")
+
+
+def read_results(path: str, names: "bf.problems.Names") -> "dict[int, list[float] | None] | list":
+    """The rows of a table: values by number where it has that column, else pairs of designs and values."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        table = csv.DictReader(file, skipinitialspace=True)
+        by_number = NUMBER in (table.fieldnames or ())
+        keys = (NUMBER,) if by_number else names.variables
+        missing = [name for name in (*keys, *names.objectives) if name not in (table.fieldnames or ())]
+        if missing:
+            raise ValueError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.fieldnames or ('none',))}")
+        rows = [(_numbers(row, keys, path), _values(row, names.objectives, path)) for row in table]
+    return {int(key[0]): y for key, y in rows} if by_number else rows
+
+
+def _numbers(row: dict[str, str], columns: tuple[str, ...], path: str) -> list[float]:
+    try:
+        return [float(row[column]) for column in columns]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: a row has no number in {', '.join(columns)}: {error}") from error
+
+
+def _values(row: dict[str, str], columns: tuple[str, ...], path: str) -> list[float] | None:
+    return _numbers(row, columns, path) if all((row[column] or "").strip() for column in columns) else None
+
+
+def _texts(text: str | None) -> list[str]:
+    return [part.strip() for part in text.split(",")] if text else []

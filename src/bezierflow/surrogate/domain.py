@@ -1,0 +1,90 @@
+"""Between the designs that people see and the unit cube that processes live on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from ..feasible import feasible_set, raveling_of_bounds
+from ..flow import read_names
+from ..problems import Names, decode, encode
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A box of designs, as flat vectors, with names and directions of what is measured on it.
+
+    Attributes:
+        lower: bounds of the designs.
+        upper: likewise.
+        names: complete, with directions and transforms.
+    """
+
+    lower: Float[np.ndarray, " n_variables"]
+    upper: Float[np.ndarray, " n_variables"]
+    names: Names
+
+    def __post_init__(self) -> None:
+        for i, (low, high, kind) in enumerate(zip(self.lower, self.upper, self.names.transforms, strict=True)):
+            name = self.names.variables[i]
+            if not np.isfinite(high - low):
+                raise ValueError(f"bounds must be finite for a surrogate, got ({low:g}, {high:g}) for {name}")
+            if kind and not low > 0:
+                raise ValueError(f"bounds must be positive for {name}, whose logarithm is taken, got a lower bound of {low:g}")
+
+    @property
+    def n_objectives(self) -> int:
+        """M."""
+        return len(self.names.objectives)
+
+    @property
+    def n_variables(self) -> int:
+        """L."""
+        return len(self.lower)
+
+    @property
+    def free(self) -> Int[np.ndarray, " n_free"]:
+        """The numbers of the variables that the bounds do not fix."""
+        return np.flatnonzero(self.lower < self.upper)
+
+    @property
+    def sides(self) -> tuple[Float[np.ndarray, " n_free"], Float[np.ndarray, " n_free"]]:
+        """The bounds of free variables, logarithms where they are taken."""
+        kinds = self.names.transforms
+        return encode(self.lower, kinds)[self.free], encode(self.upper, kinds)[self.free]
+
+    def to_cube(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_free"]:
+        """Designs as points of the unit cube."""
+        low, high = self.sides
+        return (encode(x, self.names.transforms)[:, self.free] - low) / (high - low)
+
+    def from_cube(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
+        """Points of the unit cube as designs, within their bounds exactly."""
+        low, high = self.sides
+        z = np.tile(encode(self.lower, self.names.transforms), (len(u), 1))
+        z[:, self.free] = low + u * (high - low)
+        return np.clip(np.asarray(decode(z, self.names.transforms)), self.lower, self.upper)
+
+
+class _Named:
+    """What `read_names` reads names from."""
+
+    def __init__(self, names: Names):
+        self.names = names
+
+
+def read_domain(bounds: Any, n_objectives: int, names: Any, maximize: Any, transforms: Any) -> Domain:
+    """The domain of a search from what its user gave, or an error in one line."""
+    if isinstance(n_objectives, bool) or not isinstance(n_objectives, int | np.integer) or n_objectives < 2:
+        raise ValueError(f"n_objectives must be a whole number of at least 2, got {n_objectives!r}")
+    raveling = raveling_of_bounds(bounds, None)
+    if raveling is None:
+        raise ValueError(f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as arrays")
+    if names is not None and not isinstance(names, Names | Mapping):
+        raise TypeError(f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}")
+    given = names if isinstance(names, Names) else Names.from_dict(names or {})
+    named = read_names(_Named(given), maximize, transforms, int(n_objectives), raveling.n_variables)
+    box = feasible_set(bounds, None, raveling, named.variables)
+    return Domain(np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float), named)

@@ -1,0 +1,145 @@
+"""The loop of a `Surrogate`: a search, driven by an engine, kept in a folder where the user wants that."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engines import Outcome, Pool
+from ..flow import ARGUMENTS, JOURNAL, Iteration, Reason, Task, compare_versions, progress_bar, settle_arguments, versions
+from ..interrupts import orderly_interrupts
+from ..methods import Evaluations
+from ..metrics import hypervolume
+from ..problems import Names
+from ..storage import read_journal
+from ..studies import Arrival, LoggedSearch, Plan, open_search, run_study
+from .search import Search
+
+
+class Told(NamedTuple):
+    """What the user begins with: designs with known values, and designs to evaluate first."""
+
+    known: tuple[np.ndarray, ...]
+    values: tuple[np.ndarray, ...]
+    first: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class SearchMaker:
+    """Searches for a number of objectives, which nobody knows before the first evaluation unless the problem says so.
+
+    Evenly spread points, the first ones, do not depend on it.
+
+    Attributes:
+        sides: lower and upper bounds.
+        settings: of the search.
+        named: names, maximize and transforms.
+        n_objectives: None where it is not known.
+    """
+
+    sides: tuple[np.ndarray, np.ndarray]
+    settings: dict[str, Any]
+    named: dict[str, Any]
+    n_objectives: int | None
+
+    def __call__(self) -> Search:
+        """The search, or one that serves until the first values are there."""
+        if self.n_objectives is not None:
+            return Search(self.sides, self.n_objectives, **self.settings, **self.named)
+        names = self.named["names"]
+        variables = None if names is None else Names(variables=names.variables, transforms=names.transforms)
+        return Search(self.sides, 2, **self.settings, names=variables, transforms=self.named["transforms"])
+
+    def for_folder(self, folder: Path) -> "SearchMaker":
+        """The same for the number of objectives that a study knows already."""
+        changes = [record["settings"] for record in read_journal(folder / JOURNAL) if record["kind"] == "changed"]
+        known = [change["n_objectives"] for change in changes if "n_objectives" in change]
+        return replace(self, n_objectives=known[-1]) if known else self
+
+
+class _StoppedError(Exception):
+    """The user's callback has stopped the search."""
+
+
+def drive_search(
+    task: Task, make: SearchMaker, told: Told, pool: Pool, plan: Plan
+) -> tuple[Search, Reason | None, list[Arrival]]:
+    """Batches until the budget is spent, the search is done, or somebody stops it: the search, who stopped it, what failed."""
+    folder = None if task.checkpoint is None else Path(task.checkpoint)
+    now = versions()
+    make = make if folder is None else make.for_folder(folder)
+    prepare = partial(_prepare, task.arguments or {}, now)
+    with orderly_interrupts(), open_search(folder, make(), Search.restore, {"versions": now}, prepare) as study:
+        _tell_known(study, told)
+        stopped = None
+        with progress_bar(task.progress, task.budget, "search") as update:
+            watch = partial(_watch, task, update)
+            try:
+                looks = partial(_settle, make), watch, _is_done
+                stopped = Reason.INTERRUPTED if run_study(study, pool, plan, *looks) else None
+            except _StoppedError:
+                stopped = Reason.STOPPED
+        if stopped is not None and folder is not None:
+            sys.stderr.write(f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n")
+        if len(study.failures) == len(study.arrived):
+            raise KeyboardInterrupt
+        assert isinstance(study.search, Search)
+        return study.search, stopped, study.failures
+
+
+def _prepare(arguments: dict[str, Any], now: dict[str, str], folder: Path) -> None:
+    settle_arguments(folder / ARGUMENTS, arguments)
+    compare_versions(folder, read_journal(folder / JOURNAL), now)
+
+
+def _tell_known(study: LoggedSearch, told: Told) -> None:
+    """Values that the user has, once."""
+    if not study.arrived:
+        for x, y in zip(told.known, told.values, strict=True):
+            study.tell(study.arrive(None, x, Outcome(tuple(y.tolist()) if np.isfinite(y).all() else None, "given as failed")))
+
+
+def _settle(make: SearchMaker, study: LoggedSearch, place: int) -> None:
+    """Takes the number of objectives from the first values."""
+    y = study.arrived[place].y
+    if make.n_objectives is None and not study.told and y is not None:
+        study.respecify(Search.restore, replace(make, n_objectives=len(y))().settings)
+
+
+def _is_done(study: LoggedSearch) -> bool:
+    """Whether the search needs no more designs, looked at between batches."""
+    assert isinstance(study.search, Search)
+    return study.search.done
+
+
+def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) -> None:
+    """Shows the progress, and calls the user's callback after each batch."""
+    search, n = study.search, len(study.told)
+    assert isinstance(search, Search)
+    if n >= search.batch and len(study.failures) == n:
+        first = study.failures[0]
+        raise ValueError(f"objectives failed at all of the first {n} designs, at {first.x.tolist()}: {first.outcome.failure}")
+    last = search.held_out.rounds[-1:]
+    info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
+    if task.progress:
+        shown = {**info, "hypervolume": _volume(study)}
+        failed = f", {len(study.failures)} failed" if study.failures else ""
+        update(n, ", ".join(f"{name} {value:.3g}" for name, value in shown.items()) + failed)
+    now = Iteration(n // search.batch, None, Evaluations(len(study.arrived), 0, 0), info)
+    if task.callback is not None and n % search.batch == 0 and task.callback(now):
+        raise _StoppedError
+
+
+def _volume(study: LoggedSearch) -> float:
+    """The hypervolume of the evaluations, as a share of the box from the best to the worst values seen."""
+    assert isinstance(study.search, Search)
+    rows = [one.y for one in study.arrived if one.y is not None]
+    if len(rows) < 2:
+        return 0.0
+    f = study.search.domain.names.signs * np.array(rows)
+    low, high = f.min(axis=0), f.max(axis=0)
+    return float(hypervolume((f - low) / np.where(high > low, high - low, 1.0), np.ones(f.shape[1])))

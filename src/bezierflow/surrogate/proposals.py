@@ -1,0 +1,163 @@
+"""Which designs to evaluate next: half of them where the surface promises most, half where they teach most about it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from ..gaussian import Posterior, covariances, means, sample_paths
+from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
+
+N_PATHS = 2
+"""Paths of the posterior whose sets count beside that of the mean."""
+
+N_TARGETS = 64
+"""So many points stand for a set."""
+
+N_POOL = 96
+"""Random points of the cube, and points around the sets, that may be picked beside those of the sets."""
+
+AROUND = 0.1
+"""The standard deviation of the latter from the sets, in units of the cube."""
+
+CLOSE, CLOSE_TO_FAILED = 1e-3, 0.02
+"""Nearer than this to a point that was asked or told, along every variable, is the same point; likewise for one that failed."""
+
+N_PLACES = 256
+"""Among so many random places the one farthest from all points is taken in place of a point that is there already."""
+
+BEYOND = 0.1
+"""The reference point of hypervolumes lies beyond the worst values of the set by this share of their ranges."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Where processes were evaluated, where they are being evaluated, and where that failed: points of the cube."""
+
+    evaluated: Float[np.ndarray, "n n_free"]
+    pending: Float[np.ndarray, "p n_free"]
+    failed: Float[np.ndarray, "q n_free"]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Points to evaluate.
+
+    Attributes:
+        u: points of the cube.
+        on_surface: which of them lie on the set of the mean: their values, once known, are a held-out test of the surface.
+        uncertainty: the RMS standard deviation along the set of the mean, in units of the ranges.
+        span: the ranges of the objectives over that set.
+    """
+
+    u: Float[np.ndarray, "n n_free"]
+    on_surface: Bool[np.ndarray, " n"]
+    uncertainty: float
+    span: Float[np.ndarray, " n_objectives"]
+
+
+def propose(posterior: Posterior, known: Known, n: int, first: int, rng: np.random.Generator) -> Proposal:
+    """The next n points; those with even numbers, counted from `first`, go for hypervolume and the others for variance."""
+    f = (means(posterior, known.evaluated) - posterior.shift) / posterior.scale
+    starts = known.evaluated[properly_nondominated(f)]
+    mean_set, *path_sets = [thin(one) for one in find_sets(sample_paths(posterior, N_PATHS, rng), starts, rng)]
+    low, high = mean_set.f.min(axis=0), mean_set.f.max(axis=0)
+    span = np.where(high > low, high - low, np.maximum(f.std(axis=0), 1e-6))
+    table = Reductions(posterior, [mean_set, *path_sets], known, span, rng)
+    uncertainty = float(np.sqrt(np.mean(table.variances[:, : len(mean_set.u)])))
+    seen = f if not len(known.pending) else np.vstack([f, (means(posterior, known.pending) - posterior.shift) / posterior.scale])
+    picked, on_surface = [], []
+    for number in range(first, first + n):
+        promising = number % 2 == 0
+        row = _most_volume(mean_set.f, seen, high + BEYOND * span) if promising else table.most_informative()
+        u = table.u[row]
+        moved = is_taken(u, known, np.reshape(picked, (-1, len(u))))
+        if moved:
+            u = emptiest(known, np.reshape(picked, (-1, len(u))), rng)
+        else:
+            table.condition(row)
+        if promising:
+            seen = np.vstack([seen, mean_set.f[row]])
+        picked.append(u)
+        on_surface.append(promising and not moved)
+    return Proposal(np.array(picked), np.array(on_surface), uncertainty, span * np.asarray(posterior.scale))
+
+
+def thin(one: ModelSet, most: int = N_TARGETS) -> ModelSet:
+    """Points of a set far from each other in objectives, its ends among them."""
+    span = np.ptp(one.f, axis=0)
+    z = one.f / np.where(span > 0, span, 1.0)
+    chosen = list(dict.fromkeys(int(i) for i in z.argmin(axis=0)))
+    away = np.min([np.linalg.norm(z - z[i], axis=1) for i in chosen], axis=0)
+    while len(chosen) < most and away.max() > 0:
+        chosen.append(int(away.argmax()))
+        away = np.minimum(away, np.linalg.norm(z - z[chosen[-1]], axis=1))
+    return ModelSet(one.u[chosen], one.f[chosen])
+
+
+def _most_volume(f: np.ndarray, seen: np.ndarray, worst: np.ndarray) -> int:
+    """The row of f that adds most hypervolume to what was seen."""
+    import moocore
+
+    base = seen[nondominated(seen)]
+    return int(np.argmax([moocore.hypervolume(np.vstack([base, row]), ref=worst) for row in f]))
+
+
+class Reductions:
+    """How much the evaluation of a point would reduce the variance along the sets: covariances, conditioned as points are picked.
+
+    Attributes:
+        u: the points of the sets, then others that may be picked, then points that are known of.
+        weight: of the points of the sets; each set counts as much as any other.
+    """
+
+    def __init__(self, posterior: Posterior, sets: list[ModelSet], known: Known, span: np.ndarray, rng: np.random.Generator):
+        targets = np.concatenate([one.u for one in sets])
+        around = targets[rng.integers(0, len(targets), N_POOL)]
+        around = np.clip(around + AROUND * rng.standard_normal(around.shape), 0.0, 1.0)
+        others = np.concatenate([rng.random((N_POOL, targets.shape[1])), around])
+        self.u = np.concatenate([targets, others, known.pending, known.failed])
+        self.n_pickable = len(targets) + len(others)
+        self.weight = np.concatenate([np.full(len(one.u), 1 / len(one.u)) for one in sets])
+        self.covariances = np.array(covariances(posterior, self.u)) / span[:, None, None] ** 2
+        self.noise = (np.asarray(posterior.nugget) + 1e-10 * np.asarray(posterior.variance)) / span**2
+        self.left = np.ones(self.n_pickable, dtype=bool)
+        for row in range(self.n_pickable, len(self.u)):  # nothing can be learned any more where somebody looks already
+            self.condition(row)
+
+    @property
+    def variances(self) -> Float[np.ndarray, "n_objectives n"]:
+        """At each point, in units of the ranges squared."""
+        return np.maximum(np.diagonal(self.covariances, axis1=1, axis2=2), 0.0)
+
+    def condition(self, row: int) -> None:
+        """What would be known after an evaluation at this point."""
+        if row < self.n_pickable:
+            self.left[row] = False
+        column = self.covariances[:, :, row].copy()
+        total = np.maximum(column[:, row] + self.noise, 1e-16)
+        self.covariances -= column[:, :, None] * column[:, None, :] / total[:, None, None]
+
+    def most_informative(self) -> int:
+        """The point whose evaluation reduces the mean variance along the sets most, all objectives in units of their ranges."""
+        n = len(self.weight)
+        total = np.maximum(self.variances + self.noise[:, None], 1e-16)[:, : self.n_pickable]
+        gain = np.einsum("k,mkj->mj", self.weight, self.covariances[:, :n, : self.n_pickable] ** 2) / total
+        row = int(np.argmax(np.where(self.left, gain.sum(axis=0), -1.0)))
+        self.left[row] = False
+        return row
+
+
+def is_taken(u: np.ndarray, known: Known, picked: np.ndarray) -> bool:
+    """Whether the point was asked for before, or lies where an evaluation failed."""
+    places = np.concatenate([known.evaluated, known.pending, picked])
+    away, from_failed = (np.abs(points - u).max(axis=1).min(initial=np.inf) for points in (places, known.failed))
+    return bool(away < CLOSE or from_failed < CLOSE_TO_FAILED)
+
+
+def emptiest(known: Known, picked: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, " n_free"]:
+    """Of random places of the cube the one farthest from all points."""
+    taken = np.concatenate([known.evaluated, known.pending, known.failed, picked])
+    places = rng.random((N_PLACES, taken.shape[1]))
+    away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
+    return places[int(away.argmax())]

@@ -1,0 +1,174 @@
+"""`Surrogate`: the method of `minimize` for objectives that are expensive to evaluate."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, PyTree
+
+from ..bezier import Raveling
+from ..engines import Pool
+from ..feasible import feasible_set, raveling_of_bounds
+from ..flow import Reason, Result, Solution, Task
+from ..problems import Names
+from ..studies import Arrival, Plan
+from .driving import SearchMaker, Told, drive_search
+from .evaluating import as_flat
+from .search import DEFAULT_TOL, Search
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """A surface from some dozens of evaluations, without gradients, perhaps with noise; choose it where one takes long.
+
+    `bf.minimize(f, x0, bf.Surrogate(), bounds=(lower, upper), budget=80)`: f is evaluated at most `budget` times, within bounds
+    that must be finite. The surface is the Pareto set of Gaussian processes fitted to the evaluations, and `solution.error` is
+    how far their predictions were off before they saw the values. Of the arguments of `minimize`, x0 is None, one design, an
+    array of designs to evaluate first, or a pair `(X, F)` (also `solution.evaluated`) of designs with known values, which do not
+    count towards the budget; `tol` is the error in units of the objectives' ranges at which the search ends early.
+
+    Attributes:
+        batch: how many designs are chosen at a time.
+        noise: "auto", "none" or "some": whether the same design may have other values the next time.
+        timeout: seconds after which an evaluation counts as failed; None for any time.
+        retries: how often an evaluation that failed (it raised, was not finite, took too long, its worker died) is tried again
+            before it is left out.
+        in_flight: how many designs are evaluated at the same time at most; by default one batch after the other.
+    """
+
+    batch: int = 4
+    noise: str = "auto"
+    timeout: float | None = None
+    retries: int = 1
+    in_flight: int | None = None
+
+    def search(self, task: Task) -> Solution:
+        """What `minimize` calls."""
+        if task.budget is None:
+            raise ValueError("budget must be given with a Surrogate: the most evaluations that it may make")
+        began = time.perf_counter()
+        given = _read(task)
+        settings = {"seed": task.seed, "budget": task.budget, "noise": self.noise, "batch": self.batch}
+        settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
+        named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
+        values = given.values[0] if given.values else None
+        told = Told(tuple(given.known), tuple(given.values), tuple(given.x[: task.budget]))
+        n_objectives = len(values) if values is not None else given.n_objectives
+        maker = SearchMaker(given.sides, settings, named, n_objectives)
+        pool = Pool(as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries)
+        plan = Plan(task.budget, self.batch, self.in_flight, told.first)
+        search, stopped, failures = drive_search(task, maker, told, pool, plan)
+        solution = search.solution(given.raveling)
+        solution = replace(solution, stats=replace(solution.stats, seconds=time.perf_counter() - began))
+        return _with_failures(_explained(solution, search, stopped, task), failures)
+
+
+class Given(NamedTuple):
+    """What the user gave, as a search takes it.
+
+    Attributes:
+        raveling: the form of x.
+        sides: lower and upper bounds, flat.
+        names: of the problem, if it has any.
+        maximize: as given, else the problem's own.
+        transforms: likewise.
+        x: designs to evaluate first.
+        known: designs with known values.
+        values: these values.
+        n_objectives: how many there are, where the problem says so.
+    """
+
+    raveling: Raveling
+    sides: tuple[np.ndarray, np.ndarray]
+    names: Names | None
+    maximize: Any
+    transforms: Any
+    x: Float[np.ndarray, "n n_variables"]
+    known: Float[np.ndarray, "k n_variables"]
+    values: list[np.ndarray]
+    n_objectives: int | None = None
+
+
+def _read(task: Task) -> Given:
+    """Bounds, names and first designs, or an error in one line."""
+    own = {name: _own(task.objectives, name) for name in ("bounds", "names", "maximize", "transforms")}
+    bounds = own["bounds"] if task.bounds is None else task.bounds
+    x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
+    raveling = _form(bounds, x0, _own(task.objectives, "n_variables"))
+    box = feasible_set(bounds, None, raveling)
+    sides = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
+    names = own["names"] if isinstance(own["names"], Names) else None
+    directions = own["maximize"] if task.maximize is None else task.maximize
+    transforms = own["transforms"] if task.transforms is None else task.transforms
+    n_objectives = _own(task.objectives, "n_objectives") or (None if names is None else names.n_objectives)
+    return Given(raveling, sides, names, directions, transforms, *_first_designs(x0, raveling, sides), n_objectives)
+
+
+def _own(problem: Any, name: str) -> Any:
+    """What a problem says about itself; a method of that name is something else."""
+    found = getattr(problem, name, None)
+    return None if callable(found) else found
+
+
+def _form(bounds: Any, x0: Any, n_variables: int | None) -> Raveling:
+    """The form of x, from the bounds, else from a design."""
+    raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
+    if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
+        raveling = Raveling.of(x0)
+    if raveling is None:
+        raise ValueError(f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}")
+    return raveling
+
+
+def _first_designs(
+    x0: Any, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Designs to evaluate first, designs with known values, and these values."""
+    nothing = np.zeros((0, raveling.n_variables))
+    if x0 is None:
+        return nothing, nothing, []
+    if not isinstance(x0, tuple):
+        return np.clip(_rows(x0, raveling), *sides), nothing, []
+    known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
+    if values.ndim != 2 or len(values) != len(known):
+        raise ValueError(f"x0 must hold a row of values for each of {len(known)} designs, got shape {values.shape}")
+    return nothing, known, list(values)
+
+
+def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
+    """One design, or several with an axis in front, as rows."""
+    if raveling.is_vector:
+        rows = np.atleast_2d(np.asarray(x, dtype=float))
+    else:
+        several = Raveling.of(x).shapes != raveling.shapes
+        rows = np.atleast_2d(np.asarray(raveling.ravel(x, batch_axes=int(several)), dtype=float))
+    if rows.ndim != 2 or rows.shape[1] != raveling.n_variables:
+        raise ValueError(f"x0 must have {raveling.n_variables} numbers for each design, got shape {rows.shape}")
+    return rows
+
+
+def _with_failures(solution: Solution, failures: list[Arrival]) -> Solution:
+    """The solution with how many evaluations failed, and the first of them."""
+    if not failures:
+        return solution
+    first = failures[0]
+    words = f"{len(failures)} evaluations failed and were left out, the first at x = {first.x.tolist()}: {first.outcome.failure}"
+    listed = [{"x": one.x.tolist(), "failure": one.outcome.failure} for one in failures]
+    result = Result(solution.result.reason, f"{solution.result.message}; {words}")
+    return replace(solution, result=result, made_by={**solution.made_by, "failed": listed})
+
+
+def _explained(solution: Solution, search: Search, stopped: Reason | None, task: Task) -> Solution:
+    """The solution with the reason why no more evaluations were made."""
+    result = solution.result
+    if result.doubtful:
+        return solution
+    if stopped is not None:
+        reason, why = stopped, f"stopped before the budget of {task.budget} was spent"
+    elif search.done:
+        reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
+    else:
+        reason = Reason.ITERATION_LIMIT if task.tol is None else Reason.NOT_AT_TOLERANCE
+        why = f"the budget of {task.budget} was spent"
+    return replace(solution, result=Result(reason, f"{why}; {result.message}"))

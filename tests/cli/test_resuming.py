@@ -1,0 +1,103 @@
+"""`--checkpoint`, `resume`, `ask`, `tell` and Ctrl-C on the command line."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+import bezierflow as bf
+from bezierflow.cli import main
+from bezierflow.storage import read_journal
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_a_run_is_kept_and_goes_on_with_more_iterations(tmp_path):
+    solve = ("solve", "quadratic-2-2", "--method", "gradient-descent", "--samples", "8", "--degree", "2")
+    run(*solve, "--iterations", "3", "--checkpoint", tmp_path / "run")
+    run("resume", tmp_path / "run", "--iterations", "6", "-o", tmp_path / "a.bez")
+    run(*solve, "--iterations", "6", "-o", tmp_path / "b.bez")
+    one, other = (bf.load(tmp_path / name) for name in ("a.bez", "b.bez"))
+    assert (one.pareto_set.control_points == other.pareto_set.control_points).all()
+    assert one.stats.iterations == 6
+    assert "seed was 0 and is 1" in run(*solve, "--iterations", "6", "--seed", "1", "--checkpoint", tmp_path / "run", code=1)
+    assert "holds no run" in run("resume", tmp_path, code=1)
+
+
+def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
+    """The objectives say when they are at work, so that the interrupt comes in the middle of a run."""
+    (tmp_path / "mine.py").write_text(
+        "import time, numpy as np\nfrom pathlib import Path\ndef f(x):\n    time.sleep(0.005)\n"
+        f"    Path({str(tmp_path / 'at_work')!r}).touch()\n"
+        "    return np.array([np.sum((x - 1.0) ** 2), np.sum((x + 1.0) ** 2)])\n"
+    )
+    solve = ["solve", f"{tmp_path / 'mine.py'}:f", "--x0", "0,0", "--method", "gradient-descent", "--step-size", "0.01"]
+    options = ["--degree", "1", "--iterations", "40", "--checkpoint", str(tmp_path / "run"), "-o", str(tmp_path / "a.bez")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bezierflow.cli", *solve, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "run" / "0.bez").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 130, errors
+    assert "interrupted: ends after the step at hand" in errors
+    assert f"to go on: bf.resume({str(tmp_path / 'run')!r})" in errors
+    assert "interrupted after iteration" in output
+    assert bf.load(tmp_path / "a.bez").stats.iterations < 40
+    assert not [name for name in os.listdir(tmp_path / "run") if name.endswith(".part")]
+    found = bf.resume(tmp_path / "run", method=bf.lift(bf.GradientDescent(0.01), 1))
+    assert found.stats.iterations == 40
+    assert read_journal(tmp_path / "run" / "journal.jsonl")[-1]["kind"] in ("ended", "paused")
+
+
+def test_ask_and_tell(tmp_path):
+    folder, table = tmp_path / "study", tmp_path / "designs.csv"
+    assert "begin one with --bounds and --objectives" in run("ask", folder, code=2)
+    run("ask", folder, "-n", "3", "--bounds", "0,1:1,5", "--objectives", "cost,mass", "--budget", "9", "-o", table)
+    lines = table.read_text().splitlines()
+    assert lines[0] == "number,x1,x2"
+    rows = [f"{line},{number},{3 - number}" for number, line in enumerate(lines[1:])]
+    (tmp_path / "results.csv").write_text("\ufeffnumber,x1,x2,cost,mass\n" + "\n".join([*rows[:2], lines[3] + ",,"]) + "\n")
+    assert "3 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
+    assert "0 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
+    evaluations = bf.Study(folder).evaluations
+    assert [one.outcome.y for one in evaluations] == [(0.0, 3.0), (1.0, 2.0), None]
+    assert run("ask", folder).splitlines()[1].startswith("3,")
+    (tmp_path / "wrong.csv").write_text("number,cost\n3,1\n")
+    assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=1)
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_an_interrupt_is_a_request_and_a_second_one_is_not(second):
+    from bezierflow.interrupts import orderly_interrupts, raise_if_interrupted, was_interrupted
+
+    def interrupt() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with orderly_interrupts(), orderly_interrupts():
+            raise_if_interrupted()
+            interrupt()
+            assert was_interrupted()
+            if second:
+                with pytest.raises(KeyboardInterrupt):
+                    interrupt()
+            with pytest.raises(KeyboardInterrupt):
+                raise_if_interrupted()
+            raise_if_interrupted()  # once is enough
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+    finally:
+        signal.signal(signal.SIGINT, before)

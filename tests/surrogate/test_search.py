@@ -1,0 +1,192 @@
+"""The search for expensive objectives: asked, told, restored, and the surface that it ends in."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+import bezierflow as bf
+from bezierflow.surrogate.diagnosis import what_is_wrong
+from bezierflow.surrogate.held_out import HeldOut
+from bezierflow.surrogate.model_sets import properly_nondominated
+from bezierflow.surrogate.proposals import Known, emptiest, is_taken
+
+BOUNDS = ([-2.0, -1.0], [2.0, 3.0])
+
+
+def values(x):
+    """Distances to two points; the Pareto set is the segment between them. The second is maximized as its negative."""
+    x = np.asarray(x)
+    first, second = np.sum((x - [-1.0, 0.0]) ** 2, axis=-1), np.sum((x - [1.0, 1.0]) ** 2, axis=-1)
+    return np.stack([first, -second], axis=-1)
+
+
+def new(**settings):
+    return bf.Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 16, **settings})
+
+
+@cache
+def searched():
+    """A search of 16 evaluations, one of them failed, and what it was asked and told."""
+    search, told, memories = new(), [], []
+    while search.ledger.n_told < 16:
+        x = search.ask(4)
+        numbers = list(search.pending)
+        memories.append(json.dumps(search.memory))
+        for k in (2, 0, 3, 1):
+            y = None if numbers[k] == 5 else values(x[k])
+            search.tell(x[k], y)
+            told.append((numbers[k], x[k].tolist(), None if y is None else y.tolist()))
+    return search, told, memories
+
+
+@cache
+def solved():
+    return searched()[0].solution()
+
+
+def test_settings_told_points_and_memory_restore_the_next_points_to_the_last_bit():
+    """Also with memory from before the last evaluations were told, and with points in flight."""
+    search, told, memories = searched()
+    asked = [(number, x) for number, x, _ in sorted(told, key=lambda row: row[0])]
+    through_json = json.loads(json.dumps([search.settings, asked, told[:14]]))
+    restored = bf.Search.restore(*through_json, memory=json.loads(memories[-1]))
+    assert restored.settings == search.settings
+    assert sorted(restored.pending) == sorted(number for number, _, _ in told[14:])
+    for number, x, y in told[14:]:
+        restored.tell(x, y)
+        assert number not in restored.pending
+    assert restored.memory == search.memory
+    uninterrupted = bf.Search.restore(search.settings, asked, told, search.memory)
+    np.testing.assert_array_equal(restored.ask(3), uninterrupted.ask(3))
+
+
+def test_points_are_within_bounds_apart_from_each_other_and_from_failed_ones():
+    search, told, _ = searched()
+    x = np.array([row for _, row, _ in told])
+    u = search.domain.to_cube(x)
+    assert ((u >= 0) & (u <= 1)).all()
+    away = np.abs(u[:, None] - u[None]).max(axis=2)[np.triu_indices(len(u), 1)]
+    assert away.min() > 1e-3
+    assert int((~search.ledger.good).sum()) == 1
+    assert search.model().posterior.is_point.sum() == 15
+
+
+def test_the_surface_is_the_segment_and_its_error_is_that_of_predictions_before_evaluations():
+    solution, (search, told, _) = solved(), searched()
+    points = solution.spread(20)
+    along = np.clip((points.X - [-1.0, 0.0]) @ np.array([2.0, 1.0]) / 5, 0, 1)
+    exact = np.array([-1.0, 0.0]) + along[:, None] * np.array([2.0, 1.0])
+    assert np.abs(points.X - exact).max() < 0.05
+    np.testing.assert_allclose(points.F, values(points.X), atol=0.05)
+    errors = np.array([miss.error for miss in search.held_out.misses])
+    by_objective = np.sqrt(np.mean(errors**2, axis=0))
+    np.testing.assert_allclose(solution.error.by_objective, by_objective)
+    assert float(solution.error) > np.abs(points.F - values(points.X)).max() / 10  # not the flow's own estimate on the mean
+    y = np.array([row for _, _, row in told if row is not None])
+    np.testing.assert_array_equal(solution.evaluated.F, y)
+    dominated = [(((other[0] <= row[0]) & (other[1] >= row[1])) & (other != row).any()) for row in y for other in y]
+    np.testing.assert_array_equal(solution.evaluated.nondominated, ~np.reshape(dominated, (len(y), len(y))).any(axis=1))
+    assert (solution.front_std(points.t) > 0).all()
+
+
+def test_a_solution_of_a_surrogate_answers_after_a_file_as_before(tmp_path):
+    solution = solved()
+    solution.save(tmp_path / "found.bez")
+    loaded = bf.load(tmp_path / "found.bez")
+    t = solution.spread(5).t
+    np.testing.assert_allclose(loaded.front(t), solution.front(t), rtol=1e-12)
+    np.testing.assert_allclose(loaded.front_std(t), solution.front_std(t), rtol=1e-6)
+    np.testing.assert_array_equal(loaded.evaluated.X, solution.evaluated.X)
+    assert loaded.error.by_objective == solution.error.by_objective
+    choice = bf.decisions.best(solution, minimize="f1", subject_to={"f2": (-1.0, None)})
+    assert choice.f[1] >= -1.0 - 1e-6
+    assert "expected by a surrogate" in str(choice)
+    assert "surrogate" in bf.explore(solution, tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant():
+    calls = []
+
+    def one_constant(x):
+        calls.append(x)
+        return [values(x)[0], 5.0]
+
+    known = np.random.default_rng(0).uniform(*BOUNDS, (10, 2))
+    F = np.column_stack([values(known)[:, 0], np.full(10, 5.0)])
+    solution = bf.minimize(one_constant, (known, F), bf.Surrogate(batch=2), bounds=BOUNDS, maximize=[1], budget=2, tol=1e-9)
+    assert len(calls) == 2
+    assert len(solution.evaluated.F) == 12
+    assert solution.result.reason is bf.Reason.SUSPECT
+    assert "f2 was 5 in all 12 evaluations" in solution.result.message
+
+
+def test_degenerate_values_are_said():
+    x = np.random.default_rng(0).random((20, 2))
+    y = np.column_stack([x[:, 0], np.ones(20)])
+    names = bf.problems.Names(("cost", "mass"), ("a", "b"))
+    assert "mass was 1 in all 20 evaluations" in what_is_wrong(x, y, names)[0]
+    assert "all values were the same" in what_is_wrong(x, np.ones((20, 2)), names)[0]
+    y[:, 1] = x[:, 1]
+    assert what_is_wrong(x, y, names) == []
+    y[7, 1] = 1e6
+    (said,) = what_is_wrong(x, y, names)
+    assert said.startswith("mass was 1e+06 at x = ")
+
+
+def test_held_out_errors_calibrate_and_end_the_search():
+    held = HeldOut()
+    for number in range(6):
+        held = held.predicted(number, np.zeros(2), np.full(2, 0.01)).told(number, np.full(2, 0.03))
+    assert held.calibration == pytest.approx(3.0)
+    assert held.relative_error(np.ones(2), np.zeros(2)) == pytest.approx(0.03)
+    assert held.relative_error(np.ones(2), np.full(2, 0.03)) == pytest.approx(0.0, abs=1e-9)
+    for n in (8, 10, 12, 16):
+        held = held.noted(n, np.ones(2), np.zeros(2), 0.01, batch=4)
+    assert [round.n for round in held.rounds] == [8, 12, 16]
+    assert held.calm(0.031)
+    assert not held.calm(0.029)
+    assert HeldOut.from_dict(json.loads(json.dumps(held.to_dict()))) == held
+    assert held.predicted(9, np.zeros(2), np.ones(2)).told(9, np.full(2, np.nan)).misses == held.misses
+
+
+def test_places_that_are_taken_or_failed_are_left_for_the_emptiest():
+    known = Known(np.array([[0.1, 0.1]]), np.array([[0.9, 0.1]]), np.array([[0.5, 0.5]]))
+    picked = np.zeros((0, 2))
+    assert is_taken(np.array([0.1, 0.1005]), known, picked)
+    assert is_taken(np.array([0.9, 0.1]), known, picked)
+    assert is_taken(np.array([0.51, 0.5]), known, picked)
+    assert not is_taken(np.array([0.11, 0.1]), known, picked)
+    place = emptiest(known, picked, np.random.default_rng(0))
+    assert min(np.linalg.norm(place - other) for other in ([0.1, 0.1], [0.9, 0.1], [0.5, 0.5])) > 0.6
+
+
+def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
+    front = np.column_stack([np.linspace(0, 1, 11), np.linspace(1, 0, 11)])
+    tail = np.array([[-1e-4, 3.0], [-2e-4, 9.0]])
+    keep = properly_nondominated(np.concatenate([front, tail]))
+    assert keep[:11].all()
+    assert not keep[11:].any()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda: bf.Search(([0, 0], [1, np.inf]), 2), "bounds must be finite"),
+        (lambda: bf.Search(BOUNDS, 1), "n_objectives must be a whole number of at least 2"),
+        (lambda: bf.Search(BOUNDS, 2, noise="loud"), "noise must be one of"),
+        (lambda: bf.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"}), "bounds must be positive for x1"),
+        (lambda: new().ask(0), "n must be a whole number"),
+        (lambda: new().tell([0.0, 9.0], [1.0, 2.0]), "within the bounds"),
+        (lambda: new().tell([0.0, 0.0], [1.0]), "y must have 2 values"),
+        (lambda: new().solution(), "needs 4 evaluations"),
+        (lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS), "budget must be given"),
+        (lambda: bf.minimize(values, None, bf.Surrogate(), budget=9), "bounds must be given"),
+        (lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS, budget=9, degree=3), "degree=3 does not go"),
+    ],
+)
+def test_misuse_is_said_at_the_door(wrong, says):
+    with pytest.raises(ValueError, match=says):
+        wrong()
