@@ -50,17 +50,13 @@ def make(problem: Expensive) -> None:
     solution = bf.minimize(lambda x: jnp.stack(problem.formula(x, jnp)), None, bounds=problem.bounds)
     print(problem.name, solution.result, flush=True)
 
-    def points(n: int) -> np.ndarray:
-        if problem.n_objectives == 2:
-            return np.asarray(solution.spread(min(n, 4000)).F)
-        f = np.asarray(solution.spread(2000).F)
-        span = np.ptp(f, axis=0)
-        mixed = np.random.default_rng(0).dirichlet(np.ones(3), n)
-        triples = f[np.random.default_rng(1).integers(len(f), size=(n, 3))]
-        near = np.einsum("nk,nkm->nm", mixed, triples) + 0.02 * span * np.random.default_rng(2).normal(size=(n, 3))
-        return np.asarray(solution.pareto_set.front(solution.pareto_set.chart(near)))  # type: ignore[union-attr]
-
-    write(problem, points)
+    if problem.n_objectives == 2:
+        write(problem, lambda n: np.asarray(solution.spread(min(n, 4000)).F))
+        return
+    front = np.asarray(solution.spread(N_POINTS[3]).F)
+    ideal, nadir = front.min(axis=0), front.max(axis=0)
+    whole, box = bf.metrics.hypervolume(solution, nadir + 0.1 * (nadir - ideal)), float(np.prod(nadir - ideal))
+    save(problem, {"volume": float(whole) / box, "volume_error": whole.error / box}, front, ideal, nadir)
 
 
 def write(problem: Expensive, points: Callable[[int], np.ndarray]) -> None:

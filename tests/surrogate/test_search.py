@@ -23,14 +23,14 @@ def values(x):
 
 
 def new(**settings):
-    return bf.Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 16, **settings})
+    return bf.Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 12, **settings})
 
 
 @cache
 def searched():
-    """A search of 16 evaluations, one of them failed, and what it was asked and told."""
+    """A search of 12 evaluations, one of them failed, and what it was asked and told."""
     search, told, memories = new(), [], []
-    while search.ledger.n_told < 16:
+    while search.ledger.n_told < 12:
         x = search.ask(4)
         numbers = list(search.pending)
         memories.append(json.dumps(search.memory))
@@ -50,11 +50,11 @@ def test_settings_told_points_and_memory_restore_the_next_points_to_the_last_bit
     """Also with memory from before the last evaluations were told, and with points in flight."""
     search, told, memories = searched()
     asked = [(number, x) for number, x, _ in sorted(told, key=lambda row: row[0])]
-    through_json = json.loads(json.dumps([search.settings, asked, told[:14]]))
+    through_json = json.loads(json.dumps([search.settings, asked, told[:10]]))
     restored = bf.Search.restore(*through_json, memory=json.loads(memories[-1]))
     assert restored.settings == search.settings
-    assert sorted(restored.pending) == sorted(number for number, _, _ in told[14:])
-    for number, x, y in told[14:]:
+    assert sorted(restored.pending) == sorted(number for number, _, _ in told[10:])
+    for number, x, y in told[10:]:
         restored.tell(x, y)
         assert number not in restored.pending
     assert restored.memory == search.memory
@@ -70,7 +70,7 @@ def test_points_are_within_bounds_apart_from_each_other_and_from_failed_ones():
     away = np.abs(u[:, None] - u[None]).max(axis=2)[np.triu_indices(len(u), 1)]
     assert away.min() > 1e-3
     assert int((~search.ledger.good).sum()) == 1
-    assert search.model().posterior.is_point.sum() == 15
+    assert search.model().posterior.is_point.sum() == 11
 
 
 def test_the_surface_is_the_segment_and_its_error_is_that_of_predictions_before_evaluations():
