@@ -1,7 +1,7 @@
 """Runs the Python examples of every page while the site is built, and shows what they print below them.
 
-The blocks of a page run one after the other in one process, as a reader would type them. An example that fails ends the build. What
-a page printed is kept in `_build/examples` and used again while neither the page's code nor the package changed.
+The blocks of a page run one after the other in one process, as a reader would type them. An example that fails ends the build.
+What a page printed is kept in `_build/examples` and used again while neither the page's code nor the package changed.
 """
 
 import hashlib
@@ -76,12 +76,10 @@ def show(app: Sphinx, name: str, source: list[str]) -> None:
 
     def with_output(block: re.Match) -> str:
         lines = next(printed, "").rstrip().splitlines()
-        lines = [*lines[:LONGEST], "..."] if len(lines) > LONGEST else lines
-        return (
-            "\n".join([block.group(0), "", "```{code-block} text", ":class: printed", "", *lines, "```"])
-            if lines
-            else block.group(0)
-        )
+        if not lines:
+            return block.group(0)
+        shown = lines if len(lines) <= LONGEST else [*lines[:LONGEST], "..."]
+        return "\n".join([block.group(0), "", "```{code-block} text", ":class: printed", "", *shown, "```"])
 
     source[0] = BLOCK.sub(with_output, source[0])
 
