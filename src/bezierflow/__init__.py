@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from .atlas import BezierAtlas
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, Reason, Solution, lift, load, minimize
+    from .flow import AtlasFlow, Flow, LeastSquares, NormalFlow, PullBack, Reason, Solution, Stochastic, lift, load, minimize
     from .forms import HostFunction
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
-    from .simplex import Fixed, LowDiscrepancy, Uniform
+    from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
 
 _ROOMS = (
     "atlas",
@@ -42,11 +42,14 @@ _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
     "forms": ("HostFunction",),
-    "flow": ("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "Reason", "Solution", "lift", "load", "minimize"),
+    "flow": (
+        *("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "PullBack", "Reason", "Solution", "Stochastic"),
+        *("lift", "load", "minimize"),
+    ),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
-    "simplex": ("Fixed", "LowDiscrepancy", "Uniform"),
+    "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
 }
 
 __all__ = [
@@ -64,10 +67,13 @@ __all__ = [
     "Optax",
     "Optimistix",
     "ProximalGradient",
+    "PullBack",
     "Reason",
     "SciPy",
     "SmoothTchebycheff",
     "Solution",
+    "Stochastic",
+    "Stratified",
     "Uniform",
     "WeightedPower",
     "WeightedSum",

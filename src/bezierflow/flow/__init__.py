@@ -1,6 +1,7 @@
 """The heart: lifting a method (Algorithm 1), driving the flow, and the solution it ends in."""
 
 from .atlas_flow import AtlasFlow
+from .batches import Stochastic, average_along
 from .contract import AbstractFlow, Run
 from .drive import Iteration, drive
 from .front import FittedFront
@@ -9,10 +10,11 @@ from .local_error import local_error
 from .minimize import minimize
 from .normal_flow import NormalFlow
 from .raveling import Raveled, Raveling
-from .refit import AbstractRefit, LeastSquares
+from .refit import AbstractRefit, LeastSquares, PullBack
 from .result import Reason, Result, Stats
 from .solution import Origin, Solution, load
 from .spread import Points
+from .stochastic_flow import StochasticFlow, TrainingState
 from .weights_flow import WeightsFlow
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "NormalFlow",
     "Origin",
     "Points",
+    "PullBack",
     "Raveled",
     "Raveling",
     "Reason",
@@ -34,7 +37,11 @@ __all__ = [
     "Run",
     "Solution",
     "Stats",
+    "Stochastic",
+    "StochasticFlow",
+    "TrainingState",
     "WeightsFlow",
+    "average_along",
     "drive",
     "lift",
     "load",

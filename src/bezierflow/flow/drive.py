@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
-from ..evaluation import Objectives
 from ..forms import raise_failures
 from ..methods import Evaluations
 from .contract import AbstractFlow, History, Info, Run, State
@@ -46,7 +46,7 @@ Callback = Callable[[Iteration], bool | None]
 
 def drive(
     flow: AbstractFlow[State],
-    objectives: Objectives,
+    objectives: PyTree,
     state: State,
     n_iterations: int | None = None,
     callback: Callback | None = None,

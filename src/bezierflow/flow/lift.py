@@ -1,19 +1,20 @@
 """Lifting: from a single-objective method A to the multi-objective method M(A). This is Algorithm 1 of the paper."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import BezierSimplex, basis
 from ..compilation import NO_NESTED_THREADS
 from ..evaluation import Objectives
 from ..feasible import FeasibleSet
-from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations
+from ..methods import AbstractGradientMethod, AbstractMethod, Evaluations, GradientDescent
 from ..normal import ErrorEstimate
 from ..precision import on_host
 from ..problems import Names
@@ -22,8 +23,9 @@ from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches
 from .contract import AbstractFlow, History, Info, Run, total
 from .reference import find_reference
-from .refit import AbstractRefit, LeastSquares
+from .refit import AbstractRefit, PullBack, suitable_refit
 from .result import Reason, Result
+from .stochastic_flow import StochasticFlow
 from .verdict import judge, locate_non_finite, why_not_verified
 
 CALM_ITERATIONS = 3
@@ -92,7 +94,7 @@ class Flow(AbstractFlow[FlowState]):
     degree: int = eqx.field(static=True)
     sampler: AbstractSampler | None
     scalarization: AbstractScalarization
-    refit: AbstractRefit
+    refit: AbstractRefit | None
     tol: np.ndarray = eqx.field(converter=np.asarray, default=0.0)
     bounds: FeasibleSet | None = None
 
@@ -112,15 +114,26 @@ class Flow(AbstractFlow[FlowState]):
         return self.sampler.n_samples
 
     def for_objectives(self, n_objectives: int) -> "Flow":
-        """This flow with its sampler settled and its sizes checked for a problem with that many objectives."""
+        """This flow with its sampler and its refit settled and its sizes checked for a problem with that many objectives."""
         sampler = Fixed(quadrature_nodes(n_objectives, self.degree)) if self.sampler is None else self.sampler
         needed = n_controls(n_objectives, self.degree)
-        if sampler.n_samples < needed:
+        refit = suitable_refit(sampler.n_samples, needed) if self.refit is None else self.refit
+        by_gradients = isinstance(refit, PullBack) and isinstance(self.method, AbstractGradientMethod | GradientDescent)
+        if sampler.n_samples < needed and not by_gradients:
             raise ValueError(
                 f"sampler draws n_samples={sampler.n_samples} points an iteration, fewer than the {needed} control points of "
-                f"degree {self.degree} with {n_objectives} objectives; draw at least {needed} or lower the degree"
+                f"degree {self.degree} with {n_objectives} objectives; draw at least {needed}, lower the degree, "
+                "or take GradientDescent or Optax with refit=PullBack()"
             )
-        return eqx.tree_at(lambda flow: flow.sampler, self, sampler, is_leaf=lambda leaf: leaf is None)
+        return replace(self, sampler=sampler, refit=refit)
+
+    def stochastic(self, shared: PyTree = None, split: bool = False) -> StochasticFlow:
+        """The same lifting for objectives that are known by batches; `StochasticFlow` explains `shared` and `split`."""
+        if not isinstance(self.method, AbstractGradientMethod):
+            raise TypeError(
+                f"method must be a rule on gradients to follow batches, such as Optax(optax.adam(1e-3)), got {self.method!r}"
+            )
+        return StochasticFlow(self.method, self.degree, self.sampler, self.scalarization, self.refit, shared, split)
 
     def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["Flow", BezierSimplex, Evaluations]:
         """The flow with sampler and reference settled, and its start P^(1) at the flow's degree."""
@@ -165,7 +178,7 @@ class Flow(AbstractFlow[FlowState]):
             move = self._follow_rule if isinstance(self.method, AbstractGradientMethod) else self._move_points
             moved, method_state, evaluations = move(objectives, t, weights, Z, x, state)
             moved = self._clipped(moved)
-            P_next = self.refit(Z, weights, moved, P)
+            P_next = self._refitted(Z, weights, moved, P)
 
         # A gradient can be finite where its objective is not. The values cost nothing: gradients compute them on the way.
         values = jax.vmap(objectives)(x)
@@ -273,6 +286,10 @@ class Flow(AbstractFlow[FlowState]):
         assert self.sampler is not None
         return self.sampler(key, n_objectives)
 
+    def _refitted(self, Z: Array, weights: Array, values: Array, previous: Array) -> Array:
+        assert self.refit is not None
+        return self.refit(Z, weights, values, previous)
+
     @property
     def _moves_control_points(self) -> bool:
         """Whether lines 5 and 6 are a rule on the control points, which no bounds hold."""
@@ -300,7 +317,7 @@ class Flow(AbstractFlow[FlowState]):
         def refitted(values, previous):
             if not _is_field(previous):
                 return values
-            flat = self.refit(Z, weights, values.reshape(len(values), -1), previous.reshape(len(previous), -1))
+            flat = self._refitted(Z, weights, values.reshape(len(values), -1), previous.reshape(len(previous), -1))
             return flat.reshape(previous.shape)
 
         method_state = _shared(jax.tree.map(refitted, at_t, state.method_state))
@@ -312,7 +329,7 @@ class Flow(AbstractFlow[FlowState]):
         assert isinstance(self.method, AbstractGradientMethod)
         P = state.surface.control_points
         G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
-        G_P = self.refit(Z, weights, G, jnp.zeros_like(P))
+        G_P = self._refitted(Z, weights, G, jnp.zeros_like(P))
         P_next, method_state = self.method.update(G_P, P, state.method_state)
         return P_next, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
 
@@ -326,7 +343,7 @@ class Flow(AbstractFlow[FlowState]):
         G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
         at_t = jax.tree.map(lambda leaf: Z @ leaf if jnp.shape(leaf) == P.shape else leaf, state.method_state)
         moved, _ = self.method.update(G, x, at_t)
-        _, method_state = self.method.update(self.refit(Z, weights, G, jnp.zeros_like(P)), P, state.method_state)
+        _, method_state = self.method.update(self._refitted(Z, weights, G, jnp.zeros_like(P)), P, state.method_state)
         return moved, method_state, Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state)))
 
 
@@ -374,7 +391,9 @@ def lift(
         sampler: where t is drawn: `Uniform(100)` is the paper's, N = 100 fresh points each iteration. The default takes the
             same near-optimal nodes each iteration, which is more accurate with fewer points.
         scalarization: what A minimizes at t; the default is the paper's `WeightedSum()`.
-        refit: how P is refitted to the moved points; the default is the paper's `LeastSquares()`.
+        refit: how P follows the moved points: the paper's `LeastSquares()`, or `PullBack()`. By default the former where N is at
+            least the number of control points, else the latter, which suits gradient descent and optax. On batches
+            (`stochastic`) it is always the latter, unless a refit is named.
     """
     if not isinstance(method, AbstractMethod):
         raise TypeError(
@@ -385,7 +404,7 @@ def lift(
         raise ValueError(f"degree must be a whole number of at least 1, got {degree!r}")
     if sampler is not None and not isinstance(sampler, AbstractSampler):
         raise TypeError(f"sampler must be a sampler such as Uniform(100), got {sampler!r}")
-    return Flow(method, int(degree), sampler, scalarization or WeightedSum(), refit or LeastSquares())
+    return Flow(method, int(degree), sampler, scalarization or WeightedSum(), refit)
 
 
 def _is_field(leaf: Any) -> bool:

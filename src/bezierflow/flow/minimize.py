@@ -14,6 +14,7 @@ from ..precision import double_precision
 from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
+from .batches import Stochastic
 from .checks import check_n_iterations, check_tol
 from .contract import AbstractFlow
 from .drive import Callback, shaped
@@ -25,6 +26,7 @@ from .result import Stats
 from .routes import Ended, Routes
 from .solution import Origin, Solution
 from .solver_side import Chosen, Transforms
+from .training import Settings, train
 from .weights_flow import WeightsFlow
 
 LIFTED_TOL = 1e-8
@@ -66,7 +68,8 @@ def minimize(  # noqa: PLR0913
     Args:
         objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy, torch or plain Python; a
             problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host; derivatives that nobody
-            gives are finite differences, which `made_by["objectives"]` says.
+            gives are finite differences, which `made_by["objectives"]` says. `Stochastic(f, batches)` stands for objectives
+            f(x, batch), which a lifted optimizer of optax trains.
         x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is at tolerance is kept, after a
             look at a dozen points. The run of a solution that was stopped (by its callback, Ctrl-C, its budget, its number of
             iterations) goes on where it was, with the same objectives and flow. A point outside of the bounds is clipped to
@@ -109,6 +112,11 @@ def minimize(  # noqa: PLR0913
     began = time.perf_counter()
     n_iterations = check_n_iterations(n_iterations)
     check_tol(tol)
+    if isinstance(objectives, Stochastic):
+        _refuse_with_batches(bounds=bounds, constraints=constraints, maximize=maximize, transforms=transforms, tol=tol)
+        _refuse_with_batches(parametrization=parametrization, max_degree=max_degree, budget=budget, x_scale=x_scale)
+        _refuse_with_batches(jac=jac, hess=hess, vectorized=vectorized or None)
+        return train(objectives, x0, Settings(method, degree, n_iterations, seed, callback, progress))
     automatic = isinstance(method, str | NormalFlow)
     if not automatic:
         _refuse(x_scale=x_scale)
@@ -201,3 +209,9 @@ def _refuse(**settings: Any) -> None:
     for name, value in settings.items():
         if value is not None:
             raise ValueError(f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its settings along')
+
+
+def _refuse_with_batches(**settings: Any) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            raise ValueError(f"{name}={value!r} does not go with objectives that are known by batches; leave it out")

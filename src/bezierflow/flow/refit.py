@@ -1,8 +1,9 @@
-"""How a surface is refitted to moved points."""
+"""How a surface follows moved points: by a refit, or by pulling their displacements back to the control points."""
 
 import abc
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..bezier import least_squares
@@ -37,3 +38,28 @@ class LeastSquares(AbstractRefit):
     ) -> Float[Array, "n_controls width"]:
         """The least-squares control points."""
         return previous + least_squares(design, values - design @ previous, weights)
+
+
+class PullBack(AbstractRefit):
+    """P + ZᵀΩ(X − ZP)/Σω: displacements are pulled back to the control points. Any number of points N will do.
+
+    Applied to gradients G it gives ZᵀΩG/Σω, the sample mean of ∇_P f(b(t|P)|t) = z(t) ∇f(b(t|P)|t)ᵀ: a rule on gradients then
+    descends on the control points of E_t[f(b(t|P)|t)], as stochastic gradient descent does on weights. `LeastSquares` multiplies
+    the same matrix by (ZᵀΩZ)⁻¹, which exists from N = n_controls on.
+    """
+
+    def __call__(
+        self,
+        design: Float[Array, "n_samples n_controls"],
+        weights: Float[Array, " n_samples"],
+        values: Float[Array, "n_samples width"],
+        previous: Float[Array, "n_controls width"],
+    ) -> Float[Array, "n_controls width"]:
+        """The control points after one step towards the points."""
+        shares = weights / jnp.sum(weights)
+        return previous + design.T @ (shares[:, None] * (values - design @ previous))
+
+
+def suitable_refit(n_samples: int, n_controls: int) -> AbstractRefit:
+    """The refit where nobody names one: least squares where N points determine it, else the pull-back."""
+    return LeastSquares() if n_samples >= n_controls else PullBack()

@@ -17,6 +17,7 @@ class Reason(enum.Enum):
     INTERRUPTED = "interrupted"
     NOT_AT_TOLERANCE = "not at tolerance"
     SUSPECT = "suspect"
+    OUT_OF_BATCHES = "out of batches"
 
 
 @dataclass(frozen=True)

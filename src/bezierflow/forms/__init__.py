@@ -4,7 +4,7 @@ from .bridge import Bridge, bridges, raise_failures
 from .differences import Differences
 from .host import HostFunction, TorchFunction
 from .pymoo_problem import from_pymoo, is_pymoo
-from .raveled import Raveled
+from .raveled import Raveled, as_vector
 from .reading import Domain, Form, domain_around, read_function
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "HostFunction",
     "Raveled",
     "TorchFunction",
+    "as_vector",
     "bridges",
     "domain_around",
     "from_pymoo",

@@ -1,9 +1,9 @@
 """Any optax optimizer as a method."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import equinox as eqx
-from jaxtyping import Array, PyTree
+from jaxtyping import PyTree
 
 from .method import AbstractGradientMethod
 
@@ -26,13 +26,13 @@ class Optax(AbstractGradientMethod):
             raise TypeError(f"optimizer must be an optax optimizer such as optax.adam(1e-2), got {optimizer!r}")
         self.optimizer = optimizer
 
-    def init(self, x: Array) -> PyTree:
+    def init(self, x: PyTree) -> PyTree:
         """The optimizer's own state."""
         return self.optimizer.init(x)
 
-    def update(self, gradient: Array, x: Array, state: PyTree) -> tuple[Array, PyTree]:
+    def update(self, gradient: PyTree, x: PyTree, state: PyTree) -> tuple[PyTree, PyTree]:
         """One optax update."""
         import optax
 
         updates, state = self.optimizer.update(gradient, state, x)
-        return cast(Array, optax.apply_updates(x, updates)), state
+        return optax.apply_updates(x, updates), state

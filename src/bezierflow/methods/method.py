@@ -54,8 +54,8 @@ class AbstractGradientMethod(AbstractMethod):
     """
 
     @abc.abstractmethod
-    def update(self, gradient: Array, x: Array, state: PyTree) -> tuple[Array, PyTree]:
-        """Where x moves to when its gradient is this, and the state after it. x may be of any shape."""
+    def update(self, gradient: PyTree, x: PyTree, state: PyTree) -> tuple[PyTree, PyTree]:
+        """Where x moves to when its gradient is this, and the state after it. x is an array, or a pytree in training."""
 
     def step(self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree) -> tuple[Array, PyTree]:
         """One application of the rule to a single point."""

@@ -39,7 +39,8 @@ class Names:
             object.__setattr__(self, field.name, _as_texts(getattr(self, field.name), field.name))
         for kind in ("objectives", "variables"):
             texts = getattr(self, kind)
-            repeated = next((text for text in texts if texts.count(text) > 1), None)
+            distinct = len(set(texts)) == len(texts)  # names of a million variables are not compared one by one
+            repeated = None if distinct else next(text for text in texts if texts.count(text) > 1)
             if repeated is not None:
                 raise ValueError(f"{kind} must have distinct names, got {repeated!r} more than once in {texts}")
         for names, given, kind in (

@@ -13,8 +13,8 @@ from .indices import (
 )
 from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
 from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
-from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, tangent_basis, uniform
-from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Uniform
+from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, stratified, tangent_basis, uniform
+from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Stratified, Uniform
 
 __all__ = [
     "AbstractSampler",
@@ -23,6 +23,7 @@ __all__ = [
     "Nearest",
     "Nodes",
     "SmoothMap",
+    "Stratified",
     "Uniform",
     "check_face",
     "check_on_simplex",
@@ -49,6 +50,7 @@ __all__ = [
     "quadrature_nodes",
     "raised_positions",
     "spread_nodes",
+    "stratified",
     "support",
     "tangent_basis",
     "uniform",

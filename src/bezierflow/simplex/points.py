@@ -62,6 +62,19 @@ def _shifted(key: Array, cube: Float[Array, "n dimension"]) -> Float[Array, "n n
     return from_cube((cube + shift) % 1.0)
 
 
+@partial(jax.jit, static_argnums=(1, 2))
+def stratified(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
+    """`n` points of Δ^{M−1} by Latin hypercube sampling: u_ij = (π_j(i) + U_ij)/n, carried over by `from_cube`.
+
+    The π_j are random permutations, so that along every coordinate of the cube each of n slices of equal measure has one point
+    (McKay, Beckman and Conover 1979). Every point is uniformly distributed, so averages stay unbiased.
+    """
+    for_slices, for_places = jax.random.split(key)
+    keys = jax.random.split(for_slices, n_objectives - 1)
+    slices = jax.vmap(lambda key: jax.random.permutation(key, n), out_axes=1)(keys) if n_objectives > 1 else jnp.zeros((n, 0))
+    return from_cube((slices + jax.random.uniform(for_places, (n, n_objectives - 1))) / n)
+
+
 def grid(n_objectives: int, resolution: int) -> Float[np.ndarray, "n n_objectives"]:
     """The regular grid d/resolution over all multi-indices d ∈ N^M_resolution, in the canonical order."""
     if resolution < 1:

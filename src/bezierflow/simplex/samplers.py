@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .nodes import Nodes
-from .points import check_on_simplex, low_discrepancy, uniform
+from .points import check_on_simplex, low_discrepancy, stratified, uniform
 
 
 class AbstractSampler(eqx.Module):
@@ -60,6 +60,24 @@ class LowDiscrepancy(AbstractSampler):
     def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
         """Fresh points, equal weights."""
         return low_discrepancy(key, self.n, n_objectives), jnp.ones(self.n)
+
+
+class Stratified(AbstractSampler):
+    """N points, one in each of N slices of equal measure along every coordinate: for the few points of a training step."""
+
+    n: int = eqx.field(static=True)
+
+    def __init__(self, n: int):
+        self.n = _check_count(n)
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        return self.n
+
+    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
+        """Fresh points, equal weights."""
+        return stratified(key, self.n, n_objectives), jnp.ones(self.n)
 
 
 class Fixed(AbstractSampler):
