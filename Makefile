@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv browser demo test lint format bench contest clean
+.PHONY: help venv browser demo test lint format bench contest docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,14 @@ lint: $(VENV)/.lint  ## ruff and pyright
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs  ## build the documentation site, running every example on its pages (docs/_build/html/index.html)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo 'open docs/_build/html/index.html'
 
 $(VENV)-peers/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-peers

@@ -1,0 +1,45 @@
+"""The documentation site: `make docs` builds it, runs every example on its pages, and asks nothing of the network."""
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "site"))
+
+project = "bezierflow"
+author = "The bezierflow developers"
+release = metadata.version("bezierflow")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx-mathjax-offline",
+    "sphinx_copybutton",
+    "run_examples",
+    "room_pages",
+]
+exclude_patterns = ["_build", "site", "figures"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+html_theme = "furo"
+html_title = "bezierflow"
+html_static_path = ["site/static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {"navigation_with_keys": True}
+
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+
+copybutton_prompt_text = r"\$ |>>> "
+copybutton_prompt_is_regexp = True
+
+# Shape strings of jaxtyping are not forward references, and pages of the repository outside docs/ are not pages of the site.
+suppress_warnings = ["sphinx_autodoc_typehints.forward_reference", "ref.python"]
