@@ -11,6 +11,7 @@ from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
+from ..evaluation import Objectives
 from ..forms import raise_failures
 from ..interrupts import raise_if_interrupted
 from ..methods import Evaluations

@@ -69,7 +69,7 @@ class Stratified(AbstractSampler):
     n: int = eqx.field(static=True)
 
     def __init__(self, n: int):
-        self.n = _check_count(n)
+        self.n = read_count(n, "n", 1)
 
     @property
     def n_samples(self) -> int:
