@@ -28,8 +28,8 @@ def test_a_run_is_kept_and_goes_on_with_more_iterations(tmp_path):
     one, other = (bf.load(tmp_path / name) for name in ("a.bez", "b.bez"))
     assert (one.pareto_set.control_points == other.pareto_set.control_points).all()
     assert one.stats.iterations == 6
-    assert "seed was 0 and is 1" in run(*solve, "--iterations", "6", "--seed", "1", "--checkpoint", tmp_path / "run", code=1)
-    assert "holds no run" in run("resume", tmp_path, code=1)
+    assert "seed was 0 and is 1" in run(*solve, "--iterations", "6", "--seed", "1", "--checkpoint", tmp_path / "run", code=2)
+    assert "holds no run" in run("resume", tmp_path, code=2)
 
 
 def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
@@ -73,7 +73,7 @@ def test_ask_and_tell(tmp_path):
     assert [one.outcome.y for one in evaluations] == [(0.0, 3.0), (1.0, 2.0), None]
     assert run("ask", folder).splitlines()[1].startswith("3,")
     (tmp_path / "wrong.csv").write_text("number,cost\n3,1\n")
-    assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=1)
+    assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
 
 
 @pytest.mark.parametrize("second", [False, True])

@@ -138,7 +138,7 @@ def test_new_bounds_compile_nothing_anew():
     bf.minimize(counted, np.zeros(3), flow, bounds=(LOWER, UPPER), n_iterations=3)
     before = len(traces)
     bf.minimize(counted, np.zeros(3), flow, bounds=(LOWER - 0.1, UPPER), n_iterations=3)
-    assert len(traces) - before <= 1  # the check of the objectives
+    assert len(traces) - before <= 2  # the check of the objectives: traced, and at a NumPy array
 
 
 def test_pytrees_with_bounds_of_the_same_form():

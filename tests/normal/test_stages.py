@@ -32,7 +32,7 @@ def farthest(problem, surface, n=300):
         (SkewMED(5), 1e-8, 250, 120),
         (SkewMMD(3), 1e-7, 150, 500),
         (Fonseca(10), 1e-8, 60, 20),
-        (Warped(ScaledMED()), 1e-6, 200, 900),
+        (Warped(ScaledMED()), 1e-6, 350, 900),  # half of the Hessians follow eight wells that probes hint at
     ],
     ids=["scaled-MED", "skew-3MED", "skew-5MED", "skew-3MMD", "Fonseca", "warped"],
 )
@@ -134,7 +134,7 @@ def test_an_unbounded_objective_is_flagged():
 @pytest.mark.parametrize("settings", [{"degree": 0}, {"degree": "high"}, {"tol": 0.0}, {"max_degree": 0}])
 @pytest.mark.usefixtures("unchecked")
 def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ValueError, match=next(iter(settings))):
+    with pytest.raises((TypeError, ValueError), match=next(iter(settings))):
         Settings(**settings)
 
 

@@ -11,7 +11,6 @@ from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
-from ..evaluation import Objectives
 from ..forms import raise_failures
 from ..interrupts import raise_if_interrupted
 from ..methods import Evaluations
@@ -73,13 +72,13 @@ def drive(  # noqa: PLR0913
     state of the last pause, and so does the `part` of a checkpoint, whatever ends the run; where the part has a state already,
     the run goes on from there.
     """
-    part, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
-    at = _Reached.begun(part.restore(flow, objectives, state))
-    part.keep(flow, objectives, at.ended(None))
+    kept, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
+    at = _Reached.begun(kept.restore(flow, objectives, state))
+    kept.keep(flow, objectives, at.ended(None))
     stopped, most = None, 1
     if _is_stopped(callback, flow, at, raveling):
         return at.ended(Reason.STOPPED)
-    with progress_bar(progress, n_iterations, "flow") as update, _kept_at_the_end(part, flow, objectives, lambda: at):
+    with progress_bar(progress, n_iterations, "flow") as update, _kept_at_the_end(kept, flow, objectives, lambda: at):
         try:
             while not flow.done(at.state):
                 if at.number >= limit:
@@ -91,8 +90,8 @@ def drive(  # noqa: PLR0913
                 raise_failures(objectives)
                 made, info = _last(piece)
                 at = at.after(state, piece, made)
-                if part.is_due:
-                    part.keep(flow, objectives, at.ended(None))
+                if kept.is_due:
+                    kept.keep(flow, objectives, at.ended(None))
                 update(at.number, _words(info))
                 if made and callback is not None:
                     if callback(Iteration(at.number, shaped(flow.surface(state), raveling), flow.evaluations(state), info)):
@@ -134,7 +133,7 @@ def _words(info: Info) -> str:
 
 @contextmanager
 def _kept_at_the_end(
-    part: Part | Nowhere, flow: AbstractFlow, objectives: Objectives, reached: Callable[[], _Reached]
+    part: Part | Nowhere, flow: AbstractFlow, objectives: PyTree, reached: Callable[[], _Reached]
 ) -> Iterator[None]:
     """Whatever ends the block, the part keeps what was reached."""
     try:

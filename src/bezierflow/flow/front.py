@@ -79,12 +79,14 @@ def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degr
     at_nodes, truth = values[: len(nodes)], values[len(nodes) :]
     scale = np.ptp(truth, axis=0) + np.finfo(float).tiny
     best: FittedFront | None = None
+    least = np.inf
     for current in degrees:
         surface = fit(nodes, at_nodes, current)
         miss = np.abs(np.asarray(surface(held_out)) - truth)
         candidate = FittedFront(surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0))
-        if best is None or (candidate.max / scale).max() < (best.max / scale).max():
-            best = candidate
+        even = float((miss[:HELD_OUT].max(axis=0) / scale).max())
+        if best is None or even < least:
+            best, least = candidate, even
         if (best.max / scale).max() <= RELATIVE_TOL:
             break
     assert best is not None

@@ -21,7 +21,7 @@ from ..problems import Names
 from ..quiet import quiet
 from .auto_flow import AUTO_TOL, AbstractAutoFlow
 from .batches import Stochastic
-from .checkpoint import open_checkpoint
+from .checkpoint import Checkpoint, open_checkpoint
 from .checks import Limits, check_switches, is_single, read_limits
 from .contract import AbstractFlow
 from .drive import Callback, shaped
@@ -138,10 +138,7 @@ def minimize(  # noqa: PLR0913
     began = time.perf_counter()
     forget_programs()
     if isinstance(objectives, Stochastic):
-        _refuse_with_batches(bounds=bounds, constraints=constraints, maximize=maximize, transforms=transforms, tol=tol)
-        _refuse_with_batches(parametrization=parametrization, max_degree=max_degree, budget=budget, x_scale=x_scale)
-        _refuse_with_batches(jac=jac, hess=hess, vectorized=vectorized or None, checkpoint=checkpoint, executor=executor)
-        return train(objectives, x0, Settings(method, degree, n_iterations, seed, callback, progress))
+        return _train(arguments, callback, progress, checkpoint=checkpoint, executor=executor)
     if isinstance(method, SearchMethod):
         return method.search(search_task(arguments, callback, progress, executor, checkpoint))
     if executor is not None:
@@ -151,17 +148,49 @@ def minimize(  # noqa: PLR0913
         _refuse(x_scale=x_scale)
     given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, maximize, transforms, x_scale, automatic)
     with double_precision(), orderly_interrupts(), open_checkpoint(checkpoint, every, arguments) as kept:
-        problem = read_problem(given)
-        if kept is not None:
-            kept.check(problem)
-        flow = _blurred(_within(_flow(arguments, problem.start.degree), problem.feasible), problem, tol)
-        flow = _in_single(flow, x0)
-        paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
-        ended = Routes(problem, flow, n_iterations, seed, callback, progress, paused, kept).solve().noted(problem.note)
-        solution = replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
-        if kept is not None:
-            kept.end(partial(solution.save, estimate=False), solution.result, solution.paused is not None)
-        return solution
+        return _solve(arguments, given, kept, (callback, progress), began)
+
+
+def _solve(
+    arguments: dict[str, Any], given: Given, kept: Checkpoint | None, watched: tuple[Callback | None, bool], began: float
+) -> Solution:
+    """The solution of a problem with exact objectives, by any flow."""
+    problem, x0, seed = read_problem(given), given.x0, arguments["seed"]
+    if kept is not None:
+        kept.check(problem)
+    flow = _blurred(_within(_flow(arguments, problem.start.degree), problem.feasible), problem, arguments["tol"])
+    flow = _in_single(flow, x0)
+    paused = x0.paused if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == given.objectives else None
+    ended = Routes(problem, flow, arguments["n_iterations"], seed, *watched, paused, kept).solve().noted(problem.note)
+    solution = replace(_solution(problem, ended, seed, began), paused=ended.paused(given.objectives))
+    if kept is not None:
+        kept.end(partial(solution.save, estimate=False), solution.result, solution.paused is not None)
+    return solution
+
+
+ONLY_EXACT = (
+    *(
+        "bounds",
+        "constraints",
+        "maximize",
+        "transforms",
+        "tol",
+        "parametrization",
+        "max_degree",
+        "budget",
+        "x_scale",
+        "jac",
+        "hess",
+    ),
+)
+"""Arguments that do not go with objectives that are known by batches."""
+
+
+def _train(arguments: dict[str, Any], callback: Callback | None, progress: bool, **others: Any) -> Solution:
+    """A surface that is trained on batches."""
+    _refuse_with_batches(**{name: arguments[name] for name in ONLY_EXACT}, vectorized=arguments["vectorized"] or None, **others)
+    own = (arguments[name] for name in ("method", "degree", "n_iterations", "seed"))
+    return train(arguments["objectives"], arguments["x0"], Settings(*own, callback, progress))
 
 
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:

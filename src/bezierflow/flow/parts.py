@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from jaxtyping import PyTree
 
-from ..evaluation import Objectives
 from ..storage import Decoder, Encoder, read_checked, tell, write_checked
 from .atlas_flow import AtlasFlow
 from .continuing import with_budget
@@ -28,7 +28,7 @@ class Part:
         self._kept: int | None = None
         self._due = 0.0
 
-    def restore(self, flow: AbstractFlow[State], objectives: Objectives, state: State) -> Run[State]:
+    def restore(self, flow: AbstractFlow[State], objectives: PyTree, state: State) -> Run[State]:
         """The flow as the file has it; as `state`, before its first iteration, where there is none."""
         if not self.path.exists():
             return Run(state, None, 0, {})
@@ -51,7 +51,7 @@ class Part:
         """Whether it is time for a new file."""
         return time.monotonic() >= self._due
 
-    def keep(self, flow: AbstractFlow[State], objectives: Objectives, run: Run[State]) -> None:
+    def keep(self, flow: AbstractFlow[State], objectives: PyTree, run: Run[State]) -> None:
         """Writes the file, unless it has this state. The first one must succeed; a later one that fails is reported."""
         first = self._kept is None
         if self._kept == run.iterations:
@@ -73,15 +73,15 @@ class Nowhere:
 
     is_due = False
 
-    def restore(self, flow: AbstractFlow[State], objectives: Objectives, state: State) -> Run[State]:
+    def restore(self, flow: AbstractFlow[State], objectives: PyTree, state: State) -> Run[State]:
         """The flow before its first iteration."""
         return Run(state, None, 0, {})
 
-    def keep(self, flow: AbstractFlow[State], objectives: Objectives, run: Run[State]) -> None:
+    def keep(self, flow: AbstractFlow[State], objectives: PyTree, run: Run[State]) -> None:
         """Nothing."""
 
 
-def _described(flow: AbstractFlow, objectives: Objectives, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+def _described(flow: AbstractFlow, objectives: PyTree, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
     encoder = Encoder(known(flow, objectives))
     leaves = jax.tree.leaves(run.state)
     manifest = {
@@ -100,6 +100,6 @@ def _later(path: Path) -> list[Path]:
     return [other for other in path.parent.glob("*.bez") if other.stem.isdigit() and int(other.stem) > int(path.stem)]
 
 
-def known(flow: AbstractFlow, objectives: Objectives) -> dict[str, object]:
+def known(flow: AbstractFlow, objectives: PyTree) -> dict[str, object]:
     """What a state refers to and a file cannot hold."""
     return {"objectives": objectives, **({"feasible": flow.feasible} if isinstance(flow, AtlasFlow) else {})}

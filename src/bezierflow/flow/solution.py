@@ -432,6 +432,8 @@ def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLi
 def _flagged(stored: Solution) -> Solution:
     """The same with a flag where the front in the file is far from the objectives, which nobody has given."""
     error, front = stored.known_error, stored.known_front
+    if stored.made_by.get("method") == "from_points":  # of points there is nothing but a fit
+        return stored
     if error is None or front is None or not front.is_rough or Flag.FRONT_ROUGH in error.flags:
         return stored
     return replace(stored, known_error=replace(error, flags=(*error.flags, Flag.FRONT_ROUGH)))

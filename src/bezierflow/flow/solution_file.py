@@ -86,7 +86,8 @@ def _describe_atlas(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
 
 def _restore(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     """The Pareto set, how x lies in a flat vector, and the fitted front of a single surface."""
-    history = [name for name in arrays if name.startswith("history/")]
+    prefixes = ("history/", "surrogate/", "evaluated/") if "surrogate" in manifest else ("history/",)
+    history = [name for name in arrays if name.startswith(prefixes)]
     if "atlas" in manifest:
         check_arrays(arrays, [manifest["example"]], [*history, *array_names(manifest["atlas"])])
         raveling = Raveling.of(restore_surface(manifest["example"], arrays).vertex(0))
