@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv browser demo test lint format bench contest docs clean
+.PHONY: help venv browser demo test slow lint format bench contest docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ demo: venv  ## run the paper's Algorithm 2 and others on scaled-MED: a table and
 
 test: venv browser  ## run the whole test suite; the page's tests need a Chromium
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+slow: venv browser  ## the same with the tests that take half a minute each
+	$(BIN)/python -m pytest -n auto --dist worksteal --slow
 
 $(VENV)/.lint: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'

@@ -48,3 +48,16 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", before)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--slow` runs the tests that take half a minute as well."""
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skips what is marked as slow, unless asked for."""
+    if not config.getoption("--slow"):
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="slow: pytest --slow runs it"))

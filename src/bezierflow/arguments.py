@@ -53,10 +53,12 @@ def read_count(value: Any, name: str, least: int = 0, most: int | None = None, a
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(_must(name, wanted, value, advice))
-    whole = isinstance(value, Integral) or (isfinite(value) and value == int(value))
-    if not whole or not least <= value or (most is not None and value > most):
+    if not isinstance(value, Integral) and not float(value).is_integer():
         raise ValueError(_must(name, wanted, value, advice))
-    return index(int(value))
+    count = index(value) if isinstance(value, Integral) else int(float(value))
+    if count < least or (most is not None and count > most):
+        raise ValueError(_must(name, wanted, value, advice))
+    return count
 
 
 def or_none(read: Callable[..., T], value: Any, *arguments: Any) -> T | None:

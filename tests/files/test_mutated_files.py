@@ -87,6 +87,7 @@ def check_sound(found):
     assert found.result.message.isprintable()
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_ten_thousand_mutated_files(files, tmp_path, alarm):
     rng = np.random.default_rng(0)
     atlas = "constrained.bez"  # takes twenty times as long as the others

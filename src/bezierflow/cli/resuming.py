@@ -1,6 +1,8 @@
 """`resume`: parsing and printing only."""
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,11 +36,11 @@ def resume(
     FOLDER is what --checkpoint was. Objectives that were file.py:function are loaded by running that file.
     """
     command, more = Path(folder) / COMMAND, {"n_iterations": iterations, "budget": budget}
-    more = {name: value for name, value in more.items() if value is not None}
+    more: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
     if command.is_file() and problem is None:
         kept = or_fail(read_command, command)
         kept |= {"iterations": iterations or kept["iterations"], "budget": budget or kept["budget"]}
         ctx.invoke(solve, **kept | {"checkpoint": folder, "output": output or kept["output"], "json_path": json_path})
         return
     objectives = None if problem is None else read_problem(problem)
-    report(or_fail(bf.resume, folder, objectives, progress=True, **more), output, json_path)
+    report(or_fail(partial(bf.resume, folder, objectives, progress=True), **more), output, json_path)

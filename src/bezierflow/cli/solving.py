@@ -64,7 +64,9 @@ def report(solution: "bf.Solution", output: str | None, json_path: str | None) -
     """Prints and writes a solution, and exits with the code that says how it ended."""
     interrupted = solution.result.reason is bf.Reason.INTERRUPTED
     if interrupted and solution.known_error is None:  # who leaves does not wait for an estimate
-        solution = replace(solution, known_error=bf.normal.ErrorEstimate.unknown(float("nan")))
+        from bezierflow.normal import ErrorEstimate
+
+        solution = replace(solution, known_error=ErrorEstimate.unknown(float("nan")))
     _print_solution(solution)
     if output:
         or_fail(solution.save, output)

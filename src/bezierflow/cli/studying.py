@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,7 +25,7 @@ NUMBER = "number"
 @click.option("--budget", type=click.IntRange(1), help="For a new study: how many evaluations there will be, about.")
 @click.option("--seed", default=0, help="For a new study: of everything random.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the table to this file (.csv).")
-def ask(folder: str, n: int, output: str | None, **new: str | int | None) -> None:
+def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
     """Designs to evaluate next for the study in FOLDER, as CSV; a folder that is not there is begun with --bounds.
 
     Add a column for each objective, leave cells of failed evaluations empty, and give the table to `tell`.

@@ -169,19 +169,8 @@ def _solve(
 
 
 ONLY_EXACT = (
-    *(
-        "bounds",
-        "constraints",
-        "maximize",
-        "transforms",
-        "tol",
-        "parametrization",
-        "max_degree",
-        "budget",
-        "x_scale",
-        "jac",
-        "hess",
-    ),
+    *("bounds", "constraints", "maximize", "transforms", "tol", "parametrization", "max_degree", "budget", "x_scale"),
+    *("jac", "hess"),
 )
 """Arguments that do not go with objectives that are known by batches."""
 
@@ -189,8 +178,8 @@ ONLY_EXACT = (
 def _train(arguments: dict[str, Any], callback: Callback | None, progress: bool, **others: Any) -> Solution:
     """A surface that is trained on batches."""
     _refuse_with_batches(**{name: arguments[name] for name in ONLY_EXACT}, vectorized=arguments["vectorized"] or None, **others)
-    own = (arguments[name] for name in ("method", "degree", "n_iterations", "seed"))
-    return train(arguments["objectives"], arguments["x0"], Settings(*own, callback, progress))
+    own = {name: arguments[name] for name in ("method", "degree", "n_iterations", "seed")}
+    return train(arguments["objectives"], arguments["x0"], Settings(**own, callback=callback, progress=progress))
 
 
 def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:

@@ -60,6 +60,7 @@ def search_task(
 ) -> Task:
     """The task of a search from the arguments of `minimize`, or an error for one that it has no use for."""
     refuse_for_search(**{name: arguments[name] for name in UNUSED})
-    names = ("x0", "bounds", "maximize", "transforms", "tol", "budget", "seed")
+    own = {name: arguments[name] for name in ("x0", "bounds", "maximize", "transforms", "tol", "budget", "seed")}
     objectives = as_host(arguments["objectives"], None, None, arguments["vectorized"])
-    return Task(objectives, *(arguments[name] for name in names), callback, progress, executor, checkpoint, arguments)
+    more = {"callback": callback, "progress": progress, "executor": executor, "checkpoint": checkpoint}
+    return Task(objectives=objectives, **own, **more, arguments=arguments)

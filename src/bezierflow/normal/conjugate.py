@@ -109,7 +109,7 @@ def conjugate(  # noqa: PLR0913
     """
     scales = (scales[0], scales[1].astype(layout.dtype))
     parts = Systems(*[np.asarray(part, dtype=layout.dtype) for part in systems])
-    d, *small = _conjugate(layout, objectives, kind, x, gradients, parts, scales, np.asarray(most))
+    d, *small = _conjugate(layout, objectives, kind, x, gradients, parts, scales, jnp.asarray(most))
     products, residual, negative, least, largest = map(np.asarray, small)
     return Solved(d, products, residual, negative, least, largest)
 
@@ -143,7 +143,7 @@ class _State(NamedTuple):
     negative: Array
     least: Array
     largest: Array
-    count: Array
+    n_steps: Array
 
 
 def _operator(
@@ -161,7 +161,7 @@ def _operator(
         return layout.split(v - systems.projected[:, None] * along(v))
 
     def apply(v: Array) -> Array:
-        product = jax.vmap(partial(_product, kind, objectives))(x, slope, systems.curvature, v)
+        product = jax.vmap(partial(_product, kind, objectives))(x, slope, jnp.asarray(systems.curvature), v)
         bent = slope * (jnp.asarray(systems.bend) * _dot(slope, v).astype(v.dtype))[:, None]
         return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
 
@@ -196,7 +196,7 @@ def _conjugate(  # noqa: PLR0913
     size, start = jnp.sqrt(_dot(b, b)), _start(b, precondition(b))
 
     def going(state: _State) -> Array:
-        return jnp.any(~state.done) & (state.count < most)
+        return jnp.any(~state.done) & (state.n_steps < most)
 
     def advance(state: _State) -> _State:
         Hp, pp = apply(state.p), _dot(state.p, state.p)
@@ -220,7 +220,7 @@ def _conjugate(  # noqa: PLR0913
             negative=state.negative | bad,
             least=jnp.where(active, jnp.minimum(state.least, quotient), state.least),
             largest=largest,
-            count=state.count + 1,
+            n_steps=state.n_steps + 1,
         )
 
     end = jax.lax.while_loop(going, advance, start)

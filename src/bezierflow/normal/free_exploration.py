@@ -38,9 +38,8 @@ def explore_freely(
         side = diameter * numbers.boxes[start // each] * np.sqrt(3 / evaluator.n_variables)
         probes = _probes(evaluator.layout, span.origin, np.asarray(side, evaluator.layout.dtype), number, size)
         values = evaluator.values(probes, size)
-        corner, dominates = gains(
-            np.where(np.isfinite(values).all(axis=1, keepdims=True), values, np.inf) / scale, on_surface / scale
-        )
+        values = np.where(np.isfinite(values).all(axis=1, keepdims=True), values, np.inf)
+        corner, dominates = gains(values / scale, on_surface / scale)
         gain = np.maximum(corner, dominates.max(axis=1))
         if gain.max() > best:
             best, rival = float(gain.max()), probes[int(gain.argmax())]
