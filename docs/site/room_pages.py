@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 
 ROOMS = (
     "flow", "bezier", "atlas", "methods", "scalarizations", "simplex", "problems", "decisions", "explorer", "plots", "metrics",
-    "stability", "points", "forms", "feasible", "surrogate", "studies", "interop", "normal", "evaluation", "kinks",
+    "stability", "points", "forms", "feasible", "surrogate", "gaussian", "studies", "folders", "engines", "storage", "interop", "normal", "evaluation", "kinks",
 )  # fmt: skip
 """In the order in which people meet them."""
 
