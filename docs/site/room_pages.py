@@ -9,9 +9,10 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 ROOMS = (
-    "flow", "bezier", "atlas", "methods", "scalarizations", "simplex", "problems", "decisions", "explorer", "plots", "metrics",
-    "stability", "points", "forms", "feasible", "surrogate", "gaussian", "studies", "folders", "engines", "storage", "interop", "normal", "evaluation", "kinks",
-)  # fmt: skip
+    *("flow", "bezier", "atlas", "methods", "scalarizations", "simplex", "problems", "decisions", "explorer", "plots", "metrics"),
+    *("stability", "points", "forms", "feasible", "surrogate", "gaussian", "studies", "folders", "engines", "storage", "interop"),
+    *("normal", "evaluation", "kinks"),
+)
 """In the order in which people meet them."""
 
 
