@@ -34,7 +34,7 @@ demo: venv  ## run the paper's Algorithm 2 and others on scaled-MED: a table and
 test: venv browser  ## run the whole test suite; the page's tests need a Chromium
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-slow: venv browser  ## the same with the tests that take half a minute each
+slow: venv browser  ## the same with slow tests that are skipped otherwise
 	$(BIN)/python -m pytest -n auto --dist worksteal --slow
 
 $(VENV)/.lint: $(VENV)/.installed

@@ -50,14 +50,35 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", before)
 
 
+SLOW = (
+    "atlas/test_atlas.py::test_designs_that_are_no_smooth_function_of_the_front",
+    "atlas/test_exploration.py::test_bounds_may_be_generous",
+    "decisions/test_directions.py::test_every_question[atlas]",
+    "decisions/test_directions.py::test_ranges_rates_and_locations[atlas]",
+    "explorer/test_atlas_page.py::test_nothing_is_wider_than_the_window[1440]",
+    "flow/test_kinks.py::test_the_elastic_net",
+    "flow/test_kinks.py::test_the_worst_customer_without_being_told",
+    "flow/test_own_problems.py::test_constraints_in_numpy",
+    "flow/test_own_problems.py::test_the_same_surface_from_every_form[a list of functions]",
+    "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000.0]",
+    "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000000.0]",
+    "flow/test_routes.py::test_a_set_that_keeps_its_bounds_is_held_against_a_survey_of_the_box",
+    "flow/test_routes.py::test_an_atlas_without_bounds_is_held_against_points_far_away",
+    "flow/test_warm_start.py::test_an_atlas_goes_on_too",
+    "gallery/test_gallery.py::test_no_problem_of_the_sample_is_silently_wrong[lasso of two]",
+    "interop/test_optuna.py::test_failed_trials_are_left_out_and_one_objective_is_refused",
+    "points/test_from_points.py::test_designs_keep_bounds_everywhere",
+)
+"""Tests of seven seconds and more of code that quicker tests go through as well. `make slow` runs them too."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--slow` runs the tests that take half a minute as well."""
+    """`--slow` runs the tests of `SLOW` as well."""
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips what is marked as slow, unless asked for."""
-    if not config.getoption("--slow"):
-        for item in items:
-            if "slow" in item.keywords:
-                item.add_marker(pytest.mark.skip(reason="slow: pytest --slow runs it"))
+    """Skips the tests of `SLOW`, unless asked for."""
+    for item in [] if config.getoption("--slow") else items:
+        if item.nodeid.endswith(SLOW):
+            item.add_marker(pytest.mark.skip(reason="slow: pytest --slow runs it"))

@@ -136,7 +136,6 @@ def test_a_gap_is_no_error(broken):
     assert broken.error.coverage > 0.98
 
 
-@pytest.mark.slow
 def test_designs_that_are_no_smooth_function_of_the_front():
     """All designs with x₁ = 0 have the same objectives: a pole, to which x₂ is an angle."""
 

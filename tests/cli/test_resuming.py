@@ -33,10 +33,11 @@ def test_a_run_is_kept_and_goes_on_with_more_iterations(tmp_path):
 
 
 def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
-    """The objectives say when they are at work, so that the interrupt comes in the middle of a run."""
+    """The objectives are slow until the interrupt was sent, so that it comes in the middle of a run."""
+    (tmp_path / "slow").touch()
     (tmp_path / "mine.py").write_text(
-        "import time, numpy as np\nfrom pathlib import Path\ndef f(x):\n    time.sleep(0.005)\n"
-        f"    Path({str(tmp_path / 'at_work')!r}).touch()\n"
+        "import time, numpy as np\nfrom pathlib import Path\ndef f(x):\n"
+        f"    time.sleep(0.1 if Path({str(tmp_path / 'slow')!r}).exists() else 0)\n"
         "    return np.array([np.sum((x - 1.0) ** 2), np.sum((x + 1.0) ** 2)])\n"
     )
     solve = ["solve", f"{tmp_path / 'mine.py'}:f", "--x0", "0,0", "--method", "gradient-descent", "--step-size", "0.01"]
@@ -47,6 +48,7 @@ def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
     while not (tmp_path / "run" / "0.bez").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
+    (tmp_path / "slow").unlink()
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     assert "interrupted: ends after the step at hand" in errors

@@ -127,7 +127,6 @@ def test_coefficients_are_exactly_zero_where_they_should_be(lasso):
     np.testing.assert_allclose(answers[x == 0], 0, atol=1e-12)
 
 
-@pytest.mark.slow
 def test_the_elastic_net():
     solution = bf.minimize(penalized(2, 3), np.zeros(2), tol=1e-5)
     x = np.array([coordinate_descent(A[:, :2], w) for w in held_out(3, 200)])

@@ -143,7 +143,6 @@ def test_column_names_of_data_frames_become_names():
         bf.from_points(table.assign(kind="steel")[["a", "kind"]], table[["cost", "mass"]])
 
 
-@pytest.mark.slow
 def test_designs_keep_bounds_everywhere():
     """The set follows x₁ = 0 for half of its length, where an unbounded polynomial swings to both sides."""
     s = np.linspace(0, 1, 80)
