@@ -32,6 +32,14 @@ def test_a_run_is_kept_and_goes_on_with_more_iterations(tmp_path):
     assert "holds no run" in run("resume", tmp_path, code=2)
 
 
+LISTENING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
+from bezierflow.cli import main
+main()
+"""
+
+
 def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
     """The objectives are slow until the interrupt was sent, so that it comes in the middle of a run."""
     (tmp_path / "slow").touch()
@@ -43,7 +51,7 @@ def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
     solve = ["solve", f"{tmp_path / 'mine.py'}:f", "--x0", "0,0", "--method", "gradient-descent", "--step-size", "0.01"]
     options = ["--degree", "1", "--iterations", "40", "--checkpoint", str(tmp_path / "run"), "-o", str(tmp_path / "a.bez")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "bezierflow.cli", *solve, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", LISTENING, *solve, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     while not (tmp_path / "run" / "0.bez").exists() and process.poll() is None:
         time.sleep(0.05)

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from ..arguments import or_none, read_count, read_nonnegative, read_seed
 from ..bezier import Raveling
 from ..flow import Solution
 from ..gaussian import NOISE, Fit, fit_from_dict, fit_to_dict, means, stds
@@ -61,13 +62,9 @@ class Search:
     ):
         if noise not in NOISE:
             raise ValueError(f"noise must be one of {', '.join(map(repr, NOISE))}, got {noise!r}")
-        for name, value in (("budget", budget), ("batch", batch)):
-            if value is not None and not (value >= 1 and value % 1 == 0):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if not tol >= 0:
-            raise ValueError(f"tol must be at least 0, got {tol!r}")
         self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms)
-        self.seed, self.budget, self.noise, self.batch, self.tol = int(seed), budget, noise, int(batch), float(tol)
+        self.seed, self.budget, self.noise = read_seed(seed), or_none(read_count, budget, "budget", 1), noise
+        self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
         self.ledger = Ledger(self.domain.n_variables, self.domain.n_objectives)
         self.held_out = HeldOut()
         self._fits: tuple[Fit, ...] | None = None  # of the last time it was asked
