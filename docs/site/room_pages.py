@@ -22,7 +22,8 @@ def page(name: str) -> str:
     parts = [f"# {name}", inspect.getdoc(module) or ""]
     for public in getattr(module, "__all__", ()):
         found = getattr(module, public)
-        if not callable(found) and not inspect.ismodule(found):
+        ours = inspect.ismodule(found) or getattr(found, "__module__", "").startswith("bezierflow")
+        if not ours or not (callable(found) or inspect.ismodule(found)):  # numbers, and names for others' types
             parts.append(f"`{name}.{public}`")
             continue
         kind = "autoclass" if inspect.isclass(found) else "autofunction" if callable(found) else "automodule"
