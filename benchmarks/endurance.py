@@ -2,9 +2,11 @@
 
     python -m benchmarks.endurance run 30        # a run of method="auto" that ends in an atlas
     python -m benchmarks.endurance study 30      # a study of an expensive objective with a surrogate
+    python -m benchmarks.endurance interrupt 60  # Ctrl-C at random moments of `bezierflow solve ... -o`, from its start to its end
 
 Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit for bit; of a study also how
 many evaluations that were written down were made again (there must be none), and how many were under way when it was killed.
+After Ctrl-C the file must be there, sound, and the exit code 130; only a process that had not begun to solve may end without.
 """
 
 import dataclasses
@@ -113,11 +115,48 @@ def endure(kind: str, n_kills: int, work: Path, seed: int = 0) -> bool:
     return same and not repeated and not stale
 
 
+def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
+    """Whether no Ctrl-C lost a surface."""
+    from collections import Counter
+
+    import bezierflow as bf
+
+    chance, output, outcomes = random.Random(seed), work / "kept.bez", Counter()
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from bezierflow.cli import main; main()"
+    task = ["solve", "benchmarks/endurance.py:objectives", "--bounds", "0,0:0.6,0.6", "-o", str(output)]
+
+    def begin() -> subprocess.Popen:
+        return subprocess.Popen([sys.executable, "-c", listening, *task], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    began = time.monotonic()
+    assert begin().wait() == 0
+    seconds = time.monotonic() - began
+    for k in range(n_times):
+        output.unlink(missing_ok=True)
+        process, moment = begin(), chance.uniform(0, 1.05 * seconds)
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1].decode()
+        kept = output.exists() and bf.load(output).pareto_set is not None
+        began_to_solve = "interrupted: ends after" in said
+        expected = {0} if process.returncode == 0 else {130} if began_to_solve else {130, 1, -signal.SIGINT}
+        lost = process.returncode not in expected or (not kept and (began_to_solve or process.returncode == 0))
+        outcome = "LOST" if lost else "ended before" if process.returncode == 0 else "kept" if kept else "nothing yet to keep"
+        outcomes[outcome] += 1
+        print(f"{k + 1}: after {moment:.1f} of {seconds:.1f} s: exit code {process.returncode}, {outcome}", flush=True)
+        if lost:
+            print(said[-2000:])
+    print(f"{n_times} interrupts: {dict(outcomes)}; stale files: {len(list(work.glob('*.part')))}")
+    return not outcomes["LOST"] and not list(work.glob("*.part"))
+
+
 def main() -> None:
     if sys.argv[1] == "child":
         child(*sys.argv[2:])
         return
     with tempfile.TemporaryDirectory() as work:
+        if sys.argv[1] == "interrupt":
+            raise SystemExit(not interrupt(int(sys.argv[2]), Path(work)))
         raise SystemExit(not endure(sys.argv[1], int(sys.argv[2]), Path(work)))
 
 

@@ -1,8 +1,9 @@
 """Runs `bezierflow.minimize` and pymoo's populations on problems with bounds and constraints, and writes one row for each run.
 
-    python -m benchmarks.atlas named            # every named problem
-    python -m benchmarks.atlas random 100 50 5  # so many seeds of bounded quadratics for 2, 3 and 4 objectives
-    python -m benchmarks.atlas report           # the tables of docs/atlas.md from the rows
+    python -m benchmarks.atlas named                  # named problems that have no row yet
+    python -m benchmarks.atlas random 100 100 5       # so many seeds of bounded quadratics for 2, 3 and 4 objectives, likewise
+    python -m benchmarks.atlas named --again DTLZ RE  # our rows of problems with one of these in their name, anew
+    python -m benchmarks.atlas report                 # the tables of docs/atlas.md from the rows
 
 Distances are in objectives, in units of their ranges over the true front. "front to answers": from points of the true front to
 the answer above them, or to the nearest point of a population. "dominated": by how much an answer is dominated by true points.
@@ -10,8 +11,8 @@ True points are closed forms, box-constrained minimizers of weighted sums, or Sc
 the chart.
 """
 
+import argparse
 import csv
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -45,22 +46,46 @@ N_TRUE, N_STARTS = 40, 6
 
 def main() -> None:
     """As the module says."""
-    what = sys.argv[1] if len(sys.argv) > 1 else "named"
-    if what == "report":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.atlas")
+    parser.add_argument("what", choices=("named", "random", "report"), nargs="?", default="named")
+    parser.add_argument("seeds", type=int, nargs="*", help="for 2, 3 and 4 objectives")
+    parser.add_argument("--again", nargs="+", default=(), help="only problems with one of these in their name, anew")
+    arguments = parser.parse_args()
+    if arguments.what == "report":
         report()
         return
-    random = what == "random"
-    seeds = [int(n) for n in sys.argv[2:5]] if random else []
-    families = [quadratics(M, 3 + seed % 3, 1000 * M + seed) for M, n in zip((2, 3, 4), seeds, strict=False) for seed in range(n)]
-    path = RESULTS / f"atlas_{what}.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
+    random, path = arguments.what == "random", RESULTS / f"atlas_{arguments.what}.csv"
+    families = [
+        quadratics(M, 3 + seed % 3, 1000 * M + seed)
+        for M, n in zip((2, 3, 4), arguments.seeds, strict=False)
+        for seed in range(n)
+    ]
+    done = read(path)
+    for problem in families if random else NAMED:
+        known = any(name == problem.name for name, _ in done)
+        if any(part in problem.name for part in arguments.again) if arguments.again else not known:
+            for row in rows(problem, populations=not random and not known):
+                done[row["problem"], row["method"]] = row
+                print(row, flush=True)
+            write(path, done)
+
+
+def read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows so far, by problem and method."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {(row["problem"], row["method"]): row for row in csv.DictReader(file)}
+
+
+def write(path: Path, done: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """All rows, through a file beside: an interrupt loses none."""
+    beside = path.with_suffix(".part")
+    with beside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        for problem in families if random else NAMED:
-            for row in rows(problem, populations=not random):
-                writer.writerow(row)
-                file.flush()
-                print(row, flush=True)
+        writer.writerows(done.values())
+    beside.replace(path)
 
 
 def rows(problem: Bounded, populations: bool) -> list[dict[str, Any]]:
