@@ -17,9 +17,9 @@ from .exploration import explore, feasible_part, look_over
 from .program import Program
 from .search import Search
 
-TOL = {2: 1e-7, 3: 1e-6}
-"""What patches shall miss fresh points by at most, in units of the objectives' ranges, where the user does not say; 1e-4 from
-four objectives on, where regions are many."""
+TOL, COARSE = {2: 1e-7, 3: 1e-6}, 3e-4
+"""What patches shall miss fresh points by at most, in units of the objectives' ranges, where the user does not say; the last
+one from four objectives on, where regions are many."""
 
 MOST_ROUNDS = 40
 """When a search gives up."""
@@ -151,12 +151,12 @@ def _finished(search: Search, rounds: int) -> bool:
 
 def _gave_up(search: Search, rounds: int) -> bool:
     """Whether rounds ended although much is left to mend."""
-    return rounds >= MOST_ROUNDS or not search.history[-1].complete
+    return rounds >= MOST_ROUNDS or not search.history[-1].complete(search.tol)
 
 
 def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -> Search:
     program = Program(objectives, state.n_objectives, settings.feasible, settings.box, settings.budget)
-    tol = TOL.get(state.n_objectives, 1e-4) if settings.tol is None else settings.tol
+    tol = TOL.get(state.n_objectives, COARSE) if settings.tol is None else settings.tol
     return Search(program, tol, state.seed)
 
 

@@ -19,7 +19,8 @@ BEATEN = 1e-4
 """An answer is beaten if a point is known that is better in all objectives by this much of their ranges."""
 
 CLOSE = 1e-4
-"""An answer that is not certified counts as covered if it is this close to the solution, in units of the objectives' ranges."""
+"""An answer that is not certified counts as covered if it is this close to the solution, or as good in the sense of
+`AS_GOOD`, in units of the objectives' ranges."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class AtlasError:
         beaten: at which points the solution is clearly better in all objectives.
         violation: the largest violation of a constraint at the answers, in units of the constraint's scale.
         diameter: of the set, in x.
+        tol: what patches were to miss fresh points by at most.
     """
 
     distances: Float[np.ndarray, " n"]
@@ -42,11 +44,12 @@ class AtlasError:
     beaten: Bool[np.ndarray, " n"]
     violation: float
     diameter: float
+    tol: float
 
     @property
     def coverage(self) -> float:
         """The share of fresh chart points whose answer is certified, or at least close to the solution."""
-        return float(np.mean(self.certified | (np.isfinite(self.distances) & (self.front < CLOSE))))
+        return float(np.mean(self.certified | (np.isfinite(self.distances) & (self.front < max(CLOSE, AS_GOOD * self.tol)))))
 
 
 def measure(state: AtlasState, seed: int) -> AtlasError:
@@ -95,7 +98,7 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     sample = x[rng.permutation(len(x))[:500]]
     diameter = float(pdist(sample).max()) if len(sample) > 1 else 0.0
     violation = float(constraints.max(initial=0.0))
-    return AtlasError(np.where(known, distances, np.nan), front, certified, beaten, violation, diameter)
+    return AtlasError(np.where(known, distances, np.nan), front, certified, beaten, violation, diameter, search.tol)
 
 
 def _as_good(f: np.ndarray, solution: np.ndarray, excess: np.ndarray, tol: float) -> Bool[np.ndarray, " n"]:

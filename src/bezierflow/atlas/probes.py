@@ -10,11 +10,11 @@ from .program import TIE, Program, nondominated
 from .region import Region
 
 LEAST_SLACK = 2e-6
-"""A chart point is covered if an answer's signs are at most this far below 0, or a hundredth of the root of the tolerance: an
-answer whose sign is wrong by δ is off by about δ²."""
+"""A chart point is covered if an answer's signs are at most this far below 0, or a hundredth of the root of the tolerance, or ten
+tolerances: an answer whose sign is wrong by δ is off by about δ²."""
 
 NEAR = 2e-3
-"""Claims whose signs are further below 0 are not followed."""
+"""Claims whose signs are further below 0, and do not cover a point either, are not followed."""
 
 BISECTIONS = 14
 """Of the way between two answers of different regions, to the seam between them."""
@@ -25,7 +25,8 @@ class Probes:
 
     def __init__(self, program: Program, tol: float, seed: int):
         self.program, self.tol, self.box = program, tol, (program.lower, program.upper)
-        self.slack = max(LEAST_SLACK, 0.01 * np.sqrt(tol))
+        self.slack = max(LEAST_SLACK, 0.01 * np.sqrt(tol), 10 * tol)
+        self.near = max(NEAR, self.slack)
         self.regions: list[Region] = []
         self.rng = np.random.default_rng(seed)
 
@@ -39,7 +40,7 @@ class Probes:
     def undercut(self, a: Float[np.ndarray, "n n_objectives"], claims: Claims) -> Bool[np.ndarray, " n"]:
         """Whether the archive knows a better point than the patches: then a part of a region, or a region, is missing."""
         known, _ = self.program.known_merit(a)
-        return (claims.sign > -NEAR) & (
+        return (claims.sign > -self.near) & (
             known < claims.y[:, self.program.n_free] - 2 * TIE * self.program.n_objectives - 5 * self.tol
         )
 

@@ -10,7 +10,6 @@ from .asking import Claims, ask_patch
 from .labels import Solutions, newton, signs
 from .leaves import spread
 from .local_solves import Answers, descend, judge
-from .probes import NEAR
 from .program import TIE, Program
 from .regions import Regions
 
@@ -21,8 +20,9 @@ N_PROBES = 5000
 """Chart points at which the patches are asked in each round; that costs no evaluation."""
 
 N_FILLED, N_VERIFIED = 40, 50
-COVERED, CLOSED, VERIFIED = 0.9994, 0.99, 0.98
-"""The shares of covered and of verified chart points at which a search ends, if they are reached in two rounds running."""
+UNCOVERED, OPEN, REFUTED = 6e-4, 0.01, 0.02
+"""The shares of uncovered chart points, of uncovered ones on seams, and of claims that do not hold at which a search ends, if they are
+reached in two rounds running; with tolerances above 1e-4 the first is five, the second fifty tolerances."""
 
 PATIENCE, NO_GAIN = 5, 5e-4
 """A search ends also if so many rounds gained less coverage than this."""
@@ -44,10 +44,10 @@ class Round(NamedTuple):
     closed: float
     verified: float
 
-    @property
-    def complete(self) -> bool:
+    def complete(self, tol: float) -> bool:
         """Whether nothing worth another round was found."""
-        return self.covered >= COVERED and self.closed >= CLOSED and self.verified >= VERIFIED
+        covered, closed = 1 - self.covered <= max(UNCOVERED, 5 * tol), 1 - self.closed <= max(OPEN, 50 * tol)
+        return covered and closed and 1 - self.verified <= REFUTED
 
 
 NOTHING_YET = Round(0.0, 0.0, float("nan"))
@@ -94,7 +94,7 @@ class Search(Regions):
         """Whether the claims at chart points hold; and which of those that do not are only inaccurate (they become nodes)."""
         claims, M = self.ask(a), self.program.n_objectives
         ok, inaccurate = np.zeros(len(a), dtype=bool), np.zeros(len(a), dtype=bool)
-        rows = np.flatnonzero(claims.sign > -NEAR)
+        rows = np.flatnonzero(claims.sign > -self.near)
         if len(rows) == 0:
             return ok, claims, inaccurate
         answers = self.certify(a[rows], claims.y[rows], claims.number[rows], most=3)
@@ -234,7 +234,7 @@ class Search(Regions):
     def done(self) -> bool:
         """Whether patches covered the chart and were right at fresh points in two rounds running, or no round helps any more."""
         last = self.history[-2:]
-        finished = len(last) == 2 and all(round.complete for round in last)
+        finished = len(last) == 2 and all(round.complete(self.tol) for round in last)
         return finished or self.stalled
 
     @property
