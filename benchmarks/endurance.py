@@ -2,7 +2,7 @@
 
     python -m benchmarks.endurance run 30        # a run of method="auto" that ends in an atlas
     python -m benchmarks.endurance study 30      # a study of an expensive objective with a surrogate
-    python -m benchmarks.endurance interrupt 60  # Ctrl-C at random moments of `bezierflow solve ... -o`, from its start to its end
+    python -m benchmarks.endurance interrupt 60  # Ctrl-C at random moments of `bezierflow solve -o`, start and end included
 
 Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit for bit; of a study also how
 many evaluations that were written down were made again (there must be none), and how many were under way when it was killed.

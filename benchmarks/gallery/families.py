@@ -43,7 +43,7 @@ def quartic(seed: int, n_objectives: int = 2) -> Case:
             out.append((y**4).sum(-1) / 4 + (x**4).sum(-1) / 20 + low)
         return out
 
-    return Case(f"quartic {seed}", "random quartics", rows, [-9, -9], 9)
+    return Case(f"quartic {seed}", "random quartics", rows, [-20, -20], 20)
 
 
 def warped(seed: int, n_objectives: int = 2) -> Case:

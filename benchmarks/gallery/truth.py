@@ -28,6 +28,9 @@ N_CLOSED = 20_000
 ROUNDS, CHILDREN = 45, 24
 """Of a random search: rounds, and designs in each."""
 
+EDGE = 1e-3
+"""A truth without bounds that comes this close to a side of its box, as a share of its width, is none."""
+
 POINT = 1e-7
 """A front that varies by less than this share of what a sample of the box does is a point in that objective."""
 
@@ -88,6 +91,10 @@ def make_truth(case: Case) -> Truth:
         x, f = x[keep], f[keep]
     span = np.ptp(f, axis=0)
     span = np.where(span > POINT * usual, span, np.maximum(usual, np.finfo(float).tiny))
+    low, high = case.box
+    room = np.minimum(x - low, high - x).min() / (high - low).max()
+    if not case.bounded and case.designs is None and room < EDGE:
+        raise ValueError(f"the set of {case.name} leaves the box that it is looked for in: give it a wider one")
     ideal = f.min(axis=0)
     spacing = 5 / cells(f.shape[1])
     return Truth(x, f, ideal, span, spacing)

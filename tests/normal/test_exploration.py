@@ -75,10 +75,10 @@ def test_a_budget_is_kept_and_values_that_are_not_finite_are_passed_over():
     problem = ScaledMED()
     surface = run(problem, np.zeros(3)).surface
     evaluator = JaxEvaluator(problem, 3, 3, budget=100)
-    assert explore(evaluator, surface, 2.0, NUMBERS).n_probes == 0
+    assert explore(evaluator, surface, 2 * np.array(NUMBERS.boxes), NUMBERS).n_probes == 0
     assert evaluator.evaluations.objective == 0
 
     def partly(x):
         return jnp.where(x[0] > 1.5, jnp.nan, problem(x))
 
-    assert explore(JaxEvaluator(partly, 3, 3), surface, 2.0, NUMBERS).rival is None
+    assert explore(JaxEvaluator(partly, 3, 3), surface, 2 * np.array(NUMBERS.boxes), NUMBERS).rival is None

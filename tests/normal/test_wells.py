@@ -30,7 +30,7 @@ def precise():
 
 def look(objectives):
     evaluator = JaxEvaluator(objectives, 2, 2)
-    found = explore(evaluator, BezierSimplex(CORNERS, 2, 1), 1.0, NUMBERS)
+    found = explore(evaluator, BezierSimplex(CORNERS, 2, 1), np.array(NUMBERS.boxes), NUMBERS)
     assert found.rival is None  # by values alone nothing is better
     return evaluator, deepest_rival(Survey(evaluator, CORNERS, 1.0), found.seen, NUMBERS)
 

@@ -21,8 +21,8 @@ N_PROBES = 5000
 
 N_FILLED, N_VERIFIED = 40, 50
 UNCOVERED, OPEN, REFUTED = 6e-4, 0.01, 0.02
-"""The shares of uncovered chart points, of uncovered ones on seams, and of claims that do not hold at which a search ends, if they are
-reached in two rounds running; with tolerances above 1e-4 the first is five, the second fifty tolerances."""
+"""The shares of uncovered chart points, of uncovered ones on seams, and of claims that do not hold at which a search ends, if
+they are reached in two rounds running; with tolerances above 1e-4 the first is five, the second fifty tolerances."""
 
 PATIENCE, NO_GAIN = 5, 5e-4
 """A search ends also if so many rounds gained less coverage than this."""

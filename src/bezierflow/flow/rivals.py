@@ -9,17 +9,18 @@ from ..atlas import BezierAtlas
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import FeasibleSet
 from ..methods import Evaluations
-from ..normal import ExploreSchedule, Seen, Survey, deepest_rival, evenly_spread, probes_around
+from ..normal import ExploreSchedule, Seen, Survey, deepest_rival, evenly_spread, probes_around, sides_of_boxes
 
 N_COMPARED = 300
 """Points of the atlas that wells are compared with."""
 
 
 def probes_of(atlas: BezierAtlas, box: tuple[np.ndarray, np.ndarray], size: float | None) -> Float[np.ndarray, "n n_variables"]:
-    """Fresh points all over the box, or in cubes around the atlas that are multiples of a size."""
+    """Fresh points all over the box, or in cubes around the atlas whose sides are multiples of a size."""
     numbers, (low, high) = ExploreSchedule(), box
     if size is not None:
-        return probes_around(atlas.units.x(atlas.points.z).mean(axis=0), size, numbers)
+        center = atlas.units.x(atlas.points.z).mean(axis=0)
+        return probes_around(center, sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), numbers), numbers.probes)
     return low + (high - low) * evenly_spread(numbers.probes * len(numbers.boxes), len(low))
 
 

@@ -4,7 +4,7 @@ from .descent import Descent, descend, find_minimizers, start_descent
 from .displacement import Linearization, common_descent, linearize
 from .error_estimate import ErrorEstimate
 from .estimate import estimate_error
-from .exploration import Seen, evenly_spread, probes_around
+from .exploration import Seen, evenly_spread, probes_around, sides_of_boxes
 from .flags import Flag, by_cause
 from .free_estimate import estimate_error_freely
 from .free_stages import FreeState, advance_freely, begin_freely
@@ -52,5 +52,6 @@ __all__ = [
     "largest_degree",
     "linearize",
     "probes_around",
+    "sides_of_boxes",
     "start_descent",
 ]

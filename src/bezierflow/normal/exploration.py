@@ -53,14 +53,16 @@ class Seen(NamedTuple):
     scale: Float[np.ndarray, " n_objectives"]
 
 
-def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: float, numbers: ExploreSchedule) -> Exploration:
-    """Looks at points in boxes around the surface, as many as the budget allows.
+def explore(
+    evaluator: AbstractEvaluator, surface: BezierSimplex, sides: Float[np.ndarray, " n_boxes"], numbers: ExploreSchedule
+) -> Exploration:
+    """Looks at points in cubes around the surface with these sides, if the budget allows.
 
     A point beats the surface by the larger of two gains, in units of each objective's range over the surface: how much lower an
     objective is than at its own corner, and how much lower all objectives are than at a point of the surface.
     """
     control_points = np.asarray(surface.control_points, dtype=float)
-    M, n = surface.n_objectives, numbers.probes * len(numbers.boxes) + numbers.samples + surface.n_objectives
+    M, n = surface.n_objectives, numbers.probes * len(sides) + numbers.samples + surface.n_objectives
     if n > evaluator.left:
         return Exploration(0, None)
     t = np.eye(M)
@@ -68,7 +70,7 @@ def explore(evaluator: AbstractEvaluator, surface: BezierSimplex, diameter: floa
         t = np.concatenate([t, held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[: numbers.samples]])
     points = np.asarray(surface(t))
     on_surface = evaluator.values(points)
-    probes = probes_around(points.mean(axis=0), diameter, numbers)
+    probes = probes_around(points.mean(axis=0), sides, numbers.probes)
     values = evaluator.values(probes)
     usable = np.asarray(np.isfinite(values).all(axis=1))
     scale = _units(on_surface, values[: numbers.probes])
@@ -92,11 +94,16 @@ def _units(on_surface: np.ndarray, nearby: np.ndarray) -> Float[np.ndarray, " n_
     return np.where(span > rounding_of(on_surface), span, np.maximum(ONE_VALUE * varies, np.finfo(float).tiny))
 
 
-def probes_around(center: np.ndarray, diameter: float, numbers: ExploreSchedule) -> Float[np.ndarray, "n n_variables"]:
-    """Evenly spread points in cubes around a center, whose sides are multiples of a diameter."""
-    cube = evenly_spread(numbers.probes * len(numbers.boxes), len(center)) - 0.5
-    sides = diameter * np.repeat(numbers.boxes, numbers.probes)
-    return center + sides[:, None] * cube
+def sides_of_boxes(diameter: float, scale: float, numbers: ExploreSchedule) -> Float[np.ndarray, " n_boxes"]:
+    """How wide to look around a set of some diameter, where |x| is about `scale`."""
+    sides = diameter * np.array(numbers.boxes)
+    return sides if sides.max() >= numbers.widest * scale else np.append(sides, numbers.widest * scale)
+
+
+def probes_around(center: np.ndarray, sides: Float[np.ndarray, " n_boxes"], n: int) -> Float[np.ndarray, "n_probes n_variables"]:
+    """Evenly spread points, n in each of the cubes around a center with these sides."""
+    cube = evenly_spread(n * len(sides), len(center)) - 0.5
+    return center + np.repeat(sides, n)[:, None] * cube
 
 
 def gains(values: np.ndarray, on_surface: np.ndarray) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_on_surface"]]:

@@ -159,6 +159,10 @@ class ExploreSchedule:
     """Sides of the boxes around the set. `python benchmarks/normal_flow.py basins 40`: without them 18 of 40 runs on problems
     with many local minima end at a local one, with them 3, and those carry a flag."""
 
+    widest: float = 6.0
+    """Side of one more box where the set is small, in units of |x|, at least 1: it holds the set's mirror image at 0. Wells that
+    are far from a small set lie in no box that is measured by the set."""
+
     samples: int = 300
     """Points of the surface that the values are compared with."""
 

@@ -11,7 +11,7 @@ from ..evaluation import BudgetSpentError, JaxEvaluator, count_objectives
 from ..methods import Evaluations
 from .corners import break_ties, not_unique
 from .descent import Descent, descend, start_descent
-from .exploration import better_corners, explore
+from .exploration import better_corners, explore, sides_of_boxes
 from .flags import Flag
 from .lending import KnownHessians
 from .patch import Patch, edge_patches, improve, inner_patch
@@ -177,8 +177,8 @@ def _inside(survey: Survey, settings: Settings, state: NormalState) -> NormalSta
 def _elsewhere(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
     """A search around the set: the run starts again where that shows better corners, and is flagged where it does not help."""
     numbers = settings.schedule.explore
-    size = survey.diameter or float(state.descent.scale.max())
-    found = explore(survey.evaluator, state.surface, size, numbers)
+    scale = float(state.descent.scale.max())
+    found = explore(survey.evaluator, state.surface, sides_of_boxes(survey.diameter or scale, scale, numbers), numbers)
     rival = found.rival
     if rival is None and found.seen is not None:
         rival = deepest_rival(survey, found.seen, numbers)
