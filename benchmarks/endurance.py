@@ -2,10 +2,12 @@
 
     python -m benchmarks.endurance run 30        # a run of method="auto" that ends in an atlas
     python -m benchmarks.endurance study 30      # a study of an expensive objective with a surrogate
+    python -m benchmarks.endurance save 30       # a process that writes one file again and again
     python -m benchmarks.endurance interrupt 60  # Ctrl-C at random moments of `bezierflow solve -o`, start and end included
 
 Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit for bit; of a study also how
 many evaluations that were written down were made again (there must be none), and how many were under way when it was killed.
+A file that is being written when its process is killed is the old one or the new one, and the next one leaves nothing beside it.
 After Ctrl-C the file must be there, sound, and the exit code 130; only a process that had not begun to solve may end without.
 """
 
@@ -115,6 +117,39 @@ def endure(kind: str, n_kills: int, work: Path, seed: int = 0) -> bool:
     return same and not repeated and not stale
 
 
+def save(n_kills: int, work: Path, seed: int = 0) -> bool:
+    """Whether a file was sound after each kill, and nothing was left beside it in the end."""
+    import bezierflow as bf
+    from bezierflow.bezier.archives import ABANDONED
+
+    chance, output, sound = random.Random(seed), work / "kept.bez", 0
+    bf.minimize(bf.problems.ScaledMED(), np.zeros(3), degree=12).save(output)
+    for k in range(n_kills):
+        command = [sys.executable, "-m", "benchmarks.endurance", "child", "saves", str(output), ""]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        process.stdout.readline()  # it has begun
+        time.sleep(chance.uniform(0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        sound += bf.load(output).pareto_set.degree == 12
+        print(f"killed {k + 1}: {sorted(path.name for path in work.iterdir())}", flush=True)
+    time.sleep(ABANDONED)
+    bf.load(output).save(output)
+    stale = [path.name for path in work.iterdir() if path != output]
+    print(f"save: {n_kills} kills; sound files: {sound}; stale files: {stale}")
+    return sound == n_kills and not stale
+
+
+def save_again_and_again(path: str) -> None:
+    import bezierflow as bf
+
+    solution = bf.load(path)
+    print("begins", flush=True)
+    while True:
+        solution.save(path)
+
+
 def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
     """Whether no Ctrl-C lost a surface."""
     from collections import Counter
@@ -151,12 +186,14 @@ def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
 
 
 def main() -> None:
+    if sys.argv[1:3] == ["child", "saves"]:
+        save_again_and_again(sys.argv[3])
     if sys.argv[1] == "child":
         child(*sys.argv[2:])
         return
     with tempfile.TemporaryDirectory() as work:
-        if sys.argv[1] == "interrupt":
-            raise SystemExit(not interrupt(int(sys.argv[2]), Path(work)))
+        if sys.argv[1] in ("interrupt", "save"):
+            raise SystemExit(not {"interrupt": interrupt, "save": save}[sys.argv[1]](int(sys.argv[2]), Path(work)))
         raise SystemExit(not endure(sys.argv[1], int(sys.argv[2]), Path(work)))
 
 

@@ -130,3 +130,16 @@ def test_what_cannot_be_kept_is_refused_before_writing(tmp_path, manifest, array
     with pytest.raises(error, match=message):
         write_archive(tmp_path / "a.bez", manifest, arrays)
     assert os.listdir(tmp_path) == []
+
+
+def test_what_a_killed_process_left_is_removed_and_what_another_one_writes_is_not(tmp_path):
+    target = tmp_path / "a.bez"
+    left, written_now, another = (
+        tmp_path / name for name in ("a.bez.0123abcd.part", "a.bez.4567ef01.part", "b.bez.0123abcd.part")
+    )
+    for path in (left, written_now, another):
+        path.write_bytes(b"")
+    for path in (left, another):
+        os.utime(path, (0, 0))
+    write_archive(target, CONTENT, ARRAYS)
+    assert sorted(tmp_path.iterdir()) == sorted([target, written_now, another])

@@ -4,13 +4,16 @@ Other rooms keep their own content in it: `write_archive(path, manifest, arrays)
 The format is described in `docs/files.md`.
 """
 
+import glob
 import io
 import json
 import os
 import re
 import secrets
+import time
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from os import PathLike
 from typing import Any
 
@@ -31,6 +34,10 @@ MANIFEST = "manifest.json"
 ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 """The date of every member: a file's bytes depend on its content alone."""
+
+
+ABANDONED = 10.0
+"""Seconds after which a file that was being written, and was not renamed, belongs to a process that is gone."""
 
 
 def write_archive(path: str | PathLike[str], manifest: Manifest, arrays: Mapping[str, ArrayLike]) -> None:
@@ -99,7 +106,8 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
     """Puts a complete file in place, or leaves what was there: written beside it, flushed to disk, then renamed.
 
     Where the system has files without a name (Linux), the new one gets its name when it is complete, so that a process that is
-    killed while it writes leaves nothing behind.
+    killed while it writes leaves nothing behind, or a complete file that was about to be renamed. The next one to write removes
+    what was left.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
@@ -109,10 +117,19 @@ def write_atomically(path: str | PathLike[str], content: bytes) -> None:
     try:
         _write_named(folder, temporary, content)
         os.replace(temporary, target)
+        _remove_abandoned(target)
     except BaseException:
         if os.path.exists(temporary):
             os.remove(temporary)
         raise
+
+
+def _remove_abandoned(target: str) -> None:
+    """Removes what processes that were killed have left beside a file: nobody has written to it for a while."""
+    for path in glob.glob(f"{glob.escape(target)}.{'[0-9a-f]' * 8}.part"):
+        with suppress(OSError):  # another process may have removed it
+            if time.time() - os.path.getmtime(path) > ABANDONED:
+                os.remove(path)
 
 
 def _write_named(folder: str, name: str, content: bytes) -> None:
