@@ -18,9 +18,9 @@ distances around the ends of the front, where slopes may be infinite."""
 BEATEN = 1e-4
 """An answer is beaten if a point is known that is better in all objectives by this much of their ranges."""
 
-CLOSE = 1e-4
+CLOSE, FARTHEST = 1e-4, 0.01
 """An answer that is not certified counts as covered if it is this close to the solution, or as good in the sense of
-`AS_GOOD`, in units of the objectives' ranges."""
+`AS_GOOD` and not farther than the second number, in units of the objectives' ranges."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class AtlasError:
     @property
     def coverage(self) -> float:
         """The share of fresh chart points whose answer is certified, or at least close to the solution."""
-        return float(np.mean(self.certified | (np.isfinite(self.distances) & (self.front < max(CLOSE, AS_GOOD * self.tol)))))
+        return float(
+            np.mean(self.certified | (np.isfinite(self.distances) & (self.front < max(CLOSE, min(AS_GOOD * self.tol, FARTHEST)))))
+        )
 
 
 def measure(state: AtlasState, seed: int) -> AtlasError:

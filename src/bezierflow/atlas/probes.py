@@ -11,7 +11,7 @@ from .region import Region
 
 LEAST_SLACK = 2e-6
 """A chart point is covered if an answer's signs are at most this far below 0, or a hundredth of the root of the tolerance, or ten
-tolerances: an answer whose sign is wrong by δ is off by about δ²."""
+tolerances as long as that is less than a third of the root: an answer whose sign is wrong by δ is off by about δ²."""
 
 NEAR = 2e-3
 """Claims whose signs are further below 0, and do not cover a point either, are not followed."""
@@ -25,7 +25,7 @@ class Probes:
 
     def __init__(self, program: Program, tol: float, seed: int):
         self.program, self.tol, self.box = program, tol, (program.lower, program.upper)
-        self.slack = max(LEAST_SLACK, 0.01 * np.sqrt(tol), 10 * tol)
+        self.slack = max(LEAST_SLACK, 0.01 * np.sqrt(tol), min(10 * tol, 0.3 * np.sqrt(tol)))
         self.near = max(NEAR, self.slack)
         self.regions: list[Region] = []
         self.rng = np.random.default_rng(seed)

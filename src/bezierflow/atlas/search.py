@@ -22,7 +22,10 @@ N_PROBES = 5000
 N_FILLED, N_VERIFIED = 40, 50
 UNCOVERED, OPEN, REFUTED = 6e-4, 0.01, 0.02
 """The shares of uncovered chart points, of uncovered ones on seams, and of claims that do not hold at which a search ends, if
-they are reached in two rounds running; with tolerances above 1e-4 the first is five, the second fifty tolerances."""
+they are reached in two rounds running; with tolerances above 1e-4 the first is five, the second fifty tolerances, up to
+`MOST_OPEN`."""
+
+MOST_OPEN = 0.02
 
 PATIENCE, NO_GAIN = 5, 5e-4
 """A search ends also if so many rounds gained less coverage than this."""
@@ -46,8 +49,8 @@ class Round(NamedTuple):
 
     def complete(self, tol: float) -> bool:
         """Whether nothing worth another round was found."""
-        covered, closed = 1 - self.covered <= max(UNCOVERED, 5 * tol), 1 - self.closed <= max(OPEN, 50 * tol)
-        return covered and closed and 1 - self.verified <= REFUTED
+        uncovered, open_seams = max(UNCOVERED, min(5 * tol, MOST_OPEN)), max(OPEN, min(50 * tol, MOST_OPEN))
+        return self.covered >= 1 - uncovered and self.closed >= 1 - open_seams and self.verified >= 1 - REFUTED
 
 
 NOTHING_YET = Round(0.0, 0.0, float("nan"))
