@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .explorer import explore
     from .flow import (
         AtlasFlow,
+        Dialogue,
         Flow,
         LeastSquares,
         NormalFlow,
@@ -64,7 +65,7 @@ _HOMES = {
     "explorer": ("explore",),
     "forms": ("HostFunction",),
     "flow": (
-        *("AtlasFlow", "Flow", "LeastSquares", "NormalFlow", "PullBack", "Reason", "Solution", "Stochastic"),
+        *("AtlasFlow", "Dialogue", "Flow", "LeastSquares", "NormalFlow", "PullBack", "Reason", "Solution", "Stochastic"),
         *("check", "lift", "load", "minimize"),
     ),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
@@ -79,6 +80,7 @@ __all__ = [
     "AtlasFlow",
     "BezierAtlas",
     "BezierSimplex",
+    "Dialogue",
     "Fixed",
     "Flow",
     "GradientDescent",

@@ -6,6 +6,7 @@ from .batches import Stochastic, average_along
 from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, compare_versions, versions
 from .checkup import Checkup, check
 from .contract import AbstractFlow, Run
+from .dialogue import Dialogue
 from .drive import Callback, Iteration, drive
 from .evaluated import Evaluated
 from .front import FittedFront
@@ -34,6 +35,7 @@ __all__ = [
     "AtlasFlow",
     "Callback",
     "Checkup",
+    "Dialogue",
     "Evaluated",
     "FittedFront",
     "Flow",
