@@ -19,7 +19,7 @@ from .refit import AbstractRefit, LeastSquares, PullBack
 from .result import Reason, Result, Stats
 from .searching import SearchMethod, Task
 from .solution import Origin, Solution, load
-from .solver_side import box_on_solver_side, read_names
+from .solver_side import Chosen, Transforms, box_on_solver_side, read_names
 from .spread import Points
 from .stochastic_flow import StochasticFlow, TrainingState
 from .weights_flow import WeightsFlow
@@ -34,6 +34,7 @@ __all__ = [
     "AtlasFlow",
     "Callback",
     "Checkup",
+    "Chosen",
     "Evaluated",
     "FittedFront",
     "Flow",
@@ -56,6 +57,7 @@ __all__ = [
     "StochasticFlow",
     "Task",
     "TrainingState",
+    "Transforms",
     "WeightsFlow",
     "average_along",
     "box_on_solver_side",
