@@ -46,7 +46,7 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
-def read_count(value: Any, name: str, least: int = 0, most: int | None = None, advice: str = "") -> int:
+def read_count(value: object, name: str, least: int = 0, most: int | None = None, advice: str = "") -> int:
     """A whole number, NumPy's too and floats that are whole, between `least` and `most`."""
     wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -61,12 +61,12 @@ def read_count(value: Any, name: str, least: int = 0, most: int | None = None, a
     return count
 
 
-def or_none(read: Callable[..., T], value: Any, *arguments: Any) -> T | None:
+def or_none(read: Callable[..., T], value: object, *arguments: object) -> T | None:
     """None for None, else what the reader makes of the value."""
     return None if value is None else read(value, *arguments)
 
 
-def read_number(value: Any, name: str, wanted: str, holds: Callable[[float], bool], advice: str = "") -> float:
+def read_number(value: object, name: str, wanted: str, holds: Callable[[float], bool], advice: str = "") -> float:
     """A real number with a property; `wanted` says which, in words. NaN has none."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -81,43 +81,43 @@ def read_number(value: Any, name: str, wanted: str, holds: Callable[[float], boo
     return number
 
 
-def read_nonnegative(value: Any, name: str, advice: str = "") -> float:
+def read_nonnegative(value: object, name: str, advice: str = "") -> float:
     """A finite number of at least 0."""
     return read_number(value, name, "a finite number of at least 0", lambda number: isfinite(number) and number >= 0, advice)
 
 
-def read_positive(value: Any, name: str, advice: str = "") -> float:
+def read_positive(value: object, name: str, advice: str = "") -> float:
     """A finite number above 0."""
     return read_number(value, name, "a finite number above 0", lambda number: isfinite(number) and number > 0, advice)
 
 
-def read_probability(value: Any, name: str, advice: str = "") -> float:
+def read_probability(value: object, name: str, advice: str = "") -> float:
     """A number strictly between 0 and 1."""
     return read_number(value, name, "a number strictly between 0 and 1", lambda number: 0 < number < 1, advice)
 
 
-def read_seed(value: Any, name: str = "seed") -> int:
+def read_seed(value: object, name: str = "seed") -> int:
     """A seed: a whole number that JAX makes a key of. A float is none, also a whole one."""
     if isinstance(value, float | np.floating):
         raise TypeError(_must(name, f"a whole number from 0 to {LARGEST_SEED}", value, ""))
     return read_count(value, name, 0, LARGEST_SEED)
 
 
-def read_flag(value: Any, name: str) -> bool:
+def read_flag(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(_must(name, "True or False", value, ""))
     return bool(value)
 
 
-def read_function(value: Any, name: str, signature: str) -> Any:
+def read_function(value: object, name: str, signature: str) -> Callable:
     """Something that can be called; `signature` says how it will be."""
     if not callable(value):
         raise TypeError(_must(name, f"a function {signature}", value, ""))
     return value
 
 
-def read_reals(value: Any, name: str, wanted: str) -> np.ndarray:
+def read_reals(value: object, name: str, wanted: str) -> np.ndarray:
     """Finite real numbers as a float64 array of any shape; `wanted` says what they stand for."""
     array = read_doubles(value, name, wanted)
     if not np.isfinite(array).all():

@@ -1,12 +1,11 @@
 """An atlas as a part of an archive: numbers in the manifest, arrays under a name (`docs/files.md`)."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ..arguments import read_count, read_nonnegative, read_number
-from ..bezier import Raveling
+from ..bezier import Manifest, Raveling
 from ..simplex import n_controls
 from .atlas import BezierAtlas, Units
 from .patches import Label, Patch
@@ -15,7 +14,7 @@ PARTS = ("corners", "control_points", "domain", "objectives", "constraints", "si
 UNITS = ("ideal", "span", "lower", "upper", "origin", "unit")
 
 
-def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """What goes into the manifest, and the arrays."""
     arrays = {f"{name}/units/{key}": getattr(atlas.units, key) for key in UNITS}
     patches = []
@@ -36,13 +35,13 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[dict[str, Any], dict[
     return {**description, "n_auxiliary": atlas.units.n_auxiliary}, arrays
 
 
-def array_names(description: Mapping[str, Any]) -> set[str]:
+def array_names(description: Manifest) -> set[str]:
     """The arrays that a description names."""
     places = [entry["arrays"] for entry in description["patches"]]
     return {f"{description['units']}/{key}" for key in UNITS} | {f"{place}/{key}" for place in places for key in PARTS}
 
 
-def restore_atlas(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], raveling: Raveling) -> BezierAtlas:
+def restore_atlas(description: Manifest, arrays: Mapping[str, np.ndarray], raveling: Raveling) -> BezierAtlas:
     """The atlas that `describe_atlas` described; a ValueError says which of its numbers cannot be."""
     n_auxiliary = read_count(description.get("n_auxiliary", 0), "n_auxiliary")  # a file from before kinks were lifted has none
     units = Units(**{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary)
@@ -58,7 +57,7 @@ def restore_atlas(description: Mapping[str, Any], arrays: Mapping[str, np.ndarra
     return atlas
 
 
-def _patch(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], n_inequalities: int) -> Patch:
+def _patch(entry: Manifest, arrays: Mapping[str, np.ndarray], n_inequalities: int) -> Patch:
     part = {key: arrays[f"{entry['arrays']}/{key}"] for key in PARTS}
     _check(part["side"].dtype.kind == "i", "sides that are no whole numbers")
     return Patch(

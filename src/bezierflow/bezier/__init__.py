@@ -1,6 +1,6 @@
 """The model: the Bernstein basis, the Bézier simplex and its calculus, fitting, and files."""
 
-from .archives import read_archive, write_archive, write_atomically
+from .archives import Manifest, read_archive, write_archive, write_atomically
 from .basis import basis
 from .cloud_fitting import FitOptions, PointsFit
 from .files import check_arrays, describe_surface, load_surface, restore_surface
@@ -26,6 +26,7 @@ __all__ = [
     "BezierSimplex",
     "FitDiagnostics",
     "FitOptions",
+    "Manifest",
     "PointsFit",
     "Raveling",
     "SurfaceMap",

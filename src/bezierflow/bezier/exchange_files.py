@@ -11,14 +11,13 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator
 from os import PathLike
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from ..arguments import shown
 from ..simplex import index_positions, multi_indices, n_controls, neighbor_positions
-from .archives import write_atomically, zip_bytes
+from .archives import Manifest, write_atomically, zip_bytes
 from .net import Net
 from .untrusted import memory_allowed, parse_array, parse_json, read_members
 
@@ -91,12 +90,12 @@ def load_bsf(path: Path) -> Net:
     return Net(rows[controls], n_objectives, degree)
 
 
-def _main_cells(document: Any) -> tuple[Any, list[Any]]:
+def _main_cells(document: Manifest) -> tuple[object, list[Manifest]]:
     cells = document["space"]["cells"]
     return document["schema_version"], [cells[cell] for cell in document["space"]["main_cells"]]
 
 
-def _check_cell(dimensions: list[Any], degrees: list[Any], controls: list[Any]) -> None:
+def _check_cell(dimensions: list[object], degrees: list[object], controls: list[object]) -> None:
     if any(type(n) is not int or n < 0 for n in (*dimensions, *degrees, *controls)) or len(dimensions) != len(degrees):
         raise ValueError("sizes and controls must be whole numbers of at least 0, one degree for each simplex")
 

@@ -6,7 +6,6 @@ The formats are described in `docs/files.md`, for readers without this library.
 import os
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
 
 import jax
 import numpy as np
@@ -71,7 +70,7 @@ def leaf_names(description: Manifest) -> set[str]:
     return names
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     if type(value) is not int:
         raise TypeError(f"{value!r} is no whole number")
     return value

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import prod
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,7 +18,7 @@ from ..precision import is_traced
 class Raveling(eqx.Module):
     """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings, so nothing recompiles."""
 
-    treedef: Any = eqx.field(static=True)
+    treedef: object = eqx.field(static=True)
     """JAX's own description of the tree, which has no type to annotate with."""
     shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     scale: tuple[float, ...] | None = eqx.field(static=True, default=None)

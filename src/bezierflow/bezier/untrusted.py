@@ -128,7 +128,7 @@ def parse_json(content: bytes, most: int) -> Any:
     return json.loads(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse, parse_float=_finite)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name stands twice in one object of its text")

@@ -1,7 +1,7 @@
 """`choose`: the questions of `bezierflow.decisions` to a solution file; parsing and printing only."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -63,7 +63,7 @@ def choose(file: str, question: str, values: tuple[str, ...], wishes: tuple[str,
     )
 
 
-def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> dict[str, Any]:
+def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> dict[str, object]:
     """What is asked for beside bounds, as the question takes it."""
     if question == "knee":
         return {}

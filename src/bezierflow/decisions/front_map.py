@@ -107,7 +107,7 @@ def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMa
 
 
 @lru_cache(maxsize=16)
-def _programs(code: Any, structure: Any) -> list[Callable]:
+def _programs(code: object, structure: object) -> list[Callable]:
     """Compiled programs for objectives that differ in their arrays alone, which come last among the arguments.
 
     They give f(x); f on x + vX near v = 0 with its slopes; and f on x + vX + ½ vYv with its slopes and bends. All for many x.

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from ..compilation import program
 from ..flow import Solution
@@ -75,5 +74,5 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
 
 
 @program
-def _step(method: AbstractMethod, target: NearChoice, x: Array, state: Any) -> tuple[Array, Any]:
+def _step(method: AbstractMethod, target: NearChoice, x: Array, state: PyTree) -> tuple[Array, PyTree]:
     return method.step(target, x, state)

@@ -88,7 +88,7 @@ def _checked(executor: Any) -> Executor:
     return executor
 
 
-def _count_workers(executor: Any) -> int:
+def _count_workers(executor: object) -> int:
     client = getattr(executor, "_client", None)  # of Dask
     if client is not None and hasattr(client, "nthreads"):
         return max(1, sum(client.nthreads().values()))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -23,10 +22,10 @@ class FlatFunction:
         unravel: from a flat vector to the user's form; None where that is the same.
     """
 
-    parts: tuple[Callable[[Any], Any], ...]
+    parts: tuple[Callable[..., object], ...]
     is_list: bool = False
     vectorized: bool = False
-    unravel: Callable[[np.ndarray], Any] | None = None
+    unravel: Callable[[np.ndarray], object] | None = None
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The values at one design."""

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,13 +29,13 @@ class Outcome:
 
 
 def evaluate_chunk(
-    function: Callable[[Any], Any], points: Sequence[Any], timeout: float | None, number: int = 0
+    function: Callable[..., object], points: Sequence[object], timeout: float | None, number: int = 0
 ) -> list[Outcome]:
     """The outcome at each point, one after the other. Runs on the worker. The number tells one task from another."""
     return [evaluate_one(function, point, timeout) for point in points]
 
 
-def evaluate_one(function: Callable[[Any], Any], point: Any, timeout: float | None) -> Outcome:
+def evaluate_one(function: Callable[..., object], point: object, timeout: float | None) -> Outcome:
     """The outcome at a point.
 
     With a timeout the function runs in a thread of its own, which is left behind where it does not come back: that frees the
@@ -51,7 +50,7 @@ def evaluate_one(function: Callable[[Any], Any], point: Any, timeout: float | No
     return found[0] if found else Outcome(None, f"no answer within timeout={timeout:g} s", timeout)
 
 
-def _evaluated(function: Callable[[Any], Any], point: Any) -> Outcome:
+def _evaluated(function: Callable[..., object], point: object) -> Outcome:
     began = time.perf_counter()
     try:
         y = np.asarray(function(point), dtype=float).ravel()

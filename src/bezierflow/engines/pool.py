@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..interrupts import raise_if_interrupted
 from .executors import AnyExecutor, as_engine
@@ -30,7 +30,7 @@ class Point(NamedTuple):
     """A point to evaluate: its number, and how often it was tried."""
 
     number: int
-    x: Any
+    x: object
     tries: int = 0
 
 
@@ -49,7 +49,7 @@ class Pool:
     """
 
     def __init__(
-        self, function: Callable[[Any], Any], executor: AnyExecutor = None, timeout: float | None = None, retries: int = 1
+        self, function: Callable[..., object], executor: AnyExecutor = None, timeout: float | None = None, retries: int = 1
     ):
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be a number of seconds above 0, or None, got {timeout!r}")
@@ -72,7 +72,7 @@ class Pool:
         """How many points are not back yet."""
         return len(self._queue) + len(self._suspects) + sum(map(len, self._sent.values()))
 
-    def submit(self, points: Iterable[tuple[int, Any]]) -> None:
+    def submit(self, points: Iterable[tuple[int, object]]) -> None:
         """Takes points, each with a number of its own."""
         self._queue += (Point(number, x) for number, x in points)
 

@@ -14,7 +14,7 @@ class RayExecutor(Executor):
         **options: of each task, as `ray.remote` takes them, such as num_cpus=2.
     """
 
-    def __init__(self, n_workers: int | None = None, **options: Any):
+    def __init__(self, n_workers: int | None = None, **options: object):
         try:
             self._ray = import_module("ray")
         except ImportError as error:
@@ -32,5 +32,5 @@ class RayExecutor(Executor):
         """Leaves Ray as it is: whoever has started it stops it."""
 
 
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _call(function: Callable[..., object], arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
     return function(*arguments, **keywords)

@@ -1,7 +1,7 @@
 """Bounds in each form that users give them in, as two flat vectors."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import jax
 import numpy as np
@@ -9,12 +9,15 @@ from jaxtyping import Float, PyTree
 
 from ..bezier import Raveling
 
+if TYPE_CHECKING:
+    from scipy.optimize import Bounds
+
 Side = Float[np.ndarray, " n_variables"]
 
 FORMS = "give (lower, upper), each a number, an array or a pytree like x, or scipy.optimize.Bounds, or pairs (low, high)"
 
 
-def read_bounds(bounds: Any, raveling: Raveling, variables: tuple[str, ...]) -> tuple[Side, Side]:
+def read_bounds(bounds: object, raveling: Raveling, variables: tuple[str, ...]) -> tuple[Side, Side]:
     """Lower and upper bounds as flat float64 vectors, infinite where there is none, or an error in one line.
 
     `feasible_set` says which forms `bounds` may have.
@@ -36,7 +39,7 @@ def read_bounds(bounds: Any, raveling: Raveling, variables: tuple[str, ...]) -> 
     return lower / raveling.units, upper / raveling.units
 
 
-def raveling_of_bounds(bounds: Any, n_variables: int | None) -> Raveling | None:
+def raveling_of_bounds(bounds: object, n_variables: int | None) -> Raveling | None:
     """The form of x that bounds alone tell: that of a pytree `lower`, else a vector; None where they do not tell its length."""
     sizes = [] if n_variables is None else [n_variables]
     if _is_scipy_bounds(bounds):
@@ -51,7 +54,7 @@ def raveling_of_bounds(bounds: Any, n_variables: int | None) -> Raveling | None:
     return Raveling.of(np.zeros(sizes[0])) if sizes else None
 
 
-def _sides(bounds: Any, raveling: Raveling) -> tuple[Side, Side]:
+def _sides(bounds: object, raveling: Raveling) -> tuple[Side, Side]:
     n = raveling.n_variables
     if bounds is None:
         return np.full(n, -np.inf), np.full(n, np.inf)
@@ -66,7 +69,7 @@ def _sides(bounds: Any, raveling: Raveling) -> tuple[Side, Side]:
     return _from_pairs(bounds)
 
 
-def _from_pairs(pairs: Sequence[Any] | np.ndarray) -> tuple[Side, Side]:
+def _from_pairs(pairs: Sequence[PyTree] | np.ndarray) -> tuple[Side, Side]:
     for i, pair in enumerate(pairs):
         if not _is_sequence(pair) or len(pair) != 2:
             raise ValueError(f"bounds must hold pairs (low, high), got {pair!r} for variable {i + 1}; {FORMS}")
@@ -97,7 +100,7 @@ def _side(side: PyTree, raveling: Raveling, none: float, argument: str) -> Side:
     return numbers
 
 
-def _numbers(values: Any, argument: str) -> np.ndarray:
+def _numbers(values: object, argument: str) -> np.ndarray:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -108,7 +111,7 @@ def _without_none(side: PyTree, none: float) -> PyTree:
     return jax.tree.map(lambda leaf: none if leaf is None else leaf, side, is_leaf=lambda leaf: leaf is None)
 
 
-def _is_tree(side: Any) -> bool:
+def _is_tree(side: object) -> bool:
     """Whether this is a pytree of arrays and not an array, a number, None, or a plain sequence of numbers."""
     if side is None or _is_leaf(side):
         return False
@@ -116,26 +119,26 @@ def _is_tree(side: Any) -> bool:
     return not plain
 
 
-def _is_leaf(value: Any) -> bool:
+def _is_leaf(value: object) -> bool:
     return jax.tree.structure(value) == jax.tree.structure(0)
 
 
-def _has_none(bounds: Sequence[Any] | np.ndarray) -> bool:
+def _has_none(bounds: Sequence[PyTree] | np.ndarray) -> bool:
     """Whether an entry is a pair of numbers with None in it: no array has that."""
     return all(_is_sequence(entry) and len(entry) == 2 for entry in bounds) and any(v is None for entry in bounds for v in entry)
 
 
-def _is_sequence(value: Any) -> bool:
+def _is_sequence(value: object) -> TypeGuard[Sequence[PyTree]]:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray | jax.Array) and value.ndim > 0)
 
 
-def _is_scipy_bounds(bounds: Any) -> bool:
+def _is_scipy_bounds(bounds: object) -> TypeGuard["Bounds"]:
     from scipy.optimize import Bounds  # a third of a second that only bounded problems need
 
     return isinstance(bounds, Bounds)
 
 
-def _hint(bounds: Any, raveling: Raveling) -> str:
+def _hint(bounds: object, raveling: Raveling) -> str:
     """What may have gone wrong where two pairs were read as two arrays."""
     if raveling.n_variables == 2 and _is_sequence(bounds) and all(_is_sequence(side) for side in bounds):
         return "; for two variables, two entries are read as (lower, upper), not as two pairs"

@@ -1,7 +1,6 @@
 """One constraint, lower <= c(x) <= upper, as rows g(x) <= 0 and h(x) = 0 of a flat vector x."""
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -22,9 +21,9 @@ class Linear(eqx.Module):
 class AtLeastOne(eqx.Module):
     """A user's function whose value may be a scalar, as one with rows."""
 
-    function: Callable[[PyTree], Any]
+    function: Callable[[PyTree], PyTree]
 
-    def __call__(self, x: PyTree) -> Any:
+    def __call__(self, x: PyTree) -> PyTree:
         """Its value, a scalar as one row."""
         value = self.function(x)
         return [value] if not isinstance(value, list | tuple) and np.ndim(value) == 0 else value
@@ -33,7 +32,7 @@ class AtLeastOne(eqx.Module):
 class AtLeastTwo(eqx.Module):
     """The user's Jacobian of such a function: a gradient as one row."""
 
-    function: Callable[[PyTree], Any]
+    function: Callable[[PyTree], PyTree]
 
     def __call__(self, x: PyTree) -> Float[np.ndarray, "n_rows n_variables"]:
         """Its value as a matrix."""

@@ -1,7 +1,7 @@
 """From the bounds and constraints that a user gives to a feasible set."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Array, Float
@@ -12,12 +12,15 @@ from .bounds import read_bounds
 from .constraint import AtLeastOne, AtLeastTwo, Constraint, Linear
 from .feasible_set import FeasibleSet
 
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
+
 KINDS = "give a LinearConstraint or NonlinearConstraint of scipy.optimize, a function g meaning g(x) <= 0, or a list of them"
 
 
 def feasible_set(
-    bounds: Any,
-    constraints: Any,
+    bounds: object,
+    constraints: object,
     raveling: Raveling | int,
     variables: Sequence[str] | None = None,
     x: Float[np.ndarray, " n_variables"] | None = None,
@@ -47,7 +50,7 @@ def feasible_set(
     return FeasibleSet(lower, upper, read, names, raveling.scale)
 
 
-def _read(constraint: Any, name: str, raveling: Raveling, domain: Domain) -> Constraint:
+def _read(constraint: object, name: str, raveling: Raveling, domain: Domain) -> Constraint:
     from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     if isinstance(constraint, LinearConstraint):
@@ -63,9 +66,9 @@ def _read(constraint: Any, name: str, raveling: Raveling, domain: Domain) -> Con
     raise TypeError(f"constraints: {name} is {constraint!r}; {KINDS}")
 
 
-def _linear(constraint: Any, name: str, raveling: Raveling) -> Constraint:
-    A = constraint.A.toarray() if hasattr(constraint.A, "toarray") else constraint.A
-    A = np.atleast_2d(np.asarray(A, dtype=np.float64))
+def _linear(constraint: "LinearConstraint", name: str, raveling: Raveling) -> Constraint:
+    dense = getattr(constraint.A, "toarray", lambda: constraint.A)
+    A = np.atleast_2d(np.asarray(dense(), dtype=np.float64))
     if A.shape[1] != raveling.n_variables:
         raise ValueError(f"constraints: the matrix of {name} must have {raveling.n_variables} columns, got shape {A.shape}")
     if not np.isfinite(A).all():
@@ -73,7 +76,9 @@ def _linear(constraint: Any, name: str, raveling: Raveling) -> Constraint:
     return Constraint(Linear(A * raveling.units), *_sides(constraint.lb, constraint.ub, len(A), name), name)
 
 
-def _function(function: Any, jac: Any, name: str, raveling: Raveling, domain: Domain) -> tuple[Callable[[Array], Array], int]:
+def _function(
+    function: Callable, jac: Callable | None, name: str, raveling: Raveling, domain: Domain
+) -> tuple[Callable[[Array], Array], int]:
     """A constraint's function of the flat vector, and how many rows it has, or an error in one line that says what is wrong."""
     name = f"constraints: {name}"
     if isinstance(function, HostFunction):
@@ -84,7 +89,7 @@ def _function(function: Any, jac: Any, name: str, raveling: Raveling, domain: Do
     return form.flat, form.n_rows
 
 
-def _sides(lower: Any, upper: Any, n_rows: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+def _sides(lower: object, upper: object, n_rows: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The sides lb and ub, one number a row, or an error in one line."""
     sides = []
     for argument, side in (("lb", lower), ("ub", upper)):

@@ -20,7 +20,7 @@ from .refit import AbstractRefit, LeastSquares, PullBack
 from .result import Reason, Result, Stats
 from .searching import SearchMethod, Task
 from .solution import Origin, Solution, load
-from .solver_side import box_on_solver_side, read_names
+from .solver_side import Chosen, Transforms, box_on_solver_side, read_names
 from .spread import Points
 from .stochastic_flow import StochasticFlow, TrainingState
 from .weights_flow import WeightsFlow
@@ -35,6 +35,7 @@ __all__ = [
     "AtlasFlow",
     "Callback",
     "Checkup",
+    "Chosen",
     "Dialogue",
     "Evaluated",
     "FittedFront",
@@ -58,6 +59,7 @@ __all__ = [
     "StochasticFlow",
     "Task",
     "TrainingState",
+    "Transforms",
     "WeightsFlow",
     "average_along",
     "box_on_solver_side",

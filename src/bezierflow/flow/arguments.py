@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bezier import BezierSimplex
+from ..bezier import BezierSimplex, Manifest
 from ..storage import Decoder, Encoder, UnknownKindError, read_checked, write_checked
 from .solution import Solution
 
@@ -30,11 +30,11 @@ class Arguments:
         arrays: those of the values, by argument.
     """
 
-    documents: dict[str, Any]
+    documents: dict[str, Manifest]
     arrays: dict[str, dict[str, np.ndarray]]
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> "Arguments":
+    def of(cls, arguments: Mapping[str, object]) -> "Arguments":
         """What a file can hold of these."""
         documents, arrays = {}, {}
         for name, value in arguments.items():
@@ -116,7 +116,7 @@ def read_arguments(path: Path) -> Arguments:
     return Arguments(manifest["arguments"], parts)
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> object:
     """What stands for a solution that a run starts at."""
     if name == "x0" and isinstance(value, Solution):
         if value.paused is not None:
@@ -130,7 +130,7 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-def _named(value: Any) -> dict[str, str] | None:
+def _named(value: object) -> dict[str, str] | None:
     """A function by its file, where it can be found there again: at the top of a file that is not the program itself."""
     function = inspect.unwrap(value) if callable(value) else None
     code, name = getattr(function, "__code__", None), getattr(function, "__qualname__", "")
@@ -139,7 +139,7 @@ def _named(value: Any) -> dict[str, str] | None:
     return {"file": os.path.abspath(code.co_filename), "function": name}
 
 
-def _loaded(path: str, function: str) -> Any:
+def _loaded(path: str, function: str) -> object:
     try:
         return runpy.run_path(path)[function]
     except (OSError, KeyError) as error:

@@ -137,7 +137,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """What the search has evaluated so far."""
         return state.evaluations
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, object]:
         """Tolerance, budget and bounds, as numbers and texts."""
         return {
             "flow": "AtlasFlow",

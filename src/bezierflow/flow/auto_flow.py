@@ -1,7 +1,7 @@
 """What the flows of `method="auto"` share: a degree that they choose, a tolerance for the error estimate, a budget."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
 
 import equinox as eqx
 
@@ -24,7 +24,7 @@ class AbstractAutoFlow(AbstractFlow[State]):
         noise: the relative error of values, where gradients are differences of them; `minimize` finds it out.
     """
 
-    degree: Any = eqx.field(static=True, default="auto")
+    degree: int | Literal["auto"] = eqx.field(static=True, default="auto")
     max_degree: int | None = eqx.field(static=True, default=None)
     tol: float = eqx.field(static=True, default=AUTO_TOL)
     budget: int | None = eqx.field(static=True, default=None)

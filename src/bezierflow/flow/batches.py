@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -13,10 +12,10 @@ from jaxtyping import Array, Float, PyTree
 from ..compilation import program
 from ..forms import as_vector
 
-Batch = Any
+Batch = PyTree
 """A pytree of arrays, of any kind that NumPy can read."""
 
-Sampled = Callable[[PyTree, Batch], Any]
+Sampled = Callable[[PyTree, Batch], PyTree]
 """Objectives of x and a batch, or of x and a key."""
 
 
@@ -104,7 +103,7 @@ class Restored(eqx.Module):
     function: Sampled
     rest: PyTree
 
-    def __call__(self, x: PyTree, batch: Batch) -> Any:
+    def __call__(self, x: PyTree, batch: Batch) -> PyTree:
         """f(x, batch)."""
         return self.function(x if self.rest is None else eqx.combine(x, self.rest), batch)
 
@@ -151,7 +150,7 @@ def _at_each(function: Sampled, x: PyTree, batch: Batch) -> PyTree:
 def as_arrays(batch: Batch, number: int) -> Batch:
     """A batch with NumPy arrays for what is none of JAX's, or an error that names what is no array."""
 
-    def as_array(leaf: Any) -> Any:
+    def as_array(leaf: object) -> Array | np.ndarray:
         if isinstance(leaf, jax.Array):
             return leaf
         array = np.asarray(leaf)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class Checkpoint:
         self._parts += 1
         return Part(self.folder / f"{self._parts - 1}.bez", self.every)
 
-    def begin(self, arguments: dict[str, Any]) -> None:
+    def begin(self, arguments: dict[str, object]) -> None:
         """Writes down what the run was asked for; where the folder has a run already, checks that it is the same one."""
         path, now = self.folder / ARGUMENTS, versions()
         if not self.journal.records:
@@ -103,7 +102,7 @@ class Checkpoint:
 
 @contextmanager
 def open_checkpoint(
-    folder: str | os.PathLike[str] | None, every: float | None, arguments: dict[str, Any]
+    folder: str | os.PathLike[str] | None, every: float | None, arguments: dict[str, object]
 ) -> Iterator[Checkpoint | None]:
     """The checkpoint of a run, or None where there is no folder."""
     if folder is None:

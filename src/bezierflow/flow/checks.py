@@ -1,6 +1,6 @@
 """What `minimize` checks at its door, before anything is compiled."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
@@ -40,14 +40,14 @@ def read_limits(asked: Limits) -> Limits:
     )
 
 
-def read_degree(degree: Any) -> int | Literal["auto"]:
+def read_degree(degree: object) -> int | Literal["auto"]:
     """A degree: "auto" or a whole number."""
     if isinstance(degree, str) and degree == "auto":
         return "auto"
     return read_count(degree, "degree", 1, LARGEST_DEGREE, '"auto" leaves it to the method')
 
 
-def check_switches(callback: Any, progress: Any, vectorized: Any) -> None:
+def check_switches(callback: object, progress: object, vectorized: object) -> None:
     """Raises unless these are a function or None, and twice True or False."""
     or_none(read_function, callback, "callback", "of an Iteration, which returns True to stop the run")
     read_flag(progress, "progress")
@@ -68,7 +68,7 @@ def check_x0(x0: PyTree) -> PyTree:
     if not leaves:
         raise ValueError("x0 must hold at least one number, got an empty pytree")
 
-    def as_float(leaf: Any) -> np.ndarray:
+    def as_float(leaf: PyTree) -> np.ndarray:
         if str(getattr(leaf, "dtype", "")) in HALF_PRECISION:
             raise TypeError(
                 f"x0 must be float32 or float64, got a leaf of {leaf.dtype}, which cannot tell points of a surface apart; "
@@ -82,7 +82,7 @@ def check_x0(x0: PyTree) -> PyTree:
     return x0
 
 
-def center_of_bounds(bounds: Any, n_variables: int | None) -> PyTree:
+def center_of_bounds(bounds: object, n_variables: int | None) -> PyTree:
     """Where a run starts without x0: the center of the box, shaped like the bounds, or an error in one line."""
     raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
     if bounds is None:
@@ -96,7 +96,7 @@ def center_of_bounds(bounds: Any, n_variables: int | None) -> PyTree:
     return raveling.unravel(box.center())
 
 
-def check_declared(objectives: Any, what: str, found: int, argument: str) -> None:
+def check_declared(objectives: object, what: str, found: int, argument: str) -> None:
     """Raises if a problem declares another number of variables or objectives than there are."""
     declared = getattr(objectives, what, None)
     if isinstance(declared, int) and declared != found:
@@ -104,7 +104,7 @@ def check_declared(objectives: Any, what: str, found: int, argument: str) -> Non
         raise ValueError(f"{argument} must have {declared} {kind} for {name}, got {found}")
 
 
-def is_single(x0: Any) -> bool:
+def is_single(x0: object) -> bool:
     """Whether all numbers of x0 are arrays of float32."""
     leaves = jax.tree.leaves(x0.control_points if isinstance(x0, BezierSimplex) else x0)
     return bool(leaves) and all(str(getattr(leaf, "dtype", "")) == "float32" for leaf in leaves)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, PyTree
@@ -11,7 +10,7 @@ from jaxtyping import Float, PyTree
 from ..compilation import forget_programs
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
-from ..forms import Bridge, Differences, domain_around
+from ..forms import Bridge, Differences, Rows, domain_around
 from ..kinks import CannotLiftError, find_kinks
 from ..precision import double_precision
 from ..problems import Names, decode
@@ -119,17 +118,17 @@ class Checkup:
 
 @quiet()
 def check(  # noqa: PLR0913
-    objectives: Any,
+    objectives: object,
     x0: PyTree = None,
     *,
-    bounds: Any = None,
-    constraints: Any = None,
+    bounds: object = None,
+    constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
-    jac: Any = None,
-    hess: Any = None,
+    jac: Rows | None = None,
+    hess: Rows | None = None,
     vectorized: bool = False,
-    x_scale: Any = None,
+    x_scale: object = None,
 ) -> Checkup:
     """Looks at a problem before a run: shapes, types, finite values, gradients, scales, noise, kinks, time, and what to expect.
 
@@ -302,7 +301,7 @@ def _cost(n_points: int, seconds: dict[str, float]) -> str:
     return f"{n_points:,} points and {n_points * each + seconds['compilation']:.2g} s, compilation included"
 
 
-def _seconds(part: Callable[[np.ndarray], Any], points: np.ndarray) -> float:
+def _seconds(part: Callable[[np.ndarray], object], points: np.ndarray) -> float:
     began = time.perf_counter()
     part(points)
     return time.perf_counter() - began

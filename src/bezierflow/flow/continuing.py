@@ -1,10 +1,11 @@
 """A run that ended before it was done, kept so that it can go on where it was."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import numpy as np
+from jaxtyping import PyTree
 
 from ..atlas import AtlasState
 from ..bezier import BezierSimplex
@@ -29,9 +30,9 @@ class Paused(NamedTuple):
         spent: what was evaluated before the flow began.
     """
 
-    given: Any
+    given: object
     flow: AbstractFlow
-    state: Any
+    state: PyTree
     flat: Objectives
     start: BezierSimplex
     spent: Evaluations
@@ -48,12 +49,12 @@ class Paused(NamedTuple):
         return type(flow) is type(self.flow) and getattr(flow, "degree", None) == getattr(self.flow, "degree", None)
 
     @property
-    def next_state(self) -> Any:
+    def next_state(self) -> PyTree:
         """The state to go on from: a budget that was spent is spent no more."""
         return self.state.with_budget() if isinstance(self.state, NormalState | FreeState) else self.state
 
 
-def with_budget(state: Any, budget: int | None) -> Any:
+def with_budget(state: PyTree, budget: int | None) -> PyTree:
     """The state of a flow whose budget has changed since: one that was spent is no reason to have ended."""
     if isinstance(state, NormalState | FreeState):
         return state.with_budget()

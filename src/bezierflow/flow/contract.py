@@ -2,12 +2,13 @@
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex
 from ..evaluation import Objectives
 from ..methods import Evaluations
@@ -23,6 +24,18 @@ History = dict[str, np.ndarray]
 """The infos of several iterations: an array for each name."""
 
 State = TypeVar("State")
+
+Surface = BezierSimplex | BezierAtlas
+"""What a flow moves."""
+
+
+@runtime_checkable
+class HasSurface(Protocol):
+    """What a flow expects of its states, unless it reads them itself."""
+
+    done: bool | Bool[Array, ""]
+    surface: BezierSimplex
+    evaluations: Evaluations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,17 +82,17 @@ class AbstractFlow(eqx.Module, Generic[State]):
     def step(self, objectives: Objectives, state: State) -> tuple[State, Info]:
         """One iteration. Where it would exceed the flow's budget, what there is, as a state that is done."""
 
-    def done(self, state: Any) -> bool | Bool[Array, ""]:
+    def done(self, state: State) -> bool | Bool[Array, ""]:
         """Whether there is nothing left to do."""
-        return state.done
+        return cast(HasSurface, state).done
 
-    def surface(self, state: Any) -> BezierSimplex:
+    def surface(self, state: State) -> BezierSimplex:
         """The best surface so far, with NumPy control points."""
-        return state.surface
+        return cast(HasSurface, state).surface
 
-    def evaluations(self, state: Any) -> Evaluations:
+    def evaluations(self, state: State) -> Evaluations:
         """What the run has evaluated so far."""
-        return state.evaluations
+        return cast(HasSurface, state).evaluations
 
     def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, History]:
         """At least one iteration and at most `most`, and their infos: one, unless a flow is faster at many."""
@@ -94,7 +107,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
         """Why the run ended and what its surface is worth, in words a person can act on."""
         return judge(run.stopped, f"done after iteration {run.iterations}", run.iterations, error)
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, object]:
         """What the flow is made of, for `solution.made_by`: numbers and texts."""
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain = {name: value if isinstance(value, int | float | None) else str(value) for name, value in settings.items()}

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Generic, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import PyTree
@@ -14,7 +14,7 @@ from ..bezier import BezierSimplex
 from ..forms import raise_failures
 from ..interrupts import raise_if_interrupted
 from ..methods import Evaluations
-from .contract import AbstractFlow, History, Info, Run, State
+from .contract import AbstractFlow, History, Info, Run, State, Surface
 from .parts import Nowhere, Part
 from .progress import progress_bar
 from .raveling import Raveling
@@ -33,13 +33,13 @@ class Iteration:
 
     Attributes:
         number: counts from 1.
-        surface: the best surface so far, with values shaped like x0; an atlas where the set follows bounds.
+        surface: the best surface so far, with values shaped like x0; an atlas where the set follows bounds, None of a search.
         evaluations: what the run has evaluated so far.
         info: what `solution.history` will hold of this iteration, by the same names.
     """
 
     number: int
-    surface: Any
+    surface: Surface | None
     evaluations: Evaluations
     info: Info
 
@@ -51,7 +51,7 @@ Callback = Callable[[Iteration], bool | None]
 class Looks(Protocol):
     """A callback that decides by the surface alone, so that a run that goes on can ask it about where it was."""
 
-    def look(self, surface: Any) -> bool:
+    def look(self, surface: Surface) -> bool:
         """Whether to stop at this surface."""
         ...
 
@@ -104,21 +104,22 @@ def drive(  # noqa: PLR0913
     return at.ended(stopped)
 
 
-class _Reached(NamedTuple):
+@dataclass(frozen=True)
+class _Reached(Generic[State]):
     """How far a run is. It is replaced as a whole, so that whatever interrupts the run finds parts that belong together."""
 
-    state: Any
+    state: State
     number: int = 0
     pieces: tuple[History, ...] = ()
 
     @classmethod
-    def begun(cls, run: Run) -> "_Reached":
+    def begun(cls, run: Run[State]) -> "_Reached[State]":
         return cls(run.state, run.iterations, (run.history,) if run.history else ())
 
-    def after(self, state: Any, piece: History, made: int) -> "_Reached":
+    def after(self, state: State, piece: History, made: int) -> "_Reached[State]":
         return _Reached(state, self.number + made, (*self.pieces, piece))
 
-    def ended(self, stopped: Reason | None) -> Run:
+    def ended(self, stopped: Reason | None) -> Run[State]:
         return Run(self.state, stopped, self.number, _joined(self.pieces))
 
 
@@ -157,7 +158,7 @@ def _next_group(made: int, seconds: float) -> int:
     return max(1, min(int(made * PULSE_SECONDS / max(seconds, 1e-6)), LARGEST_GROWTH * made))
 
 
-def shaped(surface: BezierSimplex | BezierAtlas, raveling: Raveling | None) -> Any:
+def shaped(surface: Surface, raveling: Raveling | None) -> Surface:
     """A surface with flat values as one with values of the user's shape."""
     if raveling is None:
         return surface

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -48,7 +48,7 @@ class FlowState(NamedTuple):
     """What the next iteration needs."""
 
     surface: BezierSimplex
-    method_state: Any
+    method_state: PyTree
     key: Array
     """Of the whole run; the key of iteration k is `fold_in(key, k)`."""
     k: Int[Array, ""]
@@ -273,7 +273,7 @@ class Flow(AbstractFlow[FlowState]):
             return "the error estimate does not know bounds, and the surface reaches them"
         return why_not_verified(objectives, surface)
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, object]:
         """The four parts, the degree, the tolerance and the bounds, if any."""
         parts = {**super().parts(), "tol": float(self.tol)}
         return {name: part for name, part in parts.items() if name != "bounds" or part is not None}
@@ -414,17 +414,17 @@ def lift(
     return Flow(method, degree, sampler, scalarization or WeightedSum(), refit)
 
 
-def _is_field(leaf: Any) -> bool:
+def _is_field(leaf: PyTree) -> bool:
     return jnp.issubdtype(jnp.result_type(leaf), jnp.inexact)
 
 
-def _shared(method_state: Any) -> Any:
+def _shared(method_state: PyTree) -> PyTree:
     """Counters come out of vmap with one entry a point; all are the same, so one is kept."""
     return jax.tree.map(lambda leaf: leaf if _is_field(leaf) else leaf[0], method_state)
 
 
-def _point_by_point(move: Callable, t: Array, x: Array, method_state: Any) -> tuple[Array, Any, Evaluations]:
-    def move_one(*point: Array) -> tuple[Array, Any, Evaluations]:
+def _point_by_point(move: Callable, t: Array, x: Array, method_state: PyTree) -> tuple[Array, PyTree, Evaluations]:
+    def move_one(*point: Array) -> tuple[Array, PyTree, Evaluations]:
         raise_if_interrupted()
         return move(*point, method_state)
 

@@ -14,6 +14,7 @@ from ..bezier import BezierSimplex
 from ..compilation import forget_programs
 from ..engines import AnyExecutor
 from ..feasible import FeasibleSet
+from ..forms import Rows
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
 from ..precision import double_precision
@@ -52,12 +53,12 @@ LIFTED_DEGREE = 3
 
 @quiet()
 def minimize(  # noqa: PLR0913
-    objectives: Any,
+    objectives: object,
     x0: PyTree = None,
     method: Literal["auto"] | AbstractMethod | AbstractFlow | SearchMethod = "auto",
     *,
-    bounds: Any = None,
-    constraints: Any = None,
+    bounds: object = None,
+    constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
     degree: Literal["auto"] | int = "auto",
@@ -69,10 +70,10 @@ def minimize(  # noqa: PLR0913
     seed: int = 0,
     callback: Callback | None = None,
     progress: bool = False,
-    jac: Any = None,
-    hess: Any = None,
+    jac: Rows | None = None,
+    hess: Rows | None = None,
     vectorized: bool = False,
-    x_scale: Any = None,
+    x_scale: object = None,
     checkpoint: str | PathLike[str] | None = None,
     every: float | None = None,
     executor: AnyExecutor = None,
@@ -175,7 +176,7 @@ ONLY_EXACT = (
 """Arguments that do not go with objectives that are known by batches."""
 
 
-def _train(arguments: dict[str, Any], callback: Callback | None, progress: bool, **others: Any) -> Solution:
+def _train(arguments: dict[str, Any], callback: Callback | None, progress: bool, **others: object) -> Solution:
     """A surface that is trained on batches."""
     _refuse_with_batches(**{name: arguments[name] for name in ONLY_EXACT}, vectorized=arguments["vectorized"] or None, **others)
     own = {name: arguments[name] for name in ("method", "degree", "n_iterations", "seed")}
@@ -259,7 +260,13 @@ def _automatic(
     return kinds[parametrization](degree, max_degree, AUTO_TOL if tol is None else tol, budget)
 
 
-def _given(method: Any, degree: Any, start_degree: int, tol: float | None, n_iterations: int | None) -> AbstractFlow:
+def _given(
+    method: AbstractMethod | AbstractFlow,
+    degree: Literal["auto"] | int,
+    start_degree: int,
+    tol: float | None,
+    n_iterations: int | None,
+) -> AbstractFlow:
     """The user's own flow, or their method lifted."""
     if not isinstance(method, AbstractFlow):
         method = lift(method, max(LIFTED_DEGREE, start_degree) if degree == "auto" else degree)
@@ -271,13 +278,13 @@ def _given(method: Any, degree: Any, start_degree: int, tol: float | None, n_ite
     return method
 
 
-def _refuse(**settings: Any) -> None:
+def _refuse(**settings: object) -> None:
     for name, value in settings.items():
         if value is not None:
             raise ValueError(f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its settings along')
 
 
-def _refuse_with_batches(**settings: Any) -> None:
+def _refuse_with_batches(**settings: object) -> None:
     for name, value in settings.items():
         if value is not None:
             raise ValueError(f"{name}={value!r} does not go with objectives that are known by batches; leave it out")

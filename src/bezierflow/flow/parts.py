@@ -2,11 +2,12 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import jax
+import numpy as np
 from jaxtyping import PyTree
 
+from ..bezier import Manifest
 from ..storage import Decoder, Encoder, read_checked, tell, write_checked
 from .atlas_flow import AtlasFlow
 from .continuing import with_budget
@@ -81,7 +82,7 @@ class Nowhere:
         """Nothing."""
 
 
-def _described(flow: AbstractFlow, objectives: PyTree, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+def _described(flow: AbstractFlow, objectives: PyTree, run: Run) -> tuple[Manifest, dict[str, np.ndarray]]:
     encoder = Encoder(known(flow, objectives))
     leaves = jax.tree.leaves(run.state)
     manifest = {

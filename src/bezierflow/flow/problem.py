@@ -1,7 +1,7 @@
 """What `minimize` was given, checked."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jaxtyping import PyTree
 
@@ -26,7 +26,7 @@ class Problem(NamedTuple):
     """None where x may lie anywhere."""
 
     @property
-    def objectives(self) -> Callable[[PyTree], Any]:
+    def objectives(self) -> Callable[[PyTree], PyTree]:
         """As functions of the user's x."""
         return self.form.of_x
 
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
         return self._replace(flat=flat, start=start)
 
     @property
-    def found(self) -> dict[str, Any]:
+    def found(self) -> dict[str, object]:
         """What was found by looking at the problem, for `solution.made_by`."""
         scale = {} if self.raveling.scale is None else {"x_scale": list(self.raveling.scale)}
         return {"objectives": self.form.found, **scale}

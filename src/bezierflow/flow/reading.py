@@ -9,7 +9,7 @@ from jaxtyping import PyTree
 from ..atlas import BezierAtlas
 from ..bezier import BezierSimplex, Raveling
 from ..feasible import FeasibleSet, feasible_set
-from ..forms import Form, HostFunction, domain_around, from_pymoo, is_pymoo, read_function
+from ..forms import Form, HostFunction, Rows, domain_around, from_pymoo, is_pymoo, read_function
 from ..problems import Names, decode
 from .checks import center_of_bounds, check_declared, check_x0
 from .problem import Problem
@@ -21,18 +21,18 @@ from .solver_side import Chosen, Transforms, box_on_solver_side, encode_point, o
 class Given(NamedTuple):
     """What the user gave, as it is."""
 
-    objectives: Any
+    objectives: object
     x0: PyTree
-    bounds: Any
-    constraints: Any
+    bounds: object
+    constraints: object
     maximize: Chosen
     transforms: Transforms
-    x_scale: Any
+    x_scale: object
     automatic: bool
     """Whether a flow of method="auto" will work on it: variables are scaled, and Hessians are needed."""
 
 
-def as_host(objectives: Any, jac: Any, hess: Any, vectorized: bool) -> Any:
+def as_host(objectives: Any, jac: Rows | None, hess: Rows | None, vectorized: bool) -> Any:
     """The objectives, with derivatives and the way they are called where the user says so."""
     if is_pymoo(objectives):
         objectives = from_pymoo(objectives)
@@ -67,7 +67,7 @@ def read_problem(given: Given) -> Problem:
     return Problem(form, on_solver_side(form.flat, names), start, raveling, names, feasible)
 
 
-def _example(x0: PyTree, bounds: Any, n_variables: int | None) -> PyTree:
+def _example(x0: PyTree, bounds: object, n_variables: int | None) -> PyTree:
     """One value of x: the point given, a value of the surface or atlas given, or the center of the box."""
     if x0 is None:
         return center_of_bounds(bounds, n_variables)
@@ -76,7 +76,7 @@ def _example(x0: PyTree, bounds: Any, n_variables: int | None) -> PyTree:
     return x0(np.zeros(x0.n_objectives)) if isinstance(x0, BezierAtlas) else x0
 
 
-def _scaled_form(given: Given, x: PyTree, raveling: Raveling, bounds: Any, has_logarithms: bool) -> tuple[Form, Raveling]:
+def _scaled_form(given: Given, x: PyTree, raveling: Raveling, bounds: object, has_logarithms: bool) -> tuple[Form, Raveling]:
     """The objectives as a function of the flat vector, in the user's units or in those that suit them. Logarithms need none."""
     if given.x_scale is not None:
         if has_logarithms:
@@ -92,7 +92,7 @@ def _scaled_form(given: Given, x: PyTree, raveling: Raveling, bounds: Any, has_l
     return _form(given, x, raveling, bounds), raveling
 
 
-def _form(given: Given, x: PyTree, raveling: Raveling, bounds: Any) -> Form:
+def _form(given: Given, x: PyTree, raveling: Raveling, bounds: object) -> Form:
     """The objectives as a function of the flat vector, looked at where x is, within the bounds."""
     point = np.asarray(raveling.ravel(x))
     if bounds is None:
@@ -110,14 +110,14 @@ def _flat_surface(x0: BezierSimplex, n_objectives: int, raveling: Raveling) -> B
     return BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
 
 
-def _own_or_given(objectives: Any, bounds: Any, constraints: Any) -> tuple[Any, Any]:
+def _own_or_given(objectives: object, bounds: object, constraints: object) -> tuple[object, object]:
     """The bounds and constraints given, else those of the problem. A surface has a method `bounds`, which is something else."""
     own = getattr(objectives, "bounds", None)
     bounds = (None if callable(own) else own) if bounds is None else bounds
     return bounds, getattr(objectives, "constraints", None) if constraints is None else constraints
 
 
-def _feasible(bounds: Any, constraints: Any, raveling: Raveling, names: Names, x: PyTree) -> FeasibleSet | None:
+def _feasible(bounds: object, constraints: object, raveling: Raveling, names: Names, x: PyTree) -> FeasibleSet | None:
     if bounds is None and constraints is None:
         return None
     feasible = feasible_set(bounds, constraints, raveling, names.variables, np.asarray(raveling.ravel(x)))

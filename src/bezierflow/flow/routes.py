@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from ..atlas import Settings, Survey, survey
+from ..atlas import BezierAtlas, Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator, Objectives
 from ..feasible import FeasibleSet, feasible_set
@@ -66,7 +66,7 @@ class Ended(NamedTuple):
     result: Result
     evaluations: Evaluations
 
-    def paused(self, given: Any) -> Paused | None:
+    def paused(self, given: object) -> Paused | None:
         """What it takes to go on, where the run was not done."""
         spent = self.error is not None and Flag.BUDGET_SPENT in self.error.flags
         if self.run.stopped is None and not spent:
@@ -374,8 +374,9 @@ class Watch:
             return True
         return self.look(iteration.surface)
 
-    def look(self, surface: BezierSimplex) -> bool:
+    def look(self, surface: BezierSimplex | BezierAtlas | None) -> bool:
         """Whether the corners of a surface leave the bounds."""
+        assert isinstance(surface, BezierSimplex)
         self.left = corners_leave(self.feasible, surface)
         return bool(self.left)
 

@@ -5,8 +5,6 @@ another in thousandths, none of them means much. The curvature of the objectives
 which that variable matters.
 """
 
-from typing import Any
-
 import jax
 import numpy as np
 from jaxtyping import Float
@@ -45,7 +43,7 @@ def own_scale(form: Form, x: Float[np.ndarray, " n_variables"]) -> Float[np.ndar
     return 2.0 ** np.round(np.log2(length) - np.log2(length).mean())
 
 
-def check_x_scale(x_scale: Any, raveling: Raveling) -> Float[np.ndarray, " n_variables"]:
+def check_x_scale(x_scale: object, raveling: Raveling) -> Float[np.ndarray, " n_variables"]:
     """The user's units, a positive number, one for each variable or a tree like x, as a flat vector; or an error in one line."""
     L = raveling.n_variables
     try:

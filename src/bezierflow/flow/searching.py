@@ -15,9 +15,9 @@ from .solver_side import Chosen, Transforms
 class Task(NamedTuple):
     """What `minimize` was given, as it is; see there."""
 
-    objectives: Any
+    objectives: object
     x0: PyTree
-    bounds: Any
+    bounds: object
     maximize: Chosen
     transforms: Transforms
     tol: float | None
@@ -40,7 +40,7 @@ class SearchMethod(Protocol):
         ...
 
 
-def refuse_for_search(**settings: Any) -> None:
+def refuse_for_search(**settings: object) -> None:
     """Raises for settings that such a method has no use for."""
     for name, value in settings.items():
         if value is not None and value != "auto":

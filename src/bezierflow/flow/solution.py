@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import jax
 import numpy as np
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PyTree
 
 from ..arguments import read_doubles
 from ..atlas import BezierAtlas, lowest_total
-from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive, write_archive
+from ..bezier import BezierSimplex, Manifest, file_at_fault, load_surface, read_archive, write_archive
 from ..compilation import program
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
@@ -32,7 +32,7 @@ from .front import FittedFront, fit_front
 from .lift import Flow
 from .raveling import Raveled, Raveling
 from .result import Result, Stats
-from .solution_file import from_archive, to_archive
+from .solution_file import Fields, from_archive, to_archive
 from .solver_side import on_solver_side
 from .spread import LARGEST_SPREAD, Points, coarse_t, spread_chart, spread_t
 from .tables import columns, to_csv_text, to_frame, to_json_text, write_text
@@ -94,12 +94,12 @@ class Solution:
     """
 
     pareto_set: BezierSimplex | BezierAtlas
-    objectives: Callable[[Any], Any] | None
+    objectives: Callable[..., PyTree] | None
     names: Names
     result: Result
     stats: Stats
     history: dict[str, np.ndarray] = field(repr=False)
-    made_by: dict[str, Any] = field(repr=False)
+    made_by: Manifest = field(repr=False)
     raveling: Raveling = field(repr=False)
     known_error: ErrorEstimate | None = field(default=None, repr=False)
     known_front: FittedFront | None = field(default=None, repr=False)
@@ -242,7 +242,7 @@ class Solution:
             raise ValueError("at needs one of weights=... and aspiration=...")
         return self.design(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
 
-    def _t_for_weights(self, weights: Any) -> Float[np.ndarray, " n_objectives"]:
+    def _t_for_weights(self, weights: object) -> Float[np.ndarray, " n_objectives"]:
         w = read_doubles(weights, "weights", f"{self.n_objectives} numbers of at least 0")
         if w.shape != (self.n_objectives,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
             raise ValueError(
@@ -252,7 +252,7 @@ class Solution:
             return lowest_total(self.pareto_set.turned(self.names.signs), w / w.sum())
         return t_for_weights(self._minimized, self._front_slope, self.n_objectives, w / w.sum())
 
-    def _t_for_aspiration(self, aspiration: Any) -> Float[np.ndarray, " n_objectives"]:
+    def _t_for_aspiration(self, aspiration: object) -> Float[np.ndarray, " n_objectives"]:
         f = read_doubles(aspiration, "aspiration", f"{self.n_objectives} finite numbers")
         if f.shape != (self.n_objectives,) or not np.isfinite(f).all():
             raise ValueError(f"aspiration must be {self.n_objectives} finite numbers, got {np.asarray(aspiration).tolist()}")
@@ -380,17 +380,17 @@ class Solution:
             )
         front = None if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front
         error = self.error if estimate else self.__dict__.get("error", self.known_error) or self._no_estimate()
-        write_archive(path, *to_archive({**vars(self), "known_error": error, "known_front": front}))
+        write_archive(path, *to_archive(cast(Fields, {**vars(self), "known_error": error, "known_front": front})))
 
 
 @program
-def _values(objectives: Callable, x: Any, batch_axes: int) -> Array:
+def _values(objectives: Callable, x: PyTree, batch_axes: int) -> Array:
     for _ in range(batch_axes):
         objectives = jax.vmap(objectives)
     return objectives(x)
 
 
-def load(path: str | PathLike[str], objectives: Callable[[Any], Any] | None = None) -> Solution | BezierSimplex:
+def load(path: str | PathLike[str], objectives: Callable[..., PyTree] | None = None) -> Solution | BezierSimplex:
     """What a file holds: a `Solution` if `solution.save` wrote it, else a `BezierSimplex`.
 
     Args:
@@ -412,7 +412,7 @@ AGREES = 1e-3
 """Values of objectives given for a file may differ from its front by this share of ranges, beside ten times the front's error."""
 
 
-def _with_objectives(fields: dict[str, Any], objectives: Any, path: str | PathLike[str]) -> Solution:
+def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[str]) -> Solution:
     """A solution from a file; objectives may have any form that `minimize` takes, and must have the values that the file has."""
     stored = Solution(objectives=None, **fields)
     if objectives is None:

@@ -1,14 +1,14 @@
 """Solutions as files: both surfaces, names, the error estimate and how it was made, readable without the objectives' code."""
 
 import dataclasses
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import jax
 import numpy as np
 
 from ..arguments import printable, read_count, read_nonnegative, read_number
 from ..atlas import BezierAtlas, array_names, describe_atlas, restore_atlas
-from ..bezier import BezierSimplex, check_arrays, describe_surface, restore_surface
+from ..bezier import BezierSimplex, Manifest, check_arrays, describe_surface, restore_surface
 from ..gaussian import PosteriorMean, describe_posterior, restore_posterior
 from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
@@ -20,14 +20,34 @@ from .result import Reason, Result, Stats
 
 Arrays = dict[str, np.ndarray]
 
+
+class Fields(TypedDict):
+    """The fields of a `Solution` that a file holds."""
+
+    pareto_set: BezierSimplex | BezierAtlas
+    names: Names
+    result: Result
+    stats: Stats
+    history: Arrays
+    made_by: Manifest
+    raveling: Raveling
+    known_error: ErrorEstimate
+    known_front: FittedFront | None
+    evaluated: NotRequired[Evaluated]
+    surrogate: NotRequired[PosteriorMean]
+
+
 FRONT_ERRORS = ("front_error/rms", "front_error/max")
 
 
-def to_archive(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+def to_archive(fields: Fields) -> tuple[Manifest, Arrays]:
     """The manifest and the arrays of a `.bez` file of kind "solution" (see `docs/files.md`), from the fields of a `Solution`."""
-    surfaces, arrays = _describe_atlas(fields) if isinstance(fields["pareto_set"], BezierAtlas) else _describe_simplex(fields)
-    stats: Stats = fields["stats"]
-    result: Result = fields["result"]
+    pareto_set = fields["pareto_set"]
+    if isinstance(pareto_set, BezierAtlas):
+        surfaces, arrays = _describe_atlas(pareto_set)
+    else:
+        surfaces, arrays = _describe_simplex(pareto_set, fields["known_front"])
+    stats, result = fields["stats"], fields["result"]
     manifest = {
         "kind": "solution",
         **surfaces,
@@ -42,10 +62,9 @@ def to_archive(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
     return {**manifest, **surrogate}, {**arrays, **history, **own}
 
 
-def _describe_surrogate(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+def _describe_surrogate(fields: Fields) -> tuple[Manifest, Arrays]:
     """The evaluations and the processes fitted to them, where expensive objectives have a surrogate."""
-    evaluated: Evaluated | None = fields.get("evaluated")
-    mean: PosteriorMean | None = fields.get("surrogate")
+    evaluated, mean = fields.get("evaluated"), fields.get("surrogate")
     if evaluated is None or mean is None:
         return {}, {}
     x = np.asarray(mean.raveling.ravel(evaluated.X, batch_axes=1), dtype=float)
@@ -55,43 +74,40 @@ def _describe_surrogate(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]
     return {"surrogate": {"free": list(mean.free)}}, arrays
 
 
-def _restore_surrogate(manifest: dict[str, Any], arrays: Arrays, raveling: Raveling) -> dict[str, Any]:
-    """The fields that `_describe_surrogate` described; the processes' mean stands for the objectives."""
-    if "surrogate" not in manifest:
-        return {}
+def _restore_surrogate(manifest: Manifest, arrays: Arrays, raveling: Raveling) -> tuple[Evaluated, PosteriorMean]:
+    """What `_describe_surrogate` described; the processes' mean stands for the objectives."""
     own = {name.removeprefix("surrogate/"): values for name, values in arrays.items() if name.startswith("surrogate/")}
     x, f, best = (arrays[f"evaluated/{name}"] for name in ("X", "F", "nondominated"))
     place = own["low"], own["width"], own["calibration"], tuple(manifest["surrogate"]["free"])
     mean = PosteriorMean(restore_posterior(own), *place, raveling, Names.from_dict(manifest["names"]))
-    return {"evaluated": Evaluated(raveling.unravel(x), f, best.astype(bool)), "surrogate": mean}
+    return Evaluated(raveling.unravel(x), f, best.astype(bool)), mean
 
 
-def _describe_simplex(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+def _describe_simplex(surface: BezierSimplex, fitted: FittedFront | None) -> tuple[Manifest, Arrays]:
     """The surface and its fitted front."""
-    pareto_set, set_arrays = describe_surface(fields["pareto_set"].on_host(), "pareto_set")
-    fitted: FittedFront = fields["known_front"]
+    assert fitted is not None
+    pareto_set, set_arrays = describe_surface(surface.on_host(), "pareto_set")
     front, front_arrays = describe_surface(fitted.surface.on_host(), "front")
     errors = dict(zip(FRONT_ERRORS, (fitted.rms, fitted.max), strict=True))
     return {"pareto_set": pareto_set, "front": front}, {**set_arrays, **front_arrays, **errors}
 
 
-def _describe_atlas(fields: dict[str, Any]) -> tuple[dict[str, Any], Arrays]:
+def _describe_atlas(atlas: BezierAtlas) -> tuple[Manifest, Arrays]:
     """The atlas, which has its front in its patches, and one design, whose form all others have."""
-    atlas: BezierAtlas = fields["pareto_set"]
     description, arrays = describe_atlas(atlas, "atlas")
     design = jax.tree.map(lambda leaf: np.asarray(leaf)[None], atlas(np.zeros(atlas.n_objectives)))
     example, example_arrays = describe_surface(BezierSimplex(design, atlas.n_objectives, 0), "example")
     return {"atlas": description, "example": example}, {**arrays, **example_arrays}
 
 
-def _restore(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+def _restore(manifest: Manifest, arrays: Arrays) -> tuple[BezierSimplex | BezierAtlas, Raveling, FittedFront | None]:
     """The Pareto set, how x lies in a flat vector, and the fitted front of a single surface."""
     prefixes = ("history/", "surrogate/", "evaluated/") if "surrogate" in manifest else ("history/",)
     history = [name for name in arrays if name.startswith(prefixes)]
     if "atlas" in manifest:
         check_arrays(arrays, [manifest["example"]], [*history, *array_names(manifest["atlas"])])
         raveling = Raveling.of(restore_surface(manifest["example"], arrays).vertex(0))
-        return {"pareto_set": restore_atlas(manifest["atlas"], arrays, raveling), "raveling": raveling}
+        return restore_atlas(manifest["atlas"], arrays, raveling), raveling, None
     check_arrays(arrays, [manifest["pareto_set"], manifest["front"]], [*history, *FRONT_ERRORS])
     pareto_set, front = restore_surface(manifest["pareto_set"], arrays), restore_surface(manifest["front"], arrays)
     M = pareto_set.n_objectives
@@ -101,15 +117,15 @@ def _restore(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         if arrays[name].shape != (M,) or not (np.isfinite(arrays[name]).all() and (arrays[name] >= 0).all()):
             raise ValueError(f"{name} must be {M} finite numbers of at least 0")
     fitted = FittedFront(front, *(arrays[name] for name in FRONT_ERRORS))
-    return {"pareto_set": pareto_set, "raveling": Raveling.of(pareto_set.vertex(0)), "known_front": fitted}
+    return pareto_set, Raveling.of(pareto_set.vertex(0)), fitted
 
 
-def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+def from_archive(manifest: Manifest, arrays: Arrays) -> Fields:
     """The fields of the `Solution` that a file was written from, all but its objectives and its origin.
 
     Whatever cannot be of a solution raises; `bezier.file_at_fault` says of which file.
     """
-    fields = _restore(manifest, arrays)
+    pareto_set, raveling, front = _restore(manifest, arrays)
     stats, result = manifest["stats"], manifest["result"]
     counts = {name: read_count(n, name) for name, n in stats["evaluations"].items()}
     history = {name.removeprefix("history/"): array for name, array in arrays.items() if name.startswith("history/")}
@@ -118,10 +134,11 @@ def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     if not isinstance(manifest["made_by"], dict):
         raise TypeError("made_by must be an object")
     names = Names.from_dict(manifest["names"])
-    return {
-        **fields,
-        **_restore_surrogate(manifest, arrays, fields["raveling"]),
-        "names": names.complete(fields["pareto_set"].n_objectives, fields["raveling"].n_variables),
+    fields: Fields = {
+        "pareto_set": pareto_set,
+        "raveling": raveling,
+        "known_front": front,
+        "names": names.complete(pareto_set.n_objectives, raveling.n_variables),
         "result": Result(Reason[result["reason"]], printable(result["message"])),
         "stats": Stats(
             Evaluations(**counts), read_count(stats["iterations"], "iterations"), read_nonnegative(stats["seconds"], "seconds")
@@ -130,16 +147,19 @@ def from_archive(manifest: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "made_by": manifest["made_by"],
         "known_error": _error_from_json(manifest["error"]),
     }
+    if "surrogate" in manifest:
+        fields["evaluated"], fields["surrogate"] = _restore_surrogate(manifest, arrays, raveling)
+    return fields
 
 
-def _error_to_json(error: ErrorEstimate) -> dict[str, Any]:
+def _error_to_json(error: ErrorEstimate) -> Manifest:
     """Numbers that JSON lacks (infinite, not a number) go as text."""
     fields = {field.name: getattr(error, field.name) for field in dataclasses.fields(error)}
     fields["flags"] = [flag.name for flag in error.flags]
     return {name: str(value) if isinstance(value, float) and not np.isfinite(value) else value for name, value in fields.items()}
 
 
-def _error_from_json(fields: dict[str, Any]) -> ErrorEstimate:
+def _error_from_json(fields: Manifest) -> ErrorEstimate:
     """The estimate, whose numbers are at least 0 or not known."""
     numbers = {name: _size(value, name) for name, value in fields.items() if name not in ("flags", "by_objective")}
     by_objective = fields.get("by_objective")  # a file from before there were surrogates has none
@@ -147,9 +167,9 @@ def _error_from_json(fields: dict[str, Any]) -> ErrorEstimate:
     return ErrorEstimate(**numbers, flags=tuple(Flag[name] for name in fields["flags"]), by_objective=errors)
 
 
-def _size(value: Any, name: str) -> Any:
+def _size(value: object, name: str) -> Any:
     """A number of at least 0; as text where it is infinite or not a number, None where there is none."""
     if value is None or (type(value) is int and value >= 0):
         return value
-    number = float(value) if value in ("nan", "inf") else value
+    number = float(value) if isinstance(value, str) and value in ("nan", "inf") else value
     return read_number(number, name, "a number of at least 0, or nan as text", lambda size: not size < 0)

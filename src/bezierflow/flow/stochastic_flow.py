@@ -1,6 +1,6 @@
 """Stochastic training: a surface whose control points follow gradients on batches."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -156,13 +156,13 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         info = {"loss": shares @ loss, **{f"f{m + 1}": means[m] for m in range(M)}}
         return _checked(state, after, t, values), info
 
-    def _gradients(self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: tuple[Any, int | None]) -> tuple:
+    def _gradients(self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: tuple[Batch, int | None]) -> tuple:
         """Scalarized losses (N,), their gradients at the points b(t), shaped like x with N rows, and all values (N, M)."""
         leaves, treedef = jax.tree.flatten(P)
         flags = jax.tree.leaves(self._flags(P))
         x = [leaf if shared else jnp.tensordot(Z.astype(leaf.dtype), leaf, 1) for shared, leaf in zip(flags, leaves, strict=True)]
 
-        def loss(x: list[Array], t: Array, data: Any) -> tuple[Array, tuple[Array, Array]]:
+        def loss(x: list[Array], t: Array, data: Batch) -> tuple[Array, tuple[Array, Array]]:
             values = jnp.asarray(as_vector(objectives(jax.tree.unflatten(treedef, x), data)))
             if values.shape != t.shape:
                 raise ValueError(f"objectives must return {len(t)} numbers for x and one batch, got shape {values.shape}")
@@ -174,7 +174,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         G, (losses, values) = jax.vmap(jax.grad(loss, has_aux=True), in_axes)(x, t, data[0])
         return losses, jax.tree.unflatten(treedef, G), values
 
-    def _data(self, batch: Batch, key: Array, n: int) -> tuple[Any, int | None]:
+    def _data(self, batch: Batch, key: Array, n: int) -> tuple[Batch, int | None]:
         """What the objectives get beside x, and its axis of t: none where all t have the same."""
         if batch is None:
             return jax.random.split(key, n), 0
@@ -247,7 +247,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         }
         return Result(run.stopped, f"{words[run.stopped]}{note}")
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, object]:
         """The parts of the flow."""
         return {name: part for name, part in super().parts().items() if name != "shared" or self.shared is not None}
 

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -32,8 +32,8 @@ STOCHASTIC_DEGREE = 2
 class Settings(NamedTuple):
     """What `minimize` was asked for beside the objectives and the start."""
 
-    method: Any
-    degree: Any
+    method: object
+    degree: Literal["auto"] | int
     n_iterations: int | None
     seed: int
     callback: Callback | None
@@ -90,7 +90,7 @@ def _solution(problem: Stochastic, flow: StochasticFlow, fed: Fed, run: Run[Trai
     )
 
 
-def _flow(method: Any, degree: Any) -> StochasticFlow:
+def _flow(method: object, degree: Literal["auto"] | int) -> StochasticFlow:
     """The user's own flow for batches, or their method lifted."""
     if isinstance(method, AbstractMethod):
         return lift(method, STOCHASTIC_DEGREE if degree == "auto" else degree).stochastic()

@@ -11,7 +11,7 @@ from ..storage import read_journal
 
 def resume(
     folder: str | PathLike[str],
-    objectives: Any = None,
+    objectives: object = None,
     *,
     callback: Callback | None = None,
     progress: bool = False,

@@ -12,7 +12,7 @@ from ..engines import Outcome
 from ..explorer import explore
 from ..flow import ARGUMENTS, JOURNAL, MISSING, SOLUTION, Solution, load, read_arguments, versions
 from ..problems import Names
-from ..storage import read_journal
+from ..storage import Record, read_journal
 from ..studies import Arrival, LoggedSearch, open_search
 from ..surrogate import Search
 
@@ -36,7 +36,7 @@ class Study:
             raise FileNotFoundError(f"{self.folder} holds no run and no study: it has no {JOURNAL}")
 
     @classmethod
-    def begin(cls, folder: str | PathLike[str], bounds: Any, n_objectives: int, **settings: Any) -> "Study":
+    def begin(cls, folder: str | PathLike[str], bounds: object, n_objectives: int, **settings: Any) -> "Study":
         """A new study in a folder, with the settings of a `Search`; the one that is there, if it has the same settings."""
         with open_search(folder, Search(bounds, n_objectives, **settings), Search.restore, {"versions": versions()}):
             return cls(folder)
@@ -79,7 +79,7 @@ class Study:
 
         names, rows = self.names, self.evaluations
         good = np.array([not one.outcome.failed for one in rows], dtype=bool)
-        table: dict[str, Any] = {"number": [one.number for one in rows]}
+        table: dict[str, object] = {"number": [one.number for one in rows]}
         table |= dict(zip(names.variables, np.reshape([one.x for one in rows], (len(rows), -1)).T, strict=True))
         y = np.full((len(rows), len(names.objectives)), np.nan)
         y[good] = np.reshape([one.y for one in rows if one.y is not None], (-1, y.shape[1]))
@@ -125,7 +125,7 @@ class Study:
         return int(key), pending[key], outcome
 
     @property
-    def _records(self) -> list[dict[str, Any]]:
+    def _records(self) -> list[Record]:
         return read_journal(self.folder / JOURNAL)
 
     def _search(self) -> LoggedSearch:
@@ -138,7 +138,7 @@ class Study:
         return logged
 
 
-def _within(settings: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+def _within(settings: Record, x: np.ndarray) -> np.ndarray:
     lower, upper = np.array(settings["lower"]), np.array(settings["upper"])
     if x.shape != lower.shape or not ((lower <= x) & (x <= upper)).all():
         raise ValueError(f"a design must have {len(lower)} numbers within the bounds of the study, got {x.tolist()}")

@@ -2,7 +2,7 @@
 
 from .bridge import Bridge, bridges, raise_failures
 from .differences import Differences
-from .host import HostFunction, TorchFunction
+from .host import HostFunction, Rows, TorchFunction
 from .pymoo_problem import from_pymoo, is_pymoo
 from .raveled import Raveled, as_vector
 from .reading import Domain, Form, domain_around, read_function
@@ -14,6 +14,7 @@ __all__ = [
     "Form",
     "HostFunction",
     "Raveled",
+    "Rows",
     "TorchFunction",
     "as_vector",
     "bridges",

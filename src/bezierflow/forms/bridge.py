@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +25,7 @@ class Bridge:
     then not numbers. `original` is the function as the user gave it.
     """
 
-    def __init__(self, source: AbstractSource, differences: Differences, original: Any = None):
+    def __init__(self, source: AbstractSource, differences: Differences, original: object = None):
         self.source, self.differences, self.original = source, differences, original
         self.failure: BaseException | None = None
         self._known: tuple[dict[bytes, np.ndarray], ...] = ({}, {}, {})

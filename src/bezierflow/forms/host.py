@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
+from jaxtyping import PyTree
 from numpy.typing import ArrayLike
 
 Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
@@ -38,7 +39,7 @@ class HostFunction:
         if self.hess is not None and self.jac is None:
             raise ValueError("hess goes with jac; give both, or neither")
 
-    def __call__(self, x: Any) -> ArrayLike:
+    def __call__(self, x: PyTree) -> ArrayLike:
         """The function's values at one x."""
         if is_list_of_functions(self.function):
             return [one(x) for one in self.function]
@@ -50,13 +51,13 @@ class HostFunction:
 class TorchFunction:
     """Objectives written with torch, x -> M numbers, where `bf.minimize` cannot tell: one that runs on NumPy arrays as well."""
 
-    function: Callable[..., Any]
+    function: Callable[..., PyTree]
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: PyTree) -> PyTree:
         """The function's values."""
         return self.function(x)
 
 
-def is_list_of_functions(part: Any) -> TypeGuard[Sequence[Callable[..., Any]]]:
+def is_list_of_functions(part: object) -> TypeGuard[Sequence[Callable[..., PyTree]]]:
     """Whether this is a list or tuple of at least one function."""
     return isinstance(part, list | tuple) and len(part) > 0 and all(callable(one) for one in part)

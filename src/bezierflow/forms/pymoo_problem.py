@@ -9,7 +9,7 @@ from ..problems import Problem
 from .host import HostFunction
 
 
-def is_pymoo(problem: Any) -> bool:
+def is_pymoo(problem: object) -> bool:
     """Whether this is a problem of pymoo's; pymoo is not imported for the question."""
     module = sys.modules.get("pymoo.core.problem")
     return module is not None and isinstance(problem, module.Problem)

@@ -1,7 +1,7 @@
 """Functions of the user's x, any pytree of arrays, as functions of the flat vector of L numbers that flows compute with."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,12 +10,13 @@ from jaxtyping import Array, Float, PyTree
 
 from ..bezier import Raveling
 from ..problems import Composite
+from .host import Rows
 
 
 class Raveled(eqx.Module):
     """Objectives of a pytree as objectives of a flat vector, with the problem's smooth parts and prox where it has them."""
 
-    objectives: Callable[[PyTree], Any]
+    objectives: Callable[[PyTree], PyTree]
     raveling: Raveling
 
     def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " n_objectives"]:
@@ -38,7 +39,7 @@ class Unraveled(eqx.Module):
 
     flat: Callable[[Array], Array]
     raveling: Raveling
-    original: Any = eqx.field(static=True)
+    original: object = eqx.field(static=True)
 
     def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
         """f(ravel(x))."""
@@ -48,18 +49,18 @@ class Unraveled(eqx.Module):
 class Joined(eqx.Module):
     """One function whose values are an array: of a list of functions x -> a number, or of a function that returns a list."""
 
-    function: Any
+    function: Rows
 
     def __call__(self, x: PyTree) -> Float[Array, " n_rows"]:
         """All values."""
         return as_vector(self.values(x))
 
-    def values(self, x: PyTree) -> Any:
+    def values(self, x: PyTree) -> PyTree:
         """All values, an array or a list."""
         return self.function(x) if callable(self.function) else [one(x) for one in self.function]
 
 
-def as_vector(values: Any) -> Any:
+def as_vector(values: PyTree) -> PyTree:
     """A list or tuple of numbers as one array; anything else as it is."""
     if isinstance(values, list | tuple):
         return jnp.stack([jnp.reshape(value, ()) if jnp.size(value) == 1 else value for value in map(jnp.asarray, values)])

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr
 from jaxtyping import Array, Float, PyTree
 
 from ..bezier import Raveling
 from ..precision import double_precision
 from .bridge import Bridge
 from .differences import Differences
-from .host import HostFunction, TorchFunction, is_list_of_functions
+from .host import HostFunction, Rows, TorchFunction, is_list_of_functions
 from .raveled import Joined, Raveled, Unraveled, as_vector
 from .source import AbstractSource
 from .sources import HostSource, JaxSource, stacked
@@ -70,18 +71,19 @@ def read_function(function: Any, raveling: Raveling, domain: Domain, name: str, 
         return declared
     if not (callable(function) or is_list_of_functions(function)):
         raise TypeError(f"{name} must be a function x -> (M,), a list of functions, or a problem, got {type(function).__name__}")
-    joined = Joined(tuple(function) if is_list_of_functions(function) else function)
+    rows = cast(Rows, function)
+    joined = Joined(tuple(rows) if is_list_of_functions(rows) else rows)
     try:
         program, values, is_array = _traced(joined, raveling, domain.x)
     except Exception as error:
-        return _untraceable(function, raveling, domain, name, error)
+        return _untraceable(rows, raveling, domain, name, error)
     _check_indices(joined, raveling, domain.x, name)
-    of_x: Any = function if is_array and callable(function) else joined
+    of_x: Callable[[PyTree], PyTree] = rows if is_array and callable(rows) else joined
     form = Form(of_x, of_x if raveling.is_vector else Raveled(of_x, raveling), check_shape(values, name), "a JAX function", True)
     return _partly_differentiable(form, raveling, domain, twice) if _is_doubtful(program.jaxpr) else form
 
 
-def _declared_form(function: Any, raveling: Raveling, domain: Domain, name: str) -> Form | None:
+def _declared_form(function: object, raveling: Raveling, domain: Domain, name: str) -> Form | None:
     """A function that says itself where it runs, also inside of a `Problem`; None for any other."""
     host = function if isinstance(function, HostFunction) else getattr(function, "function", None)
     if isinstance(host, HostFunction):
@@ -91,16 +93,16 @@ def _declared_form(function: Any, raveling: Raveling, domain: Domain, name: str)
     return _torch_form(function, raveling, domain, name) if is_torch_module(function) else None
 
 
-def _is_doubtful(program: Any) -> bool:
+def _is_doubtful(program: Jaxpr) -> bool:
     """Whether a program has parts that JAX may not be able to differentiate twice."""
     return any(primitive.startswith(UNDIFFERENTIABLE) for primitive in _primitives(program))
 
 
-def _traced(function: Joined, raveling: Raveling, x: np.ndarray) -> tuple[Any, Any, bool]:
+def _traced(function: Joined, raveling: Raveling, x: np.ndarray) -> tuple[ClosedJaxpr, PyTree, bool]:
     """JAX's program for the function of a flat vector, the shape of its values, and whether it returns an array by itself."""
     kinds: list[type] = []
 
-    def flat(x: Array) -> Any:
+    def flat(x: Array) -> PyTree:
         values = function.values(raveling.unravel(x))
         kinds.append(type(values))
         return as_vector(values)
@@ -124,7 +126,7 @@ def _check_indices(function: Joined, raveling: Raveling, x: np.ndarray, name: st
         return
 
 
-def check_shape(values: Any, name: str) -> int:
+def check_shape(values: PyTree, name: str) -> int:
     """M, if these are what a function may return: one vector of M floating-point values."""
     if not hasattr(values, "shape"):
         got = type(values).__name__ + (f" with {len(values)} entries" if hasattr(values, "__len__") else "")
@@ -141,7 +143,7 @@ def check_shape(values: Any, name: str) -> int:
     return values.shape[0]
 
 
-def _primitives(program: Any) -> Iterator[str]:
+def _primitives(program: Jaxpr) -> Iterator[str]:
     """The names of all primitives of a program, inner programs included."""
     for equation in program.eqns:
         yield equation.primitive.name
@@ -176,7 +178,7 @@ def _traces(function: Callable[[Array], Array], x: np.ndarray) -> bool:
     return True
 
 
-def _untraceable(function: Any, raveling: Raveling, domain: Domain, name: str, error: Exception) -> Form:
+def _untraceable(function: Rows, raveling: Raveling, domain: Domain, name: str, error: Exception) -> Form:
     """A function that JAX cannot trace: on the host if it runs there, with torch if it wants tensors, else JAX's error."""
     shapes = list(raveling.shapes) if len(raveling.shapes) > 1 else next(iter(raveling.shapes))
     failures: list[Exception] = []
@@ -221,14 +223,14 @@ def _host_form(host: HostFunction, raveling: Raveling, domain: Domain, name: str
     return _bridged(source, raveling, domain, kind, host.function)
 
 
-def _torch_form(function: Any, raveling: Raveling, domain: Domain, name: str) -> Form:
+def _torch_form(function: PyTree, raveling: Raveling, domain: Domain, name: str) -> Form:
     source = TorchSource(function, raveling)
     values = source.one(source.torch.as_tensor(domain.x)).detach().numpy()
     source.n_rows = check_shape(values, name)
     return _bridged(source, raveling, domain, "a torch function, differentiated by torch", function)
 
 
-def _bridged(source: AbstractSource, raveling: Raveling, domain: Domain, kind: str, original: Any) -> Form:
+def _bridged(source: AbstractSource, raveling: Raveling, domain: Domain, kind: str, original: object) -> Form:
     exact = source.order == 2
     if exact:
         differences = Differences(domain.scale, np.finfo(float).eps, domain.lower, domain.upper)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -79,7 +78,7 @@ def stacked(part: Rows, x: PyTree, axis: int) -> np.ndarray:
     return _numbers(part(x))
 
 
-def _numbers(values: Any) -> np.ndarray:
+def _numbers(values: object) -> np.ndarray:
     return np.asarray([np.asarray(value) for value in values] if isinstance(values, list | tuple) else values, dtype=float)
 
 

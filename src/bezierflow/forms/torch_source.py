@@ -15,7 +15,7 @@ from ..bezier import Raveling
 from .source import AbstractSource
 
 
-def is_torch_module(function: Any) -> bool:
+def is_torch_module(function: object) -> bool:
     """Whether this is a `torch.nn.Module`; torch is not imported for the question."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(function, torch.nn.Module)
@@ -67,7 +67,7 @@ class TorchSource(AbstractSource):
             H = self._rows(func.jacrev(func.jacrev(self.one)), x)
         return (H + np.swapaxes(H, -1, -2)) / 2
 
-    def _rows(self, function: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
+    def _rows(self, function: Callable[..., Any], x: np.ndarray) -> np.ndarray:
         points = self.torch.as_tensor(np.ascontiguousarray(x))
         if self.mapped:
             try:

@@ -1,11 +1,12 @@
 """The hyperparameters of a Gaussian process: the largest posterior density, by L-BFGS from a default and a former optimum."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from ..storage import Record
 from .kernels import KINDS, correlation_and_slope
 
 NOISE = {"none": (-17.0,), "some": (-6.0,), "auto": (-17.0, -6.0)}
@@ -53,12 +54,12 @@ class Fit(NamedTuple):
         return self.theta[self.kind]
 
 
-def fit_to_dict(one: Fit) -> dict[str, Any]:
+def fit_to_dict(one: Fit) -> Record:
     """A fit as JSON has it; numbers survive to the last bit."""
     return {"kind": KINDS[one.kind], "theta": one.theta.tolist()}
 
 
-def fit_from_dict(data: dict[str, Any]) -> Fit:
+def fit_from_dict(data: Record) -> Fit:
     """What `fit_to_dict` gave, back again."""
     return Fit(KINDS.index(data["kind"]), np.asarray(data["theta"], dtype=float))
 

@@ -3,7 +3,7 @@
 import abc
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -107,8 +107,8 @@ class Problem(AbstractProblem):
     """
 
     function: Callable
-    bounds: Any
-    constraints: Any
+    bounds: object
+    constraints: object
     maximize: PyTree
     transforms: PyTree
     names: Names = eqx.field(static=True)
@@ -117,7 +117,7 @@ class Problem(AbstractProblem):
 
     def __init__(  # noqa: PLR0913
         self,
-        function: Callable[..., Any],
+        function: Callable[..., object],
         n_objectives: int | None = None,
         n_variables: int | None = None,
         *,
@@ -125,8 +125,8 @@ class Problem(AbstractProblem):
         variable_names: Sequence[str] = (),
         objective_units: Sequence[str] = (),
         variable_units: Sequence[str] = (),
-        bounds: Any = None,
-        constraints: Any = None,
+        bounds: object = None,
+        constraints: object = None,
         maximize: PyTree = None,
         transforms: PyTree = None,
     ):

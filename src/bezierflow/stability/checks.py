@@ -1,7 +1,6 @@
 """What this room checks at its doors."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
@@ -15,7 +14,7 @@ def check_probability(value: float, name: str) -> float:
     return read_probability(value, name, "0.05 asks for a statement that fails 5 % of the time")
 
 
-def check_count(value: Any, name: str, least: int = 1) -> int:
+def check_count(value: object, name: str, least: int = 1) -> int:
     """The value as an int."""
     return read_count(value, name, least)
 

@@ -1,7 +1,7 @@
 """The loss ℓ(P; t) that stability and the generalization gap are about, and where its supremum over t is looked for."""
 
 import abc
-from typing import Any
+from typing import Protocol, cast, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -28,10 +28,19 @@ class AbstractLoss(eqx.Module):
         """The losses at t."""
 
 
+@runtime_checkable
+class HasParetoMap(Protocol):
+    """A problem whose solution is known."""
+
+    def pareto_map(self, t: Float[Array | np.ndarray, "n n_objectives"]) -> Float[Array | np.ndarray, "n n_variables"]:
+        """x*(t)."""
+        ...
+
+
 class Distance(AbstractLoss):
     """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss (equation 12). For problems whose Pareto map x* is known."""
 
-    problem: Any
+    problem: HasParetoMap
 
     def __call__(
         self, control_points: Float[Array, "n_controls n_variables"], t: Float[Array, "n n_objectives"], degree: int
@@ -64,7 +73,7 @@ class Stationarity(AbstractLoss):
 def loss_for(objectives: Objectives, scalarization: AbstractScalarization) -> AbstractLoss:
     """The paper's loss where the problem knows its Pareto map and weighted sums are minimized, else the residual."""
     if hasattr(objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
-        return Distance(objectives)
+        return Distance(cast(HasParetoMap, objectives))
     return Stationarity(objectives, scalarization)
 
 

@@ -1,7 +1,6 @@
 """A report a person can read: how much one sample matters to a solution, and what the run needs more of."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -92,7 +91,7 @@ class Report:
             "anywhere_max": float(anywhere.max()),
         }
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, object]:
         """The report as plain numbers, for a JSON file."""
         return {
             "n_samples": self.n_samples,

@@ -3,20 +3,19 @@
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..bezier import read_archive, write_archive
+from ..bezier import Manifest, read_archive, write_archive
 
 
-def write_checked(path: Path, manifest: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+def write_checked(path: Path, manifest: Manifest, arrays: Mapping[str, np.ndarray]) -> None:
     """Writes an archive, whole or not at all."""
     sums = {name: _sum(np.asarray(array)) for name, array in arrays.items()}
     write_archive(path, {**manifest, "arrays": sums}, arrays)
 
 
-def read_checked(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_checked(path: Path, kind: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """What `write_checked` wrote, or a `ValueError` with the path."""
     try:
         manifest, arrays = read_archive(path)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +34,8 @@ GENERATORS = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM, "Philo
 
 Json = Any
 """What JSON can hold."""
+
+T = TypeVar("T")
 
 
 class UnknownKindError(TypeError):
@@ -123,7 +125,7 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, np.ndarray], known: Mapping[str, object] | None = None):
         self.arrays, self.known = arrays, dict(known or {})
-        self._made: dict[int, Any] = {}
+        self._made: dict[int, object] = {}
 
     def decode(self, document: Json) -> Any:
         """The thing that was encoded."""
@@ -132,7 +134,7 @@ class Decoder:
         except (KeyError, TypeError, AttributeError, IndexError, RecursionError, ImportError) as error:
             raise ValueError(f"a state is damaged: {type(error).__name__} {error}") from error
 
-    def _thing(self, document: Json) -> Any:
+    def _thing(self, document: Json) -> object:
         if not isinstance(document, dict):
             if isinstance(document, list):
                 raise ValueError("a state is damaged: it has a list where a value belongs")
@@ -147,11 +149,11 @@ class Decoder:
         thing = self._container(document) if thing is None else thing
         return self._object(document) if thing is None else thing
 
-    def _keep(self, document: Json, thing: Any) -> Any:
+    def _keep(self, document: Json, thing: T) -> T:
         self._made[document["id"]] = thing
         return thing
 
-    def _array(self, document: Json) -> Any:
+    def _array(self, document: Json) -> object:
         if "array" in document:
             array = np.array(self.arrays[document["array"]], order="C")
             axes = document.get("axes")
@@ -166,15 +168,15 @@ class Decoder:
             )
         return None
 
-    def _container(self, document: Json) -> Any:
+    def _container(self, document: Json) -> object:
         if "tuple" in document:
             return self._keep(document, tuple(self._thing(one) for one in document["tuple"]))
         if "list" in document:
-            found: list[Any] = self._keep(document, [])
+            found: list[object] = self._keep(document, [])
             found += (self._thing(one) for one in document["list"])
             return found
         if "dict" in document:
-            mapping: dict[Any, Any] = self._keep(document, {})
+            mapping: dict[object, object] = self._keep(document, {})
             mapping.update((self._thing(key), self._thing(value)) for key, value in document["dict"])
             return mapping
         if "generator" in document:
@@ -183,7 +185,7 @@ class Decoder:
             return self._keep(document, np.random.Generator(source))
         return None
 
-    def _object(self, document: Json) -> Any:
+    def _object(self, document: Json) -> object:
         cls = _class(document["enum"] if "enum" in document else document["object"])
         if "enum" in document:
             return self._keep(document, cls[document["name"]])

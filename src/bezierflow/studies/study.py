@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from ..engines import Outcome
 from ..storage import Folder, Journal, Record
@@ -33,12 +34,12 @@ class AbstractSearch(Protocol):
     """What is asked for designs and told their values; `bezierflow.Search` is one."""
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Record:
         """What it takes to make it again, ready for JSON."""
         ...
 
     @property
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Record:
         """What it has learned, ready for JSON."""
         ...
 
@@ -51,7 +52,7 @@ class AbstractSearch(Protocol):
         """The next n designs."""
         ...
 
-    def tell(self, x: Any, y: Any) -> None:
+    def tell(self, x: ArrayLike, y: ArrayLike | None) -> None:
         """Takes the values of a design; None where its evaluation failed."""
         ...
 
@@ -103,12 +104,12 @@ class LoggedSearch:
         return cls.restored(restore, kept_settings(records), records)
 
     @classmethod
-    def restored(cls, restore: Restore, settings: Mapping[str, Any], records: Iterable[Record]) -> "LoggedSearch":
+    def restored(cls, restore: Restore, settings: Record, records: Iterable[Record]) -> "LoggedSearch":
         """The study as it was when the search was last asked; what has arrived since is in `arrived` and not told."""
         asked: dict[int, np.ndarray] = {}
         evaluated: list[Arrival] = []
         told: list[int] = []
-        memory: dict[str, Any] = {}
+        memory: Record = {}
         for record in records:
             if record["kind"] == "asked":
                 told += record["after"]
@@ -131,7 +132,7 @@ class LoggedSearch:
         """Where the evaluation of a number is; None where it has not arrived."""
         return next((place for place in self.waiting if self.arrived[place].number == number), None)
 
-    def respecify(self, restore: Restore, settings: Mapping[str, Any]) -> None:
+    def respecify(self, restore: Restore, settings: Record) -> None:
         """Other settings for a search that was told nothing yet; its points stay."""
         assert not self.told
         self.search = restore(settings, list(self.search.pending.items()))
@@ -212,13 +213,13 @@ def open_search(
         yield study
 
 
-def kept_settings(records: Iterable[Record]) -> dict[str, Any]:
+def kept_settings(records: Iterable[Record]) -> Record:
     """The settings of a search, with what has grown since."""
     changes = [record["settings"] for record in records if record["kind"] in ("study", "changed")]
     return {name: value for change in changes for name, value in change.items()}
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _changes(before: Record, now: Record) -> tuple[Record, list[str]]:
     """What has grown and may, and what else has changed, in words."""
     changed = [name for name in now if before.get(name) != now[name]]
     grown = [name for name in changed if name in GROWING and before.get(name) and (now[name] or np.inf) > before[name]]
@@ -226,7 +227,7 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[st
     return {name: now[name] for name in grown}, words
 
 
-def _settings(path: Path, journal: Journal, search: AbstractSearch | None) -> dict[str, Any]:
+def _settings(path: Path, journal: Journal, search: AbstractSearch | None) -> Record:
     """The settings of the study that a folder holds, with what has grown since; an error if they are not those of the search."""
     if journal.records[0]["kind"] != "study":
         raise ValueError(f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder")

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import read_names
+from ..flow import Chosen, Transforms, read_names
 from ..problems import Names, decode, encode
 
 
@@ -75,7 +74,7 @@ class _Named:
         self.names = names
 
 
-def read_domain(bounds: Any, n_objectives: int, names: Any, maximize: Any, transforms: Any) -> Domain:
+def read_domain(bounds: object, n_objectives: int, names: object, maximize: Chosen, transforms: Transforms) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
     if isinstance(n_objectives, bool) or not isinstance(n_objectives, int | np.integer) or n_objectives < 2:
         raise ValueError(f"n_objectives must be a whole number of at least 2, got {n_objectives!r}")

@@ -91,7 +91,7 @@ def drive_search(
         return study.search, stopped, study.failures
 
 
-def _prepare(arguments: dict[str, Any], now: dict[str, str], folder: Path) -> None:
+def _prepare(arguments: dict[str, object], now: dict[str, str], folder: Path) -> None:
     settle_arguments(folder / ARGUMENTS, arguments)
     compare_versions(folder, read_journal(folder / JOURNAL), now)
 

@@ -1,15 +1,15 @@
 """Expensive objectives as a function of flat designs: called once for each, and never to see what they are like."""
 
-from typing import Any
+from jaxtyping import PyTree
 
 from ..bezier import Raveling
 from ..engines import FlatFunction
 from ..forms import HostFunction
 
 
-def as_flat(objectives: Any, raveling: Raveling) -> FlatFunction:
+def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:
     """Objectives of x in the user's form, in JAX, NumPy or plain Python, or a list of functions, one for each objective."""
-    function: Any = objectives.function if isinstance(objectives, HostFunction) else objectives
+    function: PyTree = objectives.function if isinstance(objectives, HostFunction) else objectives
     parts = tuple(function) if isinstance(function, list | tuple) else (function,)
     if not parts or not all(callable(part) for part in parts):
         raise TypeError(f"objectives must be a function, or a list of functions, got {objectives!r}")

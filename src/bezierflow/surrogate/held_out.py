@@ -1,10 +1,12 @@
 """Predictions before evaluations, and what became of them: the only error of a surrogate that it cannot flatter."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+
+from ..storage import Record
 
 N_RECENT = 6
 """The error is that of so many evaluations on the surface at most, the last ones, of three batches of 4: earlier surrogates knew
@@ -93,14 +95,14 @@ class HeldOut:
         last = self.rounds[-CALM:]
         return len(last) == CALM and all(round.error <= tol and round.uncertainty <= tol for round in last)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """Ready for JSON, which has no number for what is unknown."""
         rounds = [[n, None if np.isnan(error) else error, uncertainty] for n, error, uncertainty in self.rounds]
         opened = [[number, mean, std] for number, (mean, std) in self.open.items()]
         return {"open": opened, "misses": [list(miss) for miss in self.misses], "rounds": rounds}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "HeldOut":
+    def from_dict(cls, data: Record) -> "HeldOut":
         """What `to_dict` gave, back again."""
         rounds = tuple(Round(n, float("nan") if error is None else error, spread) for n, error, spread in data["rounds"])
         opened = {int(number): (list(mean), list(std)) for number, mean, std in data["open"]}

@@ -1,12 +1,12 @@
 """Pareto sets of the surrogate and of paths drawn from it, as points: what the search looks at between evaluations."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, PyTree
 
 from ..compilation import compiled
 from ..gaussian import Numbers, Paths
@@ -121,7 +121,7 @@ def _descend(paths: Paths, u: Numbers, weights: Numbers, ideal: Numbers, span: N
         return w * (z + WIDER * (jnp.sum(z) - z))
 
     def one(u: Array, w: Array, path: tuple[Array, ...]) -> tuple[Array, Array]:
-        def step(k: Array, carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        def step(k: Array, carry: tuple[PyTree, ...]) -> tuple[PyTree, ...]:
             u, memory, best, best_u = carry
             width = FIRST_WIDTH * (LAST_WIDTH / FIRST_WIDTH) ** (k / N_STEPS)
 

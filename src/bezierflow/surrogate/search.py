@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from ..arguments import or_none, read_count, read_nonnegative, read_seed
 from ..bezier import Raveling
-from ..flow import Solution
+from ..flow import Chosen, Solution, Transforms
 from ..gaussian import NOISE, Fit, fit_from_dict, fit_to_dict, means, stds
 from ..problems import Names
 from ..quiet import quiet
+from ..storage import Record
 from .domain import Domain, read_domain
 from .evaluated import Ledger
 from .held_out import HeldOut
@@ -48,7 +49,7 @@ class Search:
 
     def __init__(  # noqa: PLR0913
         self,
-        bounds: Any,
+        bounds: object,
         n_objectives: int,
         *,
         seed: int = 0,
@@ -57,8 +58,8 @@ class Search:
         batch: int = 4,
         tol: float = DEFAULT_TOL,
         names: Names | Mapping[str, Sequence[str]] | None = None,
-        maximize: Any = None,
-        transforms: Any = None,
+        maximize: Chosen = None,
+        transforms: Transforms = None,
     ):
         if noise not in NOISE:
             raise ValueError(f"noise must be one of {', '.join(map(repr, NOISE))}, got {noise!r}")
@@ -72,7 +73,7 @@ class Search:
         self._model: tuple[int, Model] | None = None  # of so many evaluations
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Record:
         """What it takes to make the same search again, ready for JSON: `Search.restore(settings)`."""
         box = {"lower": self.domain.lower.tolist(), "upper": self.domain.upper.tolist()}
         names = {"n_objectives": self.domain.n_objectives, "names": self.domain.names.to_dict()}
@@ -80,7 +81,7 @@ class Search:
         return {**box, **names, **numbers}
 
     @property
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> Record:
         """What the search learned on its way and does not learn anew, ready for JSON: the last fit, predictions, their misses."""
         fits = None if self._fits is None else [fit_to_dict(one) for one in self._fits]
         counts = {"n_told": self.ledger.n_told, "fitted_on": self._fitted_on}
@@ -94,10 +95,10 @@ class Search:
     @classmethod
     def restore(
         cls,
-        settings: Mapping[str, Any],
-        asked: Iterable[Sequence[Any]] = (),
-        told: Iterable[Sequence[Any]] = (),
-        memory: Mapping[str, Any] | None = None,
+        settings: Record,
+        asked: Iterable[tuple[int, ArrayLike]] = (),
+        told: Iterable[tuple[int | None, ArrayLike, ArrayLike | None]] = (),
+        memory: Record | None = None,
     ) -> "Search":
         """A search as it was, from its journal.
 

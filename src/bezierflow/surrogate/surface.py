@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -15,6 +14,7 @@ from ..flow import AtlasFlow, Evaluated, Reason, Result, Solution, Stats, box_on
 from ..gaussian import Posterior, PosteriorMean, means, sample_paths
 from ..methods import Evaluations
 from ..normal import ErrorEstimate
+from ..storage import Record
 from .diagnosis import what_is_wrong
 from .domain import Domain
 from .evaluated import Ledger
@@ -65,7 +65,7 @@ class Within(eqx.Module):
         return (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
 
 
-def make_solution(found: Found, settings: dict[str, Any], raveling: Raveling | None = None) -> Solution:
+def make_solution(found: Found, settings: Record, raveling: Raveling | None = None) -> Solution:
     """The surface by the library's own flow, its error from held-out evaluations alone."""
     began = time.perf_counter()
     domain, names = found.domain, found.domain.names

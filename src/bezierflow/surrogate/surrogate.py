@@ -10,7 +10,7 @@ from jaxtyping import Float, PyTree
 from ..bezier import Raveling
 from ..engines import Pool
 from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import Reason, Result, Solution, Task
+from ..flow import Chosen, Reason, Result, Solution, Task, Transforms
 from ..problems import Names
 from ..studies import Arrival, Plan
 from .driving import SearchMaker, Told, drive_search
@@ -82,8 +82,8 @@ class Given(NamedTuple):
     raveling: Raveling
     sides: tuple[np.ndarray, np.ndarray]
     names: Names | None
-    maximize: Any
-    transforms: Any
+    maximize: Chosen
+    transforms: Transforms
     x: Float[np.ndarray, "n n_variables"]
     known: Float[np.ndarray, "k n_variables"]
     values: list[np.ndarray]
@@ -105,13 +105,13 @@ def _read(task: Task) -> Given:
     return Given(raveling, sides, names, directions, transforms, *_first_designs(x0, raveling, sides), n_objectives)
 
 
-def _own(problem: Any, name: str) -> Any:
+def _own(problem: object, name: str) -> Any:
     """What a problem says about itself; a method of that name is something else."""
     found = getattr(problem, name, None)
     return None if callable(found) else found
 
 
-def _form(bounds: Any, x0: Any, n_variables: int | None) -> Raveling:
+def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
     """The form of x, from the bounds, else from a design."""
     raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
     if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
@@ -122,7 +122,7 @@ def _form(bounds: Any, x0: Any, n_variables: int | None) -> Raveling:
 
 
 def _first_designs(
-    x0: Any, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
+    x0: object, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Designs to evaluate first, designs with known values, and these values."""
     nothing = np.zeros((0, raveling.n_variables))
