@@ -2,7 +2,7 @@
 
 import threading
 import weakref
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -74,7 +74,7 @@ class _Exchange:
             self.closed = True
             self.changed.notify_all()
 
-    def run(self, x0: ArrayLike | None, method: object, arguments: dict[str, object], with_jac: bool) -> None:
+    def run(self, x0: ArrayLike | None, method: Any, arguments: dict[str, Any], with_jac: bool) -> None:
         """The run itself, until it ends or nobody waits for it."""
         solution, error = None, None
         try:
@@ -109,10 +109,10 @@ class Dialogue:
         self,
         x0: ArrayLike | None,
         n_objectives: int,
-        method: object = "auto",
+        method: Any = "auto",
         *,
         with_jac: bool = False,
-        **arguments: object,
+        **arguments: Any,
     ):
         self.n_objectives, self.with_jac = read_count(n_objectives, "n_objectives", 1), read_flag(with_jac, "with_jac")
         for name in ("jac", "hess", "vectorized", "executor"):
