@@ -81,7 +81,7 @@ def test_the_group_lasso_path_enters_group_by_group():
     solution = bf.minimize(fit_and_groups, np.zeros(4))
     assert solution.result.reason is Reason.CONVERGED
     assert "2 kinks of the objectives were lifted" in solution.result.message
-    x = np.array([proximal_gradient(w) for w in held_out(2, 50)])
+    x = proximal_gradient(held_out(2, 50))
     n_groups = (np.abs(x.reshape(-1, 2, 2)).max(axis=2) > 0).sum(axis=1)
     assert {1, 2} <= set(n_groups)
     assert distances(solution, x).max() < 1e-6
@@ -92,14 +92,15 @@ def test_the_group_lasso_path_enters_group_by_group():
 
 
 def proximal_gradient(w):
-    """The minimizer of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4|)."""
-    H, g, x = w[0] * A.T @ A, w[0] * A.T @ b, np.zeros(4)
+    """The minimizers of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4|), one for each row of weights."""
+    H, g, x = A.T @ A, A.T @ b, np.zeros((len(w), 4))
     step = 1 / np.linalg.eigvalsh(H)[-1]
+    shrinks = step * (w[:, 1] / w[:, 0])[:, None, None]
     for _ in range(100_000):
-        y = (x - step * (H @ x - g)).reshape(2, 2)
-        size = np.linalg.norm(y, axis=1, keepdims=True)
-        before, x = x, (y * np.maximum(1 - step * w[1] / size, 0)).ravel()
-        if np.abs(x - before).max() < 1e-16:
+        y = (x - step * (x @ H - g)).reshape(-1, 2, 2)
+        size = np.linalg.norm(y, axis=2, keepdims=True)
+        before, x = x, (y * np.maximum(1 - shrinks / size, 0)).reshape(-1, 4)
+        if np.abs(x - before).max() < 1e-15:
             return x
     raise AssertionError("proximal gradient did not converge")
 

@@ -27,58 +27,50 @@ class AbstractSampler(eqx.Module):
         """The points of one iteration and their weights in the refit. Traceable; all randomness comes from the key."""
 
 
-class Uniform(AbstractSampler):
+class AbstractDrawn(AbstractSampler):
+    """N fresh points each iteration, with equal weights. A new one needs `draw`, nothing else."""
+
+    n: int = eqx.field(static=True)
+
+    def __init__(self, n: int):
+        self.n = read_count(n, "n", 1)
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        return self.n
+
+    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
+        """Fresh points, equal weights."""
+        return self.draw(key, n_objectives), jnp.ones(self.n)
+
+    @abc.abstractmethod
+    def draw(self, key: Array, n_objectives: int) -> Float[Array, "n_samples n_objectives"]:
+        """The points of one iteration."""
+
+
+class Uniform(AbstractDrawn):
     """N points i.i.d. from the uniform distribution on Δ^{M−1}: the paper's choice (Algorithm 1, line 3)."""
 
-    n: int = eqx.field(static=True)
-
-    def __init__(self, n: int):
-        self.n = read_count(n, "n", 1)
-
-    @property
-    def n_samples(self) -> int:
-        """N."""
-        return self.n
-
-    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
-        """Fresh points, equal weights."""
-        return uniform(key, self.n, n_objectives), jnp.ones(self.n)
+    def draw(self, key: Array, n_objectives: int) -> Array:
+        """Independent points."""
+        return uniform(key, self.n, n_objectives)
 
 
-class LowDiscrepancy(AbstractSampler):
+class LowDiscrepancy(AbstractDrawn):
     """N evenly spread points under a fresh random shift each iteration: as unbiased as `Uniform`, with less noise."""
 
-    n: int = eqx.field(static=True)
-
-    def __init__(self, n: int):
-        self.n = read_count(n, "n", 1)
-
-    @property
-    def n_samples(self) -> int:
-        """N."""
-        return self.n
-
-    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
-        """Fresh points, equal weights."""
-        return low_discrepancy(key, self.n, n_objectives), jnp.ones(self.n)
+    def draw(self, key: Array, n_objectives: int) -> Array:
+        """Shifted points."""
+        return low_discrepancy(key, self.n, n_objectives)
 
 
-class Stratified(AbstractSampler):
+class Stratified(AbstractDrawn):
     """N points, one in each of N slices of equal measure along every coordinate: for the few points of a training step."""
 
-    n: int = eqx.field(static=True)
-
-    def __init__(self, n: int):
-        self.n = read_count(n, "n", 1)
-
-    @property
-    def n_samples(self) -> int:
-        """N."""
-        return self.n
-
-    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
-        """Fresh points, equal weights."""
-        return stratified(key, self.n, n_objectives), jnp.ones(self.n)
+    def draw(self, key: Array, n_objectives: int) -> Array:
+        """A point a slice."""
+        return stratified(key, self.n, n_objectives)
 
 
 class Fixed(AbstractSampler):

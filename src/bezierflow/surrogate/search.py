@@ -96,8 +96,8 @@ class Search:
     def restore(
         cls,
         settings: Record,
-        asked: Iterable[tuple[int, ArrayLike]] = (),
-        told: Iterable[tuple[int | None, ArrayLike, ArrayLike | None]] = (),
+        asked: Iterable[Sequence[Any]] = (),
+        told: Iterable[Sequence[Any]] = (),
         memory: Record | None = None,
     ) -> "Search":
         """A search as it was, from its journal.
