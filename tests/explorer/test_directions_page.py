@@ -104,6 +104,10 @@ def test_a_doubtful_result_says_so_at_the_top(page_of, solutions):
     page = page_of(doubtful)
     text = page.locator("#caution").inner_text()
     assert "suspect: f2 still falls along <x3>" in text
+    red, green, blue = page.evaluate("getComputedStyle(document.getElementById('caution')).color.match(/[0-9]+/g).map(Number)")
+    assert red > 2 * max(green, blue)
+    assert "every" not in page.locator(".subtitle").inner_text()
+    assert "every Pareto-optimal trade-off" in page_of(solutions[3]).locator(".subtitle").inner_text()
     assert page.locator("#caution").bounding_box()["y"] < page.locator("h1").bounding_box()["y"]
     assert page_of(solutions[3]).locator("#caution").count() == 0
 

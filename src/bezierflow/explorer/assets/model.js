@@ -33,8 +33,15 @@ class Model {
   /** Objective values as shares of their ranges, from −½ at the lowest to ½ at the highest. */
   normalized(values) { return values.map((value, m) => this.height(m, value) - 0.5); }
 
-  /** The bound on an objective that excludes nothing. */
+  /** The bound on an objective that excludes nothing, and the best value that is no limit. */
   unbounded(m) { return this.signs[m] * Infinity; }
+
+  unlimited(m) { return -this.signs[m] * Infinity; }
+
+  /** A value of an objective as a person reads it: 0 where it is nothing beside its range, or less than its error. */
+  figure(m, value, digits) {
+    return Math.abs(value) <= Math.max(1e-7 * Math.abs(this.scale[m]), this.frontError[m] || 0) ? "0" : readable(value, digits);
+  }
 
   /** A design as people see it: variables that were solved for by their logarithms as themselves. */
   seen(z) {
