@@ -192,7 +192,7 @@ def test_the_keyboard_moves_the_point(opened_atlas):
     settle(page)
     assert page.locator(".piece").nth(1).get_attribute("aria-current") == "true"
     assert page.evaluate(
-        "[...document.querySelectorAll('button, input, canvas[role=application]')].every((one) => one.tabIndex >= 0)"
+        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) => one.tabIndex >= 0)"
     )
 
 

@@ -119,7 +119,7 @@ def test_a_variable_that_does_not_change_is_a_straight_line():
     noise = 1e-12 * np.random.default_rng(0).normal(size=THREE.pareto_set.control_points.shape)
     points = np.asarray(THREE.pareto_set.control_points) * [1, 0, 1] + [0, 5, 0] + noise
     still = dataclasses.replace(THREE, pareto_set=bf.BezierSimplex(points, 3, THREE.degree))
-    moving, constant, _ = plots.paths(still).axes[1].lines
+    moving, constant = plots.paths(still).axes[1].lines[:2]
     assert np.ptp(constant.get_ydata()) == 0
     assert "= 5 throughout" in constant.get_label()
     assert np.ptp(moving.get_ydata()) == 1

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 LEAST_LIGHT = 0.45
 """The share of its color that a face has whose normal is at right angles to the light."""
 
+MOST_WHITE = 0.7
+"""The share of white that is mixed into a face that looks into the light."""
+
 LIGHT = np.array([0.35, 0.2, 0.92]) / np.linalg.norm([0.35, 0.2, 0.92])
 """Where the light comes from, in units of the coordinates' ranges: from above, as on the page of `explore`."""
 
@@ -31,9 +34,8 @@ def draw_triangles(
     normals, dark = _normals(x, triangles), np.array(to_rgb(color))
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     light = np.abs(normals @ LIGHT)[:, None]
-    shades = np.where(
-        light < 0.5, dark * (LEAST_LIGHT + (1 - LEAST_LIGHT) * 2 * light), dark + (1 - dark) * 0.7 * (2 * light - 1)
-    )
+    dimmed, whitened = LEAST_LIGHT + (1 - LEAST_LIGHT) * 2 * light, MOST_WHITE * (2 * light - 1)
+    shades = np.where(light < 0.5, dark * dimmed, dark + (1 - dark) * whitened)
     ax.computed_zorder = False
     ax.add_collection3d(Poly3DCollection(x[triangles], facecolors=shades, edgecolors=shades, linewidths=0.3, zorder=1))
     ax.auto_scale_xyz(*x.T, had_data=ax.has_data() and len(ax.lines) > 0)
