@@ -42,20 +42,20 @@ def against_points(problem: Any) -> None:
 
     solution = bf.minimize(plain, np.zeros(3))
     calls = int(solution.stats.evaluations.objective)
-    X, F = nsga2(calls)
+    X, F, their_calls = nsga2(calls)
     t = np.random.default_rng(0).dirichlet(np.ones(3), 2000)
     distances = np.asarray(problem.distance(np.asarray(solution.pareto_set(t))))
-    print(f"{calls} calls of the objectives each")
+    print(f"{calls} calls of the objectives, {their_calls} by NSGA-II, whose generations are whole")
     print(f"surface: largest distance to the exact Pareto set at 2000 random t {distances.max():.1e}")
     off = np.asarray(problem.distance(X))
     print(f"NSGA-II: {len(X)} points, median distance {np.median(off):.1e}, largest {off.max():.1e}")
     figure = plt.figure(figsize=(11, 7.6), layout="constrained")
-    for row, (name, cloud) in enumerate(((f"NSGA-II: {len(X)} points", (X, F)), ("bezierflow: a surface", None))):
+    for row, (name, cloud) in enumerate(((f"NSGA-II: {len(X)} points", (X, F)), ("bezierflow: a surface", ()))):
         for column, (draw, space) in enumerate(((bf.plots.surface, "designs"), (bf.plots.front, "objectives"))):
             ax: Axes3D = figure.add_subplot(2, 2, 2 * row + column + 1, projection="3d")
-            draw(solution, ax=ax, title=f"{name} ({space}), {calls:,} evaluations")
+            draw(solution, ax=ax, title=f"{name} ({space}), {their_calls if cloud else calls:,} evaluations")
             ax.get_legend().remove()
-            if cloud is not None:
+            if cloud:
                 for drawn in (*ax.collections, *ax.lines):
                     drawn.remove()
                 ax.scatter(*cloud[column].T, s=9, color="#d9603b", depthshade=False)
@@ -79,8 +79,8 @@ def plain(x: np.ndarray) -> np.ndarray:
     return np.sum(scales * (x - points) ** 2, axis=1)
 
 
-def nsga2(calls: int) -> tuple[np.ndarray, np.ndarray]:
-    """NSGA-II's first front after so many calls, within a box around the set."""
+def nsga2(calls: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """NSGA-II's first front after so many calls and the rest of that generation, within a box around the set; and its calls."""
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.problem import ElementwiseProblem
     from pymoo.optimize import minimize
@@ -93,7 +93,7 @@ def nsga2(calls: int) -> tuple[np.ndarray, np.ndarray]:
             out["F"] = plain(x)
 
     result = minimize(Plain(), NSGA2(pop_size=POPULATION), ("n_eval", calls), seed=0)
-    return np.atleast_2d(result.X), np.atleast_2d(result.F)
+    return np.atleast_2d(result.X), np.atleast_2d(result.F), int(result.algorithm.evaluator.n_eval)
 
 
 def flow(problem: Any) -> None:

@@ -291,8 +291,9 @@ def test_clicking_the_front_picks_the_point_there(opened_atlas, which):
     page = opened_atlas(which)
     settle(page)
     before = state(page)["t"]
-    box = page.locator("#front").bounding_box()
-    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.3 * box["height"])
+    front = page.locator("#front")
+    box = front.bounding_box()
+    front.click(position={"x": 0.25 * box["width"], "y": 0.3 * box["height"]})
     settle(page)
     assert state(page)["t"] != before
 
