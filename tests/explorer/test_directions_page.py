@@ -86,17 +86,18 @@ def test_an_atlas_answers_with_the_users_signs(page_of, atlases, which):
     assert "at least" in page.locator(".bound label").all_inner_texts()
 
 
-def test_logarithmic_variables_are_shown_as_themselves(page_of, solutions, atlases):
+def test_scaled_and_logarithmic_variables_are_shown_as_themselves(page_of, solutions, atlases):
     for solution in (solutions[3], atlases[2]):
         n = solution.raveling.n_variables
         kinds = ("log10", "", "log")[:n] + ("",) * max(0, n - 3)
         names = dataclasses.replace(solution.names.complete(solution.n_objectives, n), transforms=kinds)
-        shown = dataclasses.replace(solution, names=names)
+        scale = np.geomspace(2.0, 3e4, n)
+        shown = dataclasses.replace(solution, names=names, raveling=solution.raveling.scaled(scale))
         page = page_of(shown)
         t = np.array(page.evaluate("[...bezierflow.state.t]"), dtype=float)
         x = page.evaluate("bezierflow.state.x")
         np.testing.assert_allclose(x, shown.flat_designs(t), rtol=1e-12)
-        assert x[0] == pytest.approx(10 ** np.asarray(solution.flat_designs(t))[0])
+        assert x[0] == pytest.approx(scale[0] * 10 ** np.asarray(solution.flat_designs(t))[0])
 
 
 def test_a_doubtful_result_says_so_at_the_top(page_of, solutions):

@@ -8,6 +8,7 @@ from ..atlas import BezierAtlas
 from ..bezier import write_atomically
 from ..flow import Reason, Solution
 from .atlas_data import atlas_data, atlas_footer
+from .encoding import encode
 from .page import render
 from .surface_data import surface_data, surface_footer
 
@@ -59,6 +60,7 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         "problem": heading,
         "n_objectives": solution.n_objectives,
         "names": solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict(),
+        "x_scale": encode(solution.raveling.units),
         **(atlas_data(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_data(solution)),
     }
 

@@ -53,7 +53,8 @@ def _notebook_bar(total: int | None, what: str) -> Iterator[Callable[[int, str],
     try:
         yield update
     finally:
-        handle.update(HTML(_bar_html(last[0], total, what, last[1])))
+        done, note = last
+        handle.update(HTML(_bar_html(done, max(done, 1) if total is None else total, what, note)))
 
 
 def _bar_html(done: int, total: int | None, what: str, note: str) -> str:

@@ -17,6 +17,7 @@ class Model {
       name, unit: names.objective_units[m], best: names.directions[m] === "maximize" ? "largest" : "least",
     }));
     this.variables = names.variables.map((name, i) => ({ name, unit: names.variable_units[i] }));
+    this.xScale = decodeFloats(data.x_scale);
     this.ideal = decodeFloats(data.ideal);
     this.nadir = decodeFloats(data.nadir);
     this.signs = names.directions.map((direction) => (direction === "maximize" ? -1 : 1));
@@ -43,10 +44,10 @@ class Model {
     return Math.abs(value) <= Math.max(1e-7 * Math.abs(this.scale[m]), this.frontError[m] || 0) ? "0" : readable(value, digits);
   }
 
-  /** A design as people see it: variables that were solved for by their logarithms as themselves. */
+  /** A design as people see it: variables that were solved for by their logarithms as themselves, and scaled ones in their units. */
   seen(z) {
     const powers = { log10: (value) => 10 ** value, log: Math.exp };
-    return Array.from(z, (value, i) => powers[this.data.names.transforms[i]]?.(value) ?? value);
+    return Array.from(z, (value, i) => (powers[this.data.names.transforms[i]]?.(value) ?? value) * this.xScale[i]);
   }
 }
 
