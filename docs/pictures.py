@@ -81,6 +81,7 @@ def photograph(page: Path, name: str, bound: str, slider: str) -> None:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = driver.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport={"width": 1440, "height": 900})
+        tab.set_default_timeout(120_000)
         tab.goto(page.as_uri())
         tab.locator("#add").click()
         tab.locator(".bookmarks input").fill("Balanced")

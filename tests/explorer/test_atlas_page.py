@@ -191,7 +191,9 @@ def test_the_keyboard_moves_the_point(opened_atlas):
     page.keyboard.press("Enter")
     settle(page)
     assert page.locator(".piece").nth(1).get_attribute("aria-current") == "true"
-    assert page.evaluate("[...document.querySelectorAll('button, input, canvas')].every((one) => one.tabIndex >= 0)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) => one.tabIndex >= 0)"
+    )
 
 
 @pytest.mark.parametrize("which", EVERY)
@@ -228,7 +230,7 @@ def test_what_is_active_is_said(opened_atlas, atlases):
     settle(page)
     i = int(np.flatnonzero(piece.side == 1)[0])
     assert f"{names.variables[i]} at its upper bound" in page.locator("#place").inner_text()
-    assert page.locator(".design tr").nth(i).inner_text().split("\t")[1].startswith("at upper bound")
+    assert "at upper bound" in page.locator(".design tr").nth(i).inner_text()
     assert page.locator('.piece[aria-current="true"]').count() == 1
 
 
@@ -289,8 +291,9 @@ def test_clicking_the_front_picks_the_point_there(opened_atlas, which):
     page = opened_atlas(which)
     settle(page)
     before = state(page)["t"]
-    box = page.locator("#front").bounding_box()
-    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.3 * box["height"])
+    front = page.locator("#front")
+    box = front.bounding_box()
+    front.click(position={"x": 0.25 * box["width"], "y": 0.3 * box["height"]})
     settle(page)
     assert state(page)["t"] != before
 

@@ -114,7 +114,9 @@ def test_the_keyboard_reaches_and_moves_everything(opened):
     page.locator("#add").focus()
     page.keyboard.press("Enter")
     assert page.locator(".bookmarks tbody tr").count() == 1
-    order = page.evaluate("[...document.querySelectorAll('button, input, canvas')].every((one) => one.tabIndex >= 0)")
+    order = page.evaluate(
+        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) => one.tabIndex >= 0)"
+    )
     assert order
 
 
@@ -207,19 +209,80 @@ def test_clicking_the_front_picks_the_point_there(opened, which):
     page = opened(which)
     settle(page)
     before = state(page)["t"]
-    box = page.locator("#front").bounding_box()
-    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.3 * box["height"])
+    front = page.locator("#front")
+    box = front.bounding_box()
+    front.click(position={"x": 0.25 * box["width"], "y": 0.3 * box["height"]})
     settle(page)
     assert state(page)["t"] != before
 
 
-@pytest.mark.parametrize("width", [400, 900, 1440])
-def test_nothing_is_wider_than_the_window(opened, width):
+TOO_WIDE = """[...document.querySelectorAll("body *")].filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1
+    && !["INPUT", "CANVAS"].includes(one.tagName) && !one.classList.contains("range") && !one.closest(".hidden")
+    && getComputedStyle(one).display !== "inline").map((one) => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("width", [400, 900, 1280])
+def test_nothing_is_wider_than_its_place(opened, width):
     for which in (3, 6, "evil"):
         page = opened(which, width=width)
         page.locator("#add").click()
+        page.locator("#weight-1").fill("0.9")
+        page.locator("#add").click()
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, which
+        assert page.evaluate(TOO_WIDE) == [], which
+
+
+def test_a_range_dragged_along_an_axis_keeps_what_is_in_it(opened):
+    """Parallel coordinates of four objectives: both ends of a range limit the front, and a click takes them off."""
+    page = opened(4)
+    settle(page)
+    x, top, bottom = page.evaluate(
+        """(() => { const box = document.getElementById("parallel").getBoundingClientRect();
+            return [box.left + Math.min(58, box.width / 8), box.top + 42, box.bottom - 22]; })()"""
+    )
+    page.mouse.move(x, top + 0.2 * (bottom - top))
+    page.mouse.down()
+    page.mouse.move(x + 3, top + 0.6 * (bottom - top), steps=4)
+    page.mouse.up()
+    settle(page)
+    ideal, scale, values, feasible = page.evaluate(
+        """(({ model, state }) =>
+            [model.ideal[0], model.scale[0], model.sampleValues.map((f) => f[0]), state.feasible])(bezierflow)"""
+    )
+    loss = (np.array(values) - ideal) / scale
+    assert (loss[feasible] > 0.18).all()
+    assert (loss[feasible] < 0.62).all()
+    assert np.array(feasible)[(loss > 0.22) & (loss < 0.58)].all()
+    assert 0.18 < (state(page)["f"][0] - ideal) / scale < 0.62
+    assert "not better than" in page.locator(".objective").first.inner_text()
+    page.mouse.click(x, top + 0.4 * (bottom - top))
+    assert all(page.evaluate("bezierflow.state.feasible"))
+    page.locator("#parallel").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("bezierflow.state.bounds.map(Number.isFinite)") == [False, True, False, False]
+
+
+def test_bookmarks_are_drawn_side_by_side(opened):
+    page = opened(2)
+    chart = page.locator(".comparison")
+    page.locator("#add").click()
+    assert chart.is_hidden()
+    page.locator("#weight-1").fill("0.9")
+    page.locator("#add").click()
+    assert chart.is_visible()
+    colors = page.evaluate("bezierflow.state.bookmarks.map(({ color }) => color)")
+    found = page.evaluate(
+        """(() => {
+            const canvas = document.querySelector(".comparison"), seen = new Set();
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const hex = (value) => value.toString(16).padStart(2, "0");
+            for (let k = 0; k < data.length; k += 4) seen.add(`#${hex(data[k])}${hex(data[k + 1])}${hex(data[k + 2])}`);
+            return [...seen];
+        })()"""
+    )
+    assert set(colors) <= set(found)
 
 
 def test_the_error_of_the_surface_is_shown(opened):

@@ -86,17 +86,19 @@ def test_an_atlas_answers_with_the_users_signs(page_of, atlases, which):
     assert "at least" in page.locator(".bound label").all_inner_texts()
 
 
-def test_logarithmic_variables_are_shown_as_themselves(page_of, solutions, atlases):
+def test_scaled_and_logarithmic_variables_are_shown_as_themselves(page_of, solutions, atlases):
     for solution in (solutions[3], atlases[2]):
         n = solution.raveling.n_variables
         kinds = ("log10", "", "log")[:n] + ("",) * max(0, n - 3)
         names = dataclasses.replace(solution.names.complete(solution.n_objectives, n), transforms=kinds)
-        shown = dataclasses.replace(solution, names=names)
+        scale = np.geomspace(2.0, 3e4, n)
+        shown = dataclasses.replace(solution, names=names, raveling=solution.raveling.scaled(scale))
         page = page_of(shown)
         t = np.array(page.evaluate("[...bezierflow.state.t]"), dtype=float)
         x = page.evaluate("bezierflow.state.x")
         np.testing.assert_allclose(x, shown.flat_designs(t), rtol=1e-12)
-        assert x[0] == pytest.approx(10 ** np.asarray(solution.flat_designs(t))[0])
+        solved_for = np.asarray(solution.flat_designs(t))[0] / (scale[0] if solution is solutions[3] else 1.0)
+        assert x[0] == pytest.approx(scale[0] * 10**solved_for)  # designs of one surface are kept in the user's units
 
 
 def test_a_doubtful_result_says_so_at_the_top(page_of, solutions):
@@ -104,6 +106,10 @@ def test_a_doubtful_result_says_so_at_the_top(page_of, solutions):
     page = page_of(doubtful)
     text = page.locator("#caution").inner_text()
     assert "suspect: f2 still falls along <x3>" in text
+    red, green, blue = page.evaluate("getComputedStyle(document.getElementById('caution')).color.match(/[0-9]+/g).map(Number)")
+    assert red > 2 * max(green, blue)
+    assert "every" not in page.locator(".subtitle").inner_text()
+    assert "every Pareto-optimal trade-off" in page_of(solutions[3]).locator(".subtitle").inner_text()
     assert page.locator("#caution").bounding_box()["y"] < page.locator("h1").bounding_box()["y"]
     assert page_of(solutions[3]).locator("#caution").count() == 0
 

@@ -1,6 +1,7 @@
 """Results in the forms that other tools expect: SciPy's and pymoo's names, tables, and what is printed."""
 
 import csv
+import dataclasses
 import json
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.flow.result import Result
 from bezierflow.problems import Names
 from solved import distances_to_points
 
@@ -79,13 +81,20 @@ def test_designs_in_a_dict_have_a_column_for_each_number():
     assert heading == "x1,x2,x3,f1,f2,t1,t2"
 
 
-def test_a_solution_prints_in_six_lines(solution, named):
+def test_a_solution_prints_as_a_short_table(solution, named):
+    """A line for each objective beside five others; what to do next depends on how it ended."""
     lines = str(solution).splitlines()
-    assert [line.split(":")[0] for line in lines] == ["result", "set", "objectives", "error", "evaluations", "ask"]
+    headings = [line.split(":")[0] for line in lines if line[0] != " "]
+    assert headings == ["result", "set", "objectives", "error", "evaluations", "next"]
     assert "converged" in lines[0]
-    assert "f1 0 to 12" in lines[2]
+    assert lines[2].split() == ["objectives:", "f1", "0", "to", "12"]
     assert "=cost [EUR] " in str(named)
-    assert len(str(distances_to_points(5, 4)).splitlines()) == 6
+    assert len(str(distances_to_points(5, 4)).splitlines()) == 10
+    assert "knee" in lines[-1]
+    doubtful = dataclasses.replace(distances_to_points(2, 2), result=Result(bf.Reason.SUSPECT, "it folds"))
+    assert "bf.check(" in str(doubtful).splitlines()[-1]
+    assert "color:#b3141c" in doubtful._repr_html_()
+    assert "color:#b3141c" not in named._repr_html_()
 
 
 def test_printing_starts_no_error_estimate():
@@ -105,6 +114,18 @@ def test_a_notebook_shows_a_table_and_a_picture_with_names_as_text():
         assert tree.find(".//script") is None
         assert len(tree.findall(".//tr")) == 6
         assert [text.text for text in tree.findall("./svg/text")] == list(names.objectives)
+
+
+def test_choices_and_errors_introduce_themselves_in_a_notebook(named):
+    import xml.etree.ElementTree as ET
+
+    choice = bf.decisions.knee(named)
+    for page in (choice._repr_html_(), named.error._repr_html_()):
+        assert ET.fromstring(f"<div>{page}</div>").findall(".//tr")
+    rows = ET.fromstring(f"<div>{choice._repr_html_()}</div>").findall("./table/tr")
+    assert [row[0].text for row in rows][1:3] == list(named.names.axis_labels)
+    assert float(rows[1][1].text) == pytest.approx(choice.f[0], rel=1e-5)
+    assert "held-out" in str(named.error)
 
 
 def test_a_choice_shows_its_design(named):

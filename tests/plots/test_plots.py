@@ -104,6 +104,42 @@ def test_paths_go_through_the_points_given():
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["1, 0, 0", "0.2, 0.3, 0.5"]
 
 
+def test_the_overview_of_two_objectives_has_front_and_designs():
+    one = distances_to_points(2, 1)
+    designs, front = plots.overview(one).axes
+    f = front.lines[0].get_xydata()
+    np.testing.assert_allclose(f, np.asarray(one.front(grid(2, len(f) - 1))))
+    along = designs.lines[0].get_xydata()
+    x = np.asarray(one.flat_designs(grid(2, len(along) - 1)))[:, 0]
+    np.testing.assert_allclose(along[:, 1], (x - x.min()) / np.ptp(x), atol=1e-12)
+
+
+def test_a_variable_that_does_not_change_is_a_straight_line():
+    """Rounding errors of a constant, be it 0 or not, are not blown up to the height of the picture."""
+    noise = 1e-12 * np.random.default_rng(0).normal(size=THREE.pareto_set.control_points.shape)
+    points = np.asarray(THREE.pareto_set.control_points) * [1, 0, 1] + [0, 5, 0] + noise
+    still = dataclasses.replace(THREE, pareto_set=bf.BezierSimplex(points, 3, THREE.degree))
+    moving, constant = plots.paths(still).axes[1].lines[:2]
+    assert np.ptp(constant.get_ydata()) == 0
+    assert "= 5 throughout" in constant.get_label()
+    assert np.ptp(moving.get_ydata()) == 1
+    at_zero = dataclasses.replace(still, pareto_set=bf.BezierSimplex(points - [0, 5, 0], 3, THREE.degree))
+    at_zero = dataclasses.replace(at_zero, known_error=dataclasses.replace(THREE.known_error, rms=1e-11))
+    assert np.ptp(plots.paths(at_zero).axes[1].lines[1].get_ydata()) == 0
+
+
+def test_a_front_in_space_is_seen_from_its_wide_side_and_lit():
+    ax = plots.front(THREE)
+    faces = next(one for one in ax.collections if len(one.get_facecolor()) > 100)
+    assert len(np.unique(faces.get_facecolor(), axis=0)) > 10
+    up, around = np.radians([ax.elev, ax.azim])
+    towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+    f = np.asarray(THREE.front(grid(3, 20)))
+    corners = (f / np.ptp(f, axis=0))[grid_triangles(20)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert np.abs(normals @ towards).sum() > 0.7 * np.linalg.norm(normals, axis=1).sum()
+
+
 def test_triangles_tile_the_grid_and_edges_join_neighbors():
     triangles = grid_triangles(6)
     assert len(triangles) == 36

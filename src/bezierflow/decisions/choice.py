@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..atlas import BezierAtlas
-from ..flow import Solution
+from ..flow import Solution, share_bar, table
 from ..normal import Flag, by_cause
 from ..problems import Names
 
@@ -139,6 +139,15 @@ class Choice:
         labels = self.names.variable_labels or tuple(f"x{i + 1}" for i in range(len(x)))
         shown = [f"{label} = {value:.6g}" for label, value in zip(labels[:MOST_SHOWN], x[:MOST_SHOWN], strict=True)]
         return ", ".join(shown) + (f", … ({len(x)} variables; choice.x has all)" if len(x) > MOST_SHOWN else "")
+
+    def _repr_html_(self) -> str:
+        """For a notebook: objectives, design and how sure, beside a bar with what of t each objective has."""
+        rows = [("question", self.question)]
+        rows += [(label, f"{value:.6g}") for label, value in zip(self.names.axis_labels, self.f, strict=True)]
+        rows += [("design", self._design()), ("t", np.array2string(self.t, precision=6))]
+        rows += [("had to give", str(concession)) for concession in self.gave]
+        rows.append(("how sure", str(self.certainty)))
+        return table(rows, alarm=bool(self.gave)) + share_bar(self.t, self.names.objectives)
 
     def __str__(self) -> str:
         lines = [self.question]

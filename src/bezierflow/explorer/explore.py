@@ -6,8 +6,9 @@ from pathlib import Path
 
 from ..atlas import BezierAtlas
 from ..bezier import write_atomically
-from ..flow import Solution
+from ..flow import Reason, Solution
 from .atlas_data import atlas_data, atlas_footer
+from .encoding import encode
 from .page import render
 from .surface_data import surface_data, surface_footer
 
@@ -43,7 +44,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     page = render(
         page_data(solution, heading),
         title=heading,
-        subtitle=f"{solution.n_objectives} objectives, {variables}: every Pareto-optimal trade-off",
+        subtitle=f"{solution.n_objectives} objectives, {variables}: {_claim(solution)}",
         footer=atlas_footer(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_footer(solution),
         caution=solution.result.caution,
     )
@@ -59,8 +60,21 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         "problem": heading,
         "n_objectives": solution.n_objectives,
         "names": solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict(),
+        "x_scale": encode(solution.raveling.units),
         **(atlas_data(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_data(solution)),
     }
+
+
+def _claim(solution: Solution) -> str:
+    """What the page holds, said no better than the run ended."""
+    result = solution.result
+    if result.doubtful:
+        return "a doubtful answer, not the Pareto set"
+    if solution.surrogate is not None:
+        return "trade-offs as a surrogate predicts them"
+    if result.reason is Reason.CONVERGED and not solution.error.flags:
+        return "every Pareto-optimal trade-off"
+    return "trade-offs near the Pareto front"
 
 
 def _problem_name(solution: Solution) -> str:

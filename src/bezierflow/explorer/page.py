@@ -22,6 +22,8 @@ SCRIPTS = (
     "atlas_model.js",
     "pad.js",
     "front_views.js",
+    "pairs_view.js",
+    "parallel.js",
     "panels.js",
     "bookmarks.js",
     "app.js",

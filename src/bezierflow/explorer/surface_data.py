@@ -17,7 +17,7 @@ def surface_data(solution: Solution) -> dict[str, object]:
     values = signs * np.asarray(front.surface(_range_grid(solution.n_objectives)))
     error = solution.error
     return {
-        "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points * solution.raveling.units)},
+        "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points)},
         "front": {
             "degree": front.surface.degree,
             "points": encode(front.surface.control_points),

@@ -6,6 +6,7 @@ from .batches import Stochastic, average_along
 from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, compare_versions, versions
 from .checkup import Checkup, check
 from .contract import AbstractFlow, Run
+from .description import share_bar, table
 from .dialogue import Dialogue
 from .drive import Callback, Iteration, drive
 from .evaluated import Evaluated
@@ -74,5 +75,7 @@ __all__ = [
     "read_arguments",
     "read_names",
     "settle_arguments",
+    "share_bar",
+    "table",
     "versions",
 ]

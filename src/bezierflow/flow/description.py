@@ -1,4 +1,4 @@
-"""A solution in about six lines, for `print` and for notebooks: how it ended, ranges, error, cost, and what to ask next."""
+"""A solution in a few lines, for `print` and for notebooks: how it ended, ranges, error, cost, and what to do next."""
 
 import html
 from collections.abc import Sequence
@@ -17,7 +17,12 @@ MOST_LISTED = 8
 """So many objectives have a line of their own."""
 
 NEXT = "solution.at(weights=[...]), solution.spread(20), bf.decisions.knee(solution), bf.explore(solution, 'page.html')"
-"""What a person may want to ask next."""
+"""What a person may want to do with a good result."""
+
+NEXT_IN_DOUBT = "read all of solution.result first; bf.check(objectives, x0, bounds=...) looks for what is wrong with a problem"
+"""What a person has to do with a doubtful one."""
+
+NEW_LINE = "\n"
 
 WIDTH, HEIGHT, MARGIN = 320, 180, 28
 """Of the picture, in pixels."""
@@ -45,32 +50,42 @@ class Description(NamedTuple):
     def rows(self) -> list[tuple[str, str]]:
         """Headings and texts."""
         message = str(self.result)
-        low, high = self.F.min(axis=0), self.F.max(axis=0)
-        ranges = [f"{label} {a:.4g} to {b:.4g}" for label, a, b in zip(self.labels, low, high, strict=True)]
-        listed = ranges[:MOST_LISTED] + [f"and {len(ranges) - MOST_LISTED} more"] * (len(ranges) > MOST_LISTED)
         return [
             ("result", message if len(message) <= LONGEST else message[: LONGEST - 1].rstrip() + "…"),
             ("set", self.shape),
-            ("objectives", "; ".join(listed)),
+            ("objectives", "\n".join(self._ranges())),
             ("error", _error_text(self.error)),
             ("evaluations", _cost_text(self.stats)),
-            (
-                "ask",
-                "solution.at(weights=[...]), solution.spread(20), bf.decisions.knee(solution), bf.explore(solution, 'page.html')",
-            ),
+            ("next", NEXT_IN_DOUBT if self.result.doubtful else NEXT),
         ]
 
     def text(self) -> str:
         """For a terminal."""
-        return "\n".join(f"{heading + ':':<13}{text}" for heading, text in self.rows())
+        return "\n".join(f"{heading + ':':<13}{text.replace(NEW_LINE, NEW_LINE + 13 * ' ')}" for heading, text in self.rows())
 
     def html(self) -> str:
-        """For a notebook: a small table beside a picture of the front."""
-        cells = "".join(
-            f'<tr><th style="text-align:left">{heading}</th><td style="text-align:left">{html.escape(text)}</td></tr>'
-            for heading, text in self.rows()
-        )
-        return f"<table>{cells}</table>{picture(self.F, self.labels)}"
+        """For a notebook: a small table beside a picture of the front; what is doubtful is red."""
+        return f"{table(self.rows(), alarm=self.result.doubtful)}{picture(self.F, self.labels)}"
+
+    def _ranges(self) -> list[str]:
+        """A line for each objective, with its least and its largest value on the front."""
+        width = max(map(len, self.labels[:MOST_LISTED]))
+        each = zip(self.labels, self.F.min(axis=0), self.F.max(axis=0), strict=True)
+        lines = [f"{label:<{width}}  {_tidy(a, b):.4g} to {_tidy(b, a):.4g}" for label, a, b in each]
+        return lines[:MOST_LISTED] + [f"and {len(lines) - MOST_LISTED} more"] * (len(lines) > MOST_LISTED)
+
+
+def table(rows: Sequence[tuple[str, str]], alarm: bool = False) -> str:
+    """Headings and texts as an HTML table, the first row red if there is something to be alarmed about."""
+    look = [' style="color:#b3141c;font-weight:600"' if alarm and not number else "" for number in range(len(rows))]
+    left = 'style="text-align:left;white-space:pre-wrap"'
+    cells = [f"<th {left}>{html.escape(heading)}</th><td {left}>{html.escape(text)}</td>" for heading, text in rows]
+    return f"<table>{''.join(f'<tr{style}>{cell}</tr>' for style, cell in zip(look, cells, strict=True))}</table>"
+
+
+def _tidy(value: float, other: float) -> float:
+    """The value, or 0 where it is next to nothing beside the other end of a range."""
+    return 0.0 if abs(value) < 1e-7 * abs(other) else value
 
 
 def _error_text(error: ErrorEstimate | None) -> str:
@@ -108,6 +123,19 @@ def picture(F: Float[np.ndarray, "n n_objectives"], labels: Sequence[str]) -> st
         for (x, y, anchor), label in zip(_label_places(F.shape[1]), labels, strict=True)
     )
     return f'<svg width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="Pareto front">{drawn}{named}</svg>'
+
+
+def share_bar(t: Float[np.ndarray, " n_objectives"], names: Sequence[str]) -> str:
+    """A point of the simplex as one bar, a part for each objective; nothing for a point of a chart, which has no shares."""
+    if (t < 0).any() or abs(t.sum() - 1) > 1e-6:
+        return ""
+    ends = WIDTH * np.concatenate([[0.0], np.cumsum(t)])
+    parts = "".join(
+        f'<rect x="{a:.1f}" y="0" width="{b - a:.1f}" height="18" fill="#2a6f97" fill-opacity="{1 - 0.7 * m / len(t):.2f}">'
+        f"<title>{html.escape(name)}: {share:.3g}</title></rect>"
+        for m, (a, b, share, name) in enumerate(zip(ends[:-1], ends[1:], t, names, strict=True))
+    )
+    return f'<svg width="{WIDTH}" height="18" role="img" aria-label="shares of the objectives in t">{parts}</svg>'
 
 
 def _label_places(n_objectives: int) -> list[tuple[float, float, str]]:

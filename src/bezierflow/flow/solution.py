@@ -352,7 +352,7 @@ class Solution:
             F = np.asarray(self.front(coarse_t(self.n_objectives)))
         shape += f", {self.n_objectives} objectives, {self.raveling.n_variables} variables"
         known = self.__dict__.get("error", self.known_error)
-        return Description(self.result, shape, self.names.objective_labels, F, known, self.stats)
+        return Description(self.result, shape, self.names.axis_labels, F, known, self.stats)
 
     def __str__(self) -> str:
         return self._description.text()

@@ -1,5 +1,6 @@
 """What is known about the error of a surface or an atlas."""
 
+import html
 from dataclasses import dataclass
 
 from .flags import Flag, by_cause
@@ -63,6 +64,28 @@ class ErrorEstimate:
     def advice(self) -> tuple[str, ...]:
         """What to tell a person about the flags, causes first."""
         return tuple(flag.value for flag in by_cause(self.flags))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{heading + ':':<11}{text}" for heading, text in self.rows())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{html.escape(heading)}</th><td>{html.escape(text)}</td></tr>" for heading, text in self.rows())
+        return f"<table>{rows}</table>"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Headings and texts for `print` and for notebooks."""
+        if Flag.NOT_ESTIMATED in self.flags:
+            return [("error", "not estimated"), *(("caution", text) for text in self.advice)]
+        where = f"at {self.n_samples} held-out points; the set has diameter {self.diameter:.3g}"
+        if self.by_objective is not None:
+            where = f"of the objectives' ranges, at {self.n_samples} evaluations that the surrogate had not seen"
+        rows = [
+            ("error", f"{self.rms:.2g} rms, {self.max:.2g} at most, {where}"),
+            ("expected", f"below {self.bound:.2g} everywhere"),
+        ]
+        if self.coverage is not None:
+            rows.append(("certified", f"{self.coverage:.1%} of them"))
+        return [*rows, *(("caution", text) for text in self.advice)]
 
     @property
     def relative(self) -> float:

@@ -11,6 +11,7 @@ from ..flow import Solution
 from ..problems import Names
 from ..simplex import tangent_basis
 from .door import of_solution
+from .light import draw_triangles, face
 from .palette import FLOW_COLOR
 from .space import axes_or_new, heading
 
@@ -23,6 +24,9 @@ FINE = 240
 
 LONGEST = 12.0
 """Triangles with a side this many times longer than usual span a gap."""
+
+MOST_NAMED = 6
+"""So many variables or constraints are named in the words for a piece."""
 
 Image = Callable[[np.ndarray], np.ndarray]
 """From chart points to points, one a row."""
@@ -74,11 +78,14 @@ def piece_colors(atlas: BezierAtlas) -> dict[int, tuple[float, ...]]:
 
 
 def describe(piece: Piece, atlas: BezierAtlas) -> str:
-    """What is active on a piece, in words: "x1 = min, x3 = max, g2"."""
-    free = atlas.units.free
-    bounds = [f"x{free[i] + 1} = {'max' if side > 0 else 'min'}" for i, side in enumerate(piece.side) if side]
-    words = bounds + [f"constraint row {k + 1}" for k in np.flatnonzero(piece.constraints)]
-    return ", ".join(words[:4]) + (" …" if len(words) > 4 else "") if words else "inside"
+    """What is active on a piece, in words: "x1, x2 = min, x3 = max, constraint row 2"."""
+    free, words = atlas.units.free, []
+    for sign, word in ((-1, "min"), (1, "max")):
+        names = [f"x{free[i] + 1}" for i in np.flatnonzero(piece.side == sign)]
+        if names:
+            words.append(f"{', '.join(names[:MOST_NAMED])}{' …' if len(names) > MOST_NAMED else ''} = {word}")
+    words += [f"constraint row {k + 1}" for k in np.flatnonzero(piece.constraints)[:MOST_NAMED]]
+    return ", ".join(words) or "inside"
 
 
 def _grid() -> tuple[Float[np.ndarray, "n 2"], np.ndarray]:
@@ -90,7 +97,7 @@ def _grid() -> tuple[Float[np.ndarray, "n 2"], np.ndarray]:
     return u, np.concatenate([np.column_stack([corner, right, above]), np.column_stack([right, above + 1, above])])
 
 
-def _owners(atlas: BezierAtlas, a: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
+def owners(atlas: BezierAtlas, a: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
     """The number of the piece that answers above each chart point, −1 for one that is not part of the set."""
     owner = {patch: number for number, piece in enumerate(atlas.pieces) for patch in piece.patches}
     return np.array([owner.get(int(patch), -1) for patch in atlas.ask(a).number])
@@ -100,19 +107,21 @@ def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, colors: dict[in
     """Triangles of the chart, each on the piece that its middle is on; those that span a gap of the set are left out."""
     u, triangles = _grid()
     a = u @ tangent_basis(3).T
-    owners = _owners(atlas, a[triangles].mean(axis=1))
+    answered_by = owners(atlas, a[triangles].mean(axis=1))
     x = image(a)
     length = np.max([np.linalg.norm(x[triangles[:, i]] - x[triangles[:, i - 1]], axis=1) for i in range(3)], axis=0)
+    on_set = np.isin(answered_by, [number for number, piece in enumerate(atlas.pieces) if not piece.face])
+    if x.shape[1] == 3 and on_set.any():
+        face(cast("Axes3D", ax), x, triangles[on_set])
     for number, piece in enumerate(atlas.pieces):
-        mine = owners == number
-        if piece.dimension < 2 or not mine.any():
+        mine = answered_by == number
+        if piece.dimension < 2 or piece.face or not mine.any():
             continue
         inside = triangles[mine & (length <= LONGEST * np.median(length[mine]))]
         used, local = np.unique(inside, return_inverse=True)
         local = local.reshape(inside.shape)
         if x.shape[1] == 3:
-            look = {"triangles": local, "color": colors[number], "alpha": 0.75, "linewidth": 0}
-            cast("Axes3D", ax).plot_trisurf(*x[used].T, **look, label=describe(piece, atlas))
+            draw_triangles(cast("Axes3D", ax), x[used], local, colors[number], describe(piece, atlas))
         else:
             flat: Any = ax
             flat.tripcolor(*x[used].T, local, facecolors=np.zeros(len(local)), cmap=_one_color(colors[number]))
@@ -122,7 +131,7 @@ def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, colors: dict[in
 def _draw_regions(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
     """The chart as a picture with a color for each piece."""
     u, _ = _grid()
-    numbers, colors = _owners(atlas, u @ tangent_basis(3).T), piece_colors(atlas)
+    numbers, colors = owners(atlas, u @ tangent_basis(3).T), piece_colors(atlas)
     picture = np.ones((len(u), 3))
     for number in np.unique(numbers[numbers >= 0]):
         piece, gray = atlas.pieces[number], 0.94 - 0.05 * (int(number) % 4)
@@ -146,7 +155,7 @@ def _draw_levels(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
     claims = atlas.ask(a)
     s = claims.y[:, len(atlas.units.free)]
     ax.plot(u, s, color="#bbbbbb", linewidth=1, zorder=1)
-    numbers = _owners(atlas, a)
+    numbers = owners(atlas, a)
     for number in np.unique(numbers[numbers >= 0]):
         if atlas.pieces[number].dimension == 1:
             ax.plot(u, np.where(numbers == number, s, np.nan), color=colors.get(int(number), FLOW_COLOR), linewidth=2.4)

@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING, cast
 
-from ..bezier import BezierSimplex
 from ..flow import Solution
 from .door import of_solution
 from .front import front
 from .matplotlib_import import pyplot
 from .pairs import pairs
-from .paths import paths
+from .paths import draw_designs
 from .space import heading
 from .surface import surface
 
@@ -18,17 +17,25 @@ if TYPE_CHECKING:
 
 @of_solution
 def overview(solution: Solution, *, title: str = "") -> "Figure":
-    """Draws the set beside the front where both can be seen in space, else all pairs of objectives; returns the figure."""
+    """Draws the front beside the designs on it, returns the figure.
+
+    Designs of two or three variables are drawn in space. For other numbers of variables the front of two objectives has them
+    drawn along it, and that of three stands alone; from four objectives on all pairs of objectives are drawn.
+    """
     n_objectives, n_variables = solution.n_objectives, solution.raveling.n_variables
     if n_objectives > 3:
         return pairs(solution, title=title)
-    if n_variables not in (2, 3):
-        along = n_objectives == 2 and isinstance(solution.pareto_set, BezierSimplex)  # an atlas has no one way through it
-        return paths(solution, title=title) if along else cast("Figure", front(solution, title=title).figure)
-    figure = pyplot().figure(figsize=(11.0, 4.8), layout="constrained")
+    in_space = n_variables in (2, 3)
+    if n_objectives == 3 and not in_space:
+        return cast("Figure", front(solution, title=title).figure)
+    figure = pyplot().figure(figsize=(12.0, 5.4), layout="constrained")
     left = figure.add_subplot(1, 2, 1, projection="3d" if n_variables == 3 else None)
     right = figure.add_subplot(1, 2, 2, projection="3d" if n_objectives == 3 else None)
-    surface(solution, ax=left, title="Pareto set")
+    if in_space:
+        surface(solution, ax=left, title="Pareto set")
+    else:
+        draw_designs(left, solution)
+        left.set_title("Pareto set")
     front(solution, ax=right, title="Pareto front")
     figure.suptitle(heading(title, solution))
     return figure

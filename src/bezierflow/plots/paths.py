@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..atlas import BezierAtlas
 from ..flow import Solution
-from ..simplex import check_on_simplex
+from ..simplex import check_on_simplex, grid
+from .atlas import owners
 from .matplotlib_import import pyplot
 from .palette import SERIES
 from .space import heading
@@ -22,6 +24,9 @@ STEPS = 100
 
 NAMED = 12
 """Up to so many variables are told apart by a legend; more are drawn alike."""
+
+CONSTANT = 1e-6
+"""What changes by less than this share of its size is constant; or, within the set's estimated error, of the largest change."""
 
 
 def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = "") -> "Figure":
@@ -51,7 +56,7 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
     along = np.arange(len(t)) / STEPS
     figure, (above, below) = pyplot().subplots(2, 1, figsize=(7.2, 5.6), layout="constrained", sharex=True)
     _draw(above, along, np.asarray(solution.front(t)), names.axis_labels, "objectives")
-    _draw(below, along, solution.flat_designs(t), names.variable_labels, "variables")
+    _draw(below, along, solution.flat_designs(t), names.variable_labels, "variables", _noise(solution))
     for ax in (above, below):
         for k in range(len(stops)):
             ax.axvline(k, color="#cccccc", linewidth=0.8, zorder=0)
@@ -60,17 +65,44 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
     return figure
 
 
-def _draw(ax: "Axes", along: np.ndarray, values: np.ndarray, labels: Sequence[str], kind: str) -> None:
-    low, spread = values.min(axis=0), np.ptp(values, axis=0)
-    relative = (values - low) / np.where(spread > 0, spread, 1.0)
+def draw_designs(ax: "Axes", solution: Solution) -> None:
+    """The variables along the front of two objectives, against the first; nothing in the gaps of an atlas."""
+    atlas = solution.pareto_set
+    if isinstance(atlas, BezierAtlas):
+        u = np.linspace(-1.0, 1.0, 10 * STEPS + 1)
+        t = np.column_stack([u, -u]) / 2
+        dimension = np.array([atlas.pieces[number].dimension if number >= 0 else 0 for number in owners(atlas, t)])
+        shown = dimension == 1
+    else:
+        t = grid(2, 2 * STEPS)
+        shown = np.ones(len(t), dtype=bool)
+    values = np.where(shown[:, None], solution.flat_designs(t), np.nan)
+    along = np.where(shown, np.asarray(solution.front(t))[:, 0], np.nan)
+    _draw(ax, along, values, solution.names.variable_labels, "variables", _noise(solution))
+    ax.set_xlabel(solution.names.axis_labels[0])
+
+
+def _noise(solution: Solution) -> float:
+    """The estimated error of designs, where it is known."""
+    known = solution.__dict__.get("error", solution.known_error)
+    return 0.0 if known is None or known.by_objective is not None or not np.isfinite(known.rms) else 3 * float(known.rms)
+
+
+def _draw(ax: "Axes", along: np.ndarray, values: np.ndarray, labels: Sequence[str], kind: str, noise: float = 0.0) -> None:
+    low = np.nanmin(values, axis=0)
+    spread = np.nanmax(values, axis=0) - low
+    constant = spread <= CONSTANT * np.nanmax(np.abs(values), axis=0)
+    constant |= (spread <= noise) & (spread <= CONSTANT * spread.max())
+    relative = np.where(constant, np.where(np.isnan(values), np.nan, 0.5), (values - low) / np.where(constant, 1.0, spread))
     many = len(labels) > NAMED
     for k, label in enumerate(labels):
         look = {
             "color": SERIES[k % len(SERIES)],
-            "linestyle": "-" if k < len(SERIES) else "--",
+            "linestyle": ":" if constant[k] else "-" if k < len(SERIES) else "--",
             "linewidth": 0.8 if many else 1.6,
         }
-        ax.plot(along, relative[:, k], label=None if many else label, **look)
+        shown = f"{label} = {np.nanmean(values[:, k]):.4g} throughout" if constant[k] else label
+        ax.plot(along, relative[:, k], label=None if many else shown, **look)
     ax.set_ylabel(f"{kind},\nshare of range")
     ax.margins(x=0)
     if not many:

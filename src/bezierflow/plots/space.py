@@ -1,6 +1,7 @@
 """Curves and triangles of two or three coordinates: what the pictures of a set and of a front have in common."""
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -8,12 +9,16 @@ from jaxtyping import Array, Float
 
 from ..flow import Solution
 from ..simplex import grid
+from .light import draw_triangles, face
 from .matplotlib_import import pyplot
 from .palette import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, wire_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+LONG_LABEL = 24
+"""Labels of axes in space with more characters are broken into lines."""
 
 Map = Callable[[np.ndarray], Float[Array | np.ndarray, "n n_coordinates"]]
 """A map of many t at once, one a row, to points, one a row."""
@@ -40,11 +45,12 @@ def draw_image(ax: "Axes", image: Map, truth: Map | None, n_objectives: int, lab
 
 
 def _draw_triangle(ax: "Axes", image: Map, label: str) -> None:
-    """The image of the triangle as a half-transparent surface, in space or in the plane."""
+    """The image of the triangle: a lit surface in space, seen from the side on which it is widest, or an area in the plane."""
     x, triangles = np.asarray(image(grid(3, RESOLUTION))), grid_triangles(RESOLUTION)
     if x.shape[1] == 3:
         in_space = cast("Axes3D", ax)
-        in_space.plot_trisurf(*x.T, triangles=triangles, color=FLOW_COLOR, alpha=0.45, linewidth=0, label=label)
+        draw_triangles(in_space, x, triangles, FLOW_COLOR, label)
+        face(in_space, x, triangles)
     else:
         ax.tripcolor(*x.T, triangles=triangles, facecolors=np.zeros(len(triangles)), alpha=0.4, cmap="Blues")
         ax.plot([], [], color=FLOW_COLOR, label=label)
@@ -68,14 +74,22 @@ def heading(title: str, solution: object) -> str:
 
 
 def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
-    """Labels, a view from above in space, a legend."""
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
+    """Labels and a legend."""
+    long = len(labels) == 3 and max(map(len, labels)) > LONG_LABEL
+    shown = [fill(label, LONG_LABEL) if long else label for label in labels]
+    ax.set_xlabel(shown[0])
+    ax.set_ylabel(shown[1])
     if len(labels) == 3:
         in_space = cast("Axes3D", ax)
-        in_space.set_zlabel(labels[2])
-        in_space.view_init(elev=24, azim=-52)
+        in_space.set_zlabel(shown[2])
+        in_space.set_box_aspect(None, zoom=0.95 if long else 1.05)  # beyond that labels are cut off
+        for axis, text in zip((in_space.xaxis, in_space.yaxis, in_space.zaxis), shown, strict=True):
+            axis.labelpad = 2 + 8 * text.count("\n")
+        in_space.tick_params(labelsize=8)
+        in_space.locator_params(nbins=5)
     ax.set_title(title)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="upper left" if len(labels) == 3 else "best", frameon=False)
+    names = ax.get_legend_handles_labels()[1]
+    if len(set(names)) > 1 or len(names) == 1:  # pieces that have one name all are told apart by nothing
+        many = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.02 if len(labels) == 3 else -0.12), "ncols": 2, "fontsize": 8}
+        ax.legend(frameon=False, **(many if len(names) > 3 else {"loc": "upper left" if len(labels) == 3 else "best"}))
     return ax

@@ -5,24 +5,30 @@ function start() {
   const model = isAtlas ? new AtlasModel(data) : new SurfaceModel(data);
   const n = model.nObjectives;
   const state = {
-    t: model.start, f: [], x: [], point: null, bounds: model.objectives.map((_, m) => model.unbounded(m)),
+    t: model.start, f: [], x: [], point: null, bounds: [], bests: [],
     feasible: model.sampleValues.map(() => true), version: 0, bookmarks: [],
   };
   const part = (id) => document.getElementById(id);
 
   const moveTo = (t) => {
-    const snapped = snapToFeasible(model, state.bounds, t);
+    const snapped = snapToFeasible(model, state, t);
     announce(snapped);
     if (snapped) state.t = snapped;
     refresh();
   };
-  const setBound = (m, value) => {
-    state.bounds[m] = value;
+  const setRange = (m, worst, best) => {
+    state.bounds[m] = worst;
+    state.bests[m] = best;
     applyBounds();
     moveTo(state.t);
   };
+  const takeOffLimits = () => {
+    state.bounds = model.objectives.map((_, m) => model.unbounded(m));
+    state.bests = model.objectives.map((_, m) => model.unlimited(m));
+  };
+  takeOffLimits();
   const applyBounds = () => {
-    state.feasible = model.sampleValues.map((values) => isFeasible(values, state.bounds, model.scale));
+    state.feasible = model.sampleValues.map((values) => isFeasible(values, state, model.scale));
     state.version += 1;  // pictures of what stands still are made anew
   };
   const announce = (found) => {
@@ -31,30 +37,28 @@ function start() {
     part("message").hidden = !message;
   };
 
-  const goToBest = (m) => { const t = bestFeasible(model, state.bounds, m); if (t) moveTo(t); };
+  const goToBest = (m) => { const t = bestFeasible(model, state, m); if (t) moveTo(t); };
   const panels = [
     new TradeoffSliders(part("weights"), model, state, moveTo),
-    new ObjectivePanel(part("objectives"), model, state, setBound, goToBest),
+    new ObjectivePanel(part("objectives"), model, state, setRange, goToBest),
     new DesignPanel(part("design"), model, state),
     new RatesPanel(part("rates"), model, state),
   ];
   if (isAtlas && n <= 3) part("weights").before(element("p", { className: "note" }, model.words.sliders));
-  if (isAtlas) panels.push(new PlacePanel(part("place"), model, state, moveTo)); else part("place").hidden = true;
-  if (n <= 3) {  // few objectives leave room beside the front and below it
-    part("right").append(part("rates").closest("section"));
-    part("middle").append(part("design").closest("section"));
-  }
-  if (n >= 5) {  // a wide table: a row of its own
-    const section = part("rates").closest("section");
-    section.classList.add("full");
-    part("bookmarks").closest("section").before(section);
-  }
+  if (isAtlas) panels.push(new PlacePanel(part("place"), part("pieces"), model, state, moveTo));
+  else { part("place").hidden = true; part("pieces").closest("section").remove(); }
   const View = n === 2 ? CurveView : n === 3 ? SurfaceView : PairsView;
   const drawings = [new View(part("front"), model, state, moveTo)];
+  if (n > 3) {  // all pairs of objectives take a row of their own
+    drawings.push(new ParallelView(part("parallel"), model, state, moveTo, setRange));
+    part("bookmarks").closest("section").before(part("front").closest("section"));
+    part("front").closest("section").classList.add("full");
+    part("front-title").textContent = "The front, two objectives at a time";
+  } else part("parallel").closest("section").remove();
   if (n <= 3) drawings.push(new (isAtlas ? ChartPad : SimplexPad)(part("pad"), model, state, moveTo)); else part("pad").hidden = true;
   if (n === 2) part("pad").classList.add("line");
   part("front-hint").textContent = n === 3 ? "Drag to turn, click to pick a point; arrow keys turn it too."
-    : n === 2 ? "Click or drag along the curve." : "Each panel shows two objectives; click to pick a point.";
+    : n === 2 ? "Click or drag along the curve." : "Click to pick a point.";
   const drag = "Drag the point, or focus it and use the arrow keys (Shift for larger steps).";
   part("pad-hint").textContent = n > 3 ? model.words.sliders : drag;
   const bookmarks = new Bookmarks(part("bookmarks"), model, state, () => { bookmarks.update(); refresh(); }, moveTo);
@@ -75,24 +79,39 @@ function start() {
 
   part("add").addEventListener("click", () => bookmarks.add());
   part("reset").addEventListener("click", () => {
-    state.bounds = model.objectives.map((_, m) => model.unbounded(m));
+    takeOffLimits();
     applyBounds();
     moveTo(model.start);
   });
   part("csv").addEventListener("click", () => download("choices.csv", "text/csv", bookmarks.toCSV()));
   part("json").addEventListener("click", () => download("choices.json", "application/json", bookmarks.toJSON()));
-  window.addEventListener("resize", refresh);
+  const movable = ["pieces", "design", "rates"].flatMap((id) => part(id)?.closest("section") ?? []);
+  const resize = () => { arrange(movable, part("main")); panels.forEach((panel) => panel.fit?.()); bookmarks.fit(); refresh(); };
+  window.addEventListener("resize", resize);
   refresh();
   draw();
-  return { model, state, moveTo, setBound, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, projectToSimplex, readable };
+  resize();
+  return { model, state, moveTo, setRange, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, projectToSimplex, readable };
 }
 
-/** How far the answer may be from the true one; the title has what to be careful about. */
+/** Puts each card, the highest first, below the column that is the shortest with it; a column across the whole window takes none. */
+function arrange(cards, main) {
+  const byHeight = cards.map((card) => ({ card, height: card.offsetHeight })).sort((one, other) => other.height - one.height);
+  cards.forEach((card) => card.remove());
+  const columns = [...main.querySelectorAll(".column")].filter((column) => column.offsetWidth < 0.7 * main.offsetWidth);
+  for (const { card } of byHeight) {
+    const tried = columns.map((column) => { column.append(card); return { column, height: column.offsetHeight }; });
+    tried.reduce((best, one) => (one.height < best.height ? one : best)).column.append(card);
+  }
+}
+
+/** How far the answer may be from the true one, and what to be careful about. */
 function showError(root, model, state) {
   const { text, flags } = model.error(state.point);
-  root.textContent = text;
-  root.classList.toggle("caution", flags.length > 0);
-  root.title = flags.join("\n");
+  if (root.dataset.shown === text) return;
+  root.dataset.shown = text;
+  root.replaceChildren(text, ...flags.map((flag) => element("span", { className: "flag" }, `Caution: ${flag}`)));
+  root.classList.toggle("careful", flags.length > 0);
 }
 
 globalThis.bezierflow = start();

@@ -170,7 +170,10 @@ class AtlasModel extends Model {
 
   /** Variables at their bounds and active constraints; empty if there are none. */
   describeActive(side, constraints) {
-    const bounds = side.flatMap((one, k) => (one ? [`${this.variables[this.free[k]].name} at its ${one > 0 ? "upper" : "lower"} bound`] : []));
+    const bounds = [[-1, "lower"], [1, "upper"]].flatMap(([sign, word]) => {
+      const names = side.flatMap((one, k) => (one === sign ? [this.variables[this.free[k]].name] : []));
+      return names.length ? [`${listed(names)} at ${names.length > 1 ? "their" : "its"} ${word} bound${names.length > 1 ? "s" : ""}`] : [];
+    });
     const rows = constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []));
     const lifted = this.units.lower.length > this.variables.length;  // then most inequalities belong to kinks
     return listed([...bounds, ...(lifted && rows.length ? [`${rows.length} conditions of kinks and constraints`] : rows)]);

@@ -1,5 +1,7 @@
 // Bookmarks: candidates side by side, and out of the page as CSV and JSON.
 
+const BOOKMARK_COLORS = ["#0f7b54", "#8a4fbf", "#b8650b", "#0b7285", "#b0306f", "#4d5a12", "#5a5a78", "#7a3e1d"];
+
 class Bookmarks {
   constructor(root, model, state, onChange, onGo) {
     Object.assign(this, { model, state, onChange, onGo, count: 0 });
@@ -10,33 +12,40 @@ class Bookmarks {
     model.variables.slice(0, 8).forEach((variable) => head.append(element("th", { scope: "col" }, ...nameCell(variable))));
     head.append(element("th", { scope: "col" }, element("span", { className: "hidden" }, "Actions")));
     this.table = element("table", { className: "bookmarks" }, element("thead", {}, head), this.body);
-    root.append(this.empty, element("div", { className: "scroll" }, this.table));
+    const canvas = element("canvas", { className: "comparison", role: "img", hidden: true, ariaLabel: "Bookmarked choices on an axis for each objective, best at the top" });
+    this.chart = new ComparisonChart(canvas, model, state);
+    root.append(this.empty, canvas, element("div", { className: "fitted" }, this.table));
     this.update();
   }
 
   add() {
+    const { t, f, x } = this.state, color = BOOKMARK_COLORS[this.count % BOOKMARK_COLORS.length];
     this.count += 1;
-    const { t, f, x } = this.state;
-    this.state.bookmarks.push({ name: `Choice ${this.count}`, t: t.slice(), f: f.slice(), x: x.slice() });
+    this.state.bookmarks.push({ name: `Choice ${this.count}`, color, t: t.slice(), f: f.slice(), x: x.slice() });
     this.onChange();
   }
 
   update() {
     this.empty.hidden = this.state.bookmarks.length > 0;
     this.table.hidden = !this.empty.hidden;
-    const best = this.model.signs.map((sign, m) => sign * Math.min(...this.state.bookmarks.map((bookmark) => sign * bookmark.f[m])));
+    const { objectives, variables } = this.model, best = this.model.signs.map((sign, m) => sign * Math.min(...this.state.bookmarks.map((bookmark) => sign * bookmark.f[m])));
     this.body.replaceChildren(...this.state.bookmarks.map((bookmark) => element("tr", {},
-      element("td", {}, element("input", {
+      element("td", { className: "name" }, swatchOf(bookmark.color), element("input", {
         type: "text", value: bookmark.name, ariaLabel: "Name of this choice",
         oninput: (event) => { bookmark.name = event.target.value; },
       })),
-      ...bookmark.f.map((value, m) => element("td", { className: value === best[m] && this.state.bookmarks.length > 1 ? "number best" : "number" }, readable(value, 5, this.model.scale[m]))),
-      ...bookmark.x.slice(0, 8).map((value) => element("td", { className: "number" }, readable(value, 4))),
+      ...bookmark.f.map((value, m) => element("td", {
+        className: value === best[m] && this.state.bookmarks.length > 1 ? "number best" : "number", "data-label": labelOf(objectives[m]),
+      }, this.model.figure(m, value, 5))),
+      ...bookmark.x.slice(0, 8).map((value, i) => element("td", { className: "number", "data-label": labelOf(variables[i]) }, readable(value, 4))),
       element("td", { className: "actions" },
         element("button", { type: "button", className: "quiet", onclick: () => this.onGo(bookmark.t) }, "go"),
         element("button", { type: "button", className: "quiet", ariaLabel: `Remove ${bookmark.name}`,
           onclick: () => { this.state.bookmarks.splice(this.state.bookmarks.indexOf(bookmark), 1); this.onChange(); } }, "remove")))));
+    this.fit();
   }
+
+  fit() { stackIfWide(this.table); this.chart.draw(); }
 
   toJSON() {
     const { names, problem } = this.model.data;
@@ -49,6 +58,12 @@ class Bookmarks {
     const rows = this.state.bookmarks.map(({ name, f, t, x }) => [quoted(name), ...f, ...t, ...x].join(","));
     return [heading.map(quoted).join(","), ...rows].join("\r\n") + "\r\n";
   }
+}
+
+function swatchOf(color) {
+  const swatch = element("span", { className: "swatch", ariaHidden: "true" });
+  swatch.style.background = color;
+  return swatch;
 }
 
 function download(name, type, text) {

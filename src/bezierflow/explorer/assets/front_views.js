@@ -1,4 +1,4 @@
-// The front: a curve for two objectives, a surface that turns for three, all pairs of objectives for more.
+// The front: a curve for two objectives, a surface that turns for three.
 
 class CurveView {
   constructor(canvas, model, state, onMove) {
@@ -18,7 +18,7 @@ class CurveView {
     const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
     this.frame = { left: 64, right: width - 22, top: 20, bottom: height - 48 };
     drawLayers(this, state.version, (context) => this.drawCurve(context), (context) => {
-      for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f), COLORS.bookmark, 5);
+      for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f), bookmark.color, 5);
       drawPoint(context, ...this.place(state.f));
     });
   }
@@ -28,7 +28,7 @@ class CurveView {
     drawAxes(context, this.frame, model, 0, 1);
     this.mesh ??= model.mesh(true);
     context.lineCap = "round";
-    const parts = cutByBounds(model, this.mesh, frontCells(model, this.mesh), state.bounds, (_, values) => this.place(values));
+    const parts = cutByBounds(model, this.mesh, frontCells(model, this.mesh), state, (_, values) => this.place(values));
     for (const [color, mine] of grouped(parts, ({ piece, feasible }) => (feasible ? model.pieces[piece].tone.line : COLORS.infeasibleDeep))) {
       strokeSegments(context, mine.filter(({ polygon }) => polygon.length === 2).map(({ polygon }) => polygon), color, 3);
       for (const { polygon } of mine) if (polygon.length === 1) drawPoint(context, ...polygon[0], color, 5);
@@ -88,23 +88,26 @@ class Faces {
   }
 
   /** Polygons in space with their colors. They do not depend on where one looks from, so they are kept until a bound moves. */
-  colored({ bounds, version }) {
-    if (this.version === version) return this.known;
+  colored(state) {
+    if (this.version === state.version) return this.known;
     this.mesh ??= this.model.mesh(this.fine);
     this.cells ??= frontCells(this.model, this.mesh);
-    const parts = cutByBounds(this.model, this.mesh, this.cells, bounds, (_, values) => this.model.normalized(values));
+    const parts = cutByBounds(this.model, this.mesh, this.cells, state, (_, values) => this.model.normalized(values));
     const known = parts.map(({ polygon, corners, piece, feasible }) => {
       const tone = feasible ? this.model.pieces[piece].tone : EXCLUDED_TONE;
       return { corners: polygon, color: corners.length > 2 ? shade(tone, faceLight(...corners)) : tone.line };
     });
-    Object.assign(this, { version, known });
+    Object.assign(this, { version: state.version, known });
     return known;
   }
 }
 
+/** The turn from which a front is seen face on: objectives trade along a normal that has their signs, looked at from above. */
+function facingTurn([first, second, third]) { return Math.atan2(first * third, second * third) - 0.035; }
+
 class SurfaceView {
   constructor(canvas, model, state, onMove) {
-    Object.assign(this, { canvas, model, state, onMove, turn: 0.75, tilt: 0.5 });
+    Object.assign(this, { canvas, model, state, onMove, turn: facingTurn(model.signs), tilt: 0.5 });
     this.fine = new Faces(model, true);
     this.coarse = new Faces(model, false);  // a fifth of the triangles: what a frame has time for while the front turns
     this.faces = this.fine;
@@ -157,8 +160,9 @@ class SurfaceView {
     drawLayers(this, [state.version, this.turn, this.tilt, this.faces === this.fine], (context) => {
       this.drawBox(context);
       this.drawSurface(context);
+      this.drawLabels(context);
     }, (context) => {
-      for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f).slice(0, 2), COLORS.bookmark, 5);
+      for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f).slice(0, 2), bookmark.color, 5);
       drawPoint(context, ...this.place(state.f).slice(0, 2));
     });
   }
@@ -182,38 +186,44 @@ class SurfaceView {
     }
   }
 
-  /** The three back walls' edges, with the range of each objective at the ends of its axis. */
+  /** The edges of the box that holds the front. */
   drawBox(context) {
-    const low = -0.5, high = 0.5;
-    const axes = [[[low, high, low], [high, high, low]], [[high, low, low], [high, high, low]], [[low, high, low], [low, high, high]]];
-    const line = (p, q) => { context.moveTo(...this.project(p).slice(0, 2)); context.lineTo(...this.project(q).slice(0, 2)); };
-    context.strokeStyle = COLORS.line;
-    context.lineWidth = 1;
-    context.beginPath();
-    for (const a of [low, high]) {
-      for (const b of [low, high]) {
-        line([low, a, b], [high, a, b]);
-        line([a, low, b], [a, high, b]);
-        line([a, b, low], [a, b, high]);
-      }
-    }
-    context.stroke();
-    axes.forEach(([from, to], m) => {
-      const [x0, y0] = this.project(from), [x1, y1] = this.project(to);
-      const middle = [(x0 + x1) / 2, (y0 + y1) / 2];
-      const away = [middle[0] - this.center[0], middle[1] - this.center[1]], length = Math.hypot(...away) || 1;
-      const put = (text, x, y, distance, color, limit) => {
+    const ends = [-0.5, 0.5], edges = [];
+    for (const a of ends) for (const b of ends) edges.push([[-0.5, a, b], [0.5, a, b]], [[a, -0.5, b], [a, 0.5, b]], [[a, b, -0.5], [a, b, 0.5]]);
+    strokeSegments(context, edges.map((edge) => edge.map((corner) => this.project(corner))), COLORS.line, 1);
+  }
+
+  /** For each objective the edge that is labeled: on the floor the nearer one, of those that stand the leftmost. */
+  labeledEdges() {
+    const ends = [-0.5, 0.5], middle = (edge, axis) => this.project(edge[0])[axis] + this.project(edge[1])[axis];
+    const pick = (edges, axis, sign) => edges.reduce((best, edge) => (sign * middle(edge, axis) > sign * middle(best, axis) ? edge : best));
+    return [
+      pick(ends.map((a) => [[-0.5, a, -0.5], [0.5, a, -0.5]]), 1, 1), pick(ends.map((a) => [[a, -0.5, -0.5], [a, 0.5, -0.5]]), 1, 1),
+      pick(ends.flatMap((a) => ends.map((b) => [[a, b, -0.5], [a, b, 0.5]])), 0, -1),
+    ];
+  }
+
+  /** Names beside their edges with the range at its ends, over the front, with a white rim. */
+  drawLabels(context) {
+    const { clientWidth: wide, clientHeight: high } = this.canvas, { model } = this;
+    context.textAlign = "center";
+    context.lineJoin = "round";
+    this.labeledEdges().forEach((edge, m) => {
+      const [from, to] = edge.map((corner) => this.project(corner)), along = (share) => [0, 1].map((k) => from[k] + share * (to[k] - from[k]));
+      const away = along(0.5).map((value, k) => value - this.center[k]), length = Math.hypot(...away) || 1;
+      const put = (text, [x, y], distance, color, limit) => {
+        const dx = away[0] / length, shown = fitText(context, text, limit), half = context.measureText(shown).width / 2;
+        const px = Math.min(wide - half - 4, Math.max(half + 4, x + dx * (distance + half * Math.abs(dx))));
+        const py = Math.min(high - 5, Math.max(13, y + away[1] / length * distance + 4));
+        context.lineWidth = 4;
+        context.strokeStyle = "rgba(255,255,255,0.85)";
+        context.strokeText(shown, px, py);
         context.fillStyle = color;
-        const dx = away[0] / length, wide = Math.min(limit, this.canvas.clientWidth / 2.2);
-        const shown = fitText(context, text, wide), half = context.measureText(shown).width / 2;
-        const px = Math.min(this.canvas.clientWidth - half - 4, Math.max(half + 4, x + dx * (distance + half * Math.abs(dx))));
-        context.textAlign = "center";
-        context.fillText(shown, px, Math.min(this.canvas.clientHeight - 5, Math.max(13, y + away[1] / length * distance + 4)));
+        context.fillText(shown, px, py);
       };
-      const low = this.model.low[m], size = Math.abs(this.model.scale[m]);
-      put(axisLabelOf(this.model.objectives[m]), ...middle, 26, COLORS.ink, 220);
-      put(readable(low, 3, size), x0 + 0.08 * (x1 - x0), y0 + 0.08 * (y1 - y0), 11, COLORS.muted, 90);
-      put(readable(low + size, 3, size), x1 - 0.08 * (x1 - x0), y1 - 0.08 * (y1 - y0), 11, COLORS.muted, 90);
+      put(axisLabelOf(model.objectives[m]), along(0.5), m < 2 ? 26 : 14, COLORS.ink, wide / 2 - (wide < 420 ? 64 : 24));
+      put(model.figure(m, model.low[m], 3), along(0.1), 11, COLORS.muted, 90);
+      put(model.figure(m, model.low[m] + Math.abs(model.scale[m]), 3), along(0.9), 11, COLORS.muted, 90);
     });
   }
 }
@@ -226,73 +236,4 @@ function faceLight(a, b, c) {
 
 function shade({ dark, bright }, light) {
   return rgb(dark.map((low, k) => Math.round(low + (bright[k] - low) * light)));
-}
-
-class PairsView {
-  constructor(canvas, model, state, onMove) {
-    Object.assign(this, { canvas, model, state, onMove });
-    this.pairs = [];
-    for (let i = 0; i < model.nObjectives; i++) for (let j = i + 1; j < model.nObjectives; j++) this.pairs.push([i, j]);
-    canvas.addEventListener("pointerdown", (event) => {
-      const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-      const panel = this.panels.find(({ frame }) => x >= frame.left && x <= frame.right && y >= frame.top && y <= frame.bottom);
-      if (!panel) return;
-      this.onMove(nearestSample({ canvas, model, place: (values) => this.placeIn(panel, values) }, event));
-    });
-    this.resize();
-  }
-
-  resize() {
-    const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
-    this.canvas.style.height = `${rows * (this.pairs.length > 6 ? 170 : 215)}px`;
-  }
-
-  columns() {
-    const wide = this.canvas.clientWidth;
-    return Math.max(1, Math.min(this.pairs.length > 6 ? 5 : 3, Math.floor(wide / 165)));
-  }
-
-  placeIn({ frame, i, j }, values) {
-    const { model } = this;
-    return [
-      frame.left + model.height(i, values[i]) * (frame.right - frame.left),
-      frame.bottom - model.height(j, values[j]) * (frame.bottom - frame.top),
-    ];
-  }
-
-  draw() {
-    this.resize();
-    const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
-    const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
-    this.panels = this.pairs.map(([i, j], k) => {
-      const left = (k % columns) * width / columns, top = Math.floor(k / columns) * height / rows;
-      return { i, j, frame: { left: left + 46, right: left + width / columns - 12, top: top + 8, bottom: top + height / rows - 40 } };
-    });
-    drawLayers(this, state.version, (context) => this.panels.forEach((panel) => this.drawPanel(context, panel)), (context) => {
-      for (const panel of this.panels) {
-        for (const bookmark of state.bookmarks) drawPoint(context, ...this.placeIn(panel, bookmark.f), COLORS.bookmark, 4);
-        drawPoint(context, ...this.placeIn(panel, state.f), COLORS.point, 5.5);
-      }
-    });
-  }
-
-  /** One pair of objectives: the samples that obey the bounds over those that do not. */
-  drawPanel(context, panel) {
-    const { model, state } = this;
-    drawAxes(context, panel.frame, model, panel.i, panel.j, true);
-    const colorOf = (k) => (state.feasible[k] ? model.pieces[model.samplePieces[k]].tone.line : COLORS.infeasible);
-    const order = (color) => (color === COLORS.infeasible ? 0 : color === FACE_TONES[0].line ? 1 : 2);
-    const groups = [...grouped(model.sampleValues.keys(), colorOf)].sort(([one], [other]) => order(one) - order(other));
-    for (const [color, mine] of groups) {
-      context.fillStyle = color;
-      context.globalAlpha = color === COLORS.infeasible ? 1 : 0.42;
-      context.beginPath();
-      for (const k of mine) {
-        const [x, y] = this.placeIn(panel, model.sampleValues[k]);
-        context.rect(x - 1, y - 1, 2, 2);
-      }
-      context.fill();
-    }
-    context.globalAlpha = 1;
-  }
 }

@@ -30,10 +30,10 @@ function clipCell(corners, heights) {
   return kept;
 }
 
-/** Cells with the places of their corners, each cut by the bounds into what they leave and what they exclude. */
-function cutByBounds(model, mesh, cells, bounds, place) {
+/** Cells with the places of their corners, each cut by the limits into what they leave and what they exclude. */
+function cutByBounds(model, mesh, cells, limits, place) {
   const places = mesh.points.map((t, k) => place(t, mesh.values[k]));
-  const beyond = mesh.values.map((values) => excess(values, bounds, model.scale)), parts = [];
+  const beyond = mesh.values.map((values) => excess(values, limits, model.scale)), parts = [];
   for (const cell of cells) {
     const corners = mesh.cells[cell].map((k) => places[k]), heights = mesh.cells[cell].map((k) => beyond[k]);
     const keep = (polygon, feasible) => { if (polygon.length >= corners.length) parts.push({ polygon, feasible, corners, piece: mesh.pieces[cell] }); };

@@ -17,6 +17,7 @@ class Model {
       name, unit: names.objective_units[m], best: names.directions[m] === "maximize" ? "largest" : "least",
     }));
     this.variables = names.variables.map((name, i) => ({ name, unit: names.variable_units[i] }));
+    this.xScale = decodeFloats(data.x_scale);
     this.ideal = decodeFloats(data.ideal);
     this.nadir = decodeFloats(data.nadir);
     this.signs = names.directions.map((direction) => (direction === "maximize" ? -1 : 1));
@@ -33,13 +34,20 @@ class Model {
   /** Objective values as shares of their ranges, from −½ at the lowest to ½ at the highest. */
   normalized(values) { return values.map((value, m) => this.height(m, value) - 0.5); }
 
-  /** The bound on an objective that excludes nothing. */
+  /** The bound on an objective that excludes nothing, and the best value that is no limit. */
   unbounded(m) { return this.signs[m] * Infinity; }
 
-  /** A design as people see it: variables that were solved for by their logarithms as themselves. */
+  unlimited(m) { return -this.signs[m] * Infinity; }
+
+  /** A value of an objective as a person reads it: 0 where it is nothing beside its range, or less than its error. */
+  figure(m, value, digits) {
+    return Math.abs(value) <= Math.max(1e-7 * Math.abs(this.scale[m]), this.frontError[m] || 0) ? "0" : readable(value, digits);
+  }
+
+  /** A design as people see it: variables that were solved for by their logarithms as themselves, and scaled ones in their units. */
   seen(z) {
     const powers = { log10: (value) => 10 ** value, log: Math.exp };
-    return Array.from(z, (value, i) => powers[this.data.names.transforms[i]]?.(value) ?? value);
+    return Array.from(z, (value, i) => (powers[this.data.names.transforms[i]]?.(value) ?? value) * this.xScale[i]);
   }
 }
 

@@ -31,14 +31,14 @@ class Pad {
   draw() {
     drawLayers(this, this.state.version, (context) => this.drawStill(context), (context) => {
       this.drawMoving(context);
-      for (const bookmark of this.state.bookmarks) drawPoint(context, ...this.place(bookmark.t), COLORS.bookmark, 5);
+      for (const bookmark of this.state.bookmarks) drawPoint(context, ...this.place(bookmark.t), bookmark.color, 5);
       drawPoint(context, ...this.place(this.state.t));
     });
   }
 
   drawStill(context) {
     this.mesh ??= this.model.mesh(true);
-    const parts = cutByBounds(this.model, this.mesh, this.mesh.cells.keys(), this.state.bounds, (t) => this.place(t));
+    const parts = cutByBounds(this.model, this.mesh, this.mesh.cells.keys(), this.state, (t) => this.place(t));
     this.drawParts(context, parts);
     this.drawFrame(context);
   }
@@ -86,12 +86,12 @@ class Pad {
 
   /** The names at the ends of a line, or below and above what has a corner for each of three objectives. */
   namePlaces(corners) {
-    const width = this.canvas.clientWidth;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
     if (corners.length === 2) {
       return corners.map(([x, y], m) => ({ align: m ? "right" : "left", x: x + (m ? 12 : -12), y: y + 30 }));
     }
     return corners.map(([x, y], m) => ({
-      align: ["left", "right", "center"][m], x: [4, width - 4, x][m], y: y + (m === 2 ? -12 : 22),
+      align: ["left", "right", "center"][m], x: [4, width - 4, x][m], y: m === 2 ? y - 12 : height - 8,
     }));
   }
 }

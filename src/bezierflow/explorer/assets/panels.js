@@ -32,8 +32,7 @@ class TradeoffSliders {
         oninput: (event) => onMove(model.withShare(state.t, m, Number(event.target.value))),
       });
       const figure = element("output", { htmlFor: id });
-      root.append(element("div", { className: "weight" },
-        element("label", { htmlFor: id, title: axisLabelOf(objective) }, objective.name), slider, figure));
+      root.append(element("div", { className: "weight" }, element("label", { htmlFor: id }, objective.name), figure, slider));
       return { slider, figure };
     });
   }
@@ -55,31 +54,34 @@ function fillTrack(slider, share) {
 
 /** Each objective: its value, where that lies between best and worst, and a slider for the worst that is acceptable. */
 class ObjectivePanel {
-  constructor(root, model, state, onBound, onBest) {
+  constructor(root, model, state, onRange, onBest) {
     Object.assign(this, { model, state });
     this.rows = model.objectives.map((objective, m) => {
       const id = `bound-${m}`;
       const value = element("span", { className: "value" }), error = element("span", { className: "tolerance" });
-      const marker = element("span", { className: "marker" }), cut = element("span", { className: "cut" });
+      const marker = element("span", { className: "marker" });
+      const cut = element("span", { className: "cut" }), front = element("span", { className: "cut front" });
       const slider = element("input", {
         type: "range", id, min: "0", max: "1000", step: "1", value: "1000",
         oninput: (event) => {
           const share = Number(event.target.value) / 1000;
-          onBound(m, share >= 1 ? model.unbounded(m) : model.ideal[m] + share * model.scale[m]);
+          onRange(m, share >= 1 ? model.unbounded(m) : model.ideal[m] + share * model.scale[m], state.bests[m]);
         },
       });
       const figure = element("output", { htmlFor: id });
+      const best = element("button", { type: "button", className: "quiet limit", hidden: true, title: "Take this limit off",
+        onclick: () => onRange(m, state.bounds[m], model.unlimited(m)) });
       root.append(element("section", { className: "objective" },
         element("div", { className: "heading" }, element("h3", {}, ...nameCell(objective), ...betterNote(objective)), value),
-        element("div", { className: "range", "aria-hidden": "true" }, cut, marker),
+        element("div", { className: "range", "aria-hidden": "true" }, front, cut, marker),
         element("div", { className: "ends" },
-          element("span", {}, `best ${readable(model.ideal[m], 4, model.scale[m])}`), error,
-          element("span", {}, `worst ${readable(model.nadir[m], 4, model.scale[m])}`)),
+          element("span", {}, `best ${model.figure(m, model.ideal[m], 4)}`), error,
+          element("span", {}, `worst ${model.figure(m, model.nadir[m], 4)}`)),
         element("div", { className: "bound" },
           element("label", { htmlFor: id }, objective.best === "largest" ? "at least" : "at most"), slider, figure,
           element("button", { type: "button", className: "quiet", title: `Go to the ${objective.best} ${objective.name} within all bounds`,
-            onclick: () => onBest(m) }, `go to ${objective.best}`))));
-      return { value, error, marker, cut, slider, figure };
+            onclick: () => onBest(m) }, `go to ${objective.best}`)), best));
+      return { value, error, marker, cut, front, slider, figure, best };
     });
   }
 
@@ -88,7 +90,7 @@ class ObjectivePanel {
     this.rows.forEach((row, m) => {
       const share = (state.f[m] - model.ideal[m]) / model.scale[m], bound = state.bounds[m];
       const limit = Number.isFinite(bound) ? (bound - model.ideal[m]) / model.scale[m] : 1;
-      row.value.textContent = readable(state.f[m], 5, model.scale[m]);
+      row.value.textContent = model.figure(m, state.f[m], 5);
       row.error.textContent = `± ${readable(model.frontError[m], 2)}`;
       row.error.title = model.words.tolerance;
       row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
@@ -97,30 +99,36 @@ class ObjectivePanel {
       row.slider.setAttribute("aria-valuetext", Number.isFinite(bound) ? readable(bound) : "no bound");
       fillTrack(row.slider, limit);
       row.figure.textContent = Number.isFinite(bound) ? readable(bound, 4) : "no bound";
+      row.best.hidden = !Number.isFinite(state.bests[m]);
+      row.front.style.right = row.best.hidden ? "100%" : `${(100 - 100 * (state.bests[m] - model.ideal[m]) / model.scale[m]).toFixed(2)}%`;
+      row.best.textContent = `not better than ${readable(state.bests[m], 4)} ✕`;
     });
   }
 }
 
-/** The design: each variable with its value, where that lies in its range over the whole set, and the bound that it is at. */
+/** The design: each variable with its value, where that lies in its range over the whole set if it has one, and the bound that it is at. */
 class DesignPanel {
   constructor(root, model, state) {
     Object.assign(this, { model, state });
-    const body = element("tbody");
-    this.rows = model.variables.map((variable) => {
+    const body = element("tbody"), { low, high } = model.designRange;
+    this.rows = model.variables.map((variable, i) => {
       const value = element("span"), bound = element("span", { className: "at-bound" }), marker = element("span", { className: "marker" });
-      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(variable)), element("td", { className: "number" }, bound, value),
-        element("td", { className: "bar" }, element("div", { className: "range", "aria-hidden": "true" }, marker))));
-      return { value, bound, marker };
+      const varies = high[i] - low[i] > 1e-6 * Math.max(Math.abs(low[i]), Math.abs(high[i]));
+      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(variable)), element("td", { className: "number" }, value),
+        element("td", { className: "bar" }, ...(varies ? [element("div", { className: "range", "aria-hidden": "true" }, marker)] : []), bound,
+          ...(varies ? [] : [element("span", { className: "unit" }, "the same in every design")]))));
+      return { value, bound, marker, varies };
     });
     root.append(element("table", { className: "design" }, body));
-    if (this.rows.length > 10) root.after(element("p", { className: "note" }, `All ${this.rows.length} variables: scroll the list.`));
+    root.classList.toggle("long", this.rows.length > 40);
+    if (this.rows.length > 40) root.after(element("p", { className: "note" }, `All ${this.rows.length} variables: scroll the list.`));
   }
 
   update() {
     const { low, high } = this.model.designRange;
     this.rows.forEach((row, i) => {
-      const value = this.state.x[i], share = high[i] > low[i] ? (value - low[i]) / (high[i] - low[i]) : 0.5;
-      row.value.textContent = readable(value);
+      const value = this.state.x[i], share = row.varies ? (value - low[i]) / (high[i] - low[i]) : 0.5;
+      row.value.textContent = readable(value, 5, 1e5 * (high[i] - low[i]));
       row.bound.textContent = { "-1": "at lower bound", 1: "at upper bound" }[this.model.sideOf?.(i, this.state.point)] ?? "";
       row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
     });
@@ -131,17 +139,20 @@ class DesignPanel {
 class RatesPanel {
   constructor(root, model, state) {
     Object.assign(this, { model, state });
-    const head = element("tr", {}, element("td"));
-    model.objectives.forEach((objective) => head.append(element("th", { scope: "col" }, `+1 ${objective.unit}`.trim(), " ", objective.name)));
+    const head = element("tr", {}, element("td")), more = (objective) => `+1 ${objective.unit}`.trim() + ` ${objective.name}`;
+    model.objectives.forEach((objective) => head.append(element("th", { scope: "col" }, more(objective))));
     const body = element("tbody");
     this.cells = model.objectives.map((objective) => {
-      const cells = model.objectives.map(() => element("td", { className: "number" }));
+      const cells = model.objectives.map((other) => element("td", { className: other === objective ? "number self" : "number", "data-label": more(other) }));
       body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(objective)), ...cells));
       return cells;
     });
     this.note = element("p", { className: "note" });
-    root.append(element("div", { className: "scroll" }, element("table", { className: "rates" }, element("thead", {}, head), body)), this.note);
+    this.table = element("table", { className: "rates" }, element("thead", {}, head), body);
+    root.append(element("div", { className: "fitted" }, this.table), this.note);
   }
+
+  fit() { stackIfWide(this.table); }
 
   update() {
     const { matrix, note } = this.model.rates(this.state.point);
@@ -150,26 +161,33 @@ class RatesPanel {
       cell.textContent = i === j ? "" : rate === null ? "–" : readable(rate, 4);
     }));
     this.note.textContent = note;
+    const length = Math.max(...this.cells.flat().map((cell) => cell.textContent.length));
+    if (length > (this.longest ?? 0)) { this.longest = length; this.fit(); }
   }
+}
+
+/** A table that is wider than its place becomes a list: each row a heading with a line for each column. */
+function stackIfWide(table) {
+  table.classList.remove("stacked");
+  table.classList.toggle("stacked", table.scrollWidth > table.parentElement.clientWidth + 1 || table.offsetWidth > table.parentElement.clientWidth + 1);
 }
 
 /** What holds at the current point of an atlas, in words, and the pieces of its set, each a button that leads there. */
 class PlacePanel {
-  constructor(root, model, state, onMove) {
+  constructor(root, list, model, state, onMove) {
     Object.assign(this, { model, state });
     this.lines = element("div", { className: "place", role: "status" });
     const least = (piece) => Math.min(...piece.places.map((a) => model.values(a)[0]));
     const own = [...model.pieces.entries()].filter(([, piece]) => !piece.face)
       .sort(([, one], [, other]) => other.dimension - one.dimension || least(one) - least(other));
     this.buttons = own.map(([number, piece]) => {
-      const swatch = element("span", { className: "swatch", ariaHidden: "true" });
-      swatch.style.background = model.isFull(number) ? piece.tone.flat : piece.tone.line;
       const button = element("button", { type: "button", className: "piece", title: "Go to the middle of this piece",
-        onclick: () => onMove(middleOf(piece.places)) }, swatch, element("span", {}, model.titleOf(number)));
+        onclick: () => onMove(middleOf(piece.places)) }, swatchOf(model.isFull(number) ? piece.tone.flat : piece.tone.line), element("span", {}, model.titleOf(number)));
       return { number, button };
     });
-    root.append(this.lines, element("h3", { className: "pieces-title" }, this.buttons.length === 1 ? "One piece" : `${this.buttons.length} pieces`),
-      element("div", { className: "pieces" }, ...this.buttons.map(({ button }) => button)));
+    root.append(this.lines);
+    list.append(element("div", { className: "pieces" }, ...this.buttons.map(({ button }) => button)));
+    list.previousElementSibling.textContent = this.buttons.length === 1 ? "One piece" : `${this.buttons.length} pieces`;
   }
 
   update() {
