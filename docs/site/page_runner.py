@@ -1,10 +1,10 @@
-"""Runs the Python examples of one page, as a reader would type them: one after the other, in one process, beside the folder docs/data.
+"""Runs the Python examples of a page as a reader would type them: one after the other, in one process, with a copy of docs/data.
 
     python docs/site/page_runner.py docs/examples/brake.md          # prints what they print, and keeps the pictures they make
     python docs/site/page_runner.py --slow docs/examples/brake.md   # with the parts that take minutes, and keeps their results
 
-A block that opens with ```python is run always; one that opens with ```py takes long, and is run with `--slow` alone: what it leaves in
-`data/` is kept in docs/data, where the blocks after it find it.
+A block that opens with ```python is run always. One that opens with ```py takes long, and is run with `--slow` alone: what it
+leaves in `data/` is kept in docs/data, where the blocks after it find it.
 """
 
 import json
@@ -44,7 +44,7 @@ class Done(NamedTuple):
 
 
 def run_blocks(blocks: list[str], folder: Path) -> list[Done]:
-    """Runs blocks in a folder, which gets a copy of docs/data. Raises a `RuntimeError` with the end of what a failing one said."""
+    """Runs blocks in a folder, which gets a copy of docs/data. Raises `RuntimeError` with the end of what a failing one said."""
     shutil.copytree(DATA, folder / "data", dirs_exist_ok=True)
     with tempfile.TemporaryDirectory() as aside:
         blocks_file, done_file = Path(aside) / "blocks.json", Path(aside) / "done.json"

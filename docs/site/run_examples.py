@@ -1,7 +1,7 @@
 """Runs the Python examples of every page while the site is built, and shows what they print and write below them.
 
-An example that fails ends the build. What a page printed and wrote is kept in `_build/examples` and used again while neither the page's
-code nor the data nor the package changed. Interactive pages that an example writes become part of the site.
+An example that fails ends the build. What a page printed and wrote is kept in `_build/examples` and used again while neither the
+page's code nor the data nor the package changed. Interactive pages that an example writes become part of the site.
 """
 
 import hashlib
@@ -56,9 +56,7 @@ def run_all(app: Sphinx) -> None:
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda page: run(page, Path(app.outdir).parent / "examples", version), pages)
-        app.examples = {
-            page.relative_to(root).with_suffix("").as_posix(): each for page, each in zip(pages, found, strict=True)
-        }
+        app.examples = {page.relative_to(root).with_suffix("").as_posix(): each for page, each in zip(pages, found, strict=True)}
 
 
 def show(app: Sphinx, name: str, source: list[str]) -> None:
