@@ -30,3 +30,8 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_what_examples_read_is_kept_and_nothing_else():
+    read = {name for page in PAGES for name in re.findall(r'"data/([\w.]+)"', "\n".join(BLOCK.findall(page.read_text("utf-8"))))}
+    assert read == {path.name for path in (ROOT / "docs" / "data").iterdir()}
