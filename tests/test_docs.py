@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +11,15 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if BLOCK.search(page.read_text("utf-8"))]
+WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "examples").glob("*.md"))]
+PAGES = [page for page in WRITTEN if BLOCK.search(page.read_text("utf-8"))]
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.relative_to(ROOT).as_posix().removeprefix("docs/"))
 def test_examples_run(page, tmp_path, monkeypatch):
     """In this process, with nothing of it in reach: importing everything once more would take longer than most pages."""
+    shutil.copytree(ROOT / "docs" / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     code = "\n".join(BLOCK.findall(page.read_text("utf-8")))
@@ -32,7 +35,12 @@ def test_the_first_page_runs_in_a_process_of_its_own(tmp_path):
 
 
 def test_links_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "CONTRIBUTING.md", *WRITTEN]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_what_examples_read_is_kept_and_nothing_else():
+    read = {name for page in PAGES for name in re.findall(r'"data/([\w.]+)"', "\n".join(BLOCK.findall(page.read_text("utf-8"))))}
+    assert read == {path.name for path in (ROOT / "docs" / "data").iterdir()}
