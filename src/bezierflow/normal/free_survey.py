@@ -88,6 +88,15 @@ class FreeSurvey(AbstractSurvey):
             return sight
         return self._with_support(sight, faces, keep=True)
 
+    def follow(
+        self,
+        points: Float[np.ndarray, "n n_variables"],
+        faces: Bool[np.ndarray, "n n_objectives"],
+        tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
+    ) -> Sight:
+        """The whole of d: it ends on the set, while y would leave out a part of the way where the tangents are not the set's."""
+        return self._in_chunks(points, faces, tangents, keep=True, whole=True)
+
     def see_beyond(self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]) -> Linearization:
         """Displacements with support rows at points beyond the boundary."""
         return self._in_chunks(derivatives.points, faces, None, keep=True, support=True).linearization
@@ -109,17 +118,17 @@ class FreeSurvey(AbstractSurvey):
         return sight.with_rows(rows, self._in_chunks(sight.derivatives.points[rows], faces[rows], None, keep, support=True))
 
     def _in_chunks(
-        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, keep: bool, support: bool = False
+        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, keep: bool, support: bool = False, whole: bool = False
     ) -> Sight:
-        """All points, a chunk at a time; `keep` adds their displacements to the span."""
+        """All points, a chunk at a time; `keep` adds their displacements to the span, `whole` leaves tangents in them."""
         parts = []
         for rows, n in self.evaluator.batches(len(points)):
             along = None if tangents is None else tangents[rows]
-            parts.append(self._see_chunk(points[rows], faces[rows], along, n, keep, support))
+            parts.append(self._see_chunk(points[rows], faces[rows], along, n, keep, support, whole))
         return Sight.joined(parts)
 
     def _see_chunk(
-        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, n: int, keep: bool, support: bool
+        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, n: int, keep: bool, support: bool, whole: bool
     ) -> Sight:
         """The first n of a chunk of points."""
         x = self.span.points(points)
@@ -136,7 +145,7 @@ class FreeSurvey(AbstractSurvey):
         displacement = self._noted(leave_out(self.span.layout, solved.d, tangents_there, valid), keep)
         if tangents is None:
             tangents = np.zeros((*displacement.shape, self.n_tangents))
-        along = np.einsum("nlk,nl->nk", tangents, displacement)
+        along = np.einsum("nlk,nl->nk", tangents, displacement) * (not whole)
         y = displacement - np.einsum("nlk,nk->nl", tangents, along)
         found = Linearization(nodes.multipliers, nodes.residual, y, tangents, minimal, valid)
         derivatives = Derivatives(points[:n], values[:n], slopes[:n], None)

@@ -234,6 +234,8 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: AbstractSurvey) -> Patc
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
+        if survey.has_own_tangents:
+            cloud = replace(cloud, tangents=face_tangents(points, cloud.t, degree, survey.n_tangents))
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, schedule)
         points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
