@@ -118,7 +118,13 @@ class FreeSurvey(AbstractSurvey):
         return sight.with_rows(rows, self._in_chunks(sight.derivatives.points[rows], faces[rows], None, keep, support=True))
 
     def _in_chunks(
-        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, keep: bool, support: bool = False, whole: bool = False
+        self,
+        points: np.ndarray,
+        faces: np.ndarray,
+        tangents: np.ndarray | None,
+        keep: bool,
+        support: bool = False,
+        whole: bool = False,
     ) -> Sight:
         """All points, a chunk at a time; `keep` adds their displacements to the span, `whole` leaves tangents in them."""
         parts = []
@@ -149,7 +155,8 @@ class FreeSurvey(AbstractSurvey):
         y = displacement - np.einsum("nlk,nk->nl", tangents, along)
         found = Linearization(nodes.multipliers, nodes.residual, y, tangents, minimal, valid)
         derivatives = Derivatives(points[:n], values[:n], slopes[:n], None)
-        return Sight(derivatives, found.take(np.arange(n)), self._miss(y, points, solved.residual)[:n])
+        miss = self._miss(points, y, faces, nodes.residual, n) + solved.residual * np.linalg.norm(y, axis=1) if keep else None
+        return Sight(derivatives, found.take(np.arange(n)), None if miss is None else miss[:n])
 
     def _displaced(self, x: Array, gradients: Array, nodes: Nodes, preconditioner: tuple | None, n: int) -> Solved:
         """D of all nodes; where the curvature across U is negative it is bent along ρ, and where that does not help stays so."""
@@ -191,12 +198,18 @@ class FreeSurvey(AbstractSurvey):
         self.span, new = self.span.extended(rest, 8 * layout.rounding * self.diameter)
         return coordinates + new
 
-    def _miss(self, y: np.ndarray, points: np.ndarray, residual: np.ndarray) -> Float[np.ndarray, " n"]:
-        """By how much x + y may miss the set: by its curvature, as everywhere, and by how roughly the system was solved."""
-        look, length = self.schedule.look, np.linalg.norm(y, axis=1)
-        to_corner = np.linalg.norm(points[:, None, :] - self.corners[None], axis=2).min(axis=1, initial=np.inf)
-        scale = np.maximum(np.minimum(look.straight * self.diameter, to_corner), 1e-300)
-        return length**2 / scale + residual * length
+    def _miss(
+        self, points: np.ndarray, y: np.ndarray, faces: np.ndarray, residual: np.ndarray, n: int
+    ) -> Float[np.ndarray, " n"]:
+        """By how much x + y misses the set: the share of |ρ| that is left there is the share of the way that is left.
+
+        Gradients at x + y are evaluated for that. How far a linearization can be believed differs too much between problems.
+        """
+        _, _, gram = self.evaluator.look(self.span.points(points + y), n)
+        left = read_nodes(gram, faces, self.n_tangents, self.span.layout.rounding).residual
+        length = np.linalg.norm(y, axis=1)
+        share = np.minimum(left / np.maximum(residual, 1e-300), 1.0)
+        return np.maximum(share * length, length - self.schedule.look.longest * self.diameter)
 
     def _preconditioner(self, points: np.ndarray, nodes: Nodes) -> tuple[Array, np.ndarray] | None:
         """Diagonals of Hessians elsewhere, borrowed: H_m is of the size |g_m|/r_m, with r_m the distance to the minimizer."""

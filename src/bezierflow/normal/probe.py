@@ -74,9 +74,7 @@ def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.n
     return cloud
 
 
-def _look(
-    survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None, follow: bool = False
-) -> _Look:
+def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None, follow: bool = False) -> _Look:
     """With curvature of its own at every x. Points that may miss the set by much of their displacement are to be followed."""
     see = survey.follow if follow else survey.see
     derivatives, linearization, miss = see(x, t > 0, tangents)
