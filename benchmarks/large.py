@@ -1,4 +1,4 @@
-"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits`, `… plot`.
+"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits [PATH ...]`, `… plot`.
 
 PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics:
 seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
@@ -27,6 +27,7 @@ from bezierflow.bezier import project
 
 RESULTS = Path(__file__).parent / "results" / "large.csv"
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "large.png"
+KEPT = Path("output") / "large"
 COLUMNS = (
     "problem", "L", "path", "tol", "first_seconds", "seconds", "cpu_seconds", "megabytes", "degree", "estimate", "to_set",
     "from_set", "gradient_equivalents", "reason",
@@ -101,32 +102,28 @@ def digits_objectives() -> tuple[object, int]:
     return objectives, 650
 
 
-def digits() -> None:
-    """The same call by both paths, and how far their surfaces are apart."""
+def digits(paths: list[str], kept: Path) -> None:
+    """The same call by these paths, in the default degree, and how far their surfaces are apart at fresh t.
+
+    Surfaces are kept in a folder, so that the paths may be run apart from each other.
+    """
     objectives, n_variables = digits_objectives()
-    found = {}
-    for path in ("dense", "free"):
-        began, processor = time.perf_counter(), time.process_time()
-        solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-5, hessian=path))
-        found[path] = solution
-        print(
-            path,
-            f"{time.perf_counter() - began:.0f} s, {time.process_time() - processor:.0f} s of processor",
-            solution.result,
-            flush=True,
-        )
-    t = np.random.default_rng(0).dirichlet(np.ones(M), 60)
-    diameter = found["dense"].error.diameter
-    ways = [
-        project(found[a].pareto_set, np.asarray(found[b].pareto_set(t)))[1].max() / diameter
-        for a, b in (("dense", "free"), ("free", "dense"))
-    ]
-    seconds = {path: solution.stats.seconds for path, solution in found.items()}
-    print(f"apart by {max(ways):.1e} of the diameter; {seconds['dense'] / seconds['free']:.1f} times faster")
-    for path, solution in found.items():
-        cells = ("digits", n_variables, path, 1e-5, f"{seconds[path]:.1f}", "", "", "", solution.degree, f"{solution.error.relative:.1e}",  # noqa: E501
-                 f"{ways[0]:.1e}", f"{ways[1]:.1e}", f"{solution.gradient_equivalents / M:.0f}", solution.result.reason.value)  # fmt: skip  # noqa: E501
+    kept.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        processor = time.process_time()
+        solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-4, hessian=path))
+        cells = ("digits", n_variables, path, 1e-4, f"{solution.stats.seconds:.1f}", "", f"{time.process_time() - processor:.1f}", "",  # noqa: E501
+                 solution.degree, f"{solution.error.relative:.1e}", "", "", f"{solution.gradient_equivalents / M:.0f}",
+                 solution.result.reason.value)  # fmt: skip
         append(dict(zip(COLUMNS, cells, strict=True)))
+        solution.save(kept / f"digits_{path}.bez")
+    if not all((kept / f"digits_{path}.bez").exists() for path in ("dense", "free")):
+        return
+    dense, free = (bf.load(kept / f"digits_{path}.bez") for path in ("dense", "free"))
+    t = np.random.default_rng(0).dirichlet(np.ones(M), 60)
+    pairs = ((dense.pareto_set, free.pareto_set), (free.pareto_set, dense.pareto_set))
+    ways = [project(a, np.asarray(b(t)))[1].max() / dense.error.diameter for a, b in pairs]
+    print(f"free to dense {ways[0]:.1e}, dense to free {ways[1]:.1e} of the diameter")
 
 
 def append(row: dict[str, object]) -> None:
@@ -161,8 +158,11 @@ def plot() -> None:
 
 def main(arguments: list[str]) -> None:
     """See the top of this file."""
-    if arguments[0] in ("digits", "plot"):
-        {"digits": digits, "plot": plot}[arguments[0]]()
+    if arguments[0] == "plot":
+        plot()
+        return
+    if arguments[0] == "digits":
+        digits(arguments[1:] or ["dense", "free"], KEPT)
         return
     for size in arguments[1:]:
         append(measure(int(size), arguments[0]))

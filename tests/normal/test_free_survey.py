@@ -78,6 +78,26 @@ def test_the_displacement_is_that_of_the_dense_path(kind):
     assert spent.jacobian > 2 * len(x)
 
 
+def test_followed_points_end_on_the_set_whatever_the_tangents_of_the_surface_are():
+    x = near_the_set()
+    faces = np.ones((len(x), M), dtype=bool)
+    span, coordinates = start_span([jnp.asarray(np.concatenate([x, np.eye(L)]))], 8, Layout())
+    points = coordinates[: len(x)]
+    wrong = np.linalg.qr(np.random.default_rng(0).normal(size=(len(x), points.shape[1], M - 1)))[0]
+    survey = FreeSurvey(evaluator(), span, points[:M], 3.0, schedule=EXACT)
+    left, claimed = {}, {}
+    for name in ("see", "follow"):
+        sight = getattr(survey, name)(points, faces, wrong)
+        there = np.asarray(survey.span.points(points + sight.linearization.displacement))
+        left[name] = np.linalg.norm(dense(there, faces)[1].displacement, axis=1)
+        claimed[name] = sight.miss
+    # Measured where a point ends, not assumed: within a factor of the distance that is left.
+    ratios = np.concatenate([claimed[name] / left[name] for name in left])
+    assert (left["follow"] < 0.3 * left["see"]).all()
+    assert ratios.min() > 0.3
+    assert ratios.max() < 10
+
+
 def test_beyond_the_boundary_the_displacement_is_that_with_support_rows():
     x = CENTERS.mean(axis=0) + 3 * (CENTERS[:2].mean(axis=0) - CENTERS.mean(axis=0)) + 0.01 * RNG.normal(size=(4, L))
     faces = np.ones((4, M), dtype=bool)

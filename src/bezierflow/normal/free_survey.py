@@ -88,6 +88,15 @@ class FreeSurvey(AbstractSurvey):
             return sight
         return self._with_support(sight, faces, keep=True)
 
+    def follow(
+        self,
+        points: Float[np.ndarray, "n n_variables"],
+        faces: Bool[np.ndarray, "n n_objectives"],
+        tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
+    ) -> Sight:
+        """The whole of d: it ends on the set, while y would leave out a part of the way where the tangents are not the set's."""
+        return self._in_chunks(points, faces, tangents, keep=True, whole=True)
+
     def see_beyond(self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]) -> Linearization:
         """Displacements with support rows at points beyond the boundary."""
         return self._in_chunks(derivatives.points, faces, None, keep=True, support=True).linearization
@@ -109,17 +118,23 @@ class FreeSurvey(AbstractSurvey):
         return sight.with_rows(rows, self._in_chunks(sight.derivatives.points[rows], faces[rows], None, keep, support=True))
 
     def _in_chunks(
-        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, keep: bool, support: bool = False
+        self,
+        points: np.ndarray,
+        faces: np.ndarray,
+        tangents: np.ndarray | None,
+        keep: bool,
+        support: bool = False,
+        whole: bool = False,
     ) -> Sight:
-        """All points, a chunk at a time; `keep` adds their displacements to the span."""
+        """All points, a chunk at a time; `keep` adds their displacements to the span, `whole` leaves tangents in them."""
         parts = []
         for rows, n in self.evaluator.batches(len(points)):
             along = None if tangents is None else tangents[rows]
-            parts.append(self._see_chunk(points[rows], faces[rows], along, n, keep, support))
+            parts.append(self._see_chunk(points[rows], faces[rows], along, n, keep, support, whole))
         return Sight.joined(parts)
 
     def _see_chunk(
-        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, n: int, keep: bool, support: bool
+        self, points: np.ndarray, faces: np.ndarray, tangents: np.ndarray | None, n: int, keep: bool, support: bool, whole: bool
     ) -> Sight:
         """The first n of a chunk of points."""
         x = self.span.points(points)
@@ -136,11 +151,12 @@ class FreeSurvey(AbstractSurvey):
         displacement = self._noted(leave_out(self.span.layout, solved.d, tangents_there, valid), keep)
         if tangents is None:
             tangents = np.zeros((*displacement.shape, self.n_tangents))
-        along = np.einsum("nlk,nl->nk", tangents, displacement)
+        along = np.einsum("nlk,nl->nk", tangents, displacement) * (not whole)
         y = displacement - np.einsum("nlk,nk->nl", tangents, along)
         found = Linearization(nodes.multipliers, nodes.residual, y, tangents, minimal, valid)
         derivatives = Derivatives(points[:n], values[:n], slopes[:n], None)
-        return Sight(derivatives, found.take(np.arange(n)), self._miss(y, points, solved.residual)[:n])
+        miss = self._miss(points, y, faces, nodes.residual, n) + solved.residual * np.linalg.norm(y, axis=1) if keep else None
+        return Sight(derivatives, found.take(np.arange(n)), None if miss is None else miss[:n])
 
     def _displaced(self, x: Array, gradients: Array, nodes: Nodes, preconditioner: tuple | None, n: int) -> Solved:
         """D of all nodes; where the curvature across U is negative it is bent along ρ, and where that does not help stays so."""
@@ -182,12 +198,18 @@ class FreeSurvey(AbstractSurvey):
         self.span, new = self.span.extended(rest, 8 * layout.rounding * self.diameter)
         return coordinates + new
 
-    def _miss(self, y: np.ndarray, points: np.ndarray, residual: np.ndarray) -> Float[np.ndarray, " n"]:
-        """By how much x + y may miss the set: by its curvature, as everywhere, and by how roughly the system was solved."""
-        look, length = self.schedule.look, np.linalg.norm(y, axis=1)
-        to_corner = np.linalg.norm(points[:, None, :] - self.corners[None], axis=2).min(axis=1, initial=np.inf)
-        scale = np.maximum(np.minimum(look.straight * self.diameter, to_corner), 1e-300)
-        return length**2 / scale + residual * length
+    def _miss(
+        self, points: np.ndarray, y: np.ndarray, faces: np.ndarray, residual: np.ndarray, n: int
+    ) -> Float[np.ndarray, " n"]:
+        """By how much x + y misses the set: the share of |ρ| that is left there is the share of the way that is left.
+
+        Gradients at x + y are evaluated for that. How far a linearization can be believed differs too much between problems.
+        """
+        _, _, gram = self.evaluator.look(self.span.points(points + y), n)
+        left = read_nodes(gram, faces, self.n_tangents, self.span.layout.rounding).residual
+        length = np.linalg.norm(y, axis=1)
+        share = np.minimum(left / np.maximum(residual, 1e-300), 1.0)
+        return np.maximum(share * length, length - self.schedule.look.longest * self.diameter)
 
     def _preconditioner(self, points: np.ndarray, nodes: Nodes) -> tuple[Array, np.ndarray] | None:
         """Diagonals of Hessians elsewhere, borrowed: H_m is of the size |g_m|/r_m, with r_m the distance to the minimizer."""

@@ -65,7 +65,8 @@ def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.n
             break
         settled.append(look.cloud.take(~look.follow))
         rows = rows[look.follow]
-        look = _look(survey, t[rows], look.cloud.points[look.follow], None if tangents is None else tangents[rows])
+        along = None if tangents is None else tangents[rows]
+        look = _look(survey, t[rows], look.cloud.points[look.follow], along, follow=True)
         rows = rows[np.asarray(look.linearization.valid)]
     cloud = look.cloud
     for part in settled:
@@ -73,9 +74,10 @@ def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.n
     return cloud
 
 
-def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None) -> _Look:
+def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None, follow: bool = False) -> _Look:
     """With curvature of its own at every x. Points that may miss the set by much of their displacement are to be followed."""
-    derivatives, linearization, miss = survey.see(x, t > 0, tangents)
+    see = survey.follow if follow else survey.see
+    derivatives, linearization, miss = see(x, t > 0, tangents)
     cloud = observe(survey, t, x, linearization, miss)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
     return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))

@@ -94,6 +94,15 @@ class AbstractSurvey(abc.ABC):
     ) -> Sight:
         """The normal displacements at points (see `displacement`), with support rows or without."""
 
+    def follow(
+        self,
+        points: Float[np.ndarray, "n n_variables"],
+        faces: Bool[np.ndarray, "n n_objectives"],
+        tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
+    ) -> Sight:
+        """As `see`, at points on their way to the set from a surface that is far from it, with these tangents."""
+        return self.see(points, faces, tangents)
+
     @abc.abstractmethod
     def see_beyond(self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]) -> Linearization:
         """The displacements with support rows at points that were seen before."""
