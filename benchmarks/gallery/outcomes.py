@@ -20,6 +20,9 @@ FACTOR = 3.0
 FLOOR = 1e-4
 """A smaller error in units of ranges is none, whatever the estimate: the truths are not exact either."""
 
+SMALLEST = 1e-8
+"""Smaller errors are not compared with their estimates: neither the truths nor the searches from them are that exact."""
+
 N_ANSWERS = 300
 """Answers that are compared with the truth."""
 
@@ -166,7 +169,7 @@ def compare_truth(case: Case, truth: Truth, solution: bf.Solution) -> float:
     box = np.zeros(M), np.ones(M)
     found = random_search(values, lambda g: (g - z[:, None]).max(axis=-1), t[start], box, 1e-3 if M == 2 else 1e-2, rng)
     missed = (values(found) - z).max(axis=1)
-    for row in np.flatnonzero(missed > FLOOR / 10):
+    for row in np.flatnonzero(missed > SMALLEST):
         missed[row] = min(missed[row], polished(lambda t, row=row: values(t) - z[row], found[row], missed[row]))
     return float(missed.max(initial=0.0))
 

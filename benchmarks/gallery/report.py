@@ -4,10 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .outcomes import Outcome
-
-SMALLEST = 1e-8
-"""Smaller errors are not compared with their estimates: neither the truths nor the searches from them are that exact."""
+from .outcomes import SMALLEST, Outcome
 
 OUTCOMES = ("right", "less exact", "flagged", "flagged although right", "silently wrong", "error")
 

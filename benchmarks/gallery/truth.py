@@ -29,7 +29,8 @@ ROUNDS, CHILDREN = 45, 24
 """Of a random search: rounds, and designs in each."""
 
 EDGE = 1e-3
-"""A truth without bounds that comes this close to a side of its box, as a share of its width, is none."""
+"""A truth without bounds that comes this close to a side of its box, as a share of its width, is none, if objectives are defined
+beyond."""
 
 POINT = 1e-7
 """A front that varies by less than this share of what a sample of the box does is a point in that objective."""
@@ -92,8 +93,11 @@ def make_truth(case: Case) -> Truth:
     span = np.ptp(f, axis=0)
     span = np.where(span > POINT * usual, span, np.maximum(usual, np.finfo(float).tiny))
     low, high = case.box
-    room = np.minimum(x - low, high - x).min() / (high - low).max()
-    if not case.bounded and case.designs is None and room < EDGE:
+    farther = np.concatenate(
+        [np.where(x < low + EDGE * (high - low), low - 1, x), np.where(x > high - EDGE * (high - low), high + 1, x)]
+    )
+    leaves = np.isfinite(case.values(farther)).all(axis=1) & (farther != np.tile(x, (2, 1))).any(axis=1)
+    if not case.bounded and case.designs is None and leaves.any():
         raise ValueError(f"the set of {case.name} leaves the box that it is looked for in: give it a wider one")
     ideal = f.min(axis=0)
     spacing = 5 / cells(f.shape[1])

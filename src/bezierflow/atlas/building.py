@@ -21,8 +21,8 @@ TOL, COARSE = {2: 1e-7, 3: 1e-6}, 3e-4
 """What patches shall miss fresh points by at most, in units of the objectives' ranges, where the user does not say; the last
 one from four objectives on, where regions are many."""
 
-MOST_ROUNDS = 40
-"""When a search gives up."""
+MOST_ROUNDS, FEW_ROUNDS, ROUGH = 40, 8, 0.01
+"""When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not help against it."""
 
 MOST_MENDED = 3
 """How often what does not hold at the end is mended."""
@@ -145,13 +145,17 @@ def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> At
     return replace(state, search=search, **made, evaluations=search.program.evaluator.evaluations)
 
 
+def _most_rounds(search: Search) -> int:
+    return MOST_ROUNDS if search.tol <= ROUGH else FEW_ROUNDS
+
+
 def _finished(search: Search, rounds: int) -> bool:
-    return search.done or rounds >= MOST_ROUNDS
+    return search.done or rounds >= _most_rounds(search)
 
 
 def _gave_up(search: Search, rounds: int) -> bool:
     """Whether rounds ended although much is left to mend."""
-    return rounds >= MOST_ROUNDS or not search.history[-1].complete(search.tol)
+    return rounds >= _most_rounds(search) or not search.history[-1].complete(search.tol)
 
 
 def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -> Search:

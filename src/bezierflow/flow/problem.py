@@ -12,6 +12,9 @@ from ..forms import Bridge, Form
 from ..problems import Names
 from .raveling import Raveling
 
+MOST_NOISE = 1e-6
+"""Relative noise of values up to which differences of them lead to an accurate surface."""
+
 
 class Problem(NamedTuple):
     """The objectives, also as a function of a flat vector, and a flat surface to start at."""
@@ -55,4 +58,6 @@ class Problem(NamedTuple):
         if isinstance(bridge, Bridge) and not self.form.is_exact:
             accuracy = bridge.differences.accuracy(bridge.source.order)
             differences = f"derivatives are finite differences, gradients known to about {accuracy:.0e} of their size"
+            if bridge.differences.noise > MOST_NOISE:
+                differences += "; values this noisy are what bf.Surrogate() is for, with bounds"
         return "; ".join(filter(None, (scaled, differences))) or None
