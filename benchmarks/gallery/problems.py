@@ -582,7 +582,7 @@ def undefined() -> Iterator[Case]:
         "minimizer at the edge of the domain",
         "NaN regions",
         lambda x, xp: [x[..., 0] * xp.log(x[..., 0]) + x[..., 1] ** 2, far(x, (1, 1))],
-        0,
+        (0, -1),
         3,
         (0.5, 0.5),
     )

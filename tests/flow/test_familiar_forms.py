@@ -123,7 +123,7 @@ def test_choices_and_errors_introduce_themselves_in_a_notebook(named):
     for page in (choice._repr_html_(), named.error._repr_html_()):
         assert ET.fromstring(f"<div>{page}</div>").findall(".//tr")
     rows = ET.fromstring(f"<div>{choice._repr_html_()}</div>").findall("./table/tr")
-    assert [row[0].text for row in rows][1:3] == list(named.names.axis_labels)
+    assert [row[0].text for row in rows][1:4] == list(named.names.axis_labels)
     assert float(rows[1][1].text) == pytest.approx(choice.f[0], rel=1e-5)
     assert "held-out" in str(named.error)
 
