@@ -8,7 +8,7 @@
 Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit for bit; of a study also how
 many evaluations that were written down were made again (there must be none), and how many were under way when it was killed.
 A file that is being written when its process is killed is the old one or the new one, and the next one leaves nothing beside it.
-After Ctrl-C the file must be there, sound, and the exit code 130; only a process that had not begun to solve may end without.
+After Ctrl-C the file must be there, sound, and the exit code 130; only a run that has not made its first step may end without.
 """
 
 import dataclasses
@@ -173,9 +173,9 @@ def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
         process.send_signal(signal.SIGINT)
         said = process.communicate()[1].decode()
         kept = output.exists() and bf.load(output).pareto_set is not None
-        began_to_solve = "interrupted: ends after" in said
-        expected = {0} if process.returncode == 0 else {130} if began_to_solve else {130, 1, -signal.SIGINT}
-        lost = process.returncode not in expected or (not kept and (began_to_solve or process.returncode == 0))
+        began_to_solve = "flow" in said  # the line of progress: from here on there is a surface
+        ended_by_it = process.returncode in (130, -signal.SIGINT)  # the same for a shell; the latter while Python itself ends
+        lost = not (ended_by_it or process.returncode == 0) or (not kept and (began_to_solve or process.returncode == 0))
         outcome = "LOST" if lost else "ended before" if process.returncode == 0 else "kept" if kept else "nothing yet to keep"
         outcomes[outcome] += 1
         print(f"{k + 1}: after {moment:.1f} of {seconds:.1f} s: exit code {process.returncode}, {outcome}", flush=True)
