@@ -68,7 +68,10 @@ SLOW = (
     "gallery/test_gallery.py::test_no_problem_of_the_sample_is_silently_wrong[lasso of two]",
     "interop/test_optuna.py::test_failed_trials_are_left_out_and_one_objective_is_refused",
     "points/test_from_points.py::test_designs_keep_bounds_everywhere",
-    *(f"test_docs.py::test_examples_run[examples/{page}.md]" for page in ("brake", "portfolio", "location", "regression", "networks")),
+    *(
+        f"test_docs.py::test_examples_run[examples/{page}.md]"
+        for page in ("brake", "portfolio", "location", "regression", "networks")
+    ),
 )
 """Tests of seven seconds and more of code that quicker tests go through as well. `make slow` runs them too."""
 
