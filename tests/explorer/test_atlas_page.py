@@ -306,6 +306,15 @@ def test_pages_are_small_and_whole(atlas_pages, atlases):
         assert f"The run: {str(atlases[which].result)[:12]}" in text
 
 
+def test_a_page_in_a_frame_that_is_not_shown_waits(opened_atlas):
+    """Without sizes there is no shortest column; shown again, the page is as it was."""
+    page = opened_atlas(2)
+    shown = page.locator("main").inner_text()
+    for display in ("none", ""):
+        page.evaluate("(display) => { document.body.style.display = display; dispatchEvent(new Event('resize')); }", display)
+    assert page.locator("main").inner_text() == shown
+
+
 def test_a_surrogate_is_shown_by_its_predictions(visit, atlases, tmp_path):
     """How many answers hold says nothing of a surrogate: its errors are those of evaluations that it had not seen."""
     error = dataclasses.replace(
