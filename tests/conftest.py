@@ -100,7 +100,7 @@ SLOW = (
     "points/test_from_points.py::test_designs_keep_bounds_everywhere",
     *(
         f"test_docs.py::test_examples_run[examples/{page}.md]"
-        for page in ("brake", "portfolio", "location", "regression", "networks")
+        for page in ("brake", "portfolio", "location", "regression", "networks", "controller")
     ),
 )
 """Tests of seven seconds and more of code that quicker tests go through as well. `make slow` runs them too."""

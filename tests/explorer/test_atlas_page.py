@@ -306,6 +306,27 @@ def test_pages_are_small_and_whole(atlas_pages, atlases):
         assert f"The run: {str(atlases[which].result)[:12]}" in text
 
 
+def test_a_page_in_a_frame_that_is_not_shown_waits(opened_atlas):
+    """Without sizes there is no shortest column; shown again, the page is as it was."""
+    page = opened_atlas(2)
+    shown = page.locator("main").inner_text()
+    for display in ("none", ""):
+        page.evaluate("(display) => { document.body.style.display = display; dispatchEvent(new Event('resize')); }", display)
+    assert page.locator("main").inner_text() == shown
+
+
+def test_a_surrogate_is_shown_by_its_predictions(visit, atlases, tmp_path):
+    """How many answers hold says nothing of a surrogate: its errors are those of evaluations that it had not seen."""
+    error = dataclasses.replace(
+        atlases[2].error, front=None, coverage=None, n_samples=6, max=0.0125, rms=0.0075, by_objective=(0.3, 0.2)
+    )
+    page = visit(explore(dataclasses.replace(atlases[2], known_error=error), tmp_path / "surrogate.html"))
+    text = page.locator("#error").inner_text()
+    assert "hold" not in text
+    assert all(word in text for word in ("surrogate", "last 6", "0.0125", "0.0075"))
+    assert "surrogate" in page.locator(".tolerance").first.get_attribute("title")
+
+
 def test_the_error_is_shown(opened_atlas, atlases):
     page = opened_atlas(2)
     settle(page)

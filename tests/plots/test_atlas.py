@@ -1,5 +1,6 @@
 """Pictures of an atlas: every piece is drawn, and what cannot be drawn is said."""
 
+import dataclasses
 from collections import Counter
 from pathlib import Path
 
@@ -42,8 +43,22 @@ def test_every_piece_is_drawn_on_the_front_and_among_designs(solution):
     assert len(clear) > len(full) / 2
     for draw in (bf.plots.front, bf.plots.surface):
         labels = Counter(draw(solution).get_legend_handles_labels()[1])
-        assert Counter(describe(piece, atlas) for piece in clear) <= labels
-        assert labels <= Counter(describe(piece, atlas) for piece in full)
+        assert Counter(describe(piece, atlas, solution.names.variables) for piece in clear) <= labels
+        assert labels <= Counter(describe(piece, atlas, solution.names.variables) for piece in full)
+
+
+def test_legends_have_the_names_of_variables(solution):
+    """Those at a bound on some piece, and no others; x1, x2, … only where nobody gave names."""
+    width = solution.pareto_set.n_variables
+    names = tuple(f"gain {'abcdefgh'[i]}" for i in range(width))
+    named = dataclasses.replace(solution, names=dataclasses.replace(solution.names, variables=names))
+    drawn = [piece for piece in own_pieces(named) if piece.dimension == named.n_objectives - 1]
+    bound = {names[i] for piece in drawn for i in np.flatnonzero(piece.side)}
+    pictures = [bf.plots.front(named), *([bf.plots.chart(named)] if named.n_objectives == 3 else [])]
+    for ax in pictures:
+        text = " ".join(ax.get_legend_handles_labels()[1])
+        assert {name for name in names if name in text} == bound
+        assert "x1" not in text
 
 
 def test_the_chart_has_a_color_for_each_region(solution):

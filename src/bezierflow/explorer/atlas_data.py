@@ -30,6 +30,7 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
         "error": {
             "front": finite(error.front if error.by_objective is None else error.max),
             "max": finite(error.max),
+            "predicted": None if error.by_objective is None else finite(error.rms),
             "coverage": finite(error.coverage),
             "n_samples": error.n_samples,
             "flags": [flag.value for flag in error.flags],

@@ -1,6 +1,6 @@
 """Pictures of an atlas: its pieces in the chart, in objectives and in variables, one color for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -51,11 +51,14 @@ def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     return ax
 
 
-def draw_pieces(ax: "Axes", atlas: BezierAtlas, image: Image) -> None:
-    """The pieces of an atlas under a map from chart points: curves and points as such, surfaces as triangles."""
+def draw_pieces(ax: "Axes", atlas: BezierAtlas, image: Image, variables: Sequence[str]) -> None:
+    """The pieces of an atlas under a map from chart points: curves and points as such, surfaces as triangles.
+
+    The legend says which of the variables, by their names, are at their bounds on each piece.
+    """
     colors = piece_colors(atlas)
     if atlas.n_objectives == 3:
-        _draw_surfaces(ax, atlas, image, colors)
+        _draw_surfaces(ax, atlas, image, variables)
     for number, piece in enumerate(atlas.pieces):
         if piece.dimension < atlas.n_objectives - 1 and piece.face:
             continue
@@ -65,7 +68,7 @@ def draw_pieces(ax: "Axes", atlas: BezierAtlas, image: Image) -> None:
             ax.scatter(*image(a[:1]).T, s=30, color=colors[number], zorder=5)
         elif piece.dimension == 1:
             order = np.argsort(atlas.points.c[mine][:, 0])
-            ax.plot(*image(a[order]).T, color=colors[number], linewidth=2.2, label=describe(piece, atlas))
+            ax.plot(*image(a[order]).T, color=colors[number], linewidth=2.2, label=describe(piece, atlas, variables))
 
 
 def piece_colors(atlas: BezierAtlas) -> dict[int, tuple[float, ...]]:
@@ -77,11 +80,11 @@ def piece_colors(atlas: BezierAtlas) -> dict[int, tuple[float, ...]]:
     return {number: tuple(table(k % table.N)) for k, number in enumerate(own)}
 
 
-def describe(piece: Piece, atlas: BezierAtlas) -> str:
-    """What is active on a piece, in words: "x1, x2 = min, x3 = max, constraint row 2"."""
-    free, words = atlas.units.free, []
+def describe(piece: Piece, atlas: BezierAtlas, variables: Sequence[str]) -> str:
+    """What is active on a piece, in words: "width, depth = min, load = max, constraint row 2"."""
+    free, words = atlas.units.free, []  # those behind the variables belong to kinks, and have no names
     for sign, word in ((-1, "min"), (1, "max")):
-        names = [f"x{free[i] + 1}" for i in np.flatnonzero(piece.side == sign)]
+        names = [variables[k] for k in free[piece.side == sign].tolist() if k < len(variables)]
         if names:
             words.append(f"{', '.join(names[:MOST_NAMED])}{' …' if len(names) > MOST_NAMED else ''} = {word}")
     words += [f"constraint row {k + 1}" for k in np.flatnonzero(piece.constraints)[:MOST_NAMED]]
@@ -103,9 +106,9 @@ def owners(atlas: BezierAtlas, a: Float[np.ndarray, "n n_objectives"]) -> np.nda
     return np.array([owner.get(int(patch), -1) for patch in atlas.ask(a).number])
 
 
-def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, colors: dict[int, tuple[float, ...]]) -> None:
+def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, variables: Sequence[str]) -> None:
     """Triangles of the chart, each on the piece that its middle is on; those that span a gap of the set are left out."""
-    u, triangles = _grid()
+    (u, triangles), colors = _grid(), piece_colors(atlas)
     a = u @ tangent_basis(3).T
     answered_by = owners(atlas, a[triangles].mean(axis=1))
     x = image(a)
@@ -121,11 +124,11 @@ def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, colors: dict[in
         used, local = np.unique(inside, return_inverse=True)
         local = local.reshape(inside.shape)
         if x.shape[1] == 3:
-            draw_triangles(cast("Axes3D", ax), x[used], local, colors[number], describe(piece, atlas))
+            draw_triangles(cast("Axes3D", ax), x[used], local, colors[number], describe(piece, atlas, variables))
         else:
             flat: Any = ax
             flat.tripcolor(*x[used].T, local, facecolors=np.zeros(len(local)), cmap=_one_color(colors[number]))
-            ax.plot([], [], color=colors[number], label=describe(piece, atlas))
+            ax.plot([], [], color=colors[number], label=describe(piece, atlas, variables))
 
 
 def _draw_regions(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
@@ -138,7 +141,7 @@ def _draw_regions(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
         color = colors.get(int(number), (gray, gray, gray))
         picture[numbers == number] = color[:3]
         if piece.dimension == 2:
-            ax.plot([], [], color=color, linewidth=6, label=describe(piece, atlas))
+            ax.plot([], [], color=color, linewidth=6, label=describe(piece, atlas, names.variables))
     edge = float(u.max())
     ax.imshow(picture.reshape(FINE + 1, FINE + 1, 3), origin="lower", extent=(-edge, edge, -edge, edge), interpolation="nearest")
     for m, direction in enumerate(tangent_basis(3)):

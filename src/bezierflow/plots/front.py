@@ -57,7 +57,7 @@ def front(
         raise ValueError(f"front draws 2 or 3 objectives, got {n_objectives}; plots.pairs draws any number")
     ax = axes_or_new(ax, n_coordinates=n_objectives)
     if isinstance(solution.pareto_set, BezierAtlas):
-        draw_pieces(ax, solution.pareto_set, lambda a: np.asarray(solution.front(a)))
+        draw_pieces(ax, solution.pareto_set, lambda a: np.asarray(solution.front(a)), solution.names.variables)
     else:
         draw_image(ax, solution.front, _exact_front(solution), n_objectives, "Bézier simplex", "Pareto front")
     if points is not None:

@@ -50,7 +50,8 @@ def surface(
     ax = axes_or_new(ax, n_coordinates=n_variables)
     seen = partial(_seen, solution)
     if isinstance(shape, BezierAtlas):
-        draw_pieces(ax, shape, lambda a: seen(shape.flat(a)))
+        names = solution.names.variables if isinstance(solution, Solution) else labels
+        draw_pieces(ax, shape, lambda a: seen(shape.flat(a)), names)
     else:
         draw_image(ax, lambda t: seen(shape(t)), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net and isinstance(shape, BezierSimplex):

@@ -94,8 +94,10 @@ function start() {
   return { model, state, moveTo, setRange, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, projectToSimplex, readable };
 }
 
-/** Puts each card, the highest first, below the column that is the shortest with it; a column across the whole window takes none. */
+/** Puts each card, the highest first, below the column that is the shortest with it; a column across the whole window takes none.
+ *  In a frame that is not shown nothing has a size: cards stay where they are until it is, which is a resize. */
 function arrange(cards, main) {
+  if (main.offsetWidth === 0) return;
   const byHeight = cards.map((card) => ({ card, height: card.offsetHeight })).sort((one, other) => other.height - one.height);
   cards.forEach((card) => card.remove());
   const columns = [...main.querySelectorAll(".column")].filter((column) => column.offsetWidth < 0.7 * main.offsetWidth);

@@ -17,7 +17,7 @@ class AtlasModel extends Model {
       const { y, c, patch } = askPatches(this.patches, a, this.tolerances);
       return patch.values(y, c);
     });
-    this.words = ATLAS_WORDS;
+    this.words = data.error.predicted === null ? ATLAS_WORDS : { ...ATLAS_WORDS, tolerance: "largest error of recent predictions by the surrogate" };
     this.collectSamples();
   }
 
@@ -123,8 +123,12 @@ class AtlasModel extends Model {
   }
 
   error() {
-    const { error } = this.data, known = error.front !== null;
-    const text = known
+    const { error } = this.data;
+    if (error.predicted !== null) {
+      const off = `${readable(error.max, 3)} of the ranges at most, ${readable(error.predicted, 3)} RMS`;
+      return { text: `A surrogate's answers. It predicted the last ${error.n_samples} evaluations on its surface, unseen, with errors of ${off}`, flags: error.flags };
+    }
+    const text = error.front !== null
       ? `Objectives within ${readable(error.front, 3)} of their ranges, designs within ${readable(error.max, 3)}; `
         + `${readable(100 * error.coverage, 3)} % of ${error.n_samples} fresh answers hold`
       : "The error of these answers was not measured";
