@@ -9,7 +9,7 @@ From 2,000 variables on the tolerance is 5e-4, below it is the default, 1e-6. `L
 otherwise than by their path: the same command with the sources of an earlier version gave those called "dense before".
 
 "threshold" compares the dense and the free path at each L in the default tolerance, "cost" runs the free path at one tolerance,
-5e-4, for every L (rows of the problem "cost"), and "plot" draws those rows. "digits" is softmax regression on scikit-learn's
+5e-4, for every L, and "plot" draws the latest row of each L in that tolerance. "digits" is softmax regression on scikit-learn's
 digits; `digits free` runs one path alone, where the other, which takes many minutes of a processor, was run before or elsewhere.
 """
 
@@ -160,7 +160,8 @@ def plot() -> None:
     import matplotlib.pyplot as plt
 
     with RESULTS.open() as file:
-        own = {int(row["L"]): row for row in csv.DictReader(file) if row["problem"] == "cost"}
+        rows = [row for row in csv.DictReader(file) if (row["path"], float(row["tol"])) == ("free", LOOSE)]
+    own = {int(row["L"]): row for row in rows}
     sizes = np.array(sorted(own))
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
     names = {"cpu_seconds": "processor seconds, compiled", "gradient_equivalents": "gradient-equivalents for each objective"}
@@ -193,7 +194,7 @@ def main(arguments: list[str]) -> None:
         threshold(sizes or [50, 100, 200, 300])
         return
     for size in sizes or COSTS:
-        append(measure(size, "free", LOOSE, "cost") if arguments[0] == "cost" else measure(size, arguments[0]))
+        append(measure(size, "free", LOOSE) if arguments[0] == "cost" else measure(size, arguments[0]))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ exponentials, is that number.
 
 from collections.abc import Iterable
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from jax.typing import ArrayLike
 
@@ -63,7 +63,7 @@ def is_nonnegative(equation: JaxprEqn, inputs: Iterable[bool]) -> bool:
 
 def is_constant_nonnegative(value: ArrayLike) -> bool:
     """Whether no number of a constant is below 0; no where it is not known yet."""
-    known = not isinstance(value, jax.core.Tracer) and jnp.issubdtype(jnp.result_type(value), jnp.number)
+    known = not isinstance(value, Tracer) and jnp.issubdtype(jnp.result_type(value), jnp.number)
     return known and bool((np.asarray(value) >= 0).all())
 
 
