@@ -176,7 +176,7 @@ def plot() -> None:
         else:
             ax.set_ylim(100, 10_000)
         ax.set(xlabel="variables L", ylabel=label)
-        ax.legend()
+        ax.legend(loc="upper left")
     figure.suptitle("Three banded quadratics, condition 10")
     figure.savefig(PICTURE, dpi=110)
 
