@@ -87,8 +87,7 @@ def n_compiled(n_variables, caplog):
 
 def test_the_number_of_compiled_programs_does_not_grow_with_the_variables(caplog):
     few, many = n_compiled(401, caplog), n_compiled(3001, caplog)
-    assert few == many
-    assert 5 < few < 40
+    assert 5 < many <= few < 40
 
 
 def curvature_of(flow, n_variables):
