@@ -1,4 +1,4 @@
-"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… digits [PATH ...]`, `… plot`.
+"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… threshold`, `… cost`, `… plot`, `… digits [PATH ...]`.
 
 PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics:
 seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
@@ -7,6 +7,10 @@ exact set and of exact points to the surface, both over the diameter. Rows are a
 
 From 2,000 variables on the tolerance is 5e-4, below it is the default, 1e-6. `LARGE_LABEL` in the environment names the rows
 otherwise than by their path: the same command with the sources of an earlier version gave those called "dense before".
+
+"threshold" compares the dense and the free path at each L in the default tolerance, "cost" runs the free path at one tolerance,
+5e-4, for every L, and "plot" draws the latest row of each L in that tolerance. "digits" is softmax regression on scikit-learn's
+digits; `digits free` runs one path alone, where the other, which takes many minutes of a processor, was run before or elsewhere.
 """
 
 import csv
@@ -33,6 +37,7 @@ COLUMNS = (
     "from_set", "gradient_equivalents", "reason",
 )  # fmt: skip
 LOOSE, MANY = 5e-4, 2000
+COSTS = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 M = 3
 
 
@@ -60,9 +65,10 @@ def distances(problem: Banded, solution: bf.Solution, n: int = 24) -> tuple[floa
     return max(to_set), float(project(solution.pareto_set, exact)[1].max())
 
 
-def measure(n_variables: int, path: str) -> dict[str, object]:
+def measure(n_variables: int, path: str, tol: float | None = None, name: str = "banded") -> dict[str, object]:
     """One row."""
-    problem, tol = banded(M, n_variables), LOOSE if n_variables >= MANY else 1e-6
+    problem = banded(M, n_variables)
+    tol = tol or (LOOSE if n_variables >= MANY else 1e-6)
     seconds = []
     for _ in range(2):
         began, processor = time.perf_counter(), time.process_time()
@@ -77,7 +83,7 @@ def measure(n_variables: int, path: str) -> dict[str, object]:
     return dict(
         zip(
             COLUMNS,
-            ("banded", n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",  # noqa: E501
+            (name, n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",  # noqa: E501
              solution.degree, f"{solution.error.relative:.1e}", f"{to_set:.1e}", f"{from_set:.1e}", f"{spent:.0f}",
              solution.result.reason.value),
             strict=True,
@@ -137,22 +143,41 @@ def append(row: dict[str, object]) -> None:
     print(row, flush=True)
 
 
+def threshold(sizes: list[int]) -> None:
+    """The dense and the free path at each L, in the tolerance that is the default."""
+    lines = []
+    for L in sizes:
+        both = [measure(L, path, 1e-6, "threshold") for path in ("dense", "free")]
+        for row in both:
+            append(row)
+        cells = [f"{row['cpu_seconds']} s, {max(float(str(row['to_set'])), float(str(row['from_set']))):.1e}" for row in both]
+        lines.append(f"| {L} | {' | '.join(cells)} |")
+    print("\n".join(lines))
+
+
 def plot() -> None:
-    """Processor seconds of compiled runs against L, one line a path, with the slope of the last one."""
+    """Processor seconds of compiled runs and gradient-equivalents against L, with the slope and a line of slope 1."""
     import matplotlib.pyplot as plt
 
     with RESULTS.open() as file:
-        rows = [row for row in csv.DictReader(file) if row["problem"] == "banded"]
-    figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-    for path in dict.fromkeys((row["path"], row["tol"]) for row in rows):
-        own = sorted((int(row["L"]), float(row["cpu_seconds"])) for row in rows if (row["path"], row["tol"]) == path)
-        sizes, seconds = np.array(own).T
-        slope = ""
-        if len(own) > 2:
-            slope = f", slope {np.polyfit(np.log(sizes[-3:]), np.log(seconds[-3:]), 1)[0]:.2f}"
-        ax.loglog(sizes, seconds, "o-", label=f"{path[0]}, tol {float(path[1]):g}{slope}")
-    ax.set(xlabel="variables L", ylabel="processor seconds, compiled", title="Three banded quadratics")
-    ax.legend()
+        rows = [row for row in csv.DictReader(file) if (row["path"], float(row["tol"])) == ("free", LOOSE)]
+    own = {int(row["L"]): row for row in rows}
+    sizes = np.array(sorted(own))
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
+    names = {"cpu_seconds": "processor seconds, compiled", "gradient_equivalents": "gradient-equivalents for each objective"}
+    for ax, (column, label) in zip(axes, names.items(), strict=True):
+        cost = np.array([float(own[L][column]) for L in sizes])
+        many = sizes >= MANY
+        slope = np.polyfit(np.log(sizes[many]), np.log(cost[many]), 1)[0]
+        print(f"{label}: slope {slope:.2f} from L = {MANY} on")
+        ax.loglog(sizes, cost, "o-", label=f"free, tol {LOOSE:g}: slope {slope:.2f} from L = {MANY:,} on")
+        if column == "cpu_seconds":
+            ax.loglog(sizes, cost[-1] * sizes / sizes[-1], "--", color="gray", label="slope 1")
+        else:
+            ax.set_ylim(100, 10_000)
+        ax.set(xlabel="variables L", ylabel=label)
+        ax.legend(loc="upper left")
+    figure.suptitle("Three banded quadratics, condition 10")
     figure.savefig(PICTURE, dpi=110)
 
 
@@ -164,8 +189,12 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "digits":
         digits(arguments[1:] or ["dense", "free"], KEPT)
         return
-    for size in arguments[1:]:
-        append(measure(int(size), arguments[0]))
+    sizes = [int(size) for size in arguments[1:]]
+    if arguments[0] == "threshold":
+        threshold(sizes or [50, 100, 200, 300])
+        return
+    for size in sizes or COSTS:
+        append(measure(size, "free", LOOSE) if arguments[0] == "cost" else measure(size, arguments[0]))
 
 
 if __name__ == "__main__":

@@ -88,6 +88,7 @@ SLOW = (
     "explorer/test_atlas_page.py::test_nothing_is_wider_than_the_window[1440]",
     "flow/test_kinks.py::test_the_elastic_net",
     "flow/test_kinks.py::test_the_worst_customer_without_being_told",
+    "flow/test_large.py::test_the_number_of_compiled_programs_does_not_grow_with_the_variables",
     "flow/test_own_problems.py::test_constraints_in_numpy",
     "flow/test_own_problems.py::test_the_same_surface_from_every_form[a list of functions]",
     "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000.0]",

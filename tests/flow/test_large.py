@@ -1,9 +1,11 @@
 """The normal flow without Hessian matrices, from the user's side."""
 
 import os
+import re
 import subprocess
 import sys
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -70,6 +72,22 @@ def test_float32_arrays_stay_float32_and_come_to_1e6():
     assert single.pareto_set.control_points.dtype == np.float32
     assert farthest(single) < 1e-5
     assert single.made_by["dtype"] == "float32"
+
+
+def n_compiled(n_variables, caplog):
+    """How many programs with arrays of that many variables a run compiles. The set is the same for every number."""
+    centers = np.zeros((2, n_variables))
+    centers[0, :3], centers[1, :3] = (1.0, 0.5, 0.0), (0.0, 0.3, 1.0)
+    caplog.clear()
+    with jax.log_compiles():
+        bf.minimize(lambda x: jnp.sum((x - centers) ** 2, axis=1), np.zeros(n_variables), bf.NormalFlow(hessian="free", tol=1e-2))
+    said = [record.getMessage() for record in caplog.records]
+    return sum(line.startswith("Compiling") and re.search(rf"\b{n_variables}\b", line) is not None for line in said)
+
+
+def test_the_number_of_compiled_programs_does_not_grow_with_the_variables(caplog):
+    few, many = n_compiled(401, caplog), n_compiled(3001, caplog)
+    assert 5 < many <= few < 40
 
 
 def curvature_of(flow, n_variables):

@@ -32,6 +32,7 @@ CONVEX = {
     "hinges": (lambda x: jnp.stack([jnp.sum(jax.nn.relu(1 - A @ x)), x @ x]), 6, 12),
     "quantiles": (pinball, 6, 12),
     "kinks of kinks": (lambda x: jnp.stack([misfit(x), jnp.max(jnp.abs(x))]), 4, 9),
+    "beside a softmax": (lambda x: jnp.stack([misfit(x) + jax.nn.logsumexp(x), jnp.sum(jnp.abs(x))]), 3, 6),
     "two kinks in one": (lambda x: jnp.stack([misfit(x), jnp.maximum(jnp.abs(x[0]), jnp.abs(x[1]))]), 3, 6),
 }
 SMOOTH = {
@@ -42,6 +43,7 @@ SMOOTH = {
     "of whole numbers": lambda x: jnp.stack([misfit(x), x @ x + jnp.max((x > 9).astype(int))]),
     "a squared norm": lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x) ** 2]),
     "a root that is smooth": lambda x: jnp.stack([misfit(x), jnp.sqrt(1 + x[0] ** 2)]),
+    "the sign of a sum of powers": lambda x: jnp.stack([misfit(x), jnp.abs(jnp.exp(x) @ jnp.exp(x) + 1)]),
     "a guard": lambda x: jnp.stack([misfit(x), jnp.log(jnp.maximum(1 + x @ x, 1e-9))]),
 }
 HOPELESS = {
@@ -145,3 +147,35 @@ def test_finding_kinks_evaluates_nothing():
         return jnp.stack([misfit(x), jnp.sum(jnp.abs(x))])
 
     assert find_kinks(objectives, 3) == 3
+
+
+SOFTMAX = {
+    "log-sum-exp": lambda scores: jax.nn.logsumexp(scores, axis=1) - scores[:, 0],
+    "with weights": lambda scores: jax.nn.logsumexp(scores, axis=1, b=np.array([1.0, 2.0])) - scores[:, 0],
+    "log-softmax": lambda scores: -jax.nn.log_softmax(scores)[:, 0],
+    "softmax": lambda scores: -jnp.log(jax.nn.softmax(scores)[:, 0]),
+    "in a loop": lambda scores: jax.lax.map(lambda s: jax.nn.logsumexp(s) - s[0], scores),
+    "in a call": lambda scores: jax.jit(lambda s, top: jax.nn.logsumexp(s - jax.lax.stop_gradient(top)[:, None], 1))(
+        scores, scores.max(axis=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("losses", SOFTMAX.values(), ids=SOFTMAX)
+def test_the_largest_score_of_a_softmax_is_no_kink_and_those_beside_it_are(losses):
+    def smooth(x):
+        return jnp.stack([jnp.mean(losses(A[:, :1] * x[:2])), x @ x])
+
+    def with_kinks(x):
+        return smooth(x) + jnp.stack([jnp.sum(jnp.abs(x)), jnp.max(x)])
+
+    assert find_kinks(smooth, 3) == 0
+    assert find_kinks(with_kinks, 3) == 4
+
+
+def test_a_largest_value_whose_slope_is_stopped_on_one_way_only_is_a_kink():
+    def objectives(x):
+        top = jnp.max(x)
+        return jnp.stack([misfit(x), top + jnp.log(jnp.sum(jnp.exp(x - jax.lax.stop_gradient(top))))])
+
+    assert find_kinks(objectives, 3) == 1

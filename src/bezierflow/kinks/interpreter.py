@@ -1,5 +1,7 @@
 """Evaluates a traced function with a say in its kinks: every |e|, ‖e‖, max and min that depends on x is handed to a visitor.
 
+Those without effect on slopes (see `effects`) are evaluated as they are.
+
 Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b that do not depend on other
 kinks become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at the same place then have the same arms up to a factor,
 however they are written. A Euclidean norm √Σ e_k², a root of a sum of squares in the trace, is handed over with its terms e_k.
@@ -11,17 +13,16 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
+
+from .effects import CALLS, effective, felt, inner_jaxprs, is_constant_nonnegative, is_nonnegative
 
 CONSTANT, SMOOTH, KINKED = 0, 1, 2
 """How a value depends on x: not at all, without kinks, through a kink."""
 
 KINKS = frozenset({"abs", "max", "min", "reduce_max", "reduce_min"})
-
-CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "custom_jvp_call"})
-"""Calls whose kinks can be reached."""
 
 OTHER_KINKS = frozenset({"sort", "top_k", "cummax", "cummin", "reduce_window_max", "reduce_window_min"})
 """Kinked operations that cannot be lifted."""
@@ -53,20 +54,23 @@ Visitor = Callable[[Kinks], Float[Array, " n"]]
 
 
 class Entry(NamedTuple):
-    """A value, how it depends on x, and the terms e_k, one a row, where it is known to be Σ e_k²."""
+    """A value, how it depends on x, the terms e_k, one a row, where it is known to be Σ e_k², and whether it surely is ≥ 0."""
 
     value: ArrayLike
     level: int
     terms: Array | None = None
+    nonnegative: bool = False
 
 
 def evaluate(objectives: Callable[[Array], Array], x: Float[Array, " n_variables"], visit: Visitor) -> Array:
     """What the objectives are at x if each kink's maximum is what the visitor says, in the order of evaluation."""
     traced = jax.make_jaxpr(lambda x: objectives(x))(x)
-    return jnp.asarray(_walk(traced.jaxpr, traced.consts, [Entry(x, SMOOTH)], visit)[0].value)
+    return jnp.asarray(_walk(traced, [Entry(x, SMOOTH)], [True], visit)[0].value)
 
 
-def _walk(jaxpr: Jaxpr, consts: Iterable[ArrayLike], arguments: Iterable[Entry], visit: Visitor) -> list[Entry]:
+def _walk(closed: ClosedJaxpr, arguments: Iterable[Entry], marks: list[bool], visit: Visitor) -> list[Entry]:
+    """The outputs; marked are those whose slopes count."""
+    jaxpr, consts, marked = closed.jaxpr, closed.consts, felt(closed.jaxpr, marks)
     known = dict(zip(jaxpr.constvars, (Entry(const, CONSTANT) for const in consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
 
@@ -76,28 +80,36 @@ def _walk(jaxpr: Jaxpr, consts: Iterable[ArrayLike], arguments: Iterable[Entry],
     parts: dict[tuple[str, str, int], list[Entry]] = {}
     for equation in jaxpr.eqns:
         name, inputs = equation.primitive.name, [read(atom) for atom in equation.invars]
+        own_marks = [out in marked for out in equation.outvars]
         if name in PARTS:  # the same part taken twice is one entry, so that a product with itself is seen to be one
             key = (name, str(equation.params), id(inputs[0].value))
-            outputs = parts[key] = parts.get(key) or _apply(equation, inputs, visit)
+            outputs = parts[key] = parts.get(key) or _apply(equation, inputs, own_marks, visit)
         else:
-            outputs = _apply(equation, inputs, visit)
+            outputs = _apply(equation, inputs, own_marks, visit)
         known |= dict(zip(equation.outvars, outputs, strict=True))
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _apply(equation: JaxprEqn, inputs: list[Entry], visit: Visitor) -> list[Entry]:
-    """The outputs of one operation."""
+def _apply(equation: JaxprEqn, inputs: list[Entry], marks: list[bool], visit: Visitor) -> list[Entry]:
+    """The outputs of one operation; marked are those whose slopes count."""
     level = max((entry.level for entry in inputs), default=CONSTANT)
     values = [entry.value for entry in inputs]
-    if level > CONSTANT and is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
+    if level == CONSTANT or not any(marks) or _is_idle(equation, inputs):
+        return _bind(equation, inputs, level)
+    if is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
         return [Entry(_meet_kink(equation, list(map(jnp.asarray, values)), level, visit), KINKED)]
     if level == SMOOTH and _is_root(equation) and inputs[0].terms is not None:
         terms = inputs[0].terms
         return [Entry(visit(Kinks(terms.reshape(len(terms), -1), True)).reshape(terms.shape[1:]), KINKED)]
-    if level > CONSTANT and is_open(equation):
+    if is_open(equation):
         (inner,) = inner_jaxprs(equation)
-        return _walk(inner.jaxpr, inner.consts, inputs, visit)
+        return _walk(inner, inputs, marks, visit)
     return _bind(equation, inputs, level)
+
+
+def _is_idle(equation: JaxprEqn, inputs: list[Entry]) -> bool:
+    """Whether an operation is the absolute value of what is nowhere negative."""
+    return equation.primitive.name == "abs" and inputs[0].nonnegative
 
 
 def _bind(equation: JaxprEqn, inputs: list[Entry], level: int) -> list[Entry]:
@@ -107,7 +119,12 @@ def _bind(equation: JaxprEqn, inputs: list[Entry], level: int) -> list[Entry]:
     outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
     if equation.primitive.multiple_results:
         return [Entry(value, level) for value in outputs]
-    return [Entry(outputs, level, _terms(equation, inputs, outputs) if level == SMOOTH else None)]
+    terms = _terms(equation, inputs, outputs) if level == SMOOTH else None
+    return [Entry(outputs, level, terms, is_nonnegative(equation, map(_is_nonnegative, inputs)))]
+
+
+def _is_nonnegative(entry: Entry) -> bool:
+    return entry.nonnegative or (entry.level == CONSTANT and is_constant_nonnegative(entry.value))
 
 
 def _terms(equation: JaxprEqn, inputs: list[Entry], value: Array) -> Array | None:
@@ -191,21 +208,12 @@ def _is_bare(equation: JaxprEqn) -> bool:
 
 
 def has_kinks(jaxpr: ClosedJaxpr) -> bool:
-    """Whether there is a kink anywhere inside."""
-    return any(is_kink(equation) or any(map(has_kinks, inner_jaxprs(equation))) for equation in jaxpr.jaxpr.eqns)
+    """Whether there is a kink anywhere inside whose slopes reach the outputs."""
+    return any(is_kink(equation) or any(map(has_kinks, inner_jaxprs(equation))) for equation in effective(jaxpr))
 
 
 def _has_roots(jaxpr: ClosedJaxpr) -> bool:
     return any(_is_root(equation) or any(map(_has_roots, inner_jaxprs(equation))) for equation in jaxpr.jaxpr.eqns)
-
-
-def inner_jaxprs(equation: JaxprEqn) -> list[ClosedJaxpr]:
-    """What a call, a loop or a condition has inside."""
-    found: list[ClosedJaxpr] = []
-    for value in equation.params.values():
-        for part in value if isinstance(value, list | tuple) else [value]:
-            found += [part] if isinstance(part, ClosedJaxpr) else [ClosedJaxpr(part, [])] if isinstance(part, Jaxpr) else []
-    return found
 
 
 def beyond_reach(jaxpr: ClosedJaxpr) -> list[str]:

@@ -10,7 +10,7 @@ from .patch import Goal
 from .schedule import Schedule
 
 FREE_VARIABLES = 150
-"""From so many variables on products of Hessians with vectors cost less than Hessians (`python -m benchmarks.large`)."""
+"""From so many on products of Hessians with vectors cost less than Hessians (`python -m benchmarks.large threshold`)."""
 
 
 class Stage(Enum):
