@@ -84,7 +84,7 @@ def describe(piece: Piece, atlas: BezierAtlas, variables: Sequence[str]) -> str:
     """What is active on a piece, in words: "width, depth = min, load = max, constraint row 2"."""
     free, words = atlas.units.free, []  # those behind the variables belong to kinks, and have no names
     for sign, word in ((-1, "min"), (1, "max")):
-        names = [variables[k] for k in free[piece.side == sign].tolist() if k < len(variables)]
+        names = [variables[int(k)] for k in free[piece.side == sign] if k < len(variables)]
         if names:
             words.append(f"{', '.join(names[:MOST_NAMED])}{' …' if len(names) > MOST_NAMED else ''} = {word}")
     words += [f"constraint row {k + 1}" for k in np.flatnonzero(piece.constraints)[:MOST_NAMED]]

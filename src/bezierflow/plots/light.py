@@ -1,11 +1,12 @@
 """Surfaces in space: lit, opaque, and seen from a side that shows them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
 if TYPE_CHECKING:
+    from matplotlib.typing import ColorType
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 LEAST_LIGHT = 0.45
@@ -31,7 +32,7 @@ def draw_triangles(
     from matplotlib.colors import to_rgb
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    normals, dark = _normals(x, triangles), np.array(to_rgb(color))
+    normals, dark = _normals(x, triangles), np.array(to_rgb(cast("ColorType", color)))
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
     light = np.abs(normals @ LIGHT)[:, None]
     dimmed, whitened = LEAST_LIGHT + (1 - LEAST_LIGHT) * 2 * light, MOST_WHITE * (2 * light - 1)

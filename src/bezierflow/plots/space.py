@@ -82,7 +82,7 @@ def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
     if len(labels) == 3:
         in_space = cast("Axes3D", ax)
         in_space.set_zlabel(shown[2])
-        in_space.set_box_aspect(None, zoom=0.95 if long else 1.05)  # beyond that labels are cut off
+        in_space.set_box_aspect(None, zoom=0.95 if long else 1.05)  # type: ignore[arg-type]  # beyond that labels are cut off
         for axis, text in zip((in_space.xaxis, in_space.yaxis, in_space.zaxis), shown, strict=True):
             axis.labelpad = 2 + 8 * text.count("\n")
         in_space.tick_params(labelsize=8)
@@ -90,6 +90,9 @@ def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
     ax.set_title(title)
     names = ax.get_legend_handles_labels()[1]
     if len(set(names)) > 1 or len(names) == 1:  # pieces that have one name all are told apart by nothing
-        many = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.02 if len(labels) == 3 else -0.12), "ncols": 2, "fontsize": 8}
-        ax.legend(frameon=False, **(many if len(names) > 3 else {"loc": "upper left" if len(labels) == 3 else "best"}))
+        if len(names) > 3:
+            below = (0.5, -0.02 if len(labels) == 3 else -0.12)
+            ax.legend(frameon=False, loc="upper center", bbox_to_anchor=below, ncols=2, fontsize=8)
+        else:
+            ax.legend(frameon=False, loc="upper left" if len(labels) == 3 else "best")
     return ax
