@@ -81,11 +81,27 @@ def unchecked():
 
 
 SLOW = (
+    "atlas/test_atlas.py::test_a_basin_that_keeps_its_bounds_is_not_taken_for_the_whole_set",
+    "atlas/test_atlas.py::test_a_disc_in_any_units",
+    "atlas/test_atlas.py::test_designs_of_any_shape",
     "atlas/test_atlas.py::test_designs_that_are_no_smooth_function_of_the_front",
     "atlas/test_exploration.py::test_bounds_may_be_generous",
     "decisions/test_directions.py::test_every_question[atlas]",
     "decisions/test_directions.py::test_ranges_rates_and_locations[atlas]",
+    "explorer/test_atlas_page.py::test_a_bound_shades_what_it_excludes_and_snaps_the_point[2]",
+    "explorer/test_atlas_page.py::test_a_bound_shades_what_it_excludes_and_snaps_the_point[4]",
+    "explorer/test_atlas_page.py::test_a_slider_is_what_is_accepted_of_its_objective[2]",
+    "explorer/test_atlas_page.py::test_a_slider_is_what_is_accepted_of_its_objective[4]",
+    "explorer/test_atlas_page.py::test_answers_are_those_of_python[2]",
+    "explorer/test_atlas_page.py::test_answers_are_those_of_python[4]",
+    "explorer/test_atlas_page.py::test_clicking_the_front_picks_the_point_there[2]",
+    "explorer/test_atlas_page.py::test_clicking_the_front_picks_the_point_there[4]",
+    "explorer/test_atlas_page.py::test_go_to_least_finds_the_least[2]",
+    "explorer/test_atlas_page.py::test_go_to_least_finds_the_least[4]",
     "explorer/test_atlas_page.py::test_nothing_is_wider_than_the_window[1440]",
+    "explorer/test_atlas_page.py::test_rates_are_those_of_python[2]",
+    "explorer/test_atlas_page.py::test_rates_are_those_of_python[4]",
+    "flow/test_checkpoint.py::test_a_run_that_dies_twice_ends_where_it_would_have_ended[atlas]",
     "flow/test_kinks.py::test_the_elastic_net",
     "flow/test_kinks.py::test_the_worst_customer_without_being_told",
     "flow/test_large.py::test_the_number_of_compiled_programs_does_not_grow_with_the_variables",
@@ -93,18 +109,29 @@ SLOW = (
     "flow/test_own_problems.py::test_the_same_surface_from_every_form[a list of functions]",
     "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000.0]",
     "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000000.0]",
+    "flow/test_routes.py::test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag[four objectives of two variables]",
     "flow/test_routes.py::test_a_set_that_keeps_its_bounds_is_held_against_a_survey_of_the_box",
     "flow/test_routes.py::test_an_atlas_without_bounds_is_held_against_points_far_away",
     "flow/test_warm_start.py::test_an_atlas_goes_on_too",
     "gallery/test_gallery.py::test_no_problem_of_the_sample_is_silently_wrong[lasso of two]",
     "interop/test_optuna.py::test_failed_trials_are_left_out_and_one_objective_is_refused",
+    "normal/test_stages.py::test_quadratics_stay_within_their_budgets[size2-1e-05-650-1200]",
+    "normal/test_stages.py::test_random_quadratics[size2-0.001]",
     "points/test_from_points.py::test_designs_keep_bounds_everywhere",
+    "points/test_from_points.py::test_noisy_points_of_three_objectives_become_a_surface",
+    "stability/test_report.py::test_the_command_line",
+    "stability/test_report.py::test_without_known_constants_bounds_are_estimates",
+    "surrogate/test_search.py::test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant",
+    "test_docs.py::test_examples_run[atlas.md]",
+    "test_docs.py::test_examples_run[expensive.md]",
+    "test_docs.py::test_examples_run[stability.md]",
     *(
         f"test_docs.py::test_examples_run[examples/{page}.md]"
         for page in ("brake", "portfolio", "location", "regression", "networks", "controller")
     ),
 )
-"""Tests of seven seconds and more of code that quicker tests go through as well. `make slow` runs them too."""
+"""Tests of seven seconds and more of code that quicker tests go through as well, the page's tests of two and four objectives, which
+three go through as well, and pages whose examples the site runs when it is built. `make slow` runs them too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
