@@ -130,8 +130,8 @@ SLOW = (
         for page in ("brake", "portfolio", "location", "regression", "networks", "controller")
     ),
 )
-"""Tests of seven seconds and more of code that quicker tests go through as well, the page's tests of two and four objectives, which
-three go through as well, and pages whose examples the site runs when it is built. `make slow` runs them too."""
+"""Tests of seven seconds and more of code that quicker tests go through as well, the page's tests of two and four objectives,
+whose code three go through as well, and pages whose examples the site runs when it is built. `make slow` runs them too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
