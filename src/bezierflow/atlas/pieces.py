@@ -114,12 +114,15 @@ def _beaten(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.
 def dominated(f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, "m n_objectives"]) -> Bool[np.ndarray, " n"]:
     """Which points have another one that is at least as good up to rounding, and better in an objective by `BEATEN`."""
     out = np.zeros(len(f), dtype=bool)
-    order = np.argsort(others.sum(axis=1))
-    others = others[order]
+    columns = np.ascontiguousarray(others.T)
     for start in range(0, len(f), 200):
-        mine = f[start : start + 200, None]
-        better = np.all(others[None] <= mine + 1e-7, axis=2) & np.any(others[None] < mine - BEATEN, axis=2)
-        out[start : start + 200] = np.any(better, axis=1)
+        mine = f[start : start + 200]
+        good = np.ones((len(mine), len(others)), dtype=bool)
+        better = np.zeros_like(good)
+        for m, column in enumerate(columns):
+            good &= column <= mine[:, m, None] + 1e-7
+            better |= column < mine[:, m, None] - BEATEN
+        out[start : start + 200] = np.any(good & better, axis=1)
     return out
 
 
