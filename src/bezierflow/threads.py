@@ -4,9 +4,15 @@ OpenBLAS and its kin split products and factorizations over threads, and sum in 
 matrices of this library are too small to gain by it. JAX's own programs do not depend on the number of threads.
 """
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 @contextmanager
@@ -19,7 +25,13 @@ def one_blas_thread() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> "ThreadpoolController":
+    """The thread pools of the libraries loaded so far. Finding them takes milliseconds; new ones come with new modules."""
     from threadpoolctl import ThreadpoolController
 
-    with ThreadpoolController().limit(limits=1, user_api="blas"):
-        yield
+    return ThreadpoolController()

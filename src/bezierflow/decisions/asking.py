@@ -4,8 +4,8 @@ import numpy as np
 
 from ..quiet import quiet
 from .choice import Certainty, Choice, Concession
-from .program import Program
-from .search import ROUNDING, Found, good_starts, search
+from .program import Program, solve
+from .search import ROUNDING, SCREENING, Found, good_starts, search
 from .view import AnyView
 
 MARGIN, BROKEN = 3e-9, 1e-8
@@ -64,8 +64,13 @@ def best_within(view: AnyView, A: np.ndarray, c: np.ndarray, within: Reach) -> t
         return unit, search(terrain, program)
     if least.goal <= ROUNDING:
         return unit, search(terrain, program, np.stack([least.t, *good_starts(terrain, program)]))
-    found, goal = search(terrain, program, least.t[None]), float(program.goals(terrain.front_values(least.t[None]))[0])
-    return unit, found if goal - found.goal > GAIN else least._replace(goal=goal)
+    end = solve(terrain, program, least.t, SCREENING)
+    goal, lowest = (float(value) for value in program.goals(terrain.front_values(np.stack([least.t, end]))))
+    least = least._replace(goal=goal)
+    if goal - lowest <= GAIN:
+        return unit, least
+    found = search(terrain, program, np.stack([end, least.t]))
+    return unit, found if goal - found.goal > GAIN else least
 
 
 def _concessions(view: AnyView, f: np.ndarray, bounds: np.ndarray) -> tuple[Concession, ...]:
