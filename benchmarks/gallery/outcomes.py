@@ -102,12 +102,12 @@ def judge(reason: Any, true: float, estimate: float, largest: float, case: Case)
 
 
 def answers(solution: bf.Solution) -> np.ndarray:
-    """Designs all over the answer, as flat vectors."""
+    """Designs all over the answer, as flat vectors; of an atlas what it answers above points all over its patches."""
     rng, M = np.random.default_rng(0), solution.n_objectives
     atlas = solution.pareto_set
     if isinstance(atlas, bf.BezierAtlas):
-        x = atlas.units.x(atlas.points.z)
-        return x[rng.permutation(len(x))[:N_ANSWERS]]
+        f = atlas.units.ideal + atlas.units.span * atlas.points.f
+        return atlas.flat(atlas.chart(f[rng.permutation(len(f))[:N_ANSWERS]]))
     return solution.flat_designs(dense_t(M, N_ANSWERS, rng))
 
 
@@ -180,5 +180,5 @@ def polished(excess: Callable[[np.ndarray], np.ndarray], t: np.ndarray, level: f
     sums = {"type": "eq", "fun": lambda u: u[:-1].sum() - 1}
     t = t / t.sum()
     bounds = [(0, 1)] * len(t) + [(None, None)]
-    end = minimize(lambda u: u[-1], [*t, level], bounds=bounds, constraints=[rows, sums], method="SLSQP", options={"ftol": 1e-12})
+    end = minimize(lambda u: u[-1], [*t, level], bounds=bounds, constraints=[rows, sums], method="SLSQP", options={"ftol": 1e-14})
     return float(excess(end.x[:-1]).max())

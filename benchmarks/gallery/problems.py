@@ -447,7 +447,7 @@ def cusps() -> Iterator[Case]:
 
 def redundant() -> Iterator[Case]:
     """Objectives that agree, wholly or in part."""
-    a, b = np.array([0.0, 0.0]), np.array([1.0, 0.5])
+    a, b, near = np.array([0.0, 0.0]), np.array([1.0, 0.5]), np.array([1.0, 0.501])
     segment, point = on_segments(a, b), lambda n: np.zeros((1, 2))
     sets = [
         ("two identical", lambda x, xp: [far(x, a), far(x, a)], point),
@@ -458,7 +458,7 @@ def redundant() -> Iterator[Case]:
         ("third a copy", lambda x, xp: [far(x, a), far(x, b), far(x, b)], segment),
         ("third a sum", lambda x, xp: [far(x, a), far(x, b), far(x, a) + far(x, b)], segment),
         ("third on the segment", lambda x, xp: [far(x, a), far(x, b), far(x, (a + b) / 2)], segment),
-        ("third nearly a copy", lambda x, xp: [far(x, a), far(x, b), far(x, b + np.array([0.0, 1e-3]))], None),
+        ("third nearly a copy", lambda x, xp: [far(x, a), far(x, b), far(x, near)], on_segments(a, b, near)),
         ("nearly the same minimizer", lambda x, xp: [far(x, a), far(x, a + 1e-6)], on_segments(a, a + 1e-6)),
         ("fourth power of the other", lambda x, xp: [far(x, a), far(x, a) ** 2], point),
     ]
