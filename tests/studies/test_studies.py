@@ -1,7 +1,9 @@
 """Studies: a journal cut anywhere goes on to the same points; nothing that is written down is evaluated again."""
 
 import json
+import runpy
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -142,3 +144,20 @@ def test_by_hand_ask_and_tell_in_any_order(tmp_path):
     assert json.loads((tmp_path / "study" / "journal.jsonl").read_text().splitlines()[0])["kind"] == "study"
     with pytest.raises(FileNotFoundError, match="holds no run and no study"):
         bf.Study(tmp_path)
+
+
+def test_objectives_that_were_edited_are_noticed(tmp_path):
+    path, folder = tmp_path / "simulator.py", tmp_path / "study"
+
+    def stopped_after(n: int, center: float) -> None:
+        path.write_text(f"def simulate(x):\n    return [x[0] ** 2, (x[0] - {center}) ** 2]\n")
+        function, settings = runpy.run_path(str(path))["simulate"], bf.Surrogate(batch=2)
+        bf.minimize(function, None, settings, bounds=BOX, budget=8, checkpoint=folder, callback=lambda now: now.number >= n)
+
+    with pytest.raises(ValueError, match="a surface needs 3 evaluations"):
+        stopped_after(1, 0.7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stopped_after(2, 0.7)
+    with pytest.warns(UserWarning, match="the code of the objectives has changed .* and its 4 evaluations are kept"):
+        stopped_after(3, 0.6)

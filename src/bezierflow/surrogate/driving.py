@@ -1,5 +1,7 @@
 """The loop of a `Surrogate`: a search, driven by an engine, kept in a folder where the user wants that."""
 
+import hashlib
+import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,7 +17,7 @@ from ..interrupts import orderly_interrupts
 from ..methods import Evaluations
 from ..metrics import hypervolume
 from ..problems import Names
-from ..storage import read_journal
+from ..storage import read_journal, tell
 from ..studies import Arrival, LoggedSearch, Plan, open_search, run_study
 from .search import Search
 
@@ -70,10 +72,10 @@ def drive_search(
 ) -> tuple[Search, Reason | None, list[Arrival]]:
     """Batches until the budget is spent, the search is done, or somebody stops it: the search, who stopped it, what failed."""
     folder = None if task.checkpoint is None else Path(task.checkpoint)
-    now = versions()
+    now, code = versions(), _code((task.arguments or {}).get("objectives"))
     make = make if folder is None else make.for_folder(folder)
-    prepare = partial(_prepare, task.arguments or {}, now)
-    with orderly_interrupts(), open_search(folder, make(), Search.restore, {"versions": now}, prepare) as study:
+    prepare = partial(_prepare, task.arguments or {}, now, code)
+    with orderly_interrupts(), open_search(folder, make(), Search.restore, {"versions": now, "code": code}, prepare) as study:
         _tell_known(study, told)
         stopped = None
         with progress_bar(task.progress, task.budget, "search") as update:
@@ -91,9 +93,31 @@ def drive_search(
         return study.search, stopped, study.failures
 
 
-def _prepare(arguments: dict[str, object], now: dict[str, str], folder: Path) -> None:
+def _prepare(arguments: dict[str, object], now: dict[str, str], code: str | None, folder: Path) -> None:
     settle_arguments(folder / ARGUMENTS, arguments)
-    compare_versions(folder, read_journal(folder / JOURNAL), now)
+    records = read_journal(folder / JOURNAL)
+    compare_versions(folder, records, now)
+    before = records[0].get("code") if records else None
+    if before and code and before != code:
+        known = sum(record["kind"] == "told" for record in records)
+        tell(
+            f"the code of the objectives has changed since the study in {folder} began, and its {known} evaluations are kept as "
+            "they are: give another folder if they are values of another function"
+        )
+
+
+def _code(objectives: object) -> str | None:
+    """A short hash of a function's source, which tells whether it was edited; None where the source is not known.
+
+    A run computes some values again to tell one function from another. Those of a study may take an hour each.
+    """
+    if not callable(objectives):
+        return None
+    try:
+        source = inspect.getsource(inspect.unwrap(objectives))
+    except (TypeError, OSError):
+        return None
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
 def _tell_known(study: LoggedSearch, told: Told) -> None:
