@@ -1,18 +1,13 @@
 """Every annotation of the package is checked while the tests run: types, dtypes, and shapes from one argument to the next.
 
 jaxtyping's import hook puts beartype around each function and dataclass. `JAXTYPING_DISABLE=1` in the environment turns it off.
-Of a function that is called very often, one call in `SELDOM` is checked after the first `ALWAYS`.
 
 Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the environment, empty or with
 flags of one's own, turns that off.
 """
 
 import os
-from collections.abc import Callable
-from functools import wraps
 from importlib.metadata import version
-from inspect import isfunction
-from itertools import count
 
 import jaxtyping
 import pytest
@@ -22,31 +17,6 @@ CHECKED = ("bezierflow",)
 # As for every type checker, an int will do where a float is annotated.
 CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
-ALWAYS, SELDOM = 300, 20
-
-
-def checking_a_sample(jaxtyped: Callable) -> Callable:
-    """jaxtyping's decorator, with which a function's later calls are mostly left unchecked: a check takes some 50 µs."""
-
-    def with_options(**options: object) -> Callable:
-        def decorate(thing: Callable) -> Callable:
-            checked, calls = jaxtyped(**options)(thing), count()
-            if not isfunction(thing):
-                return checked
-
-            @wraps(checked)
-            def call(*args: object, **kwargs: object) -> object:
-                number = next(calls)
-                return (thing if number > ALWAYS and number % SELDOM else checked)(*args, **kwargs)
-
-            return call
-
-        return decorate
-
-    return with_options
-
-
-jaxtyping.jaxtyped = checking_a_sample(jaxtyping.jaxtyped)
 jaxtyping.install_import_hook(CHECKED, CHECKER)
 
 # Without LLVM's optimizations and without XLA's newer code generator for fusions, compiling takes half of the processor time.
