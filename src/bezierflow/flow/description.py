@@ -82,8 +82,8 @@ class Description(NamedTuple):
 def table(rows: Sequence[tuple[str, str]], alarm: bool = False) -> str:
     """Headings and texts as an HTML table, the first row red if there is something to be alarmed about."""
     look = [' style="color:#b3141c;font-weight:600"' if alarm and not number else "" for number in range(len(rows))]
-    left = 'style="text-align:left;white-space:pre-wrap"'
-    cells = [f"<th {left}>{html.escape(heading)}</th><td {left}>{html.escape(text)}</td>" for heading, text in rows]
+    name, said = ('style="text-align:left;vertical-align:top;white-space:pre"', 'style="text-align:left;white-space:pre-wrap"')
+    cells = [f"<th {name}>{html.escape(heading)}</th><td {said}>{html.escape(text)}</td>" for heading, text in rows]
     return f"<table>{''.join(f'<tr{style}>{cell}</tr>' for style, cell in zip(look, cells, strict=True))}</table>"
 
 

@@ -86,7 +86,8 @@ function start() {
   part("csv").addEventListener("click", () => download("choices.csv", "text/csv", bookmarks.toCSV()));
   part("json").addEventListener("click", () => download("choices.json", "application/json", bookmarks.toJSON()));
   const movable = ["pieces", "design", "rates"].flatMap((id) => part(id)?.closest("section") ?? []);
-  const resize = () => { arrange(movable, part("main")); panels.forEach((panel) => panel.fit?.()); bookmarks.fit(); refresh(); };
+  const fit = () => panels.forEach((panel) => panel.fit?.());
+  const resize = () => { arrange(movable, part("main"), fit); fit(); bookmarks.fit(); refresh(); };
   window.addEventListener("resize", resize);
   refresh();
   draw();
@@ -95,14 +96,15 @@ function start() {
 }
 
 /** Puts each card, the highest first, below the column that is the shortest with it; a column across the whole window takes none.
+ *  `fit` turns tables that are too wide for their column into lists, which are higher.
  *  In a frame that is not shown nothing has a size: cards stay where they are until it is, which is a resize. */
-function arrange(cards, main) {
+function arrange(cards, main, fit) {
   if (main.offsetWidth === 0) return;
   const byHeight = cards.map((card) => ({ card, height: card.offsetHeight })).sort((one, other) => other.height - one.height);
   cards.forEach((card) => card.remove());
   const columns = [...main.querySelectorAll(".column")].filter((column) => column.offsetWidth < 0.7 * main.offsetWidth);
   for (const { card } of byHeight) {
-    const tried = columns.map((column) => { column.append(card); return { column, height: column.offsetHeight }; });
+    const tried = columns.map((column) => { column.append(card); fit(); return { column, height: column.offsetHeight }; });
     tried.reduce((best, one) => (one.height < best.height ? one : best)).column.append(card);
   }
 }
