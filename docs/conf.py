@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 project = "bezierflow"
 author = "The bezierflow developers"
+copyright = author
 release = metadata.version("bezierflow")
 
 extensions = [
