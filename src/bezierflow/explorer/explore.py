@@ -13,7 +13,7 @@ from .page import render
 from .surface_data import surface_data, surface_footer
 
 EXACT = 0.03
-"""A set whose estimated distance from the Pareto set is below this share of its diameter everywhere is said to have every trade-off.
+"""A set is said to have every trade-off where its estimated distance from the Pareto set is below this share of its diameter.
 
 A lifted method converges to the best surface of its degree, which may be far off.
 """

@@ -111,7 +111,8 @@ def _error_text(error: ErrorEstimate | None) -> str:
         share = f"{error.rms:.2g} rms and {error.max:.2g} at most, in units of the objectives' ranges"
         return f"{share}, of the last {error.n_samples} evaluations as the surrogate predicted them"
     front = "" if error.front is None else f" ({error.front:.2g} of the objectives' ranges)"
-    text = f"{error.rms:.2g} rms, {error.max:.2g} at most{front}, at {error.n_samples} held-out points; diameter {error.diameter:.3g}"
+    where = f"at {error.n_samples} held-out points; diameter {error.diameter:.3g}"
+    text = f"{error.rms:.2g} rms, {error.max:.2g} at most{front}, {where}"
     coverage = "" if error.coverage is None else f"; {error.coverage:.1%} of them certified"
     return f"{text}{coverage}; {error.n_probes} probes elsewhere" if error.n_probes else f"{text}{coverage}"
 
