@@ -54,11 +54,11 @@ def against_points(problem: Any) -> None:
     figure = plt.figure(figsize=(11, 9))
     for row, (name, cloud) in enumerate(((f"NSGA-II: {len(X)} points", (X, F)), ("bezierflow: a surface", ()))):
         for column, (draw, space) in enumerate(((bf.plots.surface, "designs"), (bf.plots.front, "objectives"))):
-            ax: Axes3D = figure.add_axes((0.01 + 0.5 * column, 0.51 - 0.5 * row, 0.47, 0.44), projection="3d")
+            ax: Axes3D = figure.add_axes((0.03 + 0.5 * column, 0.54 - 0.5 * row, 0.46, 0.42), projection="3d")
             draw(solution, ax=ax)
             heading = f"{name} ({space}), {their_calls if cloud else calls:,} evaluations"
             figure.text(0.25 + 0.5 * column, 0.965 - 0.5 * row, heading, ha="center")
-            ax.set_box_aspect(None, zoom=1.15)
+            ax.set_box_aspect(None, zoom=1.1)
             ax.get_legend().remove()
             if cloud:
                 for drawn in (*ax.collections, *ax.lines):
