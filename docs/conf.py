@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 project = "bezierflow"
 author = "The bezierflow developers"
+copyright = author
 release = metadata.version("bezierflow")
 
 extensions = [
@@ -32,6 +33,7 @@ html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"  # fields of a class are listed once, with their text
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True

@@ -51,11 +51,14 @@ def against_points(problem: Any) -> None:
     print(f"surface: largest distance to the exact Pareto set at 2000 random t {distances.max():.1e}")
     off = np.asarray(problem.distance(X))
     print(f"NSGA-II: {len(X)} points, median distance {np.median(off):.1e}, largest {off.max():.1e}")
-    figure = plt.figure(figsize=(11, 7.6), layout="constrained")
+    figure = plt.figure(figsize=(11, 9))
     for row, (name, cloud) in enumerate(((f"NSGA-II: {len(X)} points", (X, F)), ("bezierflow: a surface", ()))):
         for column, (draw, space) in enumerate(((bf.plots.surface, "designs"), (bf.plots.front, "objectives"))):
-            ax: Axes3D = figure.add_subplot(2, 2, 2 * row + column + 1, projection="3d")
-            draw(solution, ax=ax, title=f"{name} ({space}), {their_calls if cloud else calls:,} evaluations")
+            ax: Axes3D = figure.add_axes((0.03 + 0.5 * column, 0.54 - 0.5 * row, 0.46, 0.42), projection="3d")
+            draw(solution, ax=ax)
+            heading = f"{name} ({space}), {their_calls if cloud else calls:,} evaluations"
+            figure.text(0.25 + 0.5 * column, 0.965 - 0.5 * row, heading, ha="center")
+            ax.set_box_aspect(None, zoom=1.1)
             ax.get_legend().remove()
             if cloud:
                 for drawn in (*ax.collections, *ax.lines):
@@ -125,10 +128,12 @@ def flow(problem: Any) -> None:
     solution = bf.minimize(problem, np.array([0.9, 0.9, 0.9]), method, n_iterations=FRAMES[-1], seed=0, callback=keep)
     pictures = []
     for k, surface in kept.items():
-        figure = plt.figure(figsize=(4.6, 4.0), layout="constrained")
-        ax: Axes3D = figure.add_subplot(projection="3d")
-        bf.plots.surface(surface, truth=problem.pareto_point, net=True, ax=ax, title=f"iteration {k}")
+        figure = plt.figure(figsize=(5.0, 4.0))
+        ax: Axes3D = figure.add_axes((-0.1, -0.05, 1.2, 1.15), projection="3d")
+        bf.plots.surface(surface, truth=problem.pareto_point, net=True, ax=ax)
+        figure.text(0.5, 0.94, f"iteration {k}", ha="center")
         ax.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), zlim=(-1.1, 1.1))
+        ax.set_box_aspect(None, zoom=1.2)
         ax.view_init(elev=22, azim=45)
         ax.set_axis_off()
         ax.get_legend().remove()

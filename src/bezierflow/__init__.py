@@ -45,6 +45,7 @@ _ROOMS = (
     "folders",
     "forms",
     "gaussian",
+    "interop",
     "methods",
     "metrics",
     "normal",

@@ -114,6 +114,13 @@ def test_a_doubtful_result_says_so_at_the_top(page_of, solutions):
     assert page_of(solutions[3]).locator("#caution").count() == 0
 
 
+def test_a_surface_that_is_far_off_claims_less(page_of, solutions):
+    """A lifted method converges to the best surface of its degree, however far from the set that is."""
+    error = solutions[2].error
+    coarse = dataclasses.replace(solutions[2], known_error=dataclasses.replace(error, max=error.diameter / 10))
+    assert "near the Pareto front" in page_of(coarse).locator(".subtitle").inner_text()
+
+
 def test_an_error_that_was_not_estimated_is_not_shown_as_a_number(page_of, solutions):
     unknown = dataclasses.replace(solutions[3], known_error=ErrorEstimate.unknown(1.0))
     assert "was not measured" in page_of(unknown).locator("#error").inner_text()

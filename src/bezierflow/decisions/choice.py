@@ -144,7 +144,7 @@ class Choice:
         """For a notebook: objectives, design and how sure, beside a bar with what of t each objective has."""
         rows = [("question", self.question)]
         rows += [(label, f"{value:.6g}") for label, value in zip(self.names.axis_labels, self.f, strict=True)]
-        rows += [("design", self._design()), ("t", np.array2string(self.t, precision=6))]
+        rows += [("design", self._design()), ("t", np.array2string(self.t, precision=6, suppress_small=True))]
         rows += [("had to give", str(concession)) for concession in self.gave]
         rows.append(("how sure", str(self.certainty)))
         return table(rows, alarm=bool(self.gave)) + share_bar(self.t, self.names.objectives)
@@ -153,7 +153,7 @@ class Choice:
         lines = [self.question]
         lines += [f"  {label} = {value:.6g}" for label, value in zip(self.names.objective_labels, self.f, strict=True)]
         lines.append(f"  x: {self._design()}")
-        lines.append(f"  t = {np.array2string(self.t, precision=6)}")
+        lines.append(f"  t = {np.array2string(self.t, precision=6, suppress_small=True)}")
         lines += [f"  had to give: {concession}" for concession in self.gave]
         lines.append(f"  how sure: {self.certainty}")
         return "\n".join(lines)

@@ -12,6 +12,12 @@ from .encoding import encode
 from .page import render
 from .surface_data import surface_data, surface_footer
 
+EXACT = 0.03
+"""A set is said to have every trade-off where its estimated distance from the Pareto set is below this share of its diameter.
+
+A lifted method converges to the best surface of its degree, which may be far off.
+"""
+
 
 def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -> Path:
     """Writes one self-contained HTML file: the Pareto set in a person's hands.
@@ -72,7 +78,7 @@ def _claim(solution: Solution) -> str:
         return "a doubtful answer, not the Pareto set"
     if solution.surrogate is not None:
         return "trade-offs as a surrogate predicts them"
-    if result.reason is Reason.CONVERGED and not solution.error.flags:
+    if result.reason is Reason.CONVERGED and not solution.error.flags and solution.error.relative < EXACT:
         return "every Pareto-optimal trade-off"
     return "trade-offs near the Pareto front"
 

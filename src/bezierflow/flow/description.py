@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from jaxtyping import Float
 
 from ..normal import ErrorEstimate
 from .result import Result, Stats
+from .verdict import describe
 
 LONGEST = 300
 """Characters of a message that a description shows; `solution.result` has all of it."""
@@ -22,7 +24,8 @@ NEXT = "solution.at(weights=[...]), solution.spread(20), bf.decisions.knee(solut
 NEXT_IN_DOUBT = "read all of solution.result first; bf.check(objectives, x0, bounds=...) looks for what is wrong with a problem"
 """What a person has to do with a doubtful one."""
 
-NEW_LINE = "\n"
+INDENT, LINE = 13, 96
+"""Columns of the headings, and of a whole line, in a terminal."""
 
 WIDTH, HEIGHT, MARGIN = 320, 180, 28
 """Of the picture, in pixels."""
@@ -48,8 +51,9 @@ class Description(NamedTuple):
     stats: Stats
 
     def rows(self) -> list[tuple[str, str]]:
-        """Headings and texts."""
+        """Headings and texts. What a message says about the error is left to the error's own row."""
         message = str(self.result)
+        message = message if self.error is None else message.replace(f"; {describe(self.error)}", "")
         return [
             ("result", message if len(message) <= LONGEST else message[: LONGEST - 1].rstrip() + "…"),
             ("set", self.shape),
@@ -61,7 +65,7 @@ class Description(NamedTuple):
 
     def text(self) -> str:
         """For a terminal."""
-        return "\n".join(f"{heading + ':':<13}{text.replace(NEW_LINE, NEW_LINE + 13 * ' ')}" for heading, text in self.rows())
+        return "\n".join(line for heading, text in self.rows() for line in _lines(heading, text))
 
     def html(self) -> str:
         """For a notebook: a small table beside a picture of the front; what is doubtful is red."""
@@ -78,9 +82,21 @@ class Description(NamedTuple):
 def table(rows: Sequence[tuple[str, str]], alarm: bool = False) -> str:
     """Headings and texts as an HTML table, the first row red if there is something to be alarmed about."""
     look = [' style="color:#b3141c;font-weight:600"' if alarm and not number else "" for number in range(len(rows))]
-    left = 'style="text-align:left;white-space:pre-wrap"'
-    cells = [f"<th {left}>{html.escape(heading)}</th><td {left}>{html.escape(text)}</td>" for heading, text in rows]
+    name, said = ('style="text-align:left;vertical-align:top;white-space:pre"', 'style="text-align:left;white-space:pre-wrap"')
+    cells = [f"<th {name}>{html.escape(heading)}</th><td {said}>{html.escape(text)}</td>" for heading, text in rows]
     return f"<table>{''.join(f'<tr{style}>{cell}</tr>' for style, cell in zip(look, cells, strict=True))}</table>"
+
+
+def _lines(heading: str, text: str) -> list[str]:
+    """A heading with its text beside it, broken into lines at spaces."""
+    parts = [part for line in text.splitlines() for part in _broken(line)]
+    return [f"{heading + ':' if not number else '':<{INDENT}}{part}" for number, part in enumerate(parts)]
+
+
+def _broken(line: str) -> list[str]:
+    """A line as it is where it fits, else several."""
+    room = LINE - INDENT
+    return [line] if len(line) <= room else wrap(line, room, break_long_words=False, break_on_hyphens=False)
 
 
 def _tidy(value: float, other: float) -> float:
@@ -94,7 +110,9 @@ def _error_text(error: ErrorEstimate | None) -> str:
     if error.by_objective is not None:
         share = f"{error.rms:.2g} rms and {error.max:.2g} at most, in units of the objectives' ranges"
         return f"{share}, of the last {error.n_samples} evaluations as the surrogate predicted them"
-    text = f"{error.rms:.2g} rms, {error.max:.2g} at most, over {error.n_samples} held-out points; diameter {error.diameter:.3g}"
+    front = "" if error.front is None else f" ({error.front:.2g} of the objectives' ranges)"
+    where = f"at {error.n_samples} held-out points; diameter {error.diameter:.3g}"
+    text = f"{error.rms:.2g} rms, {error.max:.2g} at most{front}, {where}"
     coverage = "" if error.coverage is None else f"; {error.coverage:.1%} of them certified"
     return f"{text}{coverage}; {error.n_probes} probes elsewhere" if error.n_probes else f"{text}{coverage}"
 

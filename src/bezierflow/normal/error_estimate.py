@@ -69,8 +69,9 @@ class ErrorEstimate:
         return "\n".join(f"{heading + ':':<11}{text}" for heading, text in self.rows())
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{html.escape(heading)}</th><td>{html.escape(text)}</td></tr>" for heading, text in self.rows())
-        return f"<table>{rows}</table>"
+        left = 'style="text-align:left"'
+        cells = [f"<th {left}>{html.escape(heading)}</th><td {left}>{html.escape(text)}</td>" for heading, text in self.rows()]
+        return f"<table>{''.join(f'<tr>{cell}</tr>' for cell in cells)}</table>"
 
     def rows(self) -> list[tuple[str, str]]:
         """Headings and texts for `print` and for notebooks."""

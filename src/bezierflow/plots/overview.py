@@ -32,10 +32,11 @@ def overview(solution: Solution, *, title: str = "") -> "Figure":
     left = figure.add_subplot(1, 2, 1, projection="3d" if n_variables == 3 else None)
     right = figure.add_subplot(1, 2, 2, projection="3d" if n_objectives == 3 else None)
     if in_space:
-        surface(solution, ax=left, title="Pareto set")
+        surface(solution, ax=left)
     else:
         draw_designs(left, solution)
-        left.set_title("Pareto set")
-    front(solution, ax=right, title="Pareto front")
-    figure.suptitle(heading(title, solution))
+    front(solution, ax=right)
+    left.set_title("Pareto set")
+    right.set_title("Pareto front")
+    figure.suptitle(heading(title, solution))  # that a result is doubtful is said once
     return figure

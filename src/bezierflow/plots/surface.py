@@ -78,4 +78,5 @@ def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
 def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
-    ax.scatter(*points.T, s=14, color=NET_COLOR, label="control points", zorder=5)
+    in_space = {"depthshade": False} if points.shape[1] == 3 else {}
+    ax.scatter(*points.T, s=14, color=NET_COLOR, label="control points", zorder=5, **in_space)

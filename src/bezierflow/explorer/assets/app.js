@@ -86,7 +86,8 @@ function start() {
   part("csv").addEventListener("click", () => download("choices.csv", "text/csv", bookmarks.toCSV()));
   part("json").addEventListener("click", () => download("choices.json", "application/json", bookmarks.toJSON()));
   const movable = ["pieces", "design", "rates"].flatMap((id) => part(id)?.closest("section") ?? []);
-  const resize = () => { arrange(movable, part("main")); panels.forEach((panel) => panel.fit?.()); bookmarks.fit(); refresh(); };
+  const fit = () => panels.forEach((panel) => panel.fit?.());
+  const resize = () => { arrange(movable, part("main"), fit); fit(); bookmarks.fit(); refresh(); };
   window.addEventListener("resize", resize);
   refresh();
   draw();
@@ -94,17 +95,30 @@ function start() {
   return { model, state, moveTo, setRange, bookmarks, BezierSimplex, multiIndices, tradeoffRates, snapToFeasible, projectToSimplex, readable };
 }
 
-/** Puts each card, the highest first, below the column that is the shortest with it; a column across the whole window takes none.
+/** Puts cards below columns so that the highest column is as low as can be; a column across the whole window takes none.
+ *  `fit` turns tables that are too wide for their column into lists, which are higher.
  *  In a frame that is not shown nothing has a size: cards stay where they are until it is, which is a resize. */
-function arrange(cards, main) {
+function arrange(cards, main, fit) {
   if (main.offsetWidth === 0) return;
-  const byHeight = cards.map((card) => ({ card, height: card.offsetHeight })).sort((one, other) => other.height - one.height);
   cards.forEach((card) => card.remove());
   const columns = [...main.querySelectorAll(".column")].filter((column) => column.offsetWidth < 0.7 * main.offsetWidth);
-  for (const { card } of byHeight) {
-    const tried = columns.map((column) => { column.append(card); return { column, height: column.offsetHeight }; });
-    tried.reduce((best, one) => (one.height < best.height ? one : best)).column.append(card);
+  const bare = columns.map((column) => column.offsetHeight);
+  const added = cards.map((card) => columns.map((column, i) => {
+    column.append(card);
+    fit();
+    const height = column.offsetHeight - bare[i];
+    card.remove();
+    return height;
+  }));
+  let best = null;
+  for (let k = 0; k < columns.length ** cards.length; k++) {
+    const places = cards.map((_, i) => Math.floor(k / columns.length ** i) % columns.length);
+    const heights = [...bare];
+    places.forEach((place, i) => { heights[place] += added[i][place]; });
+    const cost = Math.max(...heights) + 1e-5 * heights.reduce((sum, height) => sum + height ** 2, 0);  // then the most even one
+    if (best === null || cost < best.cost) best = { cost, places };
   }
+  cards.forEach((card, i) => columns[best.places[i]].append(card));
 }
 
 /** How far the answer may be from the true one, and what to be careful about. */

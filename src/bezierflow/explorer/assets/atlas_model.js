@@ -159,18 +159,21 @@ class AtlasModel extends Model {
     return `${words[piece.dimension] ?? "a part"} of ${piece.face ? "the front" : "its own"}`;
   }
 
-  /** A piece in a few words: what it is, what is active on it, and where it lies if others are alike. */
+  /** A piece in a few words: what it is, where it lies if others are alike, and what is active on it. */
   titleOf(number) {
     const piece = this.pieces[number], alike = (other) => ["dimension", "side", "constraints"].every((key) => String(other[key]) === String(piece[key]));
     const kind = ["Point", "Curve", "Surface", "Solid"][piece.dimension] ?? `Part of dimension ${piece.dimension}`;
     const words = [this.describeActive(piece.side, piece.constraints)].filter(Boolean);
-    if (this.pieces.filter((other) => !other.face && alike(other)).length > 1) {
+    if (this.lifted || this.pieces.filter((other) => !other.face && alike(other)).length > 1) {
       const values = piece.places.map((a) => this.values(a)[0]);
       const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => readable(value, 3, this.scale[0]));
-      words.push(`${this.objectives[0].name} ${low} to ${high}`);
+      words.unshift(`${this.objectives[0].name} ${low} to ${high}`);
     }
     return `${kind}: ${words.join(", ") || "no bound active"}`;
   }
+
+  /** Whether kinks became variables; then most inequalities belong to kinks, and tell a person little. */
+  get lifted() { return this.units.lower.length > this.variables.length; }
 
   /** Variables at their bounds and active constraints; empty if there are none. */
   describeActive(side, constraints) {
@@ -179,8 +182,7 @@ class AtlasModel extends Model {
       return names.length ? [`${listed(names)} at ${names.length > 1 ? "their" : "its"} ${word} bound${names.length > 1 ? "s" : ""}`] : [];
     });
     const rows = constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []));
-    const lifted = this.units.lower.length > this.variables.length;  // then most inequalities belong to kinks
-    return listed([...bounds, ...(lifted && rows.length ? [`${rows.length} conditions of kinks and constraints`] : rows)]);
+    return listed([...bounds, ...(this.lifted && rows.length ? [`${rows.length} condition${rows.length === 1 ? "" : "s"} of kinks and constraints`] : rows)]);
   }
 
   /** −1 for a variable at its lower bound, 1 at its upper, 0 between them. */
