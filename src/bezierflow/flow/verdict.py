@@ -6,6 +6,7 @@ import numpy as np
 from ..bezier import BezierSimplex
 from ..evaluation import JaxEvaluator, Objectives
 from ..normal import ErrorEstimate, Flag, by_cause
+from ..precision import double_precision
 from ..problems import Names, decode
 from .raveling import Raveled
 from .result import Reason, Result
@@ -73,9 +74,10 @@ def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
     """Why no error estimate is made unasked; empty where it is affordable and JAX can form the Hessians it takes."""
     if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
         return f"the Hessians of {surface.n_variables} variables are too large"
-    x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)
     try:
-        jax.eval_shape(jax.jacfwd(jax.jacrev(lambda x: objectives(x))), x)
+        with double_precision():
+            x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)
+            jax.eval_shape(jax.jacfwd(jax.jacrev(lambda x: objectives(x))), x)
     except (TypeError, ValueError, NotImplementedError) as error:
         return f"the objectives have no Hessians ({type(error).__name__})"
     return ""

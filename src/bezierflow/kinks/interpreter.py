@@ -17,6 +17,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from ..precision import double_precision
 from .effects import CALLS, effective, felt, inner_jaxprs, is_constant_nonnegative, is_nonnegative
 
 CONSTANT, SMOOTH, KINKED = 0, 1, 2
@@ -238,7 +239,8 @@ def count_kinks(objectives: Callable[[Array], Array], n_variables: int) -> list[
         sizes.append(Size(n_parts, n, kinks.is_norm))
         return kinks.values
 
-    jax.eval_shape(lambda x: evaluate(objectives, x, visit), jax.ShapeDtypeStruct((n_variables,), np.float64))
+    with double_precision():
+        jax.eval_shape(lambda x: evaluate(objectives, x, visit), jax.ShapeDtypeStruct((n_variables,), np.float64))
     return sizes
 
 

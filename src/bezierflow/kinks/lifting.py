@@ -287,7 +287,8 @@ def _falling(slopes: Float[np.ndarray, "n n_outputs n_kinks"]) -> Bool[np.ndarra
 def _check_slopes(lifted: Lifted, slopes: Float[np.ndarray, "n n_outputs n_auxiliary"]) -> None:
     """Raises unless the objectives, and all arms, are nondecreasing in each u."""
     if _falling(slopes).any():
-        M = jax.eval_shape(lifted.objectives, jax.ShapeDtypeStruct((lifted.n_variables,), np.float64)).shape[0]
+        with double_precision():
+            M = jax.eval_shape(lifted.objectives, jax.ShapeDtypeStruct((lifted.n_variables,), np.float64)).shape[0]
         wrong = [m for m in range(M) if _falling(slopes[:, m : m + 1]).any()]
         who = f"objective {wrong[0] + 1}" if wrong else "another kink"
         raise CannotLiftError(
