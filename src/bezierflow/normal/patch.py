@@ -221,9 +221,7 @@ def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
 
 
 def _with_tangents(survey: AbstractSurvey, cloud: Cloud, control_points: np.ndarray, degree: int) -> Cloud:
-    """The cloud with the tangents of this surface at its feet, where looks gave it those of earlier surfaces."""
-    if not survey.has_own_tangents:
-        return cloud
+    """The cloud with the tangents of this surface at its feet, instead of those of earlier surfaces that looks gave it."""
     return replace(cloud, tangents=face_tangents(control_points, cloud.t, degree, survey.n_tangents))
 
 
@@ -241,7 +239,8 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: AbstractSurvey) -> Patc
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
-        cloud = _with_tangents(survey, cloud, points, degree)
+        if survey.has_own_tangents or patch.error < rounds.near:
+            cloud = _with_tangents(survey, cloud, points, degree)
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, schedule)
         points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
