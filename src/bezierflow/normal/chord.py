@@ -53,9 +53,9 @@ def settle_own(
 ) -> tuple[Linearization, Float[np.ndarray, " n"]]:
     """Linearizations with Hessians computed at `start`, and by how much each may miss the set.
 
-    The usual assumption is checked where it would end the matter, and a point is not to be followed in any case: by the chord's
-    second step, the length |y₂| by which x + y₁ misses the set. Where that is more than was assumed the chord is taken as it is; where
-    the chord is rejected, x + y₁ is kept with a miss of |y₂|. Elsewhere the miss is not a number: it follows from the displacement.
+    The usual assumption is checked where it would be believed: by the chord's second step, whose length |y₂| is what x + y₁
+    misses the set by. Where that is more than was assumed, the chord is taken as it is; where the chord is rejected, x + y₁ is
+    kept with a miss of |y₂|. Elsewhere the miss is not a number: it follows from the displacement as usual.
     """
     length = np.linalg.norm(first.displacement, axis=1)
     assumed = assumed_miss(survey, start.points, length)
