@@ -111,7 +111,8 @@ def digits_objectives() -> tuple[object, int]:
 def digits(paths: list[str], kept: Path) -> None:
     """The same call by these paths, and how far their surfaces are apart at fresh t.
 
-    In the default degree, 12, edges of the set are missed by 1.5e-4. Surfaces are kept in a folder, so that the paths may be run apart from each other.
+    In the default degree, 12, edges of the set are missed by 1.5e-4. Surfaces are kept in a folder, so that the
+    paths may be run apart from each other.
     """
     objectives, n_variables = digits_objectives()
     kept.mkdir(parents=True, exist_ok=True)
