@@ -46,9 +46,7 @@ def test_a_chord_with_a_wrong_hessian_is_rejected_and_a_hessian_computed():
     assert not follow_chord(survey, start, first, t > 0).accepted.any()
     _, settled, miss = settle_chords(survey, start, first, t > 0)
     np.testing.assert_allclose(np.linalg.norm(settled.displacement, axis=1), problem.distance(x), rtol=0.05)
-    near = ~np.isnan(miss)  # elsewhere points are followed in any case
-    after = problem.distance(x + settled.displacement)
-    assert (after[near] <= 3 * miss[near]).all()
+    assert np.isnan(miss).all()
 
 
 def test_a_displacement_that_misses_by_more_than_assumed_says_so():

@@ -90,7 +90,9 @@ def settle_chords(
         assert start.hessians is not None
         assert own.hessians is not None
         start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
-        again, left = settle_own(survey, own, survey.linearize(own, faces[rejected], support), faces[rejected], support)
+        again, left = survey.linearize(own, faces[rejected], support), np.full(len(rejected), np.nan)
+        if survey.measures:
+            again, left = settle_own(survey, own, again, faces[rejected], support)
         settled = Linearization(
             *[replace_rows(np.asarray(old), rejected, np.asarray(new)) for old, new in zip(settled, again, strict=True)]
         )

@@ -223,9 +223,9 @@ def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
 def _with_tangents(survey: AbstractSurvey, patch: Patch, cloud: Cloud, control_points: np.ndarray, degree: int) -> Cloud:
     """The cloud with the tangents of this surface at its feet, instead of those of earlier surfaces that looks gave it.
 
-    Far from the set those of Hessians, where there are any, are better.
+    Far from the set those of Hessians, where there are any, are better; and with few variables everywhere.
     """
-    if not survey.has_own_tangents and patch.error >= survey.schedule.rounds.near:
+    if not survey.has_own_tangents and not (survey.measures and patch.error < survey.schedule.rounds.near):
         return cloud
     return replace(cloud, tangents=face_tangents(control_points, cloud.t, degree, survey.n_tangents))
 
