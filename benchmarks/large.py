@@ -109,15 +109,16 @@ def digits_objectives() -> tuple[object, int]:
 
 
 def digits(paths: list[str], kept: Path) -> None:
-    """The same call by these paths, in the default degree, and how far their surfaces are apart at fresh t.
+    """The same call by these paths, and how far their surfaces are apart at fresh t.
 
-    Surfaces are kept in a folder, so that the paths may be run apart from each other.
+    In the default degree, 12, edges of the set are missed by 1.5e-4. Surfaces are kept in a folder, so that the
+    paths may be run apart from each other.
     """
     objectives, n_variables = digits_objectives()
     kept.mkdir(parents=True, exist_ok=True)
     for path in paths:
         processor = time.process_time()
-        solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-4, hessian=path))
+        solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-4, hessian=path, max_degree=16))
         cells = ("digits", n_variables, path, 1e-4, f"{solution.stats.seconds:.1f}", "", f"{time.process_time() - processor:.1f}", "",  # noqa: E501
                  solution.degree, f"{solution.error.relative:.1e}", "", "", f"{solution.gradient_equivalents / M:.0f}",
                  solution.result.reason.value)  # fmt: skip
@@ -150,7 +151,8 @@ def threshold(sizes: list[int]) -> None:
         both = [measure(L, path, 1e-6, "threshold") for path in ("dense", "free")]
         for row in both:
             append(row)
-        cells = [f"{row['cpu_seconds']} s, {max(float(str(row['to_set'])), float(str(row['from_set']))):.1e}" for row in both]
+        errors = [max(float(str(row["to_set"])), float(str(row["from_set"]))) for row in both]
+        cells = [f"{row['first_seconds']} | {row['cpu_seconds']} | {error:.1e}" for row, error in zip(both, errors, strict=True)]
         lines.append(f"| {L} | {' | '.join(cells)} |")
     print("\n".join(lines))
 
@@ -163,7 +165,7 @@ def plot() -> None:
         rows = [row for row in csv.DictReader(file) if (row["path"], float(row["tol"])) == ("free", LOOSE)]
     own = {int(row["L"]): row for row in rows}
     sizes = np.array(sorted(own))
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")
     names = {"cpu_seconds": "processor seconds, compiled", "gradient_equivalents": "gradient-equivalents for each objective"}
     for ax, (column, label) in zip(axes, names.items(), strict=True):
         cost = np.array([float(own[L][column]) for L in sizes])
@@ -176,7 +178,7 @@ def plot() -> None:
         else:
             ax.set_ylim(100, 10_000)
         ax.set(xlabel="variables L", ylabel=label)
-        ax.legend(loc="upper left")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
     figure.suptitle("Three banded quadratics, condition 10")
     figure.savefig(PICTURE, dpi=110)
 

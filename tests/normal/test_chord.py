@@ -4,7 +4,7 @@ import pytest
 import bezierflow as bf
 from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey, estimate_error
-from bezierflow.normal.chord import follow_chord, settle_chords
+from bezierflow.normal.chord import follow_chord, settle_chords, settle_own
 from bezierflow.normal.lending import KnownHessians
 from bezierflow.problems import ScaledMED, SkewMMD
 
@@ -46,6 +46,21 @@ def test_a_chord_with_a_wrong_hessian_is_rejected_and_a_hessian_computed():
     assert not follow_chord(survey, start, first, t > 0).accepted.any()
     _, settled, miss = settle_chords(survey, start, first, t > 0)
     np.testing.assert_allclose(np.linalg.norm(settled.displacement, axis=1), problem.distance(x), rtol=0.05)
+    assert np.isnan(miss).all()
+
+
+def test_a_displacement_that_misses_by_more_than_assumed_says_so():
+    """A Hessian three times too stiff leaves two thirds of the way; the usual assumption, |y|²/ℓ, is a thousandth of it."""
+    problem = ScaledMED()
+    t, x, _ = near_the_set(problem, 20, 1e-4)
+    survey = survey_of(problem, problem.pareto_point(np.eye(3)))
+    start = survey.evaluator.hessians(x)
+    start.hessians[:] *= 3
+    _, miss = settle_own(survey, start, survey.linearize(start, t > 0), t > 0)
+    np.testing.assert_allclose(miss, 2 / 9 * problem.distance(x), rtol=0.2)
+    right = survey.evaluator.hessians(x)
+    settled, miss = settle_own(survey, right, survey.linearize(right, t > 0), t > 0)
+    assert (problem.distance(x + settled.displacement) < 1e-2 * problem.distance(x)).all()
     assert np.isnan(miss).all()
 
 

@@ -74,10 +74,18 @@ def observe(
     y = np.asarray(linearization.displacement)
     length = np.linalg.norm(y, axis=1)
     capped = y * np.minimum(1, look.longest * diameter / np.maximum(length, 1e-300))[:, None]
-    to_corner = np.linalg.norm(x[:, None, :] - survey.corners[None], axis=2).min(axis=1, initial=np.inf)
-    usual = np.where(length > 0, length**2 / np.maximum(np.minimum(look.straight * diameter, to_corner), 1e-300), 0.0)
+    usual = assumed_miss(survey, x, length)
     miss = usual if miss is None else np.where(np.isnan(miss), usual, miss)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
     miss = np.where(linearization.minimal, miss, np.maximum(miss, look.longest * diameter))
     cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(linearization.tangents), miss)
     return cloud.take(np.asarray(linearization.valid))
+
+
+def assumed_miss(
+    survey: AbstractSurvey, x: Float[np.ndarray, "n n_variables"], length: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, " n"]:
+    """By how much displacements of these lengths usually miss the set: |y|²/ℓ, with ℓ as in `LookSchedule.straight`."""
+    to_corner = np.linalg.norm(x[:, None, :] - survey.corners[None], axis=2).min(axis=1, initial=np.inf)
+    straight = np.minimum(survey.schedule.look.straight * survey.diameter, to_corner)
+    return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)

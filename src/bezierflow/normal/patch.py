@@ -220,9 +220,12 @@ def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
     return rounds.near <= patch.error < rounds.gain * patch.errors[-1]
 
 
-def _with_tangents(survey: AbstractSurvey, cloud: Cloud, control_points: np.ndarray, degree: int) -> Cloud:
-    """The cloud with the tangents of this surface at its feet, where looks gave it those of earlier surfaces."""
-    if not survey.has_own_tangents:
+def _with_tangents(survey: AbstractSurvey, patch: Patch, cloud: Cloud, control_points: np.ndarray, degree: int) -> Cloud:
+    """The cloud with the tangents of this surface at its feet, instead of those of earlier surfaces that looks gave it.
+
+    Far from the set those of Hessians, where there are any, are better; and with few variables everywhere.
+    """
+    if not survey.has_own_tangents and not (survey.measures and patch.error < survey.schedule.rounds.near):
         return cloud
     return replace(cloud, tangents=face_tangents(control_points, cloud.t, degree, survey.n_tangents))
 
@@ -241,7 +244,7 @@ def _refit(patch: Patch, seen: Seen, goal: Goal, survey: AbstractSurvey) -> Patc
     explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
     while True:
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
-        cloud = _with_tangents(survey, cloud, points, degree)
+        cloud = _with_tangents(survey, patch, cloud, points, degree)
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, schedule)
         points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:

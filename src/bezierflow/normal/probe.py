@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..evaluation import Derivatives
-from .chord import ROUNDING, settle_chords
+from .chord import ROUNDING, settle_chords, settle_own
 from .cloud import Cloud, empty_cloud, observe
 from .displacement import CRITICAL, Linearization
 from .survey import AbstractSurvey, Survey
@@ -78,6 +78,8 @@ def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.nda
     """With curvature of its own at every x. Points that may miss the set by much of their displacement are to be followed."""
     see = survey.follow if follow else survey.see
     derivatives, linearization, miss = see(x, t > 0, tangents)
+    if isinstance(survey, Survey) and survey.measures:
+        linearization, miss = settle_own(survey, derivatives, linearization, t > 0)
     cloud = observe(survey, t, x, linearization, miss)
     length = np.linalg.norm(linearization.displacement[linearization.valid], axis=1)
     return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))

@@ -71,6 +71,11 @@ class AbstractSurvey(abc.ABC):
         """The dimension of the set where all objectives take part."""
 
     @property
+    def measures(self) -> bool:
+        """Whether variables are so many that gradients cost little beside Hessians (see `LookSchedule.measured_from`)."""
+        return self.corners.shape[1] >= self.schedule.look.measured_from
+
+    @property
     @abc.abstractmethod
     def left(self) -> float:
         """How many points may still be evaluated."""
