@@ -91,6 +91,24 @@ def test_the_group_lasso_path_enters_group_by_group():
     assert np.abs(answer[one == 0]).max() < 1e-7
 
 
+def test_a_norm_that_is_0_between_the_minimizers_only():
+    """A customer on the way from one site to another keeps the path for a while, where no objective is least."""
+    customer, sites = np.array([1.0, 0.2]), np.array([[0.0, 0.0], [2.0, 0.3]])
+
+    def distances_and_detour(x):
+        return jnp.sum((x - sites) ** 2, axis=1) + jnp.stack([0.5 * jnp.linalg.norm(x - customer), 0.0])
+
+    solution = bf.minimize(distances_and_detour, np.full(2, 0.1), bounds=(np.full(2, -3.0), np.full(2, 3.0)), tol=1e-4)
+    assert solution.result.reason is Reason.CONVERGED
+    assert "1 kink of the objectives was lifted" in solution.result.message
+    w = held_out(2, 100)[:, :2]
+    away = w @ sites - customer
+    size = np.linalg.norm(away, axis=1, keepdims=True)
+    x = customer + away * np.maximum(1 - w[:, :1] / 4 / size, 0)
+    assert (x == customer).all(axis=1).any()
+    assert distances(solution, x).max() < 1e-4
+
+
 def proximal_gradient(w):
     """The minimizers of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4|), one for each row of weights."""
     H, g, x = A.T @ A, A.T @ b, np.zeros((len(w), 4))
