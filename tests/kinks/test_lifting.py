@@ -122,9 +122,7 @@ CORNERS = np.array([[0.0, 0.0, 0.0], [2.0, 0.3, 0.1], [0.7, 1.8, -0.2]])
 """Distances to them have their triangle for a Pareto set."""
 
 
-@pytest.mark.parametrize(
-    ("tip", "inside"), [([0.9, 0.7, 0.0], True), ([0.9, 0.7, 0.05], True), ([0.9, 0.7, 2.5], False), ([2.5, 2.5, 0.0], False)]
-)
+@pytest.mark.parametrize(("tip", "inside"), [([0.9, 0.7, 0.05], True), ([0.9, 0.7, 2.5], False), ([2.5, 2.5, 0.0], False)])
 def test_a_norm_is_lifted_where_its_tip_may_be_on_the_set(tip, inside):
     def objectives(x):
         return jnp.sum((x - CORNERS) ** 2, axis=1) + 0.5 * jnp.linalg.norm(x - np.array(tip))
