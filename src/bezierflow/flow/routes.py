@@ -22,6 +22,7 @@ from .causes import explain_start, find_cause
 from .checkpoint import Checkpoint
 from .continuing import Paused
 from .contract import AbstractFlow, Run, corners, total
+from .dimension import describe_thinness
 from .drive import Callback, Iteration, drive
 from .kinked import Kinked, lift_problem
 from .lift import Flow
@@ -142,6 +143,8 @@ class Routes:
         ended = self.answer_or_last()
         if self.problem.start.n_objectives == 1:
             ended = ended.of_one_objective()
+        if self.form_is_open and ended.result.success and isinstance(ended.surface, BezierSimplex):
+            ended = ended.noted(describe_thinness(ended.surface))
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
         if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
             return ended
