@@ -1,14 +1,17 @@
 """Questions to an atlas: answers against a dense sample of a set that is known in closed form."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 import bezierflow as bf
 from bezierflow.decisions import best, compromise, keep, knee, locate, locate_front, nearest, polish, ranges, rates, robust, zoom
 from bezierflow.precision import double_precision
-from clipped_means import atlas_in_the_box, clipped_means, distances
+from clipped_means import CENTERS, atlas_in_the_box, clipped_means, distances
 
 
 @pytest.fixture(scope="module")
@@ -95,5 +98,28 @@ def test_files_answer_too(solution, tmp_path):
 def test_what_an_atlas_cannot_is_said(solution):
     with pytest.raises(TypeError, match="one simplex"):
         zoom(solution, np.eye(3))
-    with pytest.raises(TypeError, match="atlas"):
-        polish(solution, knee(solution))
+    with pytest.raises(TypeError, match="method must be left open"):
+        polish(solution, knee(solution), bf.GradientDescent(0.1))
+
+
+def off_the_set(x):
+    """How far x is from a minimizer of some weighted sum in the box: the least sum of slopes along free variables."""
+    free = (x > 0) & (x < 1)
+    slopes = 2 * (x - CENTERS)[:, free].T
+    return nnls(np.vstack([slopes, np.ones(3)]), np.append(np.zeros(free.sum()), 1.0))[1]
+
+
+def test_polish_moves_a_choice_onto_the_set_within_the_bounds(solution):
+    choice = compromise(solution, [1.0, 1.2, 0.9])
+    moved = replace(choice, x=np.clip(choice.x + 1e-3 * np.array([1.0, -2.0, 1.0]), 0, 1))
+    moved = replace(moved, f=np.asarray(distances(moved.x)))
+    assert off_the_set(moved.x) > 1e-5
+    for one in (choice, moved):
+        polished = polish(solution, one)
+        assert off_the_set(polished.x) < 1e-10
+        assert (polished.x >= 0).all()
+        assert (polished.x <= 1).all()
+        np.testing.assert_allclose(polished.x, one.x, atol=1e-2)
+        np.testing.assert_allclose(polished.f, distances(polished.x), rtol=1e-6)
+    assert (polish(solution, moved).f < moved.f + 1e-6).all(), "what is off the set is dominated by the point above"
+    assert "polished by Newton" in polished.question

@@ -74,32 +74,39 @@ def test_the_lasso_path(lasso):
         np.testing.assert_allclose(lasso.at(weights=w[:2]), coordinate_descent(A, w), atol=1e-5)
 
 
-def test_the_group_lasso_path_enters_group_by_group():
-    def fit_and_groups(x):
-        return jnp.stack([0.5 * jnp.sum((A @ x - b) ** 2), jnp.linalg.norm(x[:2]) + jnp.linalg.norm(x[2:])])
+def test_groups_that_are_0_at_the_end_of_the_path_and_between_its_ends():
+    """The second group has a prior: it leaves 0 at neither end, and passes it on the way from its fit to its prior."""
 
-    solution = bf.minimize(fit_and_groups, np.zeros(4))
+    def fit_and_groups(x):
+        groups = jnp.linalg.norm(x[:2]) + jnp.linalg.norm(x[2:])
+        return jnp.stack([0.5 * jnp.sum((A @ x - b) ** 2), groups + 0.75 * jnp.sum((x[2:] - PRIOR) ** 2)])
+
+    solution = bf.minimize(fit_and_groups, np.full(4, 0.1))
     assert solution.result.reason is Reason.CONVERGED
     assert "2 kinks of the objectives were lifted" in solution.result.message
     x = proximal_gradient(held_out(2, 50))
-    n_groups = (np.abs(x.reshape(-1, 2, 2)).max(axis=2) > 0).sum(axis=1)
-    assert {1, 2} <= set(n_groups)
+    groups = np.abs(x.reshape(-1, 2, 2)).max(axis=2) > 0
+    assert {(False, True), (True, False), (True, True)} == set(map(tuple, groups))
     assert distances(solution, x).max() < 1e-6
-    one = x[n_groups == 1][0]
+    one = x[~groups[:, 1]][0]
     answer = solution.pareto_set(solution.pareto_set.chart(values(fit_and_groups, one[None])))[0]
     np.testing.assert_allclose(answer, one, atol=1e-5)
     assert np.abs(answer[one == 0]).max() < 1e-7
 
 
+PRIOR = np.array([0.0, -0.9])
+
+
 def proximal_gradient(w):
-    """The minimizers of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4|), one for each row of weights."""
+    """The minimizers of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4| + 3|x_3:4 − PRIOR|²/4), one for each row of weights."""
     H, g, x = A.T @ A, A.T @ b, np.zeros((len(w), 4))
-    step = 1 / np.linalg.eigvalsh(H)[-1]
-    shrinks = step * (w[:, 1] / w[:, 0])[:, None, None]
+    ratio = (w[:, 1] / w[:, 0])[:, None]
+    step = 1 / (np.linalg.eigvalsh(H)[-1] + 1.5 * ratio)
     for _ in range(100_000):
-        y = (x - step * (x @ H - g)).reshape(-1, 2, 2)
+        pull = 1.5 * ratio * np.concatenate([0 * x[:, :2], x[:, 2:] - PRIOR], axis=1)
+        y = (x - step * (x @ H - g + pull)).reshape(-1, 2, 2)
         size = np.linalg.norm(y, axis=2, keepdims=True)
-        before, x = x, (y * np.maximum(1 - shrinks / size, 0)).reshape(-1, 4)
+        before, x = x, (y * np.maximum(1 - (step * ratio)[..., None] / size, 0)).reshape(-1, 4)
         if np.abs(x - before).max() < 1e-15:
             return x
     raise AssertionError("proximal gradient did not converge")

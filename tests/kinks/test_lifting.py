@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.kinks import CannotLiftError, find_kinks, lift_kinks
+from bezierflow.kinks import CannotLiftError, Places, find_kinks, lift_kinks
 from bezierflow.precision import double_precision
 
 A = np.random.default_rng(0).normal(size=(6, 3))
@@ -15,6 +15,10 @@ BOX = (np.full(3, -3.0), np.full(3, 3.0))
 
 def misfit(x):
     return jnp.sum((A @ x - b) ** 2)
+
+
+def places(x):
+    return Places(x, np.ones(len(x), dtype=bool))
 
 
 def pinball(x):
@@ -49,7 +53,7 @@ SMOOTH = {
 HOPELESS = {
     "objective 2 falls": lambda x: jnp.stack([misfit(x), -jnp.sum(jnp.abs(x))]),
     "another kink falls": lambda x: jnp.stack([misfit(x), jnp.abs(jnp.abs(x[0]) - 1)]),
-    "of norm": lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x)]),
+    "of norm": lambda x: jnp.stack([misfit(x), jnp.sqrt(x @ (A.T @ A) @ x)]),
     "of scan": lambda x: jnp.stack([misfit(x), jax.lax.fori_loop(0, 3, lambda i, s: s + jnp.abs(x[i]), 0.0)]),
     "of sort": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.sort(x)[-2:])]),
     "at most 100": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.abs(jnp.arange(101.0) * x[0] - x[1]))]),
@@ -93,7 +97,7 @@ NORMS = {
 
 @pytest.mark.parametrize(("objectives", "sizes"), NORMS.values(), ids=NORMS)
 def test_a_norm_is_lifted_with_a_direction_that_is_its_multipliers_at_the_tip(objectives, sizes):
-    lifted = lift_kinks(objectives, BOX, places=np.zeros((1, 3))).lifted
+    lifted = lift_kinks(objectives, BOX, places=places(np.zeros((1, 3)))).lifted
     assert [norm.n_terms for norm in lifted.plan.norms] == sizes
     lower, upper = lifted.plan.limits
     x = np.random.default_rng(1).normal(size=(40, 3))
@@ -114,9 +118,27 @@ def test_a_norm_is_lifted_with_a_direction_that_is_its_multipliers_at_the_tip(ob
     assert np.isfinite(slopes).all()
 
 
-def test_norms_that_are_nowhere_0_stay():
-    with pytest.raises(CannotLiftError, match="of norm"):
-        lift_kinks(lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x)]), BOX, places=np.ones((1, 3)))
+CORNERS = np.array([[0.0, 0.0, 0.0], [2.0, 0.3, 0.1], [0.7, 1.8, -0.2]])
+"""Distances to them have their triangle for a Pareto set."""
+
+
+@pytest.mark.parametrize(("tip", "inside"), [([0.9, 0.7, 0.05], True), ([0.9, 0.7, 2.5], False), ([2.5, 2.5, 0.0], False)])
+def test_a_norm_is_lifted_where_its_tip_may_be_on_the_set(tip, inside):
+    def objectives(x):
+        return jnp.sum((x - CORNERS) ** 2, axis=1) + 0.5 * jnp.linalg.norm(x - np.array(tip))
+
+    w = np.random.default_rng(0).dirichlet(np.ones(3), 500)
+    lifting = lift_kinks(objectives, BOX, places=places(w @ CORNERS))
+    assert (lifting is not None) == inside
+
+
+def test_a_norm_is_lifted_where_a_part_of_the_plane_of_its_tip_is_on_the_set():
+    def objectives(x, shift):
+        return jnp.sum((x - CORNERS) ** 2, axis=1) + 0.5 * jnp.linalg.norm(x[1:] - shift)
+
+    w = np.random.default_rng(0).dirichlet(np.ones(3), 500)
+    for shift, inside in ((np.array([0.8, 0.0]), True), (np.array([0.8, 2.0]), False)):
+        assert (lift_kinks(lambda x, s=shift: objectives(x, s), BOX, places=places(w @ CORNERS)) is not None) == inside
 
 
 @pytest.mark.parametrize("objectives", SMOOTH.values(), ids=SMOOTH)

@@ -7,6 +7,7 @@ from .building import AtlasState, Settings, Survey, advance, begin, survey
 from .measuring import AtlasError, measure
 from .patches import Label, Patch
 from .pieces import Piece
+from .polishing import settle
 from .search import NOTHING_YET
 from .walking import Lowest, Walk, lowest_total, nearest_design, nearest_values
 
@@ -35,5 +36,6 @@ __all__ = [
     "nearest_design",
     "nearest_values",
     "restore_atlas",
+    "settle",
     "survey",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from ..compilation import program
-from ..flow import Solution
+from ..flow import Solution, settle_on_atlas
 from ..methods import AbstractMethod, Newton
 from ..precision import double_precision
 from ..problems import encode
@@ -45,20 +45,21 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
     """The choice after a single-objective method has run from it on the true problem, off the surface if need be.
 
     Where the surface is not exactly on the Pareto set, this steps onto the set right beside the choice. Bounds that held with
-    nothing to spare may be broken by as much as the surface was wrong.
+    nothing to spare may be broken by as much as the surface was wrong. A choice on an atlas goes to the Pareto point above its
+    place on the chart, by Newton's method on what is active there, up to rounding; bounds and constraints of the run hold.
 
     Args:
         solution: the solution the choice is from, with its objectives.
         choice: the answer to a question.
-        method: the single-objective method; Newton's if not given.
-        n_iterations: how many steps it makes.
+        method: the single-objective method; Newton's if not given. An atlas takes no other.
+        n_iterations: how many steps it makes; on an atlas as many as it takes.
     """
+    if isinstance(view_of(solution), AtlasView):
+        return _polish_on_atlas(solution, choice, method)
     method = Newton() if method is None else method
     if not isinstance(method, AbstractMethod):
         raise TypeError(f"method must be a single-objective method such as Newton(), got {method!r}")
     view, objectives, signs = view_of(solution), solution.flat_objectives, solution.names.signs
-    if isinstance(view, AtlasView):
-        raise TypeError("polish moves a choice off one surface, without bounds; the error of this atlas is solution.error.front")
     normal = np.maximum(rates(solution, choice.t).weights * view.scale, 0.0)
     with double_precision():
         start = jnp.asarray(encode(np.asarray(solution.raveling.ravel(choice.x), dtype=float), solution.names.transforms))
@@ -71,6 +72,21 @@ def polish(solution: Solution, choice: Choice, method: AbstractMethod | None = N
         f, moved = np.asarray(objectives(end)), float(jnp.linalg.norm(end - start))
     question = f"{choice.question}, polished by {type(method).__name__} (x moved by {moved:.2g})"
     return replace(choice, question=question, x=solution.seen(solution.raveling.unravel(np.asarray(end))), f=signs * f)
+
+
+def _polish_on_atlas(solution: Solution, choice: Choice, method: AbstractMethod | None) -> Choice:
+    """The choice at the Pareto point next to it; the choice itself where a search from there ends at none."""
+    if not isinstance(method, Newton | None):
+        raise TypeError(f"method must be left open for an atlas, where Newton's method polishes within bounds, got {method!r}")
+    with double_precision():
+        start = encode(np.asarray(solution.raveling.ravel(choice.x), dtype=float), solution.names.transforms)
+        end = settle_on_atlas(solution, start)
+        if end is None:
+            return choice
+        f = np.asarray(solution.flat_objectives(jnp.asarray(end)))
+    question = f"{choice.question}, polished by Newton (x moved by {np.linalg.norm(end - start):.2g})"
+    x = solution.seen(solution.raveling.unravel(end))
+    return replace(choice, question=question, x=x, f=solution.names.signs * f)
 
 
 @program

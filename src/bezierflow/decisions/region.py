@@ -71,7 +71,9 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
     n_objectives = solution.n_objectives
     if not isinstance(surface, BezierSimplex):
         raise TypeError(
-            "zoom takes a part of one simplex, and this Pareto set is an atlas; keep(solution, subject_to) takes a part of it"
+            "zoom takes a part of one simplex, and this Pareto set is an atlas. keep(solution, subject_to) takes a part for "
+            "questions; for a finer atlas of the part where f_m <= high, minimize with constraints=[lambda x: f(x)[m] - high]: "
+            "its set is that part"
         )
     if vertices.shape != (n_objectives, n_objectives):
         raise ValueError(f"vertices must be {n_objectives} points of the simplex, one a row, got shape {vertices.shape}")

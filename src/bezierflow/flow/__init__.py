@@ -20,6 +20,7 @@ from .raveling import Raveled, Raveling
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .result import Reason, Result, Stats
 from .searching import SearchMethod, Task
+from .settling import settle_on_atlas
 from .solution import Origin, Solution, load
 from .solver_side import Chosen, Transforms, box_on_solver_side, read_names
 from .spread import Points
@@ -75,6 +76,7 @@ __all__ = [
     "read_arguments",
     "read_names",
     "settle_arguments",
+    "settle_on_atlas",
     "share_bar",
     "table",
     "versions",

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from ..bezier import BezierSimplex
 from ..evaluation import BudgetSpentError, JaxEvaluator, Objectives
 from ..feasible import Constraint, FeasibleSet, feasible_set
-from ..kinks import KinkRows, Lifted, Lifting, find_kinks, has_norms, lift_kinks, with_slopes
+from ..kinks import KinkRows, Lifted, Lifting, Places, find_kinks, has_norms, lift_kinks, with_slopes
 from ..methods import Evaluations
 from .bounded import search_box
 
@@ -54,9 +54,16 @@ class OfX(eqx.Module):
 
 
 def lift_problem(
-    flat: Objectives, start: BezierSimplex, feasible: FeasibleSet | None, budget: int | None = None
+    flat: Objectives,
+    start: BezierSimplex,
+    feasible: FeasibleSet | None,
+    budget: int | None = None,
+    found: Float[np.ndarray, "n n_variables"] | None = None,
 ) -> Kinked | None:
-    """The problem with its kinks lifted; None where there are none. Raises `CannotLiftError` where they cannot be."""
+    """The problem with its kinks lifted; None where there are none. Raises `CannotLiftError` where they cannot be.
+
+    A norm is lifted where it may be 0 on the set, held against the start, minimizers, and designs that were found before.
+    """
     feasible = feasible or feasible_set(None, None, start.n_variables)
     if find_kinks(flat, start.n_variables) == 0:
         return None
@@ -65,7 +72,8 @@ def lift_problem(
     if not feasible.has_finite_box or has_norms(flat, start.n_variables):
         known = np.concatenate([known, minimizers(evaluator, start, feasible)])
     box = settled_box(known, start, feasible)
-    lifting = lift_kinks(flat, box, feasible.has_finite_box, known)
+    places = known if found is None else np.concatenate([known, found])
+    lifting = lift_kinks(flat, box, feasible.has_finite_box, Places(places, feasible.violation(places) <= 0))
     if lifting is None:
         return None
     lifted, n = lifting.lifted, lifting.lifted.plan.n_kinks

@@ -22,6 +22,7 @@ from .causes import explain_start, find_cause
 from .checkpoint import Checkpoint
 from .continuing import Paused
 from .contract import AbstractFlow, Run, corners, total
+from .dimension import describe_thinness
 from .drive import Callback, Iteration, drive
 from .kinked import Kinked, lift_problem
 from .lift import Flow
@@ -142,6 +143,8 @@ class Routes:
         ended = self.answer_or_last()
         if self.problem.start.n_objectives == 1:
             ended = ended.of_one_objective()
+        if self.form_is_open and ended.result.success and isinstance(ended.surface, BezierSimplex):
+            ended = ended.noted(describe_thinness(ended.surface))
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
         if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
             return ended
@@ -194,15 +197,14 @@ class Routes:
         ended = self.run(self.problem, self.flow, self.callback)
         if ended.over or ended.result.success or self.problem.start.n_objectives == 1:
             return ended
-        kinked = self.lift(ended.evaluations)
+        kinked = self.lift(ended.evaluations, ended.surface)
         if isinstance(kinked, Kinked):
             other = self.atlas_of_kinks(kinked, ended.evaluations)
         elif kinked is None and ended.result.reason is Reason.SUSPECT and self.may_try_an_atlas:
             other = self.atlas_around(ended)
         else:
             return ended.noted(kinked)
-        better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
-        return other if better or other.over else ended._replace(evaluations=other.evaluations)
+        return better_of(ended, other)
 
     @property
     def may_try_an_atlas(self) -> bool:
@@ -255,11 +257,14 @@ class Routes:
     def within(self, feasible: FeasibleSet) -> Ended:
         """With bounds and inequalities: one surface if it keeps them all and lacks nothing, else an atlas."""
         ended, why = self.one_surface_within(feasible)
-        if why is None:
+        if why is None and (ended.over or ended.result.success):
             return ended
-        kinked = self.lift(ended.evaluations)
+        kinked = self.lift(ended.evaluations, ended.surface)
         if isinstance(kinked, Kinked):
-            return self.atlas_of_kinks(kinked, ended.evaluations)
+            other = self.atlas_of_kinks(kinked, ended.evaluations)
+            return other if why else better_of(ended, other)
+        if why is None:
+            return ended.noted(kinked)
         box = search_box(feasible, self.problem.start)
         nothing = np.zeros((0, self.problem.start.n_variables))
         return self.challenged(feasible, lambda known: box, why, ended.evaluations, nothing).noted(kinked)
@@ -315,10 +320,14 @@ class Routes:
         flow = AtlasFlow(kinked.feasible, kinked.box, kinked.why, *self.limits(spent), kinked.objectives.n_auxiliary)
         return self.run(self.problem.lifted(kinked.objectives, kinked.start), flow, self.callback, spent)
 
-    def lift(self, spent: Evaluations) -> Kinked | str | None:
-        """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none."""
+    def lift(self, spent: Evaluations, surface: BezierSimplex | None = None) -> Kinked | str | None:
+        """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none.
+
+        A surface that was found shows where norms are 0.
+        """
+        found = None if surface is None else dense_points(surface)
         try:
-            return lift_problem(self.problem.flat, self.problem.start, self.problem.feasible, self.limits(spent)[1])
+            return lift_problem(self.problem.flat, self.problem.start, self.problem.feasible, self.limits(spent)[1], found)
         except CannotLiftError as error:
             return f"the objectives have kinks, which could not be lifted: {error}"
 
@@ -379,6 +388,12 @@ class Watch:
         assert isinstance(surface, BezierSimplex)
         self.left = corners_leave(self.feasible, surface)
         return bool(self.left)
+
+
+def better_of(ended: Ended, other: Ended) -> Ended:
+    """An atlas in place of a surface that is in doubt or less exact than asked for, if it is better; it counts in any case."""
+    better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
+    return other if better or other.over else ended._replace(evaluations=other.evaluations)
 
 
 def box_around(x: Float[np.ndarray, "n n_variables"]) -> Box | None:

@@ -2,5 +2,6 @@
 
 from .lifted import Lifted
 from .lifting import CannotLiftError, KinkRows, Lifting, find_kinks, has_norms, lift_kinks, with_slopes
+from .tips import Places
 
-__all__ = ["CannotLiftError", "KinkRows", "Lifted", "Lifting", "find_kinks", "has_norms", "lift_kinks", "with_slopes"]
+__all__ = ["CannotLiftError", "KinkRows", "Lifted", "Lifting", "Places", "find_kinks", "has_norms", "lift_kinks", "with_slopes"]

@@ -14,6 +14,7 @@ from ..precision import double_precision
 from ..simplex import kronecker
 from .interpreter import beyond_reach, count_kinks
 from .lifted import AS_IT_IS, Lifted, Norm, Plan
+from .tips import Places, may_be_met
 
 N_SAMPLES = 256
 """Points of the box at which kinks are looked at."""
@@ -29,9 +30,6 @@ NEAR_KINK, VANISHING = 1e-8, 1e-4
 
 TIP = 1e-8
 """The ε of a norm, as a share of its median at the samples: how far from 0 its terms are where they should be 0."""
-
-MET = 1e-3
-"""A norm is lifted where it is below this share of its median at one of the places of interest: its kink is met."""
 
 SAME = 1e-12
 """Kinks and arms that differ by less at all samples, relative to their size, are the same."""
@@ -74,7 +72,7 @@ class _Kinks(NamedTuple):
     parts: list[np.ndarray]
     is_norm: Bool[np.ndarray, " n_kinks"]
     met: Bool[np.ndarray, " n_kinks"]
-    """Whether one of the places of interest is at the tip of the norm."""
+    """Which are norms that may be 0 on the set; all norms, where nothing is known of it."""
     u: Float[np.ndarray, "n n_kinks"]
     slopes: Float[np.ndarray, "n n_outputs n_kinks"]
     slopes_near: Float[np.ndarray, "n n_outputs n_kinks"]
@@ -134,7 +132,7 @@ def lift_kinks(
     objectives: Callable[[Array], Array],
     box: tuple[np.ndarray, np.ndarray],
     whole: bool = False,
-    places: Float[np.ndarray, "n_places n_variables"] | None = None,
+    places: Places | None = None,
 ) -> Lifting | None:
     """The objectives with their kinks lifted, or None where no kink is found.
 
@@ -142,7 +140,7 @@ def lift_kinks(
         objectives: a function of a flat vector, written in JAX.
         box: finite bounds, in which kinks are looked for.
         whole: whether x stays in the box, so that a kink that never switches there is smooth.
-        places: minimizers of single objectives, roughly: a norm that is nowhere 0 among them is not lifted.
+        places: designs all over the set, roughly: a norm that is not 0 on the set by what they tell is not lifted.
 
     Raises:
         CannotLiftError: where kinks are found but the lifted problem would have other solutions, or would be too large.
@@ -153,7 +151,7 @@ def lift_kinks(
     x = box[0] + kronecker(N_SAMPLES, n_variables) * (box[1] - box[0])
     with double_precision():
         everything = Plan.everything(count_kinks(objectives, n_variables))
-        kinks = _look(Lifted(objectives, n_variables, everything), x, np.zeros((0, n_variables)) if places is None else places)
+        kinks = _look(Lifted(objectives, n_variables, everything), x, places)
         lifted = Lifted(objectives, n_variables, _plan(kinks, whole))
         plan, rest = lifted.plan, _rest(objectives, n_variables, _n_settled(kinks, lifted.plan))
         if lifted.n_auxiliary == 0:
@@ -171,8 +169,8 @@ def lift_kinks(
 
 
 def _n_settled(kinks: _Kinks, plan: Plan) -> int:
-    """How many operations have norms all of which have a variable, or no effect on slopes."""
-    fine = (np.array(plan.variables) != AS_IT_IS) | kinks.inert
+    """How many operations have norms all of which have a variable, no effect on slopes, or no kink on the set."""
+    fine = (np.array(plan.variables) != AS_IT_IS) | kinks.inert | ~kinks.met
     ends = np.cumsum([part.shape[2] for part in kinks.parts])[:-1]
     return sum(
         bool(ok.all() and norm.all()) for ok, norm in zip(np.split(fine, ends), np.split(kinks.is_norm, ends), strict=True)
@@ -202,7 +200,7 @@ def _parts(lifted: Lifted, x: Array) -> list[Array]:
     return jax.vmap(parts)(x)
 
 
-def _look(lifted: Lifted, x: np.ndarray, places: np.ndarray) -> _Kinks:
+def _look(lifted: Lifted, x: np.ndarray, places: Places | None) -> _Kinks:
     sizes = count_kinks(lifted.objectives, lifted.n_variables)
     norms = np.repeat([size.is_norm for size in sizes], [size.n for size in sizes])
     parts = [np.asarray(part) for part in _parts(lifted, jnp.asarray(x))]
@@ -211,10 +209,7 @@ def _look(lifted: Lifted, x: np.ndarray, places: np.ndarray) -> _Kinks:
         raise CannotLiftError("the arguments of kinks are not finite at any sample")
     parts, x = [part[fine] for part in parts], x[fine]
     u = _values(parts, norms)
-    met = np.zeros(len(norms), dtype=bool)
-    if len(places) and norms.any():
-        there = _values([np.asarray(part) for part in _parts(lifted, jnp.asarray(places))], norms)
-        met = norms & np.any(there <= MET * np.median(u, axis=0), axis=0)
+    met = norms if places is None or not norms.any() else may_be_met(lifted, norms, np.median(u, axis=0), places)
     opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
     near = np.where(norms | np.concatenate(opposite), NEAR_KINK * u, u)
     return _Kinks(x, parts, norms, met, u, _slopes_at(lifted, x, u), _slopes_at(lifted, x, near))
