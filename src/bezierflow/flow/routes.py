@@ -135,9 +135,9 @@ class Routes:
 
     def solve(self) -> Ended:
         """The answer, with what is behind it where it is in doubt."""
-        start, names = np.asarray(self.problem.start.control_points, dtype=float), self.problem.names
         if not isinstance(self.flow, Flow | AtlasFlow) and self.problem.feasible is None:
-            no_start = explain_start(self.values(start), names)
+            start = np.asarray(self.problem.start.control_points, dtype=float)
+            no_start = explain_start(self.values(start), self.problem.names)
             if no_start:
                 raise ValueError(no_start)
         ended = self.answer_or_last()
@@ -145,10 +145,15 @@ class Routes:
             ended = ended.of_one_objective()
         if self.form_is_open and ended.result.success and isinstance(ended.surface, BezierSimplex):
             ended = ended.noted(describe_thinness(ended.surface))
+        return self.with_cause(ended)
+
+    def with_cause(self, ended: Ended) -> Ended:
+        """What is behind an answer that is in doubt, said first."""
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
         if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
             return ended
-        cause = explain_start(self.values(start), names) or self.cause(ended.surface)
+        start = np.asarray(self.problem.start.control_points, dtype=float)
+        cause = explain_start(self.values(start), self.problem.names) or self.cause(ended.surface)
         return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
 
     def answer_or_last(self) -> Ended:
