@@ -24,7 +24,10 @@ FORMS = {
     "pairs": ([(0, 1), (None, 2), (3, None)], 3, [0, -INF, 3], [1, 2, INF]),
     "a matrix of pairs": (np.array([[0, 1], [0, 2], [0, 3]]), 3, [0, 0, 0], [1, 2, 3]),
     "one pair": ([(0, 1)], 1, [0], [1]),
-    "two entries for two variables are lower and upper": ([(0, 1), (2, 3)], 2, [0, 1], [2, 3]),
+    "two tuples for two variables are lower and upper": (((0, 1), (2, 3)), 2, [0, 1], [2, 3]),
+    "a list of two pairs": ([(0, 5), (-1, 1)], 2, [0, -1], [5, 1]),
+    "a list of two equal pairs": ([(0, 1), (0, 1)], 2, [0, 0], [1, 1]),
+    "a list of two sides": ([(1, 0), (2, 2)], 2, [1, 0], [2, 2]),
     "two pairs with None": ([(0, None), (2, 3)], 2, [0, 2], [INF, 3]),
     "a fixed variable": (([0, 1], [0, 2]), 2, [0, 1], [0, 2]),
 }
@@ -63,8 +66,9 @@ def test_a_pytree_that_is_a_pair_itself():
 MISTAKES = {
     "exchanged": (([0, 2], [1, 1]), 2, ValueError, "lower 2 and upper 1 for x2"),
     "exchanged, three variables": (([0, 2, 0], 1), 3, ValueError, "got lower 2 and upper 1 for x2; exchange them"),
-    "two pairs": ([(0, 5), (-1, 1)], 2, ValueError, r"read as \(lower, upper\), not as two pairs"),
-    "two equal pairs": ([(0, 1), (0, 1)], 2, ValueError, "fix every variable .* not as two pairs"),
+    "two pairs": (((0, 5), (-1, 1)), 2, ValueError, r"read as \(lower, upper\), not as two pairs"),
+    "two equal pairs": (((0, 1), (0, 1)), 2, ValueError, "fix every variable .* not as two pairs"),
+    "two pairs or two sides": ([(0, 1), (2, 3)], 2, ValueError, r"may be read as two pairs \(low, high\) or as lower and upper"),
     "all fixed": ((1, 1), 3, ValueError, "fix every variable"),
     "nan": (([0, np.nan], 1), 2, ValueError, "got lower nan for x2"),
     "lower infinite": ((INF, None), 2, ValueError, "lower inf"),

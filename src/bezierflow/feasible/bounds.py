@@ -62,6 +62,8 @@ def _sides(bounds: object, raveling: Raveling) -> tuple[Side, Side]:
         return _side(bounds.lb, raveling, -np.inf, "bounds.lb"), _side(bounds.ub, raveling, np.inf, "bounds.ub")
     if not _is_sequence(bounds):
         raise TypeError(f"bounds must hold lower and upper bounds, got {bounds!r}; {FORMS}")
+    if n == 2 and _is_list_of_two_pairs(bounds):
+        return _from_two_pairs(bounds)
     if len(bounds) == 2 and not (n == 2 and _has_none(bounds)):
         return _side(bounds[0], raveling, -np.inf, "lower bounds"), _side(bounds[1], raveling, np.inf, "upper bounds")
     if len(bounds) != n:
@@ -76,6 +78,22 @@ def _from_pairs(pairs: Sequence[PyTree] | np.ndarray) -> tuple[Side, Side]:
     low = [-np.inf if pair[0] is None else pair[0] for pair in pairs]
     high = [np.inf if pair[1] is None else pair[1] for pair in pairs]
     return _numbers(low, "lower bounds"), _numbers(high, "upper bounds")
+
+
+def _from_two_pairs(bounds: Sequence[PyTree]) -> tuple[Side, Side]:
+    """A list of two pairs, as SciPy takes it, unless it would do as (lower, upper) too: then nobody knows which is meant."""
+    pairs, sides = _from_pairs(bounds), (np.array(bounds[0], dtype=np.float64), np.array(bounds[1], dtype=np.float64))
+    if not (_hold_something(*pairs) and _hold_something(*sides)) or np.array_equal(pairs, sides):
+        return pairs if _hold_something(*pairs) else sides
+    raise ValueError(
+        f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower and upper: give a tuple (lower, "
+        "upper) of arrays, or scipy.optimize.Bounds(lower, upper)"
+    )
+
+
+def _hold_something(lower: Side, upper: Side) -> bool:
+    """Whether these are bounds of something that can vary."""
+    return bool((lower <= upper).all() and (lower < upper).any())
 
 
 def _side(side: PyTree, raveling: Raveling, none: float, argument: str) -> Side:
@@ -126,6 +144,18 @@ def _is_leaf(value: object) -> bool:
 def _has_none(bounds: Sequence[PyTree] | np.ndarray) -> bool:
     """Whether an entry is a pair of numbers with None in it: no array has that."""
     return all(_is_sequence(entry) and len(entry) == 2 for entry in bounds) and any(v is None for entry in bounds for v in entry)
+
+
+def _is_list_of_two_pairs(bounds: Sequence[PyTree]) -> bool:
+    numbers = (int, float, np.integer, np.floating)
+    return (
+        isinstance(bounds, list)
+        and len(bounds) == 2
+        and all(
+            isinstance(entry, tuple) and len(entry) == 2 and all(isinstance(value, numbers) for value in entry)
+            for entry in bounds
+        )
+    )
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[PyTree]]:

@@ -29,9 +29,9 @@ def feasible_set(
 
     Args:
         bounds: None; `(lower, upper)`, each a number, an array, a pytree like x or None; `scipy.optimize.Bounds`; or one pair
-            `(low, high)` for each variable, with None for no bound. Two entries are always `(lower, upper)`, also where x has two
-            variables and they could be two pairs, unless one of the pairs holds None. A variable with lower == upper is fixed;
-            bounds that fix all of them are refused.
+            `(low, high)` for each variable, with None for no bound. Where x has two variables, two entries are `(lower, upper)`,
+            unless they hold None or are a list of tuples, as SciPy takes them; a list of tuples that may be read either way is
+            refused. A variable with lower == upper is fixed; bounds that fix all of them are refused.
         constraints: None, one of these, or a list of them: `scipy.optimize.LinearConstraint` on the flat vector,
             `scipy.optimize.NonlinearConstraint`, or a function g meaning g(x) <= 0, scalar or vector. Rows with equal sides are
             equalities. Functions are in JAX, or in any other form that objectives may have (`forms.read_function`). The `jac` of
