@@ -9,9 +9,10 @@ import numpy as np
 import optax
 import pytest
 
-from bezierflow import decisions
+from bezierflow import decisions, explore
 from bezierflow.precision import double_precision
 from bezierflow.simplex import multi_indices
+from solved import distances_to_points
 
 EVERY = [2, 3, 4, 6, "evil"]
 
@@ -296,3 +297,13 @@ def test_numbers_are_written_for_people(opened):
     asked = [[0.5, 4], [-7.1e-15, 4, 60], [-7.1e-15, 2], [1234567.8, 3], [-2.5, 4, 1e13], [3.0, 4, 60]]
     written = opened(3).evaluate("(asked) => asked.map((one) => bezierflow.readable(...one))", asked)
     assert written == ["0.5", "0", "−7e−15", "1.2e+6", "0", "3"]
+
+
+def test_of_very_many_variables_those_that_change_most_are_listed(visit, tmp_path):
+    solution = distances_to_points(2, 2500)
+    page = visit(explore(solution, tmp_path / "many.html"))
+    shown = page.locator("#design th").all_inner_texts()
+    ranges = np.ptp(np.asarray(solution.pareto_set.control_points), axis=0)
+    widest = sorted(np.argsort(-ranges, kind="stable")[:200])
+    assert shown == [f"x{i + 1}" for i in widest]
+    assert "The 200 of 2500 variables that change most" in page.locator("#main").inner_text()

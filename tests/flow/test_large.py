@@ -13,6 +13,7 @@ import pytest
 import bezierflow as bf
 from bezierflow.bezier import BezierSimplex
 from bezierflow.normal import Flag
+from solved import distances_to_points
 
 L = 24
 
@@ -145,3 +146,10 @@ def test_nodes_and_variables_are_split_over_devices():
     assert (n, reason) == ("4", "converged")
     assert float(farthest_point) < 1e-3
     assert "mesh must split 15 variables evenly" in out[1]
+
+
+def test_errors_at_single_points_are_left_out_where_hessians_are_too_large():
+    solution = distances_to_points(2, 2500)
+    assert np.isnan(bf.flow.local_error(solution, np.array([[0.5, 0.5]]))).all()
+    with pytest.raises(ValueError, match="2500 variables are too many"):
+        bf.plots.error(solution)

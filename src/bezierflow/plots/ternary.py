@@ -58,8 +58,9 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     """
     if solution.n_objectives == 2:
         t = grid(2, 2 * RESOLUTION)
+        distance = _known_error(solution, t)
         ax = axes_or_new(ax, (6.4, 3.6))
-        ax.semilogy(t[:, 1], np.maximum(local_error(solution, t), np.finfo(float).tiny), color=FLOW_COLOR)
+        ax.semilogy(t[:, 1], np.maximum(distance, np.finfo(float).tiny), color=FLOW_COLOR)
         ax.set_xlabel(f"weight of {solution.names.objectives[1]}")
         ax.set_ylabel("distance to the Pareto set")
         ax.set_title(heading(title, solution))
@@ -67,10 +68,21 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     if solution.n_objectives != 3:
         raise ValueError(f"error draws 2 or 3 objectives, got {solution.n_objectives}; solution.error sums it up for any number")
     resolution = RESOLUTION // 2
-    distance = local_error(solution, grid(3, resolution))
+    distance = _known_error(solution, grid(3, resolution))
     return _draw_heat(
         _finish(axes_or_new(ax, (5.6, 4.8)), solution, title), distance, resolution, "distance to the Pareto set", log=True
     )
+
+
+def _known_error(solution: Solution, t: np.ndarray) -> np.ndarray:
+    """The error at each t, or why there is nothing to draw."""
+    distance = local_error(solution, t)
+    if np.isnan(distance).all():
+        raise ValueError(
+            f"the error at single t takes Hessians, which {solution.flat_surface.n_variables} variables are too many for or "
+            "these objectives do not have; solution.error sums it up without them"
+        )
+    return distance
 
 
 def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity, str]:

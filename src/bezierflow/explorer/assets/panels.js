@@ -110,29 +110,39 @@ class ObjectivePanel {
 class DesignPanel {
   constructor(root, model, state) {
     Object.assign(this, { model, state });
-    const body = element("tbody"), { low, high } = model.designRange;
-    this.rows = model.variables.map((variable, i) => {
+    const body = element("tbody"), { low, high } = model.designRange, all = model.variables.length;
+    this.rows = mostVarying(low, high, MOST_ROWS).map((i) => {
       const value = element("span"), bound = element("span", { className: "at-bound" }), marker = element("span", { className: "marker" });
       const varies = high[i] - low[i] > 1e-6 * Math.max(Math.abs(low[i]), Math.abs(high[i]));
-      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(variable)), element("td", { className: "number" }, value),
+      body.append(element("tr", {}, element("th", { scope: "row" }, ...nameCell(model.variables[i])), element("td", { className: "number" }, value),
         element("td", { className: "bar" }, ...(varies ? [element("div", { className: "range", "aria-hidden": "true" }, marker)] : []), bound,
           ...(varies ? [] : [element("span", { className: "unit" }, "the same in every design")]))));
-      return { value, bound, marker, varies };
+      return { i, value, bound, marker, varies };
     });
     root.append(element("table", { className: "design" }, body));
     root.classList.toggle("long", this.rows.length > 40);
-    if (this.rows.length > 40) root.after(element("p", { className: "note" }, `All ${this.rows.length} variables: scroll the list.`));
+    const which = this.rows.length < all ? `The ${this.rows.length} of ${all} variables that change most` : `All ${all} variables`;
+    if (this.rows.length > 40) root.after(element("p", { className: "note" }, `${which}: scroll the list.`));
   }
 
   update() {
     const { low, high } = this.model.designRange;
-    this.rows.forEach((row, i) => {
-      const value = this.state.x[i], share = row.varies ? (value - low[i]) / (high[i] - low[i]) : 0.5;
-      row.value.textContent = readable(value, 5, 1e5 * (high[i] - low[i]));
-      row.bound.textContent = { "-1": "at lower bound", 1: "at upper bound" }[this.model.sideOf?.(i, this.state.point)] ?? "";
-      row.marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
-    });
+    for (const { i, value, bound, marker, varies } of this.rows) {
+      const x = this.state.x[i], share = varies ? (x - low[i]) / (high[i] - low[i]) : 0.5;
+      value.textContent = readable(x, 5, 1e5 * (high[i] - low[i]));
+      bound.textContent = { "-1": "at lower bound", 1: "at upper bound" }[this.model.sideOf?.(i, this.state.point)] ?? "";
+      marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
+    }
   }
+}
+
+/** A browser takes many seconds to lay out thousands of rows. */
+const MOST_ROWS = 200;
+
+/** The numbers of at most n variables, in their order: those with the widest ranges. */
+function mostVarying(low, high, n) {
+  const order = low.map((_, i) => i).sort((i, j) => (high[j] - low[j]) - (high[i] - low[i]) || i - j);
+  return order.slice(0, n).sort((i, j) => i - j);
 }
 
 /** What one unit more of an objective (column) saves in another (row). */
