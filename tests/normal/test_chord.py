@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,13 +37,19 @@ def test_a_chord_measures_by_how_much_it_misses(problem):
     assert survey.evaluator.evaluations.hessian == 40
 
 
+def too_stiff(problem, away, factor):
+    """Points that far from the set, seen with Hessians multiplied by a factor."""
+    t, x, _ = near_the_set(problem, 20, away)
+    survey = survey_of(problem, problem.pareto_point(np.eye(3)))
+    start = survey.evaluator.hessians(x)
+    start.hessians[:] *= factor
+    return t, x, survey, start
+
+
 def test_a_chord_with_a_wrong_hessian_is_rejected_and_a_hessian_computed():
     """Ten times too stiff, it would make any surface look ten times better than it is."""
     problem = ScaledMED()
-    t, x, _ = near_the_set(problem, 20, 1e-3)
-    survey = survey_of(problem, problem.pareto_point(np.eye(3)))
-    start = survey.evaluator.hessians(x)
-    start.hessians[:] *= 10
+    t, x, survey, start = too_stiff(problem, 1e-3, 10)
     first = survey.linearize(start, t > 0)
     assert not follow_chord(survey, start, first, t > 0).accepted.any()
     _, settled, miss = settle_chords(survey, start, first, t > 0)
@@ -52,16 +60,28 @@ def test_a_chord_with_a_wrong_hessian_is_rejected_and_a_hessian_computed():
 def test_a_displacement_that_misses_by_more_than_assumed_says_so():
     """A Hessian three times too stiff leaves two thirds of the way; the usual assumption, |y|²/ℓ, is a thousandth of it."""
     problem = ScaledMED()
-    t, x, _ = near_the_set(problem, 20, 1e-4)
-    survey = survey_of(problem, problem.pareto_point(np.eye(3)))
-    start = survey.evaluator.hessians(x)
-    start.hessians[:] *= 3
+    t, x, survey, start = too_stiff(problem, 1e-4, 3)
     _, miss = settle_own(survey, start, survey.linearize(start, t > 0), t > 0)
     np.testing.assert_allclose(miss, 2 / 9 * problem.distance(x), rtol=0.2)
     right = survey.evaluator.hessians(x)
     settled, miss = settle_own(survey, right, survey.linearize(right, t > 0), t > 0)
     assert (problem.distance(x + settled.displacement) < 1e-2 * problem.distance(x)).all()
     assert np.isnan(miss).all()
+
+
+def test_a_rejected_chord_is_measured_where_variables_are_many():
+    """Here from three on: a displacement from far away misses the set by more than assumed, and says by how much."""
+    problem = ScaledMED()
+    t, x, survey, start = too_stiff(problem, 0.03, 10)
+    assert not survey.measures
+    look = replace(survey.schedule.look, measured_from=3, follow=np.inf, straight=1e3)
+    survey.schedule = replace(survey.schedule, look=look)
+    assert survey.measures
+    survey.corners = survey.corners + 1e6  # so that the length over which directions change is that of the schedule
+    _, settled, miss = settle_chords(survey, start, survey.linearize(start, t > 0), t > 0)
+    found = ~np.isnan(miss)
+    assert found.any()
+    assert (problem.distance(x + settled.displacement)[found] <= 3 * miss[found] + 1e-9).all()
 
 
 def test_the_estimate_is_the_same_with_borrowed_hessians():
