@@ -81,20 +81,38 @@ def key(one: dict[str, Any]) -> tuple[str, ...]:
     return tuple(str(one[name]) for name in ("problem", "noise", "method", "seed", "budget"))
 
 
-def scores(problem: Expensive, x: np.ndarray, n: int, seconds: float) -> dict[str, Any]:
+def scores(problem: Expensive, x: np.ndarray, n: int, seconds: float | None) -> dict[str, Any]:
     """Of designs, beside what n points can do."""
     f = problem.values(x)
     return {
         "gap": f"{gap(problem, f):.5f}",
         "floor": f"{floor(problem, n):.5f}",
         "igd_plus": f"{igd_plus(problem, f):.5f}",
-        "cpu_seconds": f"{seconds:.1f}",
+        "cpu_seconds": "" if seconds is None else f"{seconds:.1f}",
     }
 
 
 def peer(problem: Expensive, method: str, noise: float, seed: int, budget: int) -> None:
     """Evaluations of a peer up to the budget, and rows for every budget on the way."""
-    from .peers import PEERS
+    for n in [n for n in BUDGETS if n <= budget] or [budget]:
+        one = row(problem, noise, method, seed, n)
+        if key(one) not in done():
+            x, spent = advance(problem, method, noise, seed, n)
+            write({**one, **scores(problem, x[:n], n, spent)})
+
+
+def advance(
+    problem: Expensive, method: str, noise: float, seed: int, n: int, until: float = np.inf
+) -> tuple[np.ndarray, float | None]:
+    """A peer's designs up to n of them, batch by batch from those that are kept, and the processor seconds they took.
+
+    Args:
+        until: no batch begins after this time of `time.time()`.
+
+    Returns:
+        The designs; the seconds, None where an accelerator did some of the work.
+    """
+    from .peers import PEERS, accelerated
 
     RUNS.mkdir(exist_ok=True)
     path = RUNS / f"{problem.name}_{method}_{noise:g}_{seed}.npz"
@@ -102,17 +120,15 @@ def peer(problem: Expensive, method: str, noise: float, seed: int, budget: int) 
     if path.exists():
         with np.load(path) as kept:
             x, y, spent = kept["x"], kept["y"], kept["spent"]
-    steps = [n for n in BUDGETS if n <= budget] or [budget]
-    evaluate = problem.noisy(noise, 1000 * seed + len(x))
-    for n in steps:
-        if len(x) < n:
-            began = time.process_time()
-            x, y = PEERS[method](problem, evaluate, x, y, n, seed)
-            spent = np.append(spent, time.process_time() - began)
-            np.savez(path, x=x, y=y, spent=spent)
-        one = row(problem, noise, method, seed, n)
-        if key(one) not in done():
-            write({**one, **scores(problem, x[:n], n, float(spent[: steps.index(n) + 1].sum()))})
+    while len(x) < n and time.time() < until:
+        began = time.process_time()
+        evaluate = problem.noisy(noise, 1000 * seed + len(x))
+        x, y = PEERS[method](problem, evaluate, x, y, n, seed)
+        took = np.nan if accelerated() else time.process_time() - began
+        spent = np.append(spent, np.full(len(x) - len(spent), took / (len(x) - len(spent))))
+        np.savez(path, x=x, y=y, spent=spent)
+    total = float(spent[:n].sum())
+    return x, None if np.isnan(total) else total
 
 
 def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) -> None:

@@ -3,8 +3,10 @@
 They run in an environment of their own (`pip install torch==2.13.0`, then `pip install botorch pymoo moocore`), one process and
 one thread. BoTorch's as its documentation runs them: a Gaussian process for each objective with standardized values, 2 (L + 1)
 Sobol points first, batches of 4, 128 Monte Carlo samples, 10 restarts from 512 raw points, and the reference point of the score.
+Where torch finds an accelerator they run on it.
 """
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -57,8 +59,14 @@ def nsga2(problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, 
     return np.vstack(X)[:n], np.vstack(Y)[:n]
 
 
+def accelerated() -> bool:
+    """Whether torch is used and has an accelerator."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_available()
+
+
 def botorch(kind: str) -> Callable[..., tuple[Any, Any]]:
-    """One of BoTorch's acquisition functions."""
+    """One of BoTorch's acquisition functions: one batch more, a function of the evaluations so far and of the seed."""
 
     def run(problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int) -> tuple[Any, Any]:
         import torch
@@ -69,13 +77,10 @@ def botorch(kind: str) -> Callable[..., tuple[Any, Any]]:
         low, high = problem.bounds
         n_first = 2 * (problem.n_variables + 1)
         if len(x) < n_first:
-            x = spread(problem, n_first, seed)
-            y = evaluate(x)
-        while len(x) < n:
-            new = _next(problem, (x - low) / (high - low), y, min(BATCH, n - len(x)), kind)
-            new = low + (high - low) * new
-            x, y = np.vstack([x, new]), np.vstack([y, evaluate(new)])
-        return x, y
+            new = spread(problem, n_first, seed)
+        else:
+            new = low + (high - low) * _next(problem, (x - low) / (high - low), y, min(BATCH, n - len(x)), kind)
+        return np.vstack([x, new]), np.vstack([y, evaluate(new)])
 
     return run
 
@@ -92,26 +97,28 @@ def _next(problem: Expensive, u: np.ndarray, y: np.ndarray, q: int, kind: str) -
     from botorch.sampling import SobolQMCNormalSampler
     from gpytorch.mlls import SumMarginalLogLikelihood
 
-    U, Y = torch.tensor(u), torch.tensor(-y)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    U, Y = torch.tensor(u, device=device), torch.tensor(-y, device=device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models = [SingleTaskGP(U, Y[:, m : m + 1], outcome_transform=Standardize(m=1)) for m in range(Y.shape[1])]
         model = ModelListGP(*models)
         fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
         sampler = SobolQMCNormalSampler(sample_shape=torch.Size([N_SAMPLES]))
-        cube = torch.stack([torch.zeros(u.shape[1]), torch.ones(u.shape[1])])
-        settings = {"num_restarts": N_RESTARTS, "raw_samples": N_RAW, "options": {"batch_limit": 5, "maxiter": 200}}
+        cube = torch.stack([torch.zeros(u.shape[1]), torch.ones(u.shape[1])]).to(U)
+        at_once = {"batch_limit": N_RESTARTS, "init_batch_limit": N_RAW}
+        settings = {"num_restarts": N_RESTARTS, "raw_samples": N_RAW, "options": {**at_once, "maxiter": 200}}
         if kind == "qLogNEHVI":
             worst = (-problem.worst).tolist()
             acquisition = qLogNoisyExpectedHypervolumeImprovement(model, worst, U, sampler=sampler, prune_baseline=True)
             found, _ = optimize_acqf(acquisition, cube, q=q, sequential=True, **settings)
-            return found.detach().numpy()
+            return found.detach().cpu().numpy()
         picked: list[Any] = []
         for _ in range(q):  # each point of a batch has random weights of its own
             pending = torch.cat(picked) if picked else None
             acquisition = qLogNParEGO(model, U, sampler=sampler, prune_baseline=True, X_pending=pending)
             picked.append(optimize_acqf(acquisition, cube, q=1, **settings)[0].detach())
-        return torch.cat(picked).numpy()
+        return torch.cat(picked).cpu().numpy()
 
 
 PEERS = {"sobol": sobol, "NSGA-II": nsga2, "qLogNEHVI": botorch("qLogNEHVI"), "qNParEGO": botorch("qNParEGO")}
