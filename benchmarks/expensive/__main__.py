@@ -106,11 +106,7 @@ def advance(
 ) -> tuple[np.ndarray, float | None]:
     """A peer's designs up to n of them, batch by batch from those that are kept, and the processor seconds they took.
 
-    Args:
-        until: no batch begins after this time of `time.time()`.
-
-    Returns:
-        The designs; the seconds, None where an accelerator did some of the work.
+    No batch begins after `until`, a time of `time.time()`. The seconds are None where an accelerator did some of the work.
     """
     from .peers import PEERS, accelerated
 
