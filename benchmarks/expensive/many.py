@@ -3,7 +3,7 @@
     python -m benchmarks.expensive.many 16 --minutes 9      # 16 processes; runs are kept in runs/ after every batch
     python -m benchmarks.expensive peers 150 --seeds 5      # afterwards, anywhere: rows from what is kept
 
-Runs without noise come first, then those with 2 %; qLogNEHVI before qNParEGO; all problems of a seed before the next seed.
+All runs come to 40 evaluations first, then to 80, then to 150; of each budget runs without noise first, then those with 2 %.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from .problems import PROBLEMS
 
 N_SEEDS = 5
 
-Job = tuple[str, str, float, int, float]
+Job = tuple[str, str, float, int, int, float]
 
 
 def main() -> None:
@@ -25,14 +25,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=9.0)
     parser.add_argument("--methods", nargs="*", default=["qLogNEHVI", "qNParEGO"])
     parser.add_argument("--noises", nargs="*", type=float, default=[0.0, 0.02])
+    parser.add_argument("--budgets", nargs="*", type=int, default=list(BUDGETS))
+    parser.add_argument("--problems", nargs="*", default=list(PROBLEMS))
     given = parser.parse_args()
     until = time.time() + 60 * given.minutes
     jobs = [
-        (name, method, noise, seed, until)
+        (name, method, noise, seed, budget, until)
+        for budget in given.budgets
         for noise in given.noises
         for method in given.methods
         for seed in range(N_SEEDS)
-        for name in sorted(PROBLEMS, key=lambda one: -PROBLEMS[one].n_objectives)
+        for name in sorted(given.problems, key=lambda one: -PROBLEMS[one].n_objectives)
     ]
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
         for line in pool.imap_unordered(run, jobs, chunksize=1):
@@ -41,17 +44,16 @@ def main() -> None:
 
 def run(job: Job) -> str:
     """One run, as far as time allows."""
-    name, method, noise, seed, until = job
+    name, method, noise, seed, budget, until = job
+    words = f"{name} {method} {noise:g} {seed}"
     if time.time() > until:
-        return f"{name} {method} {noise:g} {seed}: not begun"
+        return f"{words}: not begun"
     began = time.time()
     try:
-        n = 0
-        for n in BUDGETS:
-            x, _ = advance(PROBLEMS[name], method, noise, seed, n, until)
+        x, _ = advance(PROBLEMS[name], method, noise, seed, budget, until)
     except Exception as error:  # the other runs go on
-        return f"{name} {method} {noise:g} {seed}: {type(error).__name__} before {n}: {error}"
-    return f"{name} {method} {noise:g} {seed}: {len(x)} in {time.time() - began:.0f} s"
+        return f"{words}: {type(error).__name__} before {budget}: {error}"
+    return f"{words}: {len(x)} in {time.time() - began:.0f} s"
 
 
 if __name__ == "__main__":
