@@ -35,6 +35,11 @@ def test_one_that_nearly_holds_answers_where_it_is_clearly_lower():
     assert answer(constant(0.7, 0.5), constant(0.7 - 0.5 * LEAD, -0.1 * SIGN)) == 0
 
 
+def test_in_a_sliver_between_neighbors_no_patch_of_another_basin_answers():
+    """Neighbors miss each other by their errors; another basin holds there, with a level that is higher by a little only."""
+    assert answer(constant(0.7, 0.5), constant(0.6995, -2e-7), constant(0.6995, -1e-7)) == 2
+
+
 def test_where_none_holds_the_nearest_to_holding_answers():
     claims = ask_patches([constant(0.1, -0.3), constant(0.9, -0.2)], PLACE, BOX)
     assert claims.number[0] == 1

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import Raveling
-from .asking import LEAD, SIGN, Claims, ask_patches, best_levels, centered, variables
+from .asking import SIGN, WORSE, Claims, ask_patches, best_levels, centered, variables
 from .patches import Label, Patch
 from .pieces import Piece, Points, find_pieces, points_of_patches
 
@@ -164,7 +164,7 @@ class BezierAtlas:
         claims = ask_patches(self.patches, a, self.units.box)
         level, near = best_levels(self.points.f, a)
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
-        lost = np.flatnonzero((claims.number < 0) | (above > level + LEAD))
+        lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))
         if len(lost):
             claims.put(lost, ask_patches(self.patches, centered(self.points.f[near[lost]]), self.units.box))
         return claims

@@ -45,7 +45,7 @@ class AtlasModel extends Model {
    */
   ask(t) {
     const a = centered(t), answer = askPatches(this.patches, a, this.tolerances), { level, place } = this.bestKnown(a);
-    if (answer && answer.s - Math.min(answer.sign, 0) <= level + this.tolerances.lead) return { ...answer, a };
+    if (answer && answer.s - Math.min(answer.sign, 0) <= level + this.tolerances.worse) return { ...answer, a };
     return { ...askPatches(this.patches, place, this.tolerances), a: place, holds: false };
   }
 
