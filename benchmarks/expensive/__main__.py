@@ -7,14 +7,14 @@
 
 Rows that are there already are not made again; evaluations of peers are kept in `runs/` beside this file, so that a run of 150
 goes on from one of 80. Every score is of exact objective values, whatever noise the methods saw. A method's "surface" is scored
-by 400 points of it for two objectives, 500 for three; "points" are all designs evaluated.
+by 400 points of it for two objectives, 500 for three; "points" are all designs evaluated. Processor seconds of "points" are those
+of choosing them; to those of "surface" making the surface is added.
 """
 
 import argparse
 import csv
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,27 +128,31 @@ def advance(
 
 
 def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) -> None:
-    """`bezierflow.minimize` with a surrogate: one row for its surface, one for the points that it evaluated."""
-    rows = [row(problem, noise, f"ours, {part}", seed, budget) for part in ("surface", "points")]
-    if all(key(one) in done() for one in rows):
+    """One search, looked at whenever a budget is reached: a row for its surface, one for the points that it evaluated."""
+    budgets = [n for n in BUDGETS if n <= budget] or [budget]
+    wanted = [(n, [row(problem, noise, f"ours, {part}", seed, n) for part in ("surface", "points")]) for n in budgets]
+    if all(key(one) in done() for _, pair in wanted for one in pair):
         return
     import bezierflow as bf
 
-    evaluate: Callable[[np.ndarray], np.ndarray] = problem.noisy(noise, 1000 * seed)
     began = time.process_time()
-    solution = bf.minimize(
-        evaluate, None, bf.Surrogate(), bounds=problem.bounds, budget=budget, tol=0.0, seed=seed, vectorized=True
-    )
-    n = N_SURFACE[problem.n_objectives]
-    surface = np.asarray(solution.spread(n).X)
-    seconds = time.process_time() - began
-    assert solution.evaluated is not None
-    RUNS.mkdir(exist_ok=True)
-    kept = {"surface": surface, "x": np.asarray(solution.evaluated.X), "y": solution.evaluated.F}
-    np.savez(RUNS / f"{problem.name}_ours_{noise:g}_{seed}_{budget}.npz", **kept)
-    ends = {"error": f"{float(solution.error):.2g}", "reason": solution.result.reason.value}
-    write({**rows[0], **scores(problem, surface, n, seconds), **ends})
-    write({**rows[1], **scores(problem, np.asarray(solution.evaluated.X), budget, seconds)})
+    search = bf.Search(problem.bounds, problem.n_objectives, seed=seed, budget=budget, tol=0.0)
+    searching, x, n_surface = time.process_time() - began, np.zeros((0, problem.n_variables)), N_SURFACE[problem.n_objectives]
+    for n, pair in wanted:
+        while len(x) < n:
+            began = time.process_time()
+            new = search.ask(min(search.n_initial - len(x) if len(x) < search.n_initial else search.batch, n - len(x)))
+            searching += time.process_time() - began
+            search.tell(new, problem.noisy(noise, 1000 * seed + len(x))(new))
+            x = np.vstack([x, new])
+        began = time.process_time()
+        solution = search.solution()
+        surface = np.asarray(solution.spread(n_surface).X)
+        ends = {"error": f"{float(solution.error):.2g}", "reason": solution.result.reason.value}
+        of_both = scores(problem, surface, n_surface, searching + time.process_time() - began)
+        for one, score in zip(pair, ({**of_both, **ends}, scores(problem, x, n, searching)), strict=True):
+            if key(one) not in done():
+                write({**one, **score})
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from bezierflow.gaussian import (
     fit,
     fit_from_dict,
     fit_to_dict,
+    mean_path,
     means,
     restore_posterior,
     sample_paths,
@@ -83,18 +84,18 @@ def test_the_posterior_is_that_of_the_normal_equations_whatever_it_is_filled_up_
     np.testing.assert_allclose(again.alpha, posterior.alpha, rtol=1e-9)
 
 
-def test_paths_have_the_moments_of_the_posterior_and_the_first_is_its_mean():
+def test_paths_have_the_moments_of_the_posterior_and_its_mean_is_one_without_waves():
     (u, y), fits = data(), some_fits()
     posterior = condition(u, y, Parameters.of(fits), np.zeros(2), np.ones(2))
     v = np.array([[0.5, 0.5], [0.95, 0.02]])
-    drawn = []
-    for seed in range(4):
-        paths = sample_paths(posterior, 100, np.random.default_rng(seed))
+
+    def values(paths):
         with double_precision():
-            each = jax.vmap(lambda h, a, paths=paths: jax.vmap(lambda w: paths(w, h, a))(v))
-            drawn.append(np.asarray(each(jax.numpy.asarray(paths.height), jax.numpy.asarray(paths.alpha))))
-    firsts, drawn = [paths[0] for paths in drawn], np.concatenate([paths[1:] for paths in drawn])
-    np.testing.assert_allclose(firsts[0], means(posterior, v), atol=1e-10)
+            each = jax.vmap(lambda h, a: jax.vmap(lambda w: paths(w, h, a))(v))
+            return np.asarray(each(jax.numpy.asarray(paths.height), jax.numpy.asarray(paths.alpha)))
+
+    np.testing.assert_allclose(values(mean_path(posterior))[0], means(posterior, v), atol=1e-10)
+    drawn = np.concatenate([values(sample_paths(posterior, 100, np.random.default_rng(seed))) for seed in range(4)])
     np.testing.assert_allclose(drawn.mean(axis=0), means(posterior, v), atol=0.03)
     ratio = drawn.std(axis=0) / stds(posterior, v)  # waves, finitely many of them, know the kernel to some percent of the prior
     assert ((ratio > 0.75) & (ratio < 1.7)).all()

@@ -3,7 +3,7 @@
 from .fitting import NOISE, Fit, fit, fit_from_dict, fit_to_dict
 from .kernels import Numbers
 from .objectives import PosteriorMean
-from .paths import Paths, sample_paths
+from .paths import Paths, mean_path, sample_paths
 from .posterior import (
     Parameters,
     Posterior,
@@ -29,6 +29,7 @@ __all__ = [
     "fit",
     "fit_from_dict",
     "fit_to_dict",
+    "mean_path",
     "means",
     "restore_posterior",
     "sample_paths",

@@ -23,7 +23,7 @@ class Paths(eqx.Module):
     """P functions for each of M processes: waves, drawn from the prior, and a correction by kernels that meets the evaluations.
 
     By Matheron's rule, path = prior path + k(·, X) K⁻¹ (y − prior path at X − noise) (Wilson et al., "Efficiently sampling
-    functions from Gaussian process posteriors", ICML 2020). The first path is the posterior mean: its waves are 0.
+    functions from Gaussian process posteriors", ICML 2020). The posterior mean is a path without waves.
 
     Attributes:
         posterior: which they are drawn from.
@@ -54,20 +54,25 @@ def waves(
     u: Numbers,
 ) -> Float[Array, " M"]:
     """The prior paths at u, without the level."""
-    size = jnp.sqrt(2 * jnp.asarray(posterior.variance) / frequency.shape[1])
+    size = jnp.sqrt(2 * jnp.asarray(posterior.variance) / max(frequency.shape[1], 1))
     return size * jnp.sum(height * jnp.cos(frequency @ u + phase), axis=1)
 
 
+def mean_path(posterior: Posterior) -> Paths:
+    """The posterior mean, as the only path."""
+    M, L = np.shape(posterior.lengths)
+    return Paths(posterior, np.zeros((M, 0, L)), np.zeros((M, 0)), np.zeros((1, M, 0)), np.asarray(posterior.alpha)[None])
+
+
 def sample_paths(posterior: Posterior, n: int, rng: np.random.Generator) -> Paths:
-    """The posterior mean and n paths of it."""
+    """So many paths of the posterior."""
     M, L = np.shape(posterior.lengths)
     normal = rng.standard_normal((M, N_FEATURES, L))
     tails = np.sqrt(rng.chisquare(MATERN_FREEDOM, (M, N_FEATURES, 1)) / MATERN_FREEDOM)
     frequency = np.where(np.asarray(posterior.kind)[:, None, None] == 0, normal, normal / tails)
     frequency = frequency / np.asarray(posterior.lengths)[:, None, :]
     phase = rng.uniform(0, 2 * np.pi, (M, N_FEATURES))
-    height = np.concatenate([np.zeros((1, M, N_FEATURES)), rng.standard_normal((n, M, N_FEATURES))])
-    noise = np.concatenate([np.zeros((1, M, len(posterior.points))), rng.standard_normal((n, M, len(posterior.points)))])
+    height, noise = rng.standard_normal((n, M, N_FEATURES)), rng.standard_normal((n, M, len(posterior.points)))
     with double_precision():
         alpha = np.asarray(_corrected(posterior, frequency, phase, height, noise))
     return Paths(posterior, frequency, phase, height, alpha)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ..storage import Record
 
 N_RECENT = 6
-"""The error is that of so many evaluations on the surface at most, the last ones, of three batches of 4: earlier surrogates knew
+"""The error is that of so many evaluations on the surface at most, the last ones, of two batches of 4: earlier surrogates knew
 less."""
 
 LEAST = 3

@@ -17,8 +17,9 @@ WIDER = 0.01
 """The dominance cone is wider by this: z_m + WIDER Σ_{j≠m} z_j are minimized, z in units of the ranges over the set. Where an
 objective improves by less than this share of what another one loses, nothing is gained; surrogates have such tails by error."""
 
-N_DIRECTIONS = 70
-"""At most so many points of a set are looked for, one for each direction of a regular grid of weights."""
+N_REGULAR, N_RANDOM = 70, 70
+"""So many points of a set are looked for: at most one for each direction of a regular grid of weights, and random directions, so
+that points between those of the grid come up from time to time."""
 
 LEAST_WEIGHT = 0.003
 """The least weight of an objective beside the largest: the ends of the set minimize one objective alone but for this."""
@@ -65,7 +66,7 @@ def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.nda
 
 
 def find_sets(paths: Paths, starts: Float[np.ndarray, "n n_free"], rng: np.random.Generator) -> list[ModelSet]:
-    """The Pareto set on the cube of each path; the first is that of the mean.
+    """The Pareto set on the cube of each path.
 
     Each direction w of a grid minimizes max_m w_m z_m from the best candidate: smooth maximum, Adam, clipped to the cube.
     """
@@ -73,7 +74,8 @@ def find_sets(paths: Paths, starts: Float[np.ndarray, "n n_free"], rng: np.rando
     L = starts.shape[1]
     starts = starts[-N_CANDIDATES // 2 :]
     candidates = np.concatenate([starts, rng.random((N_CANDIDATES - len(starts), L))])
-    weights = np.maximum(grid(M, largest_degree_within(M, N_DIRECTIONS)), LEAST_WEIGHT)
+    regular, random = grid(M, largest_degree_within(M, N_REGULAR)), rng.dirichlet(np.ones(M), N_RANDOM)
+    weights = np.maximum(np.concatenate([regular, random]), LEAST_WEIGHT)
     weights = weights / weights.max(axis=1, keepdims=True)
     u = np.broadcast_to(candidates, (n_paths, *candidates.shape))
     with double_precision():

@@ -1,18 +1,21 @@
-"""Which designs to evaluate next: half of them where the surface promises most, half where they teach most about it."""
+"""Which designs to evaluate next: most of them where the surface promises most, some where they teach most about it."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..gaussian import Posterior, covariances, means, sample_paths
+from ..gaussian import Posterior, covariances, mean_path, means, sample_paths
 from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
 
 N_PATHS = 2
 """Paths of the posterior whose sets count beside that of the mean."""
 
-N_TARGETS = 64
-"""So many points stand for a set."""
+PERIOD, KNOWN_WELL = 8, 0.1
+"""One point of so many is there to teach, as long as the uncertainty along the surface, in units of the ranges, is above this."""
+
+N_PROMISING, N_TARGETS = 256, 64
+"""So many points of the mean's set may be picked for hypervolume; so many stand for the set of a path."""
 
 N_POOL = 96
 """Random points of the cube, and points around the sets, that may be picked beside those of the sets."""
@@ -56,34 +59,46 @@ class Proposal:
     span: Float[np.ndarray, " n_objectives"]
 
 
-def propose(posterior: Posterior, known: Known, n: int, first: int, rng: np.random.Generator) -> Proposal:
-    """The next n points; those with even numbers, counted from `first`, go for hypervolume and the others for variance."""
+def propose(posterior: Posterior, known: Known, n: int, first: int, calibration: float, rng: np.random.Generator) -> Proposal:
+    """The next n points: for hypervolume, but for those that teach.
+
+    Args:
+        posterior: of the objectives.
+        known: where they were, are being, or cannot be evaluated.
+        n: how many points.
+        first: the number of the first of them.
+        calibration: by what standard deviations are to be multiplied.
+        rng: of everything random.
+    """
     f = (means(posterior, known.evaluated) - posterior.shift) / posterior.scale
     starts = known.evaluated[properly_nondominated(f)]
-    mean_set, *path_sets = [thin(one) for one in find_sets(sample_paths(posterior, N_PATHS, rng), starts, rng)]
+    mean_set = thin(find_sets(mean_path(posterior), starts, rng)[0], N_PROMISING)
     low, high = mean_set.f.min(axis=0), mean_set.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), 1e-6))
-    table = Reductions(posterior, [mean_set, *path_sets], known, span, rng)
+    table = Reductions(posterior, [mean_set], known, span, rng)
     uncertainty = float(np.sqrt(np.mean(table.variances[:, : len(mean_set.u)])))
+    teaching = [calibration * uncertainty > KNOWN_WELL and number % PERIOD == PERIOD - 1 for number in range(first, first + n)]
+    if any(teaching):
+        path_sets = [thin(one, N_TARGETS) for one in find_sets(sample_paths(posterior, N_PATHS, rng), starts, rng)]
+        table = Reductions(posterior, [mean_set, *path_sets], known, span, rng)
     seen = f if not len(known.pending) else np.vstack([f, (means(posterior, known.pending) - posterior.shift) / posterior.scale])
     picked, on_surface = [], []
-    for number in range(first, first + n):
-        promising = number % 2 == 0
-        row = _most_volume(mean_set.f, seen, high + BEYOND * span) if promising else table.most_informative()
+    for teaches in teaching:
+        row = table.most_informative() if teaches else _most_volume(mean_set.f, seen, high + BEYOND * span)
         u = table.u[row]
         moved = is_taken(u, known, np.reshape(picked, (-1, len(u))))
         if moved:
             u = emptiest(known, np.reshape(picked, (-1, len(u))), rng)
         else:
             table.condition(row)
-        if promising:
+        if not teaches:
             seen = np.vstack([seen, mean_set.f[row]])
         picked.append(u)
-        on_surface.append(promising and not moved)
+        on_surface.append(not teaches and not moved)
     return Proposal(np.array(picked), np.array(on_surface), uncertainty, span * np.asarray(posterior.scale))
 
 
-def thin(one: ModelSet, most: int = N_TARGETS) -> ModelSet:
+def thin(one: ModelSet, most: int) -> ModelSet:
     """Points of a set far from each other in objectives, its ends among them."""
     span = np.ptp(one.f, axis=0)
     z = one.f / np.where(span > 0, span, 1.0)

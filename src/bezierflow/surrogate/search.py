@@ -21,9 +21,6 @@ from .model import Model, make_model
 from .proposals import Known, propose
 from .surface import Found, make_solution
 
-INITIAL_SHARE = 0.3
-"""The share of the budget that goes to evenly spread points first, or 2 (L + 1) points where that is more."""
-
 DEFAULT_TOL = 1e-3
 """The held-out error and uncertainty, in units of the objectives' ranges, at which a search has nothing left to do."""
 
@@ -38,7 +35,7 @@ class Search:
         bounds: lower and upper bounds of the designs, all finite, as in `minimize`.
         n_objectives: how many values each design has.
         seed: of everything random.
-        budget: how many evaluations there will be, about; None where nobody knows. The first share of them is spread evenly.
+        budget: how many evaluations there will be, about; None where nobody knows.
         noise: whether repeated evaluations differ: "auto" (it is learned), "none" or "some".
         batch: how many evaluations there are between two looks at the error.
         tol: `done` when held-out error and calibrated uncertainty, in units of ranges, were below this for three batches.
@@ -129,9 +126,9 @@ class Search:
 
     @property
     def n_initial(self) -> int:
-        """How many evenly spread points come first."""
+        """How many evenly spread points come first: 2 (L + 1)."""
         n = 2 * (len(self.domain.free) + 1)
-        return n if self.budget is None else min(max(n, int(np.ceil(INITIAL_SHARE * self.budget))), self.budget)
+        return n if self.budget is None else min(n, self.budget)
 
     @property
     def done(self) -> bool:
@@ -169,7 +166,7 @@ class Search:
         self._fits, self._fitted_on = model.fits, self.ledger.n_told
         pending = np.concatenate([cube(self.ledger.in_flight()), also])
         known = Known(cube(self.ledger.designs(good=True)), pending, cube(self.ledger.designs(good=False)))
-        proposal = propose(model.posterior, known, n, first, rng)
+        proposal = propose(model.posterior, known, n, first, self.held_out.calibration, rng)
         signs, noise = self.domain.names.signs, model.posterior.noise
         mean, std = signs * means(model.posterior, proposal.u), np.hypot(stds(model.posterior, proposal.u), noise)
         self.held_out = self.held_out.noted(self._n_good, proposal.span, noise, proposal.uncertainty, self.batch)

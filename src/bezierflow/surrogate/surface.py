@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PyTree
 from ..bezier import Raveling
 from ..feasible import feasible_set
 from ..flow import AtlasFlow, Evaluated, Reason, Result, Solution, Stats, box_on_solver_side, minimize
-from ..gaussian import Posterior, PosteriorMean, means, sample_paths
+from ..gaussian import Posterior, PosteriorMean, mean_path, means
 from ..methods import Evaluations
 from ..normal import ErrorEstimate
 from ..storage import Record
@@ -20,7 +20,6 @@ from .domain import Domain
 from .evaluated import Ledger
 from .held_out import HeldOut
 from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
-from .proposals import N_PATHS
 
 SURFACE_TOL, MOST_EVALUATIONS = {2: 1e-4}, 30_000
 """How exactly the set of the mean is followed, in units of ranges, 1e-3 from three objectives on: the mean itself is seldom known
@@ -117,7 +116,7 @@ def _model_set(posterior: Posterior, u: Float[np.ndarray, "n n_free"], seed: int
     """Points of the properly nondominated set of the mean."""
     rng = np.random.default_rng([seed, 1])
     starts = u[properly_nondominated(means(posterior, u))]
-    return find_sets(sample_paths(posterior, N_PATHS, rng), starts, rng)[0]
+    return find_sets(mean_path(posterior), starts, rng)[0]
 
 
 def _history(held_out: HeldOut) -> dict[str, np.ndarray]:
