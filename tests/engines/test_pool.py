@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import worker_functions as workers
-from bezierflow.engines import FlatFunction, Outcome, Pool
+from bezierflow.engines import FlatFunction, Outcome, Pool, RayExecutor
 
 loky = pytest.importorskip("loky")
 
@@ -44,6 +44,15 @@ def dask():
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """A Ray cluster of two workers, where Ray is installed (`pip install ray`): continuous integration goes without."""
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, logging_level="error", log_to_driver=False)
+    yield RayExecutor()
+    ray.shutdown()
 
 
 def test_every_point_comes_back_with_its_values_whatever_the_engine(dask):
@@ -85,6 +94,17 @@ def test_a_worker_of_dask_that_is_killed_in_the_middle_costs_nothing(dask, tmp_p
     threading.Timer(0.2, os.kill, (pid, signal.SIGKILL)).start()
     found = outcomes(pool, 60)
     assert {number: outcome.y for number, outcome in found.items()} == {i: (float(i), 1.0 - i) for i in range(60)}
+
+
+def test_ray_gives_the_same_with_failures_and_dying_workers(ray):
+    found = outcomes(Pool(workers.values, ray), 40)
+    assert {number: outcome.y for number, outcome in found.items()} == {i: (float(i), 1.0 - i) for i in range(40)}
+    found = outcomes(Pool(workers.troubled, ray, timeout=0.5), 8)
+    failures = {number: outcome.failure for number, outcome in found.items() if outcome.failed}
+    assert failures == {3: "ZeroDivisionError: at 3", 4: "returned [nan, 1.0]", 5: "no answer within timeout=0.5 s"}
+    found = outcomes(Pool(workers.deadly, ray), 10)
+    assert [number for number, outcome in found.items() if outcome.failed] == [3]
+    assert all(found[i].y == (float(i), 1.0) for i in range(10) if i != 3)
 
 
 def test_forks_are_refused_and_other_processes_are_not():

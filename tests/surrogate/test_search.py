@@ -154,10 +154,8 @@ def test_held_out_errors_calibrate_and_end_the_search():
 def test_places_that_are_taken_or_failed_are_left_for_the_emptiest():
     known = Known(np.array([[0.1, 0.1]]), np.array([[0.9, 0.1]]), np.array([[0.5, 0.5]]))
     picked = np.zeros((0, 2))
-    assert is_taken(np.array([0.1, 0.1005]), known, picked)
-    assert is_taken(np.array([0.9, 0.1]), known, picked)
-    assert is_taken(np.array([0.51, 0.5]), known, picked)
-    assert not is_taken(np.array([0.11, 0.1]), known, picked)
+    points = np.array([[0.1, 0.10005], [0.9, 0.1], [0.51, 0.5], [0.11, 0.1]])
+    assert is_taken(points, known, picked).tolist() == [True, True, True, False]
     place = emptiest(known, picked, np.random.default_rng(0))
     assert min(np.linalg.norm(place - other) for other in ([0.1, 0.1], [0.9, 0.1], [0.5, 0.5])) > 0.6
 

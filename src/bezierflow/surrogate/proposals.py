@@ -23,7 +23,7 @@ N_POOL = 96
 AROUND = 0.1
 """The standard deviation of the latter from the sets, in units of the cube."""
 
-CLOSE, CLOSE_TO_FAILED = 1e-3, 0.02
+CLOSE, CLOSE_TO_FAILED = 1e-4, 0.02
 """Nearer than this to a point that was asked or told, along every variable, is the same point; likewise for one that failed."""
 
 N_PLACES = 256
@@ -82,20 +82,19 @@ def propose(posterior: Posterior, known: Known, n: int, first: int, calibration:
         path_sets = [thin(one, N_TARGETS) for one in find_sets(sample_paths(posterior, N_PATHS, rng), starts, rng)]
         table = Reductions(posterior, [mean_set, *path_sets], known, span, rng)
     seen = f if not len(known.pending) else np.vstack([f, (means(posterior, known.pending) - posterior.shift) / posterior.scale])
-    picked, on_surface = [], []
+    picked, on_surface = np.zeros((0, mean_set.u.shape[1])), []
     for teaches in teaching:
-        row = table.most_informative() if teaches else _most_volume(mean_set.f, seen, high + BEYOND * span)
-        u = table.u[row]
-        moved = is_taken(u, known, np.reshape(picked, (-1, len(u))))
-        if moved:
-            u = emptiest(known, np.reshape(picked, (-1, len(u))), rng)
+        free = ~is_taken(table.u[: table.n_pickable], known, picked)
+        row = table.most_informative(free) if teaches else _most_volume(mean_set.f, seen, high + BEYOND * span, free)
+        if row is None:
+            u = emptiest(known, picked, rng)
         else:
+            u = table.u[row]
             table.condition(row)
-        if not teaches:
-            seen = np.vstack([seen, mean_set.f[row]])
-        picked.append(u)
-        on_surface.append(not teaches and not moved)
-    return Proposal(np.array(picked), np.array(on_surface), uncertainty, span * np.asarray(posterior.scale))
+            seen = seen if teaches else np.vstack([seen, mean_set.f[row]])
+        picked = np.vstack([picked, u])
+        on_surface.append(not teaches and row is not None)
+    return Proposal(picked, np.array(on_surface), uncertainty, span * np.asarray(posterior.scale))
 
 
 def thin(one: ModelSet, most: int) -> ModelSet:
@@ -110,12 +109,14 @@ def thin(one: ModelSet, most: int) -> ModelSet:
     return ModelSet(one.u[chosen], one.f[chosen])
 
 
-def _most_volume(f: np.ndarray, seen: np.ndarray, worst: np.ndarray) -> int:
-    """The row of f that adds most hypervolume to what was seen."""
+def _most_volume(f: np.ndarray, seen: np.ndarray, worst: np.ndarray, free: np.ndarray) -> int | None:
+    """The row of f that adds most hypervolume to what was seen, of those that are free; None if none adds any."""
     import moocore
 
     base = seen[nondominated(seen)]
-    return int(np.argmax([moocore.hypervolume(np.vstack([base, row]), ref=worst) for row in f]))
+    volumes = [moocore.hypervolume(np.vstack([base, row]), ref=worst) if ok else 0.0 for row, ok in zip(f, free, strict=False)]
+    best = int(np.argmax(volumes))
+    return best if volumes[best] > moocore.hypervolume(base, ref=worst) else None
 
 
 class Reductions:
@@ -136,7 +137,6 @@ class Reductions:
         self.weight = np.concatenate([np.full(len(one.u), 1 / len(one.u)) for one in sets])
         self.covariances = np.array(covariances(posterior, self.u)) / span[:, None, None] ** 2
         self.noise = (np.asarray(posterior.nugget) + 1e-10 * np.asarray(posterior.variance)) / span**2
-        self.left = np.ones(self.n_pickable, dtype=bool)
         for row in range(self.n_pickable, len(self.u)):  # nothing can be learned any more where somebody looks already
             self.condition(row)
 
@@ -147,27 +147,27 @@ class Reductions:
 
     def condition(self, row: int) -> None:
         """What would be known after an evaluation at this point."""
-        if row < self.n_pickable:
-            self.left[row] = False
         column = self.covariances[:, :, row].copy()
         total = np.maximum(column[:, row] + self.noise, 1e-16)
         self.covariances -= column[:, :, None] * column[:, None, :] / total[:, None, None]
 
-    def most_informative(self) -> int:
-        """The point whose evaluation reduces the mean variance along the sets most, all objectives in units of their ranges."""
+    def most_informative(self, free: Bool[np.ndarray, " n_pickable"]) -> int | None:
+        """The free point whose evaluation reduces the mean variance along the sets most, objectives in units of their ranges."""
         n = len(self.weight)
         total = np.maximum(self.variances + self.noise[:, None], 1e-16)[:, : self.n_pickable]
         gain = np.einsum("k,mkj->mj", self.weight, self.covariances[:, :n, : self.n_pickable] ** 2) / total
-        row = int(np.argmax(np.where(self.left, gain.sum(axis=0), -1.0)))
-        self.left[row] = False
-        return row
+        row = int(np.argmax(np.where(free, gain.sum(axis=0), -1.0)))
+        return row if free[row] else None
 
 
-def is_taken(u: np.ndarray, known: Known, picked: np.ndarray) -> bool:
-    """Whether the point was asked for before, or lies where an evaluation failed."""
+def is_taken(u: Float[np.ndarray, "k n_free"], known: Known, picked: Float[np.ndarray, "p n_free"]) -> Bool[np.ndarray, " k"]:
+    """Which points were asked for before, or lie where an evaluation failed."""
+
+    def nearest(points: np.ndarray) -> np.ndarray:
+        return np.abs(u[:, None] - points[None]).max(axis=2).min(axis=1, initial=np.inf)
+
     places = np.concatenate([known.evaluated, known.pending, picked])
-    away, from_failed = (np.abs(points - u).max(axis=1).min(initial=np.inf) for points in (places, known.failed))
-    return bool(away < CLOSE or from_failed < CLOSE_TO_FAILED)
+    return (nearest(places) < CLOSE) | (nearest(known.failed) < CLOSE_TO_FAILED)
 
 
 def emptiest(known: Known, picked: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, " n_free"]:
