@@ -71,6 +71,7 @@ SLOW = (
     "explorer/test_atlas_page.py::test_rates_are_those_of_python[2]",
     "explorer/test_atlas_page.py::test_rates_are_those_of_python[4]",
     "flow/test_checkpoint.py::test_a_run_that_dies_twice_ends_where_it_would_have_ended[atlas]",
+    "flow/test_kinks.py::test_groups_that_are_0_at_the_end_of_the_path_and_between_its_ends",
     "flow/test_kinks.py::test_the_elastic_net",
     "flow/test_kinks.py::test_the_worst_customer_without_being_told",
     "flow/test_large.py::test_the_number_of_compiled_programs_does_not_grow_with_the_variables",
@@ -93,6 +94,9 @@ SLOW = (
     "surrogate/test_search.py::test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant",
     "test_docs.py::test_examples_run[atlas.md]",
     "test_docs.py::test_examples_run[expensive.md]",
+    "test_docs.py::test_examples_run[extending.md]",
+    "test_docs.py::test_examples_run[large.md]",
+    "test_docs.py::test_examples_run[networks.md]",
     "test_docs.py::test_examples_run[stability.md]",
     *(
         f"test_docs.py::test_examples_run[examples/{page}.md]"

@@ -223,9 +223,10 @@ TOO_WIDE = """[...document.querySelectorAll("body *")].filter((one) => one.clien
 
 
 @pytest.mark.parametrize("width", [400, 900, 1280])
-def test_nothing_is_wider_than_its_place(opened, width):
+def test_nothing_is_wider_than_its_place(visit, opened, pages, width):
+    """Opened on a narrow screen, and in a window that is made narrower."""
     for which in (3, 6, "evil"):
-        page = opened(which, width=width)
+        page = visit(pages[which], width=width) if width == 400 else opened(which, width=width)
         page.locator("#add").click()
         page.locator("#weight-1").fill("0.9")
         page.locator("#add").click()
