@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 import jaxtyping
 import pytest
+
 import type_checks
 
 CHECKED = ("bezierflow",)
