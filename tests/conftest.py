@@ -1,6 +1,7 @@
 """Every annotation of the package is checked while the tests run: types, dtypes, and shapes from one argument to the next.
 
-jaxtyping's import hook puts beartype around each function and dataclass. `JAXTYPING_DISABLE=1` in the environment turns it off.
+jaxtyping's import hook puts beartype around each function and dataclass. In each test the first calls of a function are checked
+and then fewer and fewer (see `type_checks`), with `--slow` all of them. `JAXTYPING_DISABLE=1` in the environment turns it off.
 
 Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the environment, empty or with
 flags of one's own, turns that off.
@@ -12,12 +13,11 @@ from importlib.metadata import version
 import jaxtyping
 import pytest
 
+import type_checks
+
 CHECKED = ("bezierflow",)
 
-# As for every type checker, an int will do where a float is annotated.
-CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
-
-jaxtyping.install_import_hook(CHECKED, CHECKER)
+type_checks.install(*CHECKED)
 
 # Without LLVM's optimizations and without XLA's newer code generator for fusions, compiling takes half of the processor time.
 # XLA reads the variable before the first program is compiled, workers and other processes inherit it. A version that does not
@@ -72,6 +72,7 @@ SLOW = (
     "explorer/test_atlas_page.py::test_rates_are_those_of_python[2]",
     "explorer/test_atlas_page.py::test_rates_are_those_of_python[4]",
     "flow/test_checkpoint.py::test_a_run_that_dies_twice_ends_where_it_would_have_ended[atlas]",
+    "flow/test_kinks.py::test_groups_that_are_0_at_the_end_of_the_path_and_between_its_ends",
     "flow/test_kinks.py::test_the_elastic_net",
     "flow/test_kinks.py::test_the_worst_customer_without_being_told",
     "flow/test_large.py::test_the_number_of_compiled_programs_does_not_grow_with_the_variables",
@@ -94,6 +95,9 @@ SLOW = (
     "surrogate/test_search.py::test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant",
     "test_docs.py::test_examples_run[atlas.md]",
     "test_docs.py::test_examples_run[expensive.md]",
+    "test_docs.py::test_examples_run[extending.md]",
+    "test_docs.py::test_examples_run[large.md]",
+    "test_docs.py::test_examples_run[networks.md]",
     "test_docs.py::test_examples_run[stability.md]",
     *(
         f"test_docs.py::test_examples_run[examples/{page}.md]"
@@ -107,6 +111,17 @@ whose code three go through as well, and pages whose examples the site runs when
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--slow` runs the tests of `SLOW` as well."""
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With `--slow` annotations are checked in every call."""
+    if config.getoption("--slow"):
+        type_checks.check_every_call()
+
+
+def pytest_runtest_setup() -> None:
+    """Calls are counted from the start of a test."""
+    type_checks.begin_test()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

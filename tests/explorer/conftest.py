@@ -73,38 +73,87 @@ def atlas_pages(atlases, tmp_path_factory):
 
 
 @pytest.fixture
-def opened(visit, pages):
-    """Opens the page of one surface."""
-    return lambda which, **window: visit(pages[which], **window)
+def opened(visit_again, pages):
+    """The page of one surface."""
+    return lambda which, **window: visit_again(pages[which], **window)
 
 
 @pytest.fixture
-def opened_atlas(visit, atlas_pages):
-    """Opens the page of an atlas."""
-    return lambda which, **window: visit(atlas_pages[which], **window)
+def opened_atlas(visit_again, atlas_pages):
+    """The page of an atlas."""
+    return lambda which, **window: visit_again(atlas_pages[which], **window)
 
 
 @pytest.fixture
 def visit(browser):
     """Opens a page; at the end there must have been no error, no dialog and no request but the file itself."""
-    troubles, contexts = [], []
+    troubles, opened = [], []
 
-    def visit(path, width=1440, height=900):
-        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        address = path.as_uri()
-        page.on(
-            "request",
-            lambda request: request.url.split(":")[0] == "blob" or request.url == address or troubles.append(request.url),
-        )
-        page.goto(address)
-        return page
+    def visit(path, **window):
+        opened.append(open_page(browser, path, troubles, **window))
+        return opened[-1]
 
     yield visit
-    for context in contexts:
-        context.close()
+    for page in opened:
+        page.context.close()
     assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def kept_pages(browser):
+    """Pages that stay open from one test to the next, each with what went wrong on it: most of the time goes into opening."""
+    kept = {}
+    yield kept
+    for page, _ in kept.values():
+        page.context.close()
+
+
+FIRST_STATE = """() => {
+    const { bookmarks, state } = bezierflow;
+    state.bookmarks.length = bookmarks.count = 0;
+    bookmarks.update();
+    document.getElementById("reset").click();
+    document.activeElement.blur();
+    scrollTo(0, 0);
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
+
+@pytest.fixture
+def visit_again(browser, kept_pages):
+    """As `visit`, but a page that is open already is brought back to its first state; a front that was turned stays so."""
+    visited = []
+
+    def visit_again(path, width=1440, height=900):
+        if path in kept_pages:
+            page, troubles = kept_pages[path]
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate(FIRST_STATE)
+        else:
+            troubles = []
+            page = open_page(browser, path, troubles, width, height)
+            kept_pages[path] = page, troubles
+        visited.append(path)
+        return page
+
+    yield visit_again
+    found = {path: list(kept_pages[path][1]) for path in visited}
+    for path in found:
+        kept_pages[path][1].clear()
+    assert not any(found.values()), found
+
+
+def open_page(browser, path, troubles, width=1440, height=900):
+    """A page in a context of its own; errors, dialogs and requests but the file itself are put down as troubles."""
+    context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    page = context.new_page()
+    page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    address = path.as_uri()
+    page.on(
+        "request",
+        lambda request: request.url.split(":")[0] == "blob" or request.url == address or troubles.append(request.url),
+    )
+    page.goto(address)
+    return page

@@ -223,15 +223,27 @@ TOO_WIDE = """[...document.querySelectorAll("body *")].filter((one) => one.clien
 
 
 @pytest.mark.parametrize("width", [400, 900, 1280])
-def test_nothing_is_wider_than_its_place(opened, width):
+def test_nothing_is_wider_than_its_place(visit, opened, pages, width):
+    """In a window that is made narrower, and one of them opened on a narrow screen."""
     for which in (3, 6, "evil"):
-        page = opened(which, width=width)
+        page = visit(pages[which], width=width) if (which, width) == ("evil", 400) else opened(which, width=width)
         page.locator("#add").click()
         page.locator("#weight-1").fill("0.9")
         page.locator("#add").click()
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, which
         assert page.evaluate(TOO_WIDE) == [], which
+
+
+def test_rates_fit_in_a_window_that_was_made_narrower_where_they_were_shorter(opened):
+    page = opened(6)
+    for width in (1440, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.locator("#weight-1").fill("0.9")
+        settle(page)
+        assert page.evaluate(TOO_WIDE) == [], width
+        page.locator("#reset").click()
+        settle(page)
 
 
 def test_a_range_dragged_along_an_axis_keeps_what_is_in_it(opened):

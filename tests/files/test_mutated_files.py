@@ -1,4 +1,4 @@
-"""Ten thousand mutated files: each is refused in one line with its path, or gives something sound."""
+"""Thousands of mutated files: each is refused in one line with its path, or gives something sound."""
 
 import json
 import signal
@@ -15,7 +15,9 @@ import bezierflow as bf
 from files.mutations import corpus, mutate_bytes, mutated, zipped
 
 TESTS = Path(__file__).parent.parent
-N = 10_000
+N, N_SLOW = 2_000, 10_000
+"""So many mutations, and so many with `--slow`."""
+
 SECONDS = 2
 """Of processor time, that no file may take."""
 
@@ -88,12 +90,12 @@ def check_sound(found):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_ten_thousand_mutated_files(files, tmp_path, alarm):
-    rng = np.random.default_rng(0)
+def test_thousands_of_mutated_files(files, tmp_path, alarm, request):
+    n, rng = N_SLOW if request.config.getoption("--slow") else N, np.random.default_rng(0)
     atlas = "constrained.bez"  # takes twenty times as long as the others
     names = [name for name in sorted(files) if name != atlas] * 10 + [atlas]
     refused = 0
-    for number in range(N):
+    for number in range(n):
         name = names[number % len(names)]
         path = tmp_path / name
         path.write_bytes(mutated(files[name], rng))
@@ -105,7 +107,7 @@ def test_ten_thousand_mutated_files(files, tmp_path, alarm):
                 check_sound(found)
         except Exception as error:
             raise AssertionError(f"mutation {number}, of {name}: {error!r}") from error
-    assert N / 2 < refused < N
+    assert n / 2 < refused < n
 
 
 def test_changed_bytes_of_an_archive_never_give_other_numbers(files, tmp_path, alarm):

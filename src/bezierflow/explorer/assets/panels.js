@@ -162,7 +162,13 @@ class RatesPanel {
     root.append(element("div", { className: "fitted" }, this.table), this.note);
   }
 
-  fit() { stackIfWide(this.table); }
+  /** As its texts are now: texts that become longer than these are reason to look again. */
+  fit() {
+    this.longest = this.length();
+    stackIfWide(this.table);
+  }
+
+  length() { return Math.max(...this.cells.flat().map((cell) => cell.textContent.length)); }
 
   update() {
     const { matrix, note } = this.model.rates(this.state.point);
@@ -171,8 +177,7 @@ class RatesPanel {
       cell.textContent = i === j ? "" : rate === null ? "–" : readable(rate, 4);
     }));
     this.note.textContent = note;
-    const length = Math.max(...this.cells.flat().map((cell) => cell.textContent.length));
-    if (length > (this.longest ?? 0)) { this.longest = length; this.fit(); }
+    if (this.length() > (this.longest ?? 0)) this.fit();
   }
 }
 
