@@ -162,13 +162,17 @@ class RatesPanel {
     root.append(element("div", { className: "fitted" }, this.table), this.note);
   }
 
-  /** As its texts are now: texts that become longer than these are reason to look again. */
+  /** As its texts are now: columns that become wider than these are reason to look again. */
   fit() {
-    this.longest = this.length();
+    this.widest = this.width();
     stackIfWide(this.table);
   }
 
-  length() { return Math.max(...this.cells.flat().map((cell) => cell.textContent.length)); }
+  /** The longest texts of the columns together, in characters. */
+  width() {
+    const longest = (j) => Math.max(...this.cells.map((row) => row[j].textContent.length));
+    return this.cells[0].reduce((total, _, j) => total + longest(j), 0);
+  }
 
   update() {
     const { matrix, note } = this.model.rates(this.state.point);
@@ -177,7 +181,7 @@ class RatesPanel {
       cell.textContent = i === j ? "" : rate === null ? "–" : readable(rate, 4);
     }));
     this.note.textContent = note;
-    if (this.length() > (this.longest ?? 0)) this.fit();
+    if (this.width() > (this.widest ?? 0)) this.fit();
   }
 }
 
