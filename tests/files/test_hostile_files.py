@@ -51,58 +51,61 @@ class Harmful:
 
 HUGE_HEADER = npy(np.zeros(1)).replace(b"(1,)", b"(1000000000000,)")[:128] + bytes(8)
 
+PICKLED_ARRAY = npy(np.zeros(1)).replace(b"'<f8'", b"'|O' ") + pickle.dumps(Harmful())
+
 FILES = {
-    "compressed.bez": surface_file(kind=zipfile.ZIP_DEFLATED),
-    "bomb.bez": zipped([("manifest.json", bytes(200_000_000))], zipfile.ZIP_DEFLATED),
-    "bomb.bsf": bsf_file(more=" " * 200_000_000, kind=zipfile.ZIP_DEFLATED),
-    "brackets.bsf": bsf_file(more=[[]] * 2_000_000, kind=zipfile.ZIP_DEFLATED),
-    "huge.bez": surface_file(n_objectives=10**6, degree=10**6),
-    "huge_degree.bez": surface_file(degree=10**18),
-    "huge_shape.bez": zipped(
+    "compressed.bez": lambda: surface_file(kind=zipfile.ZIP_DEFLATED),
+    "bomb.bez": lambda: zipped([("manifest.json", bytes(200_000_000))], zipfile.ZIP_DEFLATED),
+    "bomb.bsf": lambda: bsf_file(more=" " * 200_000_000, kind=zipfile.ZIP_DEFLATED),
+    "brackets.bsf": lambda: bsf_file(more=[[]] * 2_000_000, kind=zipfile.ZIP_DEFLATED),
+    "huge.bez": lambda: surface_file(n_objectives=10**6, degree=10**6),
+    "huge_degree.bez": lambda: surface_file(degree=10**18),
+    "huge_shape.bez": lambda: zipped(
         [("manifest.json", b'{"format":"bezierflow","version":2,"kind":"surface"}'), ("a.npy", HUGE_HEADER)]
     ),
-    "nested.bez": zipped([("manifest.json", b"[" * 100_000)]),
-    "nested.json": b'{"a":' * 100_000,
-    "long_number.json": b'{"(1, 0)": [' + b"9" * 100_000 + b"]}",
-    "long_index.csv": b'"(' + b"9" * 100_000 + b', 0)",1\n',
-    "huge_index.csv": b'"(999999999, 999999999, 999999999)",1\n',
-    "many_objectives.csv": b'"(' + b"0," * 100_000 + b'0)",1\n',
-    "not_utf8.csv": b'"(1, 0)",1\n"(0, 1)",\xff\n',
-    "not_utf8.json": b'{"(1, 0)": [1], "(0, 1)": [\xff]}',
-    "not_utf8.bez": zipped([("manifest.json", b'{"format": "\xff"}')]),
-    "twice.bez": surface_file(others=[("p/0.npy", npy(np.ones((2, 1))))]),
-    "unnamed.bez": surface_file(others=[("q/0.npy", npy(np.ones((2, 1))))]),
-    "program.bez": surface_file(others=[("run.py", b"raise SystemExit")]),
-    "version.bez": surface_file(version=-3),
-    "version_true.bez": surface_file(version=True),
-    "nan.bez": surface_file(points=((0.0,), (np.nan,))),
-    "infinite.bez": surface_file(points=((0.0,), (np.inf,))),
-    "complex.bez": surface_file(points=((0.0,), (1j,))),
-    "float_degree.bez": surface_file(degree=1.0),
-    "key_twice.bez": zipped([("manifest.json", b'{"format":"bezierflow","version":2,"kind":"a","kind":"surface"}')]),
-    "pickle.bez": zipped([("manifest.json", pickle.dumps(Harmful()))]),
-    "pickled_array.bez": surface_file(others=[("q.npy", npy(np.zeros(1)).replace(b"'<f8'", b"'|O' ") + pickle.dumps(Harmful()))]),
-    "negative.bsf": bsf_file(controls=(0, -1)),
-    "repeated.bsf": bsf_file(controls=(1, 1)),
-    "float.bsf": bsf_file(controls=(0, 0.9)),
-    "nan.bsf": bsf_file(rows=((0.0,), (np.nan,))),
-    "huge.bsf": bsf_file(dimensions=(10**6,), degree=(10**6,)),
-    "no_degree.bsf": bsf_file(degree=()),
-    "swapped.bsf": bsf_file(controls=(0, 2)),
-    "infinite.csv": b'"(1, 0)",1e999\n"(0, 1)",1\n',
-    "formula.csv": b'=cmd|" /C calc"!A0,1\n',
+    "nested.bez": lambda: zipped([("manifest.json", b"[" * 100_000)]),
+    "nested.json": lambda: b'{"a":' * 100_000,
+    "long_number.json": lambda: b'{"(1, 0)": [' + b"9" * 100_000 + b"]}",
+    "long_index.csv": lambda: b'"(' + b"9" * 100_000 + b', 0)",1\n',
+    "huge_index.csv": lambda: b'"(999999999, 999999999, 999999999)",1\n',
+    "many_objectives.csv": lambda: b'"(' + b"0," * 100_000 + b'0)",1\n',
+    "not_utf8.csv": lambda: b'"(1, 0)",1\n"(0, 1)",\xff\n',
+    "not_utf8.json": lambda: b'{"(1, 0)": [1], "(0, 1)": [\xff]}',
+    "not_utf8.bez": lambda: zipped([("manifest.json", b'{"format": "\xff"}')]),
+    "twice.bez": lambda: surface_file(others=[("p/0.npy", npy(np.ones((2, 1))))]),
+    "unnamed.bez": lambda: surface_file(others=[("q/0.npy", npy(np.ones((2, 1))))]),
+    "program.bez": lambda: surface_file(others=[("run.py", b"raise SystemExit")]),
+    "version.bez": lambda: surface_file(version=-3),
+    "version_true.bez": lambda: surface_file(version=True),
+    "nan.bez": lambda: surface_file(points=((0.0,), (np.nan,))),
+    "infinite.bez": lambda: surface_file(points=((0.0,), (np.inf,))),
+    "complex.bez": lambda: surface_file(points=((0.0,), (1j,))),
+    "float_degree.bez": lambda: surface_file(degree=1.0),
+    "key_twice.bez": lambda: zipped([("manifest.json", b'{"format":"bezierflow","version":2,"kind":"a","kind":"surface"}')]),
+    "pickle.bez": lambda: zipped([("manifest.json", pickle.dumps(Harmful()))]),
+    "pickled_array.bez": lambda: surface_file(others=[("q.npy", PICKLED_ARRAY)]),
+    "negative.bsf": lambda: bsf_file(controls=(0, -1)),
+    "repeated.bsf": lambda: bsf_file(controls=(1, 1)),
+    "float.bsf": lambda: bsf_file(controls=(0, 0.9)),
+    "nan.bsf": lambda: bsf_file(rows=((0.0,), (np.nan,))),
+    "huge.bsf": lambda: bsf_file(dimensions=(10**6,), degree=(10**6,)),
+    "no_degree.bsf": lambda: bsf_file(degree=()),
+    "swapped.bsf": lambda: bsf_file(controls=(0, 2)),
+    "infinite.csv": lambda: b'"(1, 0)",1e999\n"(0, 1)",1\n',
+    "formula.csv": lambda: b'=cmd|" /C calc"!A0,1\n',
 }
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_harmful_files_are_refused_in_one_line_with_little_memory(tmp_path, name):
     path = tmp_path / name
-    path.write_bytes(FILES[name])
+    written = FILES[name]()
+    path.write_bytes(written)
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=r"\A[ -~]+\Z") as refused:
             bf.load(path)
-        assert tracemalloc.get_traced_memory()[1] <= max(SPARE, FACTOR * len(FILES[name]))
+        assert tracemalloc.get_traced_memory()[1] <= max(SPARE, FACTOR * len(written))
     finally:
         tracemalloc.stop()
     assert str(refused.value).startswith(str(path))
