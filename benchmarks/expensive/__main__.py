@@ -3,6 +3,7 @@
     python -m benchmarks.expensive ours 80 --seeds 1            # every problem, without noise; the library's environment
     python -m benchmarks.expensive peers 80 --seeds 1           # the environment of the peers (see `peers.py`)
     python -m benchmarks.expensive ours 80 --noise 0.02 --problems zdt1 re21
+    python -m benchmarks.expensive kept                         # rows of all runs of peers that are kept, as far as they went
     python -m benchmarks.expensive report                       # the table of docs/expensive.md from the rows
 
 Rows that are there already are not made again; evaluations of peers are kept in `runs/` beside this file, so that a run of 150
@@ -34,7 +35,7 @@ BUDGETS = (40, 80, 150)
 def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["ours", "peers", "report"])
+    parser.add_argument("what", choices=["ours", "peers", "kept", "report"])
     parser.add_argument("budget", type=int, nargs="?", default=80)
     parser.add_argument("--seeds", type=int, default=1, help="how many, from 0")
     parser.add_argument("--noise", type=float, default=0.0)
@@ -43,6 +44,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "report":
         print(report(RESULTS))
+        return
+    if given.what == "kept":
+        kept()
         return
     methods = ["ours"] if given.what == "ours" else given.methods
     for seed in range(given.seeds):
@@ -99,6 +103,16 @@ def peer(problem: Expensive, method: str, noise: float, seed: int, budget: int) 
         if key(one) not in done():
             x, spent = advance(problem, method, noise, seed, n)
             write({**one, **scores(problem, x[:n], n, spent)})
+
+
+def kept() -> None:
+    """Rows of the runs in `RUNS`, for every budget that they have reached."""
+    for path in sorted(RUNS.glob("*.npz")):
+        name, method, noise, seed = path.stem.rsplit("_", 3)
+        with np.load(path) as run:
+            reached = max([n for n in BUDGETS if n <= len(run["x"])], default=0)
+        if reached:
+            peer(PROBLEMS[name], method, float(noise), int(seed), reached)
 
 
 def advance(
