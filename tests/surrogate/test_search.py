@@ -10,7 +10,7 @@ import bezierflow as bf
 from bezierflow.surrogate.diagnosis import what_is_wrong
 from bezierflow.surrogate.held_out import HeldOut
 from bezierflow.surrogate.model_sets import properly_nondominated
-from bezierflow.surrogate.proposals import Known, emptiest, is_taken
+from bezierflow.surrogate.proposals import CLOSE, Known, emptiest, is_taken, propose
 
 BOUNDS = ([-2.0, -1.0], [2.0, 3.0])
 
@@ -158,6 +158,24 @@ def test_places_that_are_taken_or_failed_are_left_for_the_emptiest():
     assert is_taken(points, known, picked).tolist() == [True, True, True, False]
     place = emptiest(known, picked, np.random.default_rng(0))
     assert min(np.linalg.norm(place - other) for other in ([0.1, 0.1], [0.9, 0.1], [0.5, 0.5])) > 0.6
+
+
+def test_one_point_of_eight_teaches_while_the_surface_is_uncertain_and_none_is_asked_for_twice():
+    search = new()
+    x = search.ask(search.n_initial)
+    search.tell(x, values(x))
+    u = search.domain.to_cube(x)
+    nothing = u[:0]
+
+    def proposed(calibration):
+        return propose(search.model().posterior, Known(u, nothing, nothing), 8, 0, calibration, np.random.default_rng(0))
+
+    assert proposed(1e9).on_surface.tolist() == [True] * 7 + [False]
+    known_well = proposed(0.0)
+    assert known_well.on_surface.all()
+    places = np.concatenate([u, known_well.u])
+    away = np.abs(places[:, None] - places[None]).max(axis=2) + np.eye(len(places))
+    assert away.min() >= CLOSE
 
 
 def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():

@@ -68,7 +68,7 @@ def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.nda
 def find_sets(paths: Paths, starts: Float[np.ndarray, "n n_free"], rng: np.random.Generator) -> list[ModelSet]:
     """The Pareto set on the cube of each path.
 
-    Each direction w of a grid minimizes max_m w_m z_m from the best candidate: smooth maximum, Adam, clipped to the cube.
+    Each direction w minimizes max_m w_m z_m from the best candidate: smooth maximum, Adam, clipped to the cube.
     """
     n_paths, M, _ = np.shape(paths.height)
     L = starts.shape[1]
