@@ -150,7 +150,7 @@ def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) 
     import bezierflow as bf
 
     began = time.process_time()
-    search = bf.Search(problem.bounds, problem.n_objectives, seed=seed, budget=budget, tol=0.0)
+    search = bf.Search(problem.bounds, problem.n_objectives, seed=seed, budget=budget, tol=0.0, worst=problem.worst)
     searching, x, n_surface = time.process_time() - began, np.zeros((0, problem.n_variables)), N_SURFACE[problem.n_objectives]
     for n, pair in wanted:
         while len(x) < n:

@@ -72,7 +72,10 @@ def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
 def test_ask_and_tell(tmp_path):
     folder, table = tmp_path / "study", tmp_path / "designs.csv"
     assert "begin one with --bounds and --objectives" in run("ask", folder, code=2)
-    run("ask", folder, "-n", "3", "--bounds", "0,1:1,5", "--objectives", "cost,mass", "--budget", "9", "-o", table)
+    new = ("--bounds", "0,1:1,5", "--objectives", "cost,mass", "--budget", "9", "--worst")
+    assert "'much' is not a number" in run("ask", folder, *new, "mass=much", code=2)
+    run("ask", folder, "-n", "3", *new, "mass=8", "-o", table)
+    assert read_journal(folder / "journal.jsonl")[0]["settings"]["worst"] == [None, 8.0]
     lines = table.read_text().splitlines()
     assert lines[0] == "number,x1,x2"
     rows = [f"{line},{number},{3 - number}" for number, line in enumerate(lines[1:])]

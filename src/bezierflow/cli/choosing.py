@@ -9,6 +9,7 @@ import bezierflow as bf
 
 from .pictures import file_argument, load_solution
 from .printing import check_writable, json_option, or_fail, write_json
+from .reading import read_number
 from .stating import read_pairs
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> 
     pairs = read_pairs(values, question)
     if question == "robust":
         return {"weights": {name: _pair(value) for name, value in pairs.items()}}
-    return {"aspiration" if question == "nearest" else "weights": {name: _number(value) for name, value in pairs.items()}}
+    return {"aspiration" if question == "nearest" else "weights": {name: read_number(value) for name, value in pairs.items()}}
 
 
 def read_wishes(wishes: tuple[str, ...]) -> dict[str | int, tuple[float | None, float | None]]:
@@ -88,19 +89,12 @@ def read_wishes(wishes: tuple[str, ...]) -> dict[str | int, tuple[float | None, 
         parts = WISH.fullmatch(wish.strip())
         if parts is None:
             raise click.BadParameter(f'--subject-to must be such as "mass<=2" or "noise>=1", got {wish!r}')
-        name, side, limit = parts[1], parts[2], _number(parts[3])
+        name, side, limit = parts[1], parts[2], read_number(parts[3])
         low, high = bounds.get(name, (None, None))
         bounds[name] = (low, limit) if side == "<=" else (limit, high)
     return bounds
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
-
-
 def _pair(text: str) -> tuple[float, float]:
     low, sign, high = text.partition(":")
-    return _number(low), _number(high if sign else low)
+    return read_number(low), read_number(high if sign else low)

@@ -111,6 +111,14 @@ def default_x0(objectives: Callable) -> "np.ndarray":
     return np.zeros(n_variables)
 
 
+def read_number(text: str) -> float:
+    """One number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number") from None
+
+
 def read_numbers(text: str, name: str) -> "np.ndarray":
     """Numbers with commas."""
     import numpy as np

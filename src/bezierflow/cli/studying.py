@@ -9,7 +9,8 @@ import click
 import bezierflow as bf
 
 from .printing import or_fail
-from .stating import read_bounds
+from .reading import read_number
+from .stating import read_bounds, read_pairs
 
 NUMBER = "number"
 """The column that says which design a row is about."""
@@ -22,6 +23,7 @@ NUMBER = "number"
 @click.option("--objectives", help="For a new study: how many objectives there are, or their names with commas.")
 @click.option("--variables", help="For a new study: names of the variables with commas.")
 @click.option("--maximize", help="For a new study: names of objectives to be maximized, with commas.")
+@click.option("--worst", multiple=True, help="For a new study: the worst value of an objective that is of use, as in cost=100.")
 @click.option("--budget", type=click.IntRange(1), help="For a new study: how many evaluations there will be, about.")
 @click.option("--seed", default=0, help="For a new study: of everything random.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the table to this file (.csv).")
@@ -41,21 +43,14 @@ def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
         click.echo("\n".join(lines))
 
 
-def _begin(
-    folder: str,
-    bounds: str | None,
-    objectives: str | None,
-    variables: str | None,
-    maximize: str | None,
-    budget: int | None,
-    seed: int,
-) -> "bf.Study":
+def _begin(folder: str, bounds: str | None, objectives: str | None, variables: str | None, **new: Any) -> "bf.Study":
     if bounds is None or objectives is None:
         raise click.UsageError(f"{folder} holds no study; begin one with --bounds and --objectives, as in --bounds 0,0:1,5")
     texts = [] if objectives.isdigit() else _texts(objectives)
-    names = {"objectives": texts, "variables": _texts(variables)}
-    settings = {"names": names, "maximize": _texts(maximize) or None, "budget": budget, "seed": seed}
-    return or_fail(bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **settings)
+    new["names"] = {"objectives": texts, "variables": _texts(variables)}
+    new["maximize"] = _texts(new["maximize"]) or None
+    new["worst"] = {name: read_number(value) for name, value in read_pairs(new["worst"], "--worst").items()}
+    return or_fail(bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **new)
 
 
 @click.command()

@@ -1,14 +1,18 @@
 """Between the designs that people see and the unit cube that processes live on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from ..arguments import read_number
 from ..feasible import feasible_set, raveling_of_bounds
 from ..flow import Chosen, Transforms, read_names
 from ..problems import Names, decode, encode
+
+Worst = Mapping[str | int, float] | Sequence[float | None] | np.ndarray | None
+"""The worst values that are of use: by name or number of the objective, or one for each, None where any value is."""
 
 
 @dataclass(frozen=True)
@@ -87,3 +91,20 @@ def read_domain(bounds: object, n_objectives: int, names: object, maximize: Chos
     named = read_names(_Named(given), maximize, transforms, int(n_objectives), raveling.n_variables)
     box = feasible_set(bounds, None, raveling, named.variables)
     return Domain(np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float), named)
+
+
+def read_worst(worst: Worst, names: Names) -> Float[np.ndarray, " n_objectives"]:
+    """The worst values of use as they are minimized, infinite where any value is of use, or an error in one line."""
+    objectives, wanted = names.objectives, "finite, the worst value of an objective that is of use"
+    given = {} if worst is None else worst
+    if not isinstance(given, Mapping):
+        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(objectives):
+            raise ValueError(f"worst must have a value for each of {len(objectives)} objectives, None for any, got {worst!r}")
+        given = {m: value for m, value in enumerate(given) if value is not None}
+    found = np.full(len(objectives), np.inf)
+    for objective, value in given.items():
+        m = objectives.index(objective) if objective in objectives else objective
+        if isinstance(m, bool | str) or m not in range(len(objectives)):
+            raise ValueError(f"worst: {objective!r} is no objective; there are {', '.join(map(repr, objectives))}")
+        found[m] = names.signs[m] * read_number(value, f"worst[{objective!r}]", wanted, np.isfinite)
+    return found

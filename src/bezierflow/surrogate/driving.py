@@ -52,9 +52,9 @@ class SearchMaker:
         """The search, or one that serves until the first values are there."""
         if self.n_objectives is not None:
             return Search(self.sides, self.n_objectives, **self.settings, **self.named)
-        names = self.named["names"]
+        names, settings = self.named["names"], {**self.settings, "worst": None}
         variables = None if names is None else Names(variables=names.variables, transforms=names.transforms)
-        return Search(self.sides, 2, **self.settings, names=variables, transforms=self.named["transforms"])
+        return Search(self.sides, 2, **settings, names=variables, transforms=self.named["transforms"])
 
     def for_folder(self, folder: Path) -> "SearchMaker":
         """The same for the number of objectives that a study knows already."""

@@ -65,10 +65,18 @@ def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.nda
     return keep
 
 
-def find_sets(paths: Paths, starts: Float[np.ndarray, "n n_free"], rng: np.random.Generator) -> list[ModelSet]:
-    """The Pareto set on the cube of each path.
+def find_sets(
+    paths: Paths, starts: Float[np.ndarray, "n n_free"], worst: Float[np.ndarray, " n_objectives"], rng: np.random.Generator
+) -> list[ModelSet]:
+    """The Pareto set on the cube of each path, or what of it is better than `worst`, if anything is.
 
     Each direction w minimizes max_m w_m z_m from the best candidate: smooth maximum, Adam, clipped to the cube.
+
+    Args:
+        paths: functions of which the sets are looked for.
+        starts: points to begin with.
+        worst: scaled values beyond which a point is of no use.
+        rng: of everything random.
     """
     n_paths, M, _ = np.shape(paths.height)
     L = starts.shape[1]
@@ -81,21 +89,28 @@ def find_sets(paths: Paths, starts: Float[np.ndarray, "n n_free"], rng: np.rando
     with double_precision():
         f = np.asarray(_values(paths, candidates))
         for _ in range(N_ROUNDS):
-            units = [_units(one) for one in f]
+            units = [_units(one, worst) for one in f]
             ideal, span = (np.stack(part) for part in zip(*units, strict=True))
             z = widened((f - ideal[:, None]) / span[:, None])
             best = np.stack([np.argmin(np.max(w * z, axis=2), axis=1) for w in weights], axis=1)
             begin = np.take_along_axis(u, best[:, :, None], axis=1)
             ends, values = (np.asarray(part) for part in _descend(paths, begin, weights, ideal, span))
             u, f = np.concatenate([u, ends], axis=1), np.concatenate([f, values], axis=1)
-    return [_proper(points, values) for points, values in zip(u, f, strict=True)]
+    return [useful(_proper(points, values), worst) for points, values in zip(u, f, strict=True)]
 
 
-def _units(f: Float[np.ndarray, "n n_objectives"]) -> tuple[np.ndarray, np.ndarray]:
-    """Ideal point and ranges of the points that are not dominated."""
+def useful(one: ModelSet, worst: Float[np.ndarray, " n_objectives"]) -> ModelSet:
+    """The points with no value beyond `worst`; all of them where there is none."""
+    keep = (one.f <= worst).all(axis=1)
+    return ModelSet(one.u[keep], one.f[keep]) if keep.any() else one
+
+
+def _units(f: Float[np.ndarray, "n n_objectives"], worst: Float[np.ndarray, " n_objectives"]) -> tuple[np.ndarray, np.ndarray]:
+    """Ideal point and ranges of the points that are not dominated; ranges end where values are of no use any more."""
     best = f[properly_nondominated(f)]
-    span = np.ptp(best, axis=0)
-    return best.min(axis=0), np.where(span > 0, span, np.maximum(f.std(axis=0), 1e-6))
+    ideal = best.min(axis=0)
+    span = np.minimum(best.max(axis=0), np.where(worst > ideal, worst, np.inf)) - ideal
+    return ideal, np.where(span > 0, span, np.maximum(f.std(axis=0), 1e-6))
 
 
 def _proper(u: np.ndarray, f: np.ndarray) -> ModelSet:

@@ -1,11 +1,12 @@
 """Which designs to evaluate next: most of them where the surface promises most, some where they teach most about it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..gaussian import Posterior, covariances, mean_path, means, sample_paths
+from ..gaussian import Posterior, covariances, mean_path, means, sample_paths, stds
 from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
 
 N_PATHS = 2
@@ -30,7 +31,8 @@ N_PLACES = 256
 """Among so many random places the one farthest from all points is taken in place of a point that is there already."""
 
 BEYOND = 0.1
-"""The reference point of hypervolumes lies beyond the worst values of the set by this share of their ranges."""
+"""The reference point of hypervolumes lies beyond the worst values of the set by this share of their ranges, unless the user says
+which values are the worst that are of use."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,19 @@ class Known:
     evaluated: Float[np.ndarray, "n n_free"]
     pending: Float[np.ndarray, "p n_free"]
     failed: Float[np.ndarray, "q n_free"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which points a search wants.
+
+    Attributes:
+        numbers: one for each point, in the order in which they will be asked for.
+        worst: values beyond which a point is of no use, infinite where there is no such value.
+    """
+
+    numbers: range
+    worst: Float[np.ndarray, " n_objectives"]
 
 
 @dataclass(frozen=True)
@@ -59,42 +74,80 @@ class Proposal:
     span: Float[np.ndarray, " n_objectives"]
 
 
-def propose(posterior: Posterior, known: Known, n: int, first: int, calibration: float, rng: np.random.Generator) -> Proposal:
-    """The next n points: for hypervolume, but for those that teach.
+class Prospect(NamedTuple):
+    """What the mean promises, in scaled values.
+
+    Attributes:
+        mean_set: points of its set.
+        span: the ranges of the objectives over it.
+        seen: what is known, or being evaluated, by the mean.
+        end: the reference point of hypervolumes.
+        starts: evaluated points to look for sets from.
+        worst: values beyond which a point is of no use.
+    """
+
+    mean_set: ModelSet
+    span: Float[np.ndarray, " n_objectives"]
+    seen: Float[np.ndarray, "n n_objectives"]
+    end: Float[np.ndarray, " n_objectives"]
+    starts: Float[np.ndarray, "k n_free"]
+    worst: Float[np.ndarray, " n_objectives"]
+
+
+def propose(posterior: Posterior, known: Known, wanted: Wanted, calibration: float, rng: np.random.Generator) -> Proposal:
+    """The next points: for hypervolume, but for those that teach.
 
     Args:
         posterior: of the objectives.
         known: where they were, are being, or cannot be evaluated.
-        n: how many points.
-        first: the number of the first of them.
+        wanted: which points.
         calibration: by what standard deviations are to be multiplied.
         rng: of everything random.
     """
-    f = (means(posterior, known.evaluated) - posterior.shift) / posterior.scale
-    starts = known.evaluated[properly_nondominated(f)]
-    mean_set = thin(find_sets(mean_path(posterior), starts, rng)[0], N_PROMISING)
-    low, high = mean_set.f.min(axis=0), mean_set.f.max(axis=0)
-    span = np.where(high > low, high - low, np.maximum(f.std(axis=0), 1e-6))
-    table = Reductions(posterior, [mean_set], known, span, rng)
-    uncertainty = float(np.sqrt(np.mean(table.variances[:, : len(mean_set.u)])))
-    teaching = [calibration * uncertainty > KNOWN_WELL and number % PERIOD == PERIOD - 1 for number in range(first, first + n)]
-    if any(teaching):
-        path_sets = [thin(one, N_TARGETS) for one in find_sets(sample_paths(posterior, N_PATHS, rng), starts, rng)]
-        table = Reductions(posterior, [mean_set, *path_sets], known, span, rng)
-    seen = f if not len(known.pending) else np.vstack([f, (means(posterior, known.pending) - posterior.shift) / posterior.scale])
-    picked, on_surface = np.zeros((0, mean_set.u.shape[1])), []
+    found = _prospect(posterior, known, wanted.worst, rng)
+    promising, seen, units = found.mean_set, found.seen, np.asarray(posterior.scale) * found.span
+    uncertainty = float(np.sqrt(np.mean((stds(posterior, promising.u) / units) ** 2)))
+    teaching = [calibration * uncertainty > KNOWN_WELL and number % PERIOD == PERIOD - 1 for number in wanted.numbers]
+    table = _reductions(posterior, found, known, rng) if any(teaching) else None
+    picked, on_surface = np.zeros((0, promising.u.shape[1])), []
     for teaches in teaching:
-        free = ~is_taken(table.u[: table.n_pickable], known, picked)
-        row = table.most_informative(free) if teaches else _most_volume(mean_set.f, seen, high + BEYOND * span, free)
+        row = _row(found, seen, table if teaches else None, known, picked)
         if row is None:
             u = emptiest(known, picked, rng)
         else:
-            u = table.u[row]
+            u = (promising.u if table is None else table.u)[row]
+            seen = seen if teaches else np.vstack([seen, promising.f[row]])
+        if table is not None and row is not None:
             table.condition(row)
-            seen = seen if teaches else np.vstack([seen, mean_set.f[row]])
         picked = np.vstack([picked, u])
-        on_surface.append(not teaches and row is not None)
-    return Proposal(picked, np.array(on_surface), uncertainty, span * np.asarray(posterior.scale))
+        on_surface.append(row is not None and not teaches)
+    return Proposal(picked, np.array(on_surface), uncertainty, units)
+
+
+def _prospect(posterior: Posterior, known: Known, worst: np.ndarray, rng: np.random.Generator) -> Prospect:
+    unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
+    f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
+    starts = known.evaluated[properly_nondominated(f)]
+    mean_set = thin(find_sets(mean_path(posterior), starts, worst, rng)[0], N_PROMISING)
+    low, high = mean_set.f.min(axis=0), mean_set.f.max(axis=0)
+    span = np.where(high > low, high - low, np.maximum(f.std(axis=0), 1e-6))
+    end = np.where(np.isfinite(worst) & (high <= worst).all(), worst, high + BEYOND * span)
+    seen = np.vstack([f, (means(posterior, known.pending) - shift) / unit]) if len(known.pending) else f
+    return Prospect(mean_set, span, seen, end, starts, worst)
+
+
+def _row(found: Prospect, seen: np.ndarray, table: "Reductions | None", known: Known, picked: np.ndarray) -> int | None:
+    """The next pick: where it teaches most by a table, else where the set adds most; None where nothing is left."""
+    if table is None:
+        return _most_volume(found.mean_set.f, seen, found.end, ~is_taken(found.mean_set.u, known, picked))
+    return table.most_informative(~is_taken(table.pickable, known, picked))
+
+
+def _reductions(posterior: Posterior, found: Prospect, known: Known, rng: np.random.Generator) -> "Reductions":
+    """Over the set of the mean, whose points come first, and those of paths."""
+    paths = sample_paths(posterior, N_PATHS, rng)
+    others = [thin(one, N_TARGETS) for one in find_sets(paths, found.starts, found.worst, rng)]
+    return Reductions(posterior, [found.mean_set, *others], known, found.span, rng)
 
 
 def thin(one: ModelSet, most: int) -> ModelSet:
@@ -139,6 +192,11 @@ class Reductions:
         self.noise = (np.asarray(posterior.nugget) + 1e-10 * np.asarray(posterior.variance)) / span**2
         for row in range(self.n_pickable, len(self.u)):  # nothing can be learned any more where somebody looks already
             self.condition(row)
+
+    @property
+    def pickable(self) -> Float[np.ndarray, "n n_free"]:
+        """The points that may be picked."""
+        return self.u[: self.n_pickable]
 
     @property
     def variances(self) -> Float[np.ndarray, "n_objectives n"]:

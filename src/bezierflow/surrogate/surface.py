@@ -35,6 +35,8 @@ FAR_OFF, OVERCONFIDENT = 0.1, 3.0
 """A surface is suspect if held-out values miss their predictions by more than this share of the ranges, or by more than so many
 of their predicted standard deviations, RMS."""
 
+OUT_OF_REACH = "no design is expected to be within the worst values of use, so that the surface has others: give others yourself"
+
 
 @dataclass(frozen=True)
 class Found:
@@ -44,15 +46,16 @@ class Found:
     ledger: Ledger
     posterior: Posterior
     held_out: HeldOut
-    tol: float
+    worst: Float[np.ndarray, " n_objectives"]
     done: bool
 
 
 class Within(eqx.Module):
-    """Constraints that keep the set of the mean to where its trade-offs are proper: no objective worse than its limit.
+    """Constraints that keep the set of the mean to where its trade-offs are proper and of use: no objective worse than its limit.
 
     Where the dominance cone is wider than usual the set ends earlier (see `model_sets.WIDER`); what lies beyond has a worse value
-    of an objective than any proper point.
+    of an objective than any proper point. Whatever dominates a point within the limits is within them too, so that the set within
+    them is a part of the whole one.
     """
 
     mean: PosteriorMean
@@ -73,13 +76,16 @@ def make_solution(found: Found, settings: Record, raveling: Raveling | None = No
     place = low, high - low, np.asarray(found.held_out.calibration), tuple(int(i) for i in domain.free)
     mean = PosteriorMean(found.posterior, *place, raveling, names)
     x, y = found.ledger.designs(good=True), found.ledger.values()
-    model_set = _model_set(found.posterior, domain.to_cube(x), settings["seed"])
+    worst = (found.worst - np.asarray(found.posterior.shift)) / np.asarray(found.posterior.scale)
+    model_set = _model_set(found.posterior, domain.to_cube(x), worst, settings["seed"])
+    reached = bool((model_set.f <= worst).all())
+    limit = np.minimum(model_set.f.max(axis=0) + SLACK * _ranges(model_set), worst if reached else np.inf)
     wrong = what_is_wrong(x, y, names)
-    solution = follow(mean, domain, model_set, settings["seed"], FEW_ROUNDS if wrong else None)
+    solution = follow(mean, domain, (model_set, limit), settings["seed"], FEW_ROUNDS if wrong else None)
     error = estimate(found.held_out, _ranges(model_set) * np.asarray(found.posterior.scale), len(x))
     return replace(
         solution,
-        result=explain(found, solution.result, error, wrong),
+        result=explain(found, solution.result, error, wrong if reached else [*wrong, OUT_OF_REACH]),
         stats=Stats(Evaluations(found.ledger.n_told, 0, 0), len(found.held_out.rounds), time.perf_counter() - began),
         history=_history(found.held_out),
         made_by={**solution.made_by, "method": "surrogate", **{name: settings[name] for name in ("seed", "noise", "budget")}},
@@ -90,11 +96,12 @@ def make_solution(found: Found, settings: Record, raveling: Raveling | None = No
     )
 
 
-def follow(mean: PosteriorMean, domain: Domain, model_set: ModelSet, seed: int, rounds: int | None) -> Solution:
-    """The atlas of the mean within the bounds, where no objective is worse than anywhere on its properly nondominated set."""
+def follow(mean: PosteriorMean, domain: Domain, limited: tuple[ModelSet, np.ndarray], seed: int, rounds: int | None) -> Solution:
+    """The atlas of the mean within the bounds, where no objective is worse than its limit; points of its set come with that."""
+    model_set, limit = limited
     span, raveling, names = _ranges(model_set), mean.raveling, domain.names
     unit, shift = np.asarray(mean.posterior.scale), np.asarray(mean.posterior.shift)
-    within = Within(mean, (model_set.f.max(axis=0) + SLACK * span) * unit + shift, span * unit)
+    within = Within(mean, limit * unit + shift, span * unit)
     middle = int(np.argmin(((model_set.f - model_set.f.min(axis=0)) / span).max(axis=1)))
     start = domain.from_cube(model_set.u)[middle]
     sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
@@ -112,11 +119,11 @@ def _ranges(model_set: ModelSet) -> Float[np.ndarray, " n_objectives"]:
     return np.where(span > 0, span, 1.0)
 
 
-def _model_set(posterior: Posterior, u: Float[np.ndarray, "n n_free"], seed: int) -> ModelSet:
+def _model_set(posterior: Posterior, u: Float[np.ndarray, "n n_free"], worst: np.ndarray, seed: int) -> ModelSet:
     """Points of the properly nondominated set of the mean."""
     rng = np.random.default_rng([seed, 1])
     starts = u[properly_nondominated(means(posterior, u))]
-    return find_sets(mean_path(posterior), starts, rng)[0]
+    return find_sets(mean_path(posterior), starts, worst, rng)[0]
 
 
 def _history(held_out: HeldOut) -> dict[str, np.ndarray]:

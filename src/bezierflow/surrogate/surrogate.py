@@ -13,6 +13,7 @@ from ..feasible import feasible_set, raveling_of_bounds
 from ..flow import Chosen, Reason, Result, Solution, Task, Transforms
 from ..problems import Names
 from ..studies import Arrival, Plan
+from .domain import Worst
 from .driving import SearchMaker, Told, drive_search
 from .evaluating import as_flat
 from .search import DEFAULT_TOL, Search
@@ -35,6 +36,8 @@ class Surrogate:
         retries: how often an evaluation that failed (it raised, was not finite, took too long, its worker died) is tried again
             before it is left out.
         in_flight: how many designs are evaluated at the same time at most; by default one batch after the other.
+        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None for any: no evaluation is
+            spent on trade-offs beyond them, and the surface ends there.
     """
 
     batch: int = 4
@@ -42,6 +45,7 @@ class Surrogate:
     timeout: float | None = None
     retries: int = 1
     in_flight: int | None = None
+    worst: Worst = None
 
     def search(self, task: Task) -> Solution:
         """What `minimize` calls."""
@@ -49,7 +53,7 @@ class Surrogate:
             raise ValueError("budget must be given with a Surrogate: the most evaluations that it may make")
         began = time.perf_counter()
         given = _read(task)
-        settings = {"seed": task.seed, "budget": task.budget, "noise": self.noise, "batch": self.batch}
+        settings = {"seed": task.seed, "budget": task.budget, "noise": self.noise, "batch": self.batch, "worst": self.worst}
         settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
         named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
         values = given.values[0] if given.values else None
