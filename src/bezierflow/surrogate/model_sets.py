@@ -24,6 +24,10 @@ that points between those of the grid come up from time to time."""
 LEAST_WEIGHT = 0.003
 """The least weight of an objective beside the largest: the ends of the set minimize one objective alone but for this."""
 
+N_ENDS = 8
+"""Each end of the set is looked for from so many candidates, and from as many others the second time: one objective alone has
+local minima, and where an end is missed, all on the way to it is missed."""
+
 N_CANDIDATES = 512
 """Random points of the cube, and points to start with, among which each direction finds its start."""
 
@@ -70,7 +74,8 @@ def find_sets(
 ) -> list[ModelSet]:
     """The Pareto set on the cube of each path, or what of it is better than `worst`, if anything is.
 
-    Each direction w minimizes max_m w_m z_m from the best candidate: smooth maximum, Adam, clipped to the cube.
+    Each direction w minimizes max_m w_m z_m from the best candidate, those of the ends from several: smooth maximum, Adam,
+    clipped to the cube.
 
     Args:
         paths: functions of which the sets are looked for.
@@ -83,16 +88,19 @@ def find_sets(
     starts = starts[-N_CANDIDATES // 2 :]
     candidates = np.concatenate([starts, rng.random((N_CANDIDATES - len(starts), L))])
     regular, random = grid(M, largest_degree_within(M, N_REGULAR)), rng.dirichlet(np.ones(M), N_RANDOM)
-    weights = np.maximum(np.concatenate([regular, random]), LEAST_WEIGHT)
+    weights = np.maximum(np.concatenate([regular, random, np.repeat(np.eye(M), N_ENDS, axis=0)]), LEAST_WEIGHT)
     weights = weights / weights.max(axis=1, keepdims=True)
     u = np.broadcast_to(candidates, (n_paths, *candidates.shape))
     with double_precision():
         f = np.asarray(_values(paths, candidates))
-        for _ in range(N_ROUNDS):
+        for k in range(N_ROUNDS):
             units = [_units(one, worst) for one in f]
             ideal, span = (np.stack(part) for part in zip(*units, strict=True))
             z = widened((f - ideal[:, None]) / span[:, None])
             best = np.stack([np.argmin(np.max(w * z, axis=2), axis=1) for w in weights], axis=1)
+            best[:, -M * N_ENDS :] = np.concatenate(
+                [np.argsort(z[:, :N_CANDIDATES, m], axis=1)[:, k * N_ENDS : (k + 1) * N_ENDS] for m in range(M)], axis=1
+            )
             begin = np.take_along_axis(u, best[:, :, None], axis=1)
             ends, values = (np.asarray(part) for part in _descend(paths, begin, weights, ideal, span))
             u, f = np.concatenate([u, ends], axis=1), np.concatenate([f, values], axis=1)
