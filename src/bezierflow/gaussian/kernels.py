@@ -14,24 +14,29 @@ KINDS = ("rbf", "matern52")
 
 def correlation(s: Float[Array, "*shape"], kind: Int[Array | np.ndarray, ""]) -> Float[Array, "*shape"]:
     """The correlation at squared scaled distances s, of the kind with this number. Traceable, and so are two derivatives."""
-    return jnp.where(kind == 0, jnp.exp(-s / 2), _matern(s))
+    return _correlation(s, jnp.asarray(kind))
 
 
 @jax.custom_jvp
-def _matern(s: Array) -> Array:
+def _correlation(s: Array, kind: Array) -> Array:
     r = jnp.sqrt(5 * s)
-    return (1 + r + r * r / 3) * jnp.exp(-r)
+    return jnp.where(kind == 0, 1.0, 1 + r + r * r / 3) * _decay(s, r, kind)
 
 
 @jax.custom_jvp
-def _matern_slope(s: Array) -> Array:
+def _slope(s: Array, kind: Array) -> Array:
     r = jnp.sqrt(5 * s)
-    return -5 / 6 * (1 + r) * jnp.exp(-r)
+    return jnp.where(kind == 0, -1 / 2, -5 / 6 * (1 + r)) * _decay(s, r, kind)
 
 
-# By the chain rule both would be divided by r, which is 0 at the points of the data.
-_matern.defjvps(lambda ds, _, s: _matern_slope(s) * ds)
-_matern_slope.defjvps(lambda ds, _, s: 25 / 12 * jnp.exp(-jnp.sqrt(5 * s)) * ds)
+def _decay(s: Array, r: Array, kind: Array) -> Array:
+    """The only exponential: they are what a posterior's mean takes longest for."""
+    return jnp.exp(jnp.where(kind == 0, -s / 2, -r))
+
+
+# By the chain rule Matérn's would be divided by r, which is 0 at the points of the data.
+_correlation.defjvps(lambda ds, _, s, kind: _slope(s, kind) * ds, None)
+_slope.defjvps(lambda ds, _, s, kind: jnp.where(kind == 0, 1 / 4, 25 / 12) * _decay(s, jnp.sqrt(5 * s), kind) * ds, None)
 
 
 def correlation_and_slope(s: np.ndarray, kind: int) -> tuple[np.ndarray, np.ndarray]:

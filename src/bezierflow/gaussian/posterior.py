@@ -114,14 +114,18 @@ def condition(
     parameters: Parameters,
     shift: Float[np.ndarray, " M"],
     scale: Float[np.ndarray, " M"],
-    at_least: int = LEAST_SIZE,
 ) -> Posterior:
     """The posterior of processes given values at points of the cube; arrays are filled up to a power of two of rows."""
+    return _conditioned(u, (values - shift) / scale, parameters, shift, scale)
+
+
+def _conditioned(u: np.ndarray, values: np.ndarray, parameters: Parameters, shift: np.ndarray, scale: np.ndarray) -> Posterior:
+    """Given scaled values."""
     n, L = u.shape
-    size = 1 << (max(n, at_least, LEAST_SIZE) - 1).bit_length()
+    size = 1 << (max(n, LEAST_SIZE) - 1).bit_length()
     is_point = np.arange(size) < n
     points, scaled = np.full((size, L), 0.5), np.zeros((size, values.shape[1]))
-    points[:n], scaled[:n] = u, (values - shift) / scale
+    points[:n], scaled[:n] = u, values
     with double_precision():
         factor, alpha = (np.asarray(part) for part in _factors(points, is_point, scaled, parameters))
     return Posterior(points, is_point, *parameters, scaled, factor, alpha, np.asarray(shift), np.asarray(scale))
@@ -151,8 +155,7 @@ def describe_posterior(posterior: Posterior) -> dict[str, np.ndarray]:
 def restore_posterior(arrays: Mapping[str, np.ndarray]) -> Posterior:
     """What `describe_posterior` described."""
     parameters = Parameters(*(arrays[name] for name in Parameters._fields))
-    shift, scale = arrays["shift"], arrays["scale"]
-    return condition(arrays["points"], arrays["values"] * scale + shift, parameters, shift, scale)
+    return _conditioned(arrays["points"], arrays["values"], parameters, arrays["shift"], arrays["scale"])
 
 
 def means(posterior: Posterior, u: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n M"]:

@@ -185,7 +185,7 @@ class Search:
         if self._model is None or self._model[0] != self.ledger.n_told:
             u, values = self.domain.to_cube(self.ledger.designs(good=True)), self.domain.names.signs * self.ledger.values()
             fits = self._fits if self._fitted_on == self.ledger.n_told else None
-            self._model = self.ledger.n_told, make_model(u, values, self.noise, self._fits, fits, self.budget or 0)
+            self._model = self.ledger.n_told, make_model(u, values, self.noise, self._fits, fits)
         return self._model[1]
 
     @quiet()
