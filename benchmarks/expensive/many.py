@@ -3,11 +3,14 @@
     python -m benchmarks.expensive.many 16 --minutes 9      # 16 processes; runs are kept in runs/ after every batch
     python -m benchmarks.expensive peers 150 --seeds 5      # afterwards, anywhere: rows from what is kept
 
-All runs come to 40 evaluations first, then to 80, then to 150; of each budget runs without noise first, then those with 2 %.
+A run that has come to 40 evaluations goes on to 80 after all others have come so far, and then to 150; runs without noise come
+first.
 """
 
 import argparse
+import concurrent.futures
 import multiprocessing
+import os
 import time
 
 from .__main__ import BUDGETS, advance
@@ -15,7 +18,10 @@ from .problems import PROBLEMS
 
 N_SEEDS = 5
 
-Job = tuple[str, str, float, int, int, float]
+PAUSE = 20
+"""Seconds after which a run that failed, for want of memory on the accelerator say, is tried again."""
+
+Job = tuple[str, str, float, int, list[int], float]
 
 
 def main() -> None:
@@ -30,30 +36,37 @@ def main() -> None:
     given = parser.parse_args()
     until = time.time() + 60 * given.minutes
     jobs = [
-        (name, method, noise, seed, budget, until)
-        for budget in given.budgets
+        (name, method, noise, seed, given.budgets, until)
         for noise in given.noises
         for method in given.methods
         for seed in range(N_SEEDS)
         for name in sorted(given.problems, key=lambda one: -PROBLEMS[one].n_objectives)
     ]
-    with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
-        for line in pool.imap_unordered(run, jobs, chunksize=1):
-            print(line, flush=True)
+    os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+    with concurrent.futures.ProcessPoolExecutor(given.processes, multiprocessing.get_context("spawn")) as pool:
+        going = {pool.submit(run, job): job for job in jobs}
+        while going:
+            for ended in concurrent.futures.wait(going, return_when="FIRST_COMPLETED").done:
+                *run_, budgets, until = going.pop(ended)
+                print(ended.result(), flush=True)
+                if budgets[1:]:
+                    job = (*run_, budgets[1:], until)
+                    going[pool.submit(run, job)] = job
 
 
 def run(job: Job) -> str:
-    """One run, as far as time allows."""
-    name, method, noise, seed, budget, until = job
-    words = f"{name} {method} {noise:g} {seed}"
-    if time.time() > until:
-        return f"{words}: not begun"
-    began = time.time()
-    try:
-        x, _ = advance(PROBLEMS[name], method, noise, seed, budget, until)
-    except Exception as error:  # the other runs go on
-        return f"{words}: {type(error).__name__} before {budget}: {error}"
-    return f"{words}: {len(x)} in {time.time() - began:.0f} s"
+    """One run to the first of its budgets, as far as time allows."""
+    name, method, noise, seed, (budget, *_), until = job
+    words, began, problems = f"{name} {method} {noise:g} {seed}", time.time(), ""
+    while time.time() < until:
+        try:
+            x, _ = advance(PROBLEMS[name], method, noise, seed, budget, until)
+        except Exception as error:  # the other runs go on
+            problems = f", after {type(error).__name__}: {str(error)[:200]}"
+            time.sleep(PAUSE)
+        else:
+            return f"{words}: {len(x)} in {time.time() - began:.0f} s{problems}"
+    return f"{words}: not to {budget}{problems}"
 
 
 if __name__ == "__main__":

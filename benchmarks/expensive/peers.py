@@ -80,6 +80,7 @@ def botorch(kind: str) -> Callable[..., tuple[Any, Any]]:
             new = spread(problem, n_first, seed)
         else:
             new = low + (high - low) * _next(problem, (x - low) / (high - low), y, min(BATCH, n - len(x)), kind)
+            torch.cuda.empty_cache()  # other runs may need it; nothing without an accelerator
         return np.vstack([x, new]), np.vstack([y, evaluate(new)])
 
     return run
