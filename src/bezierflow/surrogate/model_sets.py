@@ -72,7 +72,7 @@ def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.nda
 def find_sets(
     paths: Paths, starts: Float[np.ndarray, "n n_free"], worst: Float[np.ndarray, " n_objectives"], rng: np.random.Generator
 ) -> list[ModelSet]:
-    """The Pareto set on the cube of each path, or what of it is better than `worst`, if anything is.
+    """The Pareto set on the cube of each path.
 
     Each direction w minimizes max_m w_m z_m from the best candidate, those of the ends from several: smooth maximum, Adam,
     clipped to the cube.
@@ -80,7 +80,7 @@ def find_sets(
     Args:
         paths: functions of which the sets are looked for.
         starts: points to begin with.
-        worst: scaled values beyond which a point is of no use.
+        worst: scaled values beyond which a point is of no use: directions are spread over what is of use.
         rng: of everything random.
     """
     n_paths, M, _ = np.shape(paths.height)
@@ -104,7 +104,7 @@ def find_sets(
             begin = np.take_along_axis(u, best[:, :, None], axis=1)
             ends, values = (np.asarray(part) for part in _descend(paths, begin, weights, ideal, span))
             u, f = np.concatenate([u, ends], axis=1), np.concatenate([f, values], axis=1)
-    return [useful(_proper(points, values), worst) for points, values in zip(u, f, strict=True)]
+    return [_proper(points, values) for points, values in zip(u, f, strict=True)]
 
 
 def useful(one: ModelSet, worst: Float[np.ndarray, " n_objectives"]) -> ModelSet:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..gaussian import Posterior, covariances, mean_path, means, sample_paths, stds
-from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
+from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated, useful
 
 N_PATHS = 2
 """Paths of the posterior whose sets count beside that of the mean."""
@@ -128,7 +128,7 @@ def _prospect(posterior: Posterior, known: Known, worst: np.ndarray, rng: np.ran
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
     starts = known.evaluated[properly_nondominated(f)]
-    mean_set = thin(find_sets(mean_path(posterior), starts, worst, rng)[0], N_PROMISING)
+    mean_set = thin(useful(find_sets(mean_path(posterior), starts, worst, rng)[0], worst), N_PROMISING)
     low, high = mean_set.f.min(axis=0), mean_set.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), 1e-6))
     end = np.where(np.isfinite(worst) & (high <= worst).all(), worst, high + BEYOND * span)
@@ -146,7 +146,7 @@ def _row(found: Prospect, seen: np.ndarray, table: "Reductions | None", known: K
 def _reductions(posterior: Posterior, found: Prospect, known: Known, rng: np.random.Generator) -> "Reductions":
     """Over the set of the mean, whose points come first, and those of paths."""
     paths = sample_paths(posterior, N_PATHS, rng)
-    others = [thin(one, N_TARGETS) for one in find_sets(paths, found.starts, found.worst, rng)]
+    others = [thin(useful(one, found.worst), N_TARGETS) for one in find_sets(paths, found.starts, found.worst, rng)]
     return Reductions(posterior, [found.mean_set, *others], known, found.span, rng)
 
 

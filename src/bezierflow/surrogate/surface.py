@@ -19,7 +19,7 @@ from .diagnosis import what_is_wrong
 from .domain import Domain
 from .evaluated import Ledger
 from .held_out import HeldOut
-from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated
+from .model_sets import ModelSet, find_sets, nondominated, properly_nondominated, useful
 
 SURFACE_TOL, MOST_EVALUATIONS = {2: 1e-4}, 30_000
 """How exactly the set of the mean is followed, in units of ranges, 1e-3 from three objectives on: the mean itself is seldom known
@@ -77,9 +77,10 @@ def make_solution(found: Found, settings: Record, raveling: Raveling | None = No
     mean = PosteriorMean(found.posterior, *place, raveling, names)
     x, y = found.ledger.designs(good=True), found.ledger.values()
     worst = (found.worst - np.asarray(found.posterior.shift)) / np.asarray(found.posterior.scale)
-    model_set = _model_set(found.posterior, domain.to_cube(x), worst, settings["seed"])
+    whole = _model_set(found.posterior, domain.to_cube(x), worst, settings["seed"])
+    model_set = useful(whole, worst)
     reached = bool((model_set.f <= worst).all())
-    limit = np.minimum(model_set.f.max(axis=0) + SLACK * _ranges(model_set), worst if reached else np.inf)
+    limit = np.minimum(whole.f.max(axis=0) + SLACK * _ranges(whole), worst if reached else np.inf)
     wrong = what_is_wrong(x, y, names)
     solution = follow(mean, domain, (model_set, limit), settings["seed"], FEW_ROUNDS if wrong else None)
     error = estimate(found.held_out, _ranges(model_set) * np.asarray(found.posterior.scale), len(x))
