@@ -1,34 +1,65 @@
-"""The table of results: medians over seeds, with how many there were."""
+"""The tables of results: medians over seeds, with how many there were where that is not `N_SEEDS`."""
 
 import csv
 from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-ORDER = ("ours, surface", "ours, points", "qLogNEHVI", "qNParEGO", "NSGA-II", "sobol")
+N_SEEDS = 5
+METHODS = ("ours, surface", "ours, points", "qLogNEHVI", "qNParEGO", "NSGA-II", "sobol")
+
+Row = dict[str, str]
+Group = dict[str, list[Row]]
+
+
+class Measure(NamedTuple):
+    """A column of the results: what it is, by what it is multiplied, and how many digits are shown."""
+
+    words: str
+    scale: float
+    digits: int
+
+
+MEASURES = {
+    "gap": Measure("Hypervolume gap, in percent", 100, 2),
+    "igd_plus": Measure("IGD+, in percent of the ranges", 100, 2),
+    "cpu_seconds": Measure("Processor seconds", 1, 0),
+}
 
 
 def report(path: Path) -> str:
-    """Hypervolume gaps in percent as Markdown, one line for each problem, noise and budget that ours ran on."""
+    """Each measure as a table in Markdown for each noise, one line for each problem and budget that ours ran on."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    groups: dict[tuple[str, str, int], dict[str, list[dict[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    tables = [
+        f"{measure.words}, {float(noise):.0%} noise\n\n{_table([row for row in rows if row['noise'] == noise], name)}"
+        for name, measure in MEASURES.items()
+        for noise in sorted({row["noise"] for row in rows})
+    ]
+    return "\n\n".join(tables)
+
+
+def _table(rows: list[Row], measure: str) -> str:
+    groups: dict[tuple[str, int], Group] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        groups[row["problem"], row["noise"], int(row["budget"])][row["method"]].append(row)
-    lines = ["| problem | noise | evaluations | " + " | ".join(ORDER) + " |", "|---" * (3 + len(ORDER)) + "|"]
-    for (problem, noise, budget), methods in sorted(groups.items(), key=lambda item: (item[0][1], item[0][0], item[0][2])):
-        if "ours, surface" not in methods:
-            continue
-        cells = [_cell(methods.get(method, [])) for method in ORDER]
-        lines.append(f"| {problem} | {float(noise):.0%} | {budget} | " + " | ".join(cells) + " |")
+        groups[row["problem"], int(row["budget"])][row["method"]].append(row)
+    floors = ("floor of the surface", "floor of points") if measure == "gap" else ()
+    names = ("problem", "evaluations", *METHODS, *floors)
+    lines = ["| " + " | ".join(names) + " |", "|---" * len(names) + "|"]
+    for (problem, budget), group in sorted(groups.items()):
+        if "ours, surface" in group:
+            cells = [_cell([row[measure] for row in group[method]], MEASURES[measure]) for method in METHODS]
+            cells += [f"{100 * float(group[method][0]['floor']):.2f}" for method in METHODS[: len(floors)]]
+            lines.append("| " + " | ".join([problem, str(budget), *cells]) + " |")
     return "\n".join(lines)
 
 
-def _cell(rows: list[dict[str, str]]) -> str:
-    if not rows:
+def _cell(values: list[str], measure: Measure) -> str:
+    """The median, and of how many seeds; a dash where there is none."""
+    numbers = [float(value) for value in values if value]
+    if not numbers:
         return "–"
-    median = float(np.median([float(row["gap"]) for row in rows]))
-    floor = float(rows[0]["floor"])
-    seeds = "" if len(rows) == 1 else f", {len(rows)} seeds"
-    return f"{100 * median:.2f} ({100 * floor:.2f}{seeds})"
+    seeds = "" if len(numbers) == N_SEEDS else f" ({len(numbers)})"
+    return f"{measure.scale * float(np.median(numbers)):.{measure.digits}f}{seeds}"

@@ -30,7 +30,7 @@ def _slope(s: Array, kind: Array) -> Array:
 
 
 def _decay(s: Array, r: Array, kind: Array) -> Array:
-    """The only exponential: they are what a posterior's mean takes longest for."""
+    """One exponential for either kind: exponentials take most of the time of a posterior's mean."""
     return jnp.exp(jnp.where(kind == 0, -s / 2, -r))
 
 

@@ -75,7 +75,7 @@ def find_sets(
     """The Pareto set on the cube of each path.
 
     Each direction w minimizes max_m w_m z_m from the best candidate, those of the ends from several: smooth maximum, Adam,
-    clipped to the cube.
+    clipped to the cube. That of equal weights finds points that are of use, if there are any.
 
     Args:
         paths: functions of which the sets are looked for.
@@ -88,7 +88,8 @@ def find_sets(
     starts = starts[-N_CANDIDATES // 2 :]
     candidates = np.concatenate([starts, rng.random((N_CANDIDATES - len(starts), L))])
     regular, random = grid(M, largest_degree_within(M, N_REGULAR)), rng.dirichlet(np.ones(M), N_RANDOM)
-    weights = np.maximum(np.concatenate([regular, random, np.repeat(np.eye(M), N_ENDS, axis=0)]), LEAST_WEIGHT)
+    middle, ends = np.full((1, M), 1 / M), np.repeat(np.eye(M), N_ENDS, axis=0)
+    weights = np.maximum(np.concatenate([regular, random, middle, ends]), LEAST_WEIGHT)
     weights = weights / weights.max(axis=1, keepdims=True)
     u = np.broadcast_to(candidates, (n_paths, *candidates.shape))
     with double_precision():
@@ -97,13 +98,11 @@ def find_sets(
             units = [_units(one, worst) for one in f]
             ideal, span = (np.stack(part) for part in zip(*units, strict=True))
             z = widened((f - ideal[:, None]) / span[:, None])
-            best = np.stack([np.argmin(np.max(w * z, axis=2), axis=1) for w in weights], axis=1)
-            best[:, -M * N_ENDS :] = np.concatenate(
-                [np.argsort(z[:, :N_CANDIDATES, m], axis=1)[:, k * N_ENDS : (k + 1) * N_ENDS] for m in range(M)], axis=1
-            )
-            begin = np.take_along_axis(u, best[:, :, None], axis=1)
-            ends, values = (np.asarray(part) for part in _descend(paths, begin, weights, ideal, span))
-            u, f = np.concatenate([u, ends], axis=1), np.concatenate([f, values], axis=1)
+            best = [np.argmin(np.max(w * z, axis=2), axis=1)[:, None] for w in weights[: -len(ends)]]
+            best += [np.argsort(z[:, :N_CANDIDATES, m], axis=1)[:, k * N_ENDS : (k + 1) * N_ENDS] for m in range(M)]
+            begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)
+            found, values = (np.asarray(part) for part in _descend(paths, begin, weights, ideal, span))
+            u, f = np.concatenate([u, found], axis=1), np.concatenate([f, values], axis=1)
     return [_proper(points, values) for points, values in zip(u, f, strict=True)]
 
 

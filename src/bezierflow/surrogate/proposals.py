@@ -34,6 +34,9 @@ BEYOND = 0.1
 """The reference point of hypervolumes lies beyond the worst values of the set by this share of their ranges, unless the user says
 which values are the worst that are of use."""
 
+FARTHEST = 1.0
+"""In that case, at most by this share: far away it would make tiny gains at the ends of the set worth more than all between."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -115,7 +118,7 @@ def propose(posterior: Posterior, known: Known, wanted: Wanted, calibration: flo
         if row is None:
             u = emptiest(known, picked, rng)
         else:
-            u = (promising.u if table is None else table.u)[row]
+            u = (promising.u if table is None else table.u)[row]  # the first points of a table are these
             seen = seen if teaches else np.vstack([seen, promising.f[row]])
         if table is not None and row is not None:
             table.condition(row)
@@ -131,9 +134,9 @@ def _prospect(posterior: Posterior, known: Known, worst: np.ndarray, rng: np.ran
     mean_set = thin(useful(find_sets(mean_path(posterior), starts, worst, rng)[0], worst), N_PROMISING)
     low, high = mean_set.f.min(axis=0), mean_set.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), 1e-6))
-    end = np.where(np.isfinite(worst) & (high <= worst).all(), worst, high + BEYOND * span)
+    beyond = np.where(np.isfinite(worst) & (high <= worst).all(), np.clip(worst - high, 0.0, FARTHEST * span), BEYOND * span)
     seen = np.vstack([f, (means(posterior, known.pending) - shift) / unit]) if len(known.pending) else f
-    return Prospect(mean_set, span, seen, end, starts, worst)
+    return Prospect(mean_set, span, seen, high + beyond, starts, worst)
 
 
 def _row(found: Prospect, seen: np.ndarray, table: "Reductions | None", known: Known, picked: np.ndarray) -> int | None:
@@ -167,7 +170,7 @@ def _most_volume(f: np.ndarray, seen: np.ndarray, worst: np.ndarray, free: np.nd
     import moocore
 
     base = seen[nondominated(seen)]
-    volumes = [moocore.hypervolume(np.vstack([base, row]), ref=worst) if ok else 0.0 for row, ok in zip(f, free, strict=False)]
+    volumes = [moocore.hypervolume(np.vstack([base, row]), ref=worst) if ok else 0.0 for row, ok in zip(f, free, strict=True)]
     best = int(np.argmax(volumes))
     return best if volumes[best] > moocore.hypervolume(base, ref=worst) else None
 
