@@ -63,7 +63,7 @@ def test_ranges_are_printed_with_the_users_signs(file, solution):
         (("nearest",), "takes values by name"),
         (("compromise", "cost"), "must be pairs such as cost=1"),
         (("knee", "-s", "cost=3"), "--subject-to must be such as"),
-        (("compromise", "cost=much"), "'much' is not a number"),
+        (("compromise", "cost=much"), "cost must be a number such as 0.5, got 'much'"),
     ],
 )
 def test_mistakes_are_told(file, arguments, words):

@@ -73,7 +73,8 @@ def test_ask_and_tell(tmp_path):
     folder, table = tmp_path / "study", tmp_path / "designs.csv"
     assert "begin one with --bounds and --objectives" in run("ask", folder, code=2)
     new = ("--bounds", "0,1:1,5", "--objectives", "cost,mass", "--budget", "9", "--worst")
-    assert "'much' is not a number" in run("ask", folder, *new, "mass=much", code=2)
+    assert "--worst mass must be a number such as 0.5, got 'much'" in run("ask", folder, *new, "mass=much", code=2)
+    assert "must name each only once" in run("ask", folder, *new, "mass=8", "--worst", "mass=9", code=2)
     run("ask", folder, "-n", "3", *new, "mass=8", "-o", table)
     assert read_journal(folder / "journal.jsonl")[0]["settings"]["worst"] == [None, 8.0]
     lines = table.read_text().splitlines()
@@ -85,6 +86,9 @@ def test_ask_and_tell(tmp_path):
     evaluations = bf.Study(folder).evaluations
     assert [one.outcome.y for one in evaluations] == [(0.0, 3.0), (1.0, 2.0), None]
     assert run("ask", folder).splitlines()[1].startswith("3,")
+    assert run("ask", folder, *new, "mass=8").splitlines()[1].startswith("4,")
+    assert "worst was [None, 8.0] and is [None, 7.0]" in run("ask", folder, *new, "mass=7", code=2)
+    assert "whose settings stay: leave out --worst" in run("ask", folder, "--worst", "mass=7", code=2)
     (tmp_path / "wrong.csv").write_text("number,cost\n3,1\n")
     assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
 

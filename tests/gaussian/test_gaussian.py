@@ -79,9 +79,10 @@ def test_the_posterior_is_that_of_the_normal_equations_whatever_it_is_filled_up_
         np.testing.assert_allclose(means(posterior, v)[:, m], mean, atol=1e-8)
         np.testing.assert_allclose(covariances(posterior, v)[m], covariance, atol=1e-8)
         np.testing.assert_allclose(stds(posterior, v)[:, m], np.sqrt(np.diag(covariance)), atol=1e-7)
+    posterior = condition(u, y, Parameters.of(fits), np.array([0.1, 7e3]), np.array([0.3, 1e-3]))
     again = restore_posterior(describe_posterior(posterior))
-    np.testing.assert_array_equal(again.factor, posterior.factor)
-    np.testing.assert_allclose(again.alpha, posterior.alpha, rtol=1e-9)
+    for name in ("factor", "alpha", "values"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(posterior, name))
 
 
 def test_paths_have_the_moments_of_the_posterior_and_its_mean_is_one_without_waves():

@@ -12,8 +12,9 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.engines import Outcome, Pool
-from bezierflow.storage import FolderTakenError, read_journal
-from bezierflow.studies import Plan, open_search, run_study
+from bezierflow.flow.arguments import KIND
+from bezierflow.storage import FolderTakenError, read_checked, read_journal, write_checked
+from bezierflow.studies import Plan, kept_settings, open_search, run_study
 
 BOX = (np.zeros(1), np.ones(1))
 PLAN = Plan(budget=7, batch=2, in_flight=3)
@@ -162,3 +163,41 @@ def test_objectives_that_were_edited_are_noticed(tmp_path):
         one_more(2, 0.7)
     with pytest.warns(UserWarning, match="the code of the objectives has changed .* and its 2 evaluations are kept"):
         one_more(3, 0.6)
+
+
+def test_a_first_evaluation_that_fails_loses_neither_directions_nor_worst_values(tmp_path):
+    """How many objectives there are is known with the first values; a study that was begun by older code goes on as well."""
+    folder, calls = tmp_path / "study", []
+
+    def simulate(x):
+        calls.append(x)
+        if len(calls) == 1:
+            raise ArithmeticError("did not converge")
+        return [float(x[0] ** 2), -float((x[0] - 1) ** 2 + x[1])]
+
+    def run(n: int) -> None:
+        method = bf.Surrogate(retries=0, batch=2, worst={"f2": -3.0})
+        with pytest.raises(ValueError, match="a surface needs 4 evaluations at least"):
+            bf.minimize(
+                simulate,
+                None,
+                method,
+                bounds=(np.zeros(2), np.ones(2)),
+                maximize=["f2"],
+                budget=8,
+                checkpoint=folder,
+                callback=lambda now: now.number >= n,
+            )
+
+    run(1)
+    study = bf.Study(folder)
+    assert study.names.directions == ("minimize", "maximize")
+    assert kept_settings(read_journal(folder / "journal.jsonl"))["worst"] == [None, -3.0]
+    assert len(study.to_pandas()) == 2
+    manifest, arrays = read_checked(folder / "run.bez", KIND)
+    fields = manifest["arguments"]["method"]["value"]["fields"]
+    manifest["arguments"]["method"]["value"]["fields"] = [pair for pair in fields if pair[0] != "in_flight"]
+    write_checked(folder / "run.bez", {"kind": KIND, "arguments": manifest["arguments"]}, arrays)
+    run(2)
+    assert len(study.evaluations) == 4
+    assert len(calls) == 4

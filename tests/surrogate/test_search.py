@@ -1,18 +1,21 @@
 """The search for expensive objectives: asked, told, restored, and the surface that it ends in."""
 
 import json
+import re
 from functools import cache
 
 import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.gaussian import Parameters, condition, mean_path
 from bezierflow.surrogate.diagnosis import what_is_wrong
 from bezierflow.surrogate.held_out import HeldOut
-from bezierflow.surrogate.model_sets import properly_nondominated
+from bezierflow.surrogate.model_sets import find_sets, properly_nondominated
 from bezierflow.surrogate.proposals import CLOSE, Known, Wanted, emptiest, is_taken, propose
 
 BOUNDS = ([-2.0, -1.0], [2.0, 3.0])
+RNG = np.random.default_rng
 
 
 def values(x):
@@ -168,7 +171,7 @@ def test_one_point_of_eight_teaches_while_the_surface_is_uncertain_and_none_is_a
     nothing = u[:0]
 
     def proposed(calibration):
-        known, wanted = Known(u, nothing, nothing), Wanted(range(8), search.worst)
+        known, wanted = Known(u, nothing, nothing), Wanted(range(8), np.full(2, np.inf))
         return propose(search.model().posterior, known, wanted, calibration, np.random.default_rng(0))
 
     assert proposed(1e9).on_surface.tolist() == [True] * 7 + [False]
@@ -179,38 +182,76 @@ def test_one_point_of_eight_teaches_while_the_surface_is_uncertain_and_none_is_a
     assert away.min() >= CLOSE
 
 
-def test_beyond_the_worst_values_of_use_no_design_is_chosen_and_the_surface_ends_there():
-    """f1 (minimized) ranges over [0, 5] on the whole set, f2 (maximized) over [-5, 0]; of use are f1 up to 2, f2 from -3."""
-    search = new(worst={"f1": 2.0, 1: -3.0}, budget=20)
+@cache
+def told(worst):
+    """A search of 20 evaluations; f1 (minimized) ranges over [0, 5] on the whole set, f2 (maximized) over [-5, 0]."""
+    search = new(worst=dict(worst), budget=20)
     while search.ledger.n_told < 20:
         x = search.ask(4)
         search.tell(x, values(x))
-    chosen = search.ledger.values()[search.n_initial :]
-    whole = new(budget=20)
-    while whole.ledger.n_told < 20:
-        x = whole.ask(4)
-        whole.tell(x, values(x))
-    solution, of_whole = search.solution(), whole.ledger.values()[whole.n_initial :]
+    return search
+
+
+def test_for_hypervolume_designs_are_chosen_within_the_worst_values_of_use_and_the_surface_ends_there():
+    search, whole = told((("f1", 2.0), (1, -3.0))), told(())
+    chosen, of_whole = (one.ledger.values()[one.n_initial :] for one in (search, whole))
 
     def is_useful(f):
         return (f[:, 0] <= 2.1) & (f[:, 1] >= -3.1)
 
     assert is_useful(chosen).mean() > 0.7 > is_useful(of_whole).mean()
-    F = solution.spread(50).F
+    F = search.solution().spread(50).F
     assert F[:, 0].max() == pytest.approx(2.0, abs=1e-4)
     assert F[:, 1].min() == pytest.approx(-3.0, abs=1e-4)
-    assert bf.Search.restore(json.loads(json.dumps(search.settings))).worst.tolist() == [2.0, 3.0]
-    assert search.settings["worst"] == [2.0, -3.0]
+    assert search.worst == [2.0, -3.0]
+    assert bf.Search.restore(json.loads(json.dumps(search.settings))).settings == search.settings
+
+
+def test_worst_values_far_beyond_the_set_do_not_draw_designs_to_its_ends():
+    """Of 14 designs hardly any two are nearly the same, and no part of the set is left empty."""
+    f1 = told(((0, 1e6), (1, -1e6))).ledger.values()[6:, 0]
+    gaps = np.diff(np.sort(f1[f1 < 5.2]))
+    assert gaps.max() < 1.3
+    assert np.sum(gaps < 0.02) <= 2
 
 
 def test_worst_values_out_of_reach_are_said_and_left_out_of_account():
-    search = new(worst=[-1.0, None], budget=8)
-    x = search.ask(8)
-    search.tell(x, values(x))
+    search, whole = new(worst=[-1.0, None], budget=8), new(budget=8)
+    for one in (search, whole):
+        x = one.ask(8)
+        one.tell(x, values(x))
     solution = search.solution()
     assert solution.result.reason is bf.Reason.SUSPECT
-    assert "no design is expected to be within the worst values of use" in solution.result.message
-    assert search.ask(2).shape == (2, 2)
+    assert re.search(r"no design is expected within worst, the nearest one has f1 \S+ \(worst: -1\)", solution.result.message)
+    assert solution.made_by["worst"] == [-1.0, None]
+    ranges, expected = (np.ptp(one.spread(50).F, axis=0) for one in (solution, whole.solution()))
+    np.testing.assert_allclose(ranges, expected, rtol=0.02)
+
+
+def test_a_set_of_which_little_is_of_use_is_found():
+    search = told(())
+    posterior = search.model().posterior
+    unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
+    whole = find_sets(mean_path(posterior), search.domain.to_cube(search.ledger.designs(good=True)), np.full(2, np.inf), RNG(0))[
+        0
+    ]
+    z = (whole.f - whole.f.min(axis=0)) / np.ptp(whole.f, axis=0)
+    corner = whole.f.min(axis=0) + 1.001 * z.max(axis=1).min() * np.ptp(whole.f, axis=0)
+    search = new(worst=search.domain.names.signs * (corner * unit + shift), budget=20)
+    search.tell(told(()).ledger.designs(good=True), told(()).ledger.values())
+    assert "no design is expected within worst" not in search.solution().result.message
+
+
+def test_the_end_of_a_set_is_found_whichever_of_two_basins_it_is_in():
+    """f2 has two wells at opposite corners, one of which is a little deeper; f1 is least in the other one."""
+    u = RNG(0).random((250, 5))
+    wells = [np.exp(-2 * ((u - corner) ** 2).sum(axis=1)) for corner in (0.1, 0.9)]
+    f = np.column_stack([u.sum(axis=1), -wells[0] - 1.03 * wells[1]])
+    known = Parameters(np.full((2, 5), 0.7), np.ones(2), np.full(2, 1e-6), np.zeros(2), np.zeros(2, dtype=int))
+    path = mean_path(condition(u, f, known, np.zeros(2), np.ones(2)))
+    for seed in range(8):
+        found = find_sets(path, u[:3], np.full(2, np.inf), RNG(seed))[0]
+        np.testing.assert_allclose(found.u[found.f[:, 1].argmin()], 0.9, atol=0.1)
 
 
 def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
@@ -229,8 +270,19 @@ def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
         (lambda: bf.Search(BOUNDS, 1), "n_objectives must be a whole number of at least 2"),
         (lambda: bf.Search(BOUNDS, 2, noise="loud"), "noise must be one of"),
         (lambda: bf.Search(BOUNDS, 2, worst={"cost": 1.0}), "worst: 'cost' is no objective; there are 'f1', 'f2'"),
+        (
+            lambda: bf.Search(BOUNDS, 2, worst={1.0: 1.0}),
+            "worst must give each objective by name, or by its number from 0 to 1, got 1.0",
+        ),
+        (lambda: bf.Search(BOUNDS, 2, worst={0: 1.0, "f1": 2.0}), "worst has two values for 'f1'"),
         (lambda: bf.Search(BOUNDS, 2, worst=[1.0]), "worst must have a value for each of 2 objectives"),
-        (lambda: bf.Search(BOUNDS, 2, worst=[1.0, np.nan]), r"worst\[1\] must be finite"),
+        (
+            lambda: bf.Search(BOUNDS, 2, worst=[1.0, np.nan]),
+            r"worst\[1\] must be a finite number, got nan; leave an objective out",
+        ),
+        (lambda: bf.Search(BOUNDS, 2, worst=b"ab"), "worst must be a dict such as"),
+        (lambda: bf.Search(BOUNDS, 2, worst=np.array(3.0)), "worst must be a dict such as"),
+        (lambda: bf.minimize(values, None, bf.Surrogate(worst={"cost": 1}), bounds=BOUNDS, budget=9), "they are f1, f2"),
         (lambda: bf.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"}), "bounds must be positive for x1"),
         (lambda: new().ask(0), "n must be a whole number"),
         (lambda: new().tell([0.0, 9.0], [1.0, 2.0]), "within the bounds"),
@@ -242,5 +294,5 @@ def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
     ],
 )
 def test_misuse_is_said_at_the_door(wrong, says):
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((TypeError, ValueError), match=says):
         wrong()

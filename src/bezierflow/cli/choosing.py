@@ -78,8 +78,10 @@ def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> 
         raise click.UsageError(f"{question} takes values by name, such as: choose FILE {question} cost=1 mass=2")
     pairs = read_pairs(values, question)
     if question == "robust":
-        return {"weights": {name: _pair(value) for name, value in pairs.items()}}
-    return {"aspiration" if question == "nearest" else "weights": {name: read_number(value) for name, value in pairs.items()}}
+        return {"weights": {name: _pair(value, name) for name, value in pairs.items()}}
+    return {
+        "aspiration" if question == "nearest" else "weights": {name: read_number(value, name) for name, value in pairs.items()}
+    }
 
 
 def read_wishes(wishes: tuple[str, ...]) -> dict[str | int, tuple[float | None, float | None]]:
@@ -89,12 +91,12 @@ def read_wishes(wishes: tuple[str, ...]) -> dict[str | int, tuple[float | None, 
         parts = WISH.fullmatch(wish.strip())
         if parts is None:
             raise click.BadParameter(f'--subject-to must be such as "mass<=2" or "noise>=1", got {wish!r}')
-        name, side, limit = parts[1], parts[2], read_number(parts[3])
+        name, side, limit = parts[1], parts[2], read_number(parts[3], f"--subject-to {parts[1]}")
         low, high = bounds.get(name, (None, None))
         bounds[name] = (low, limit) if side == "<=" else (limit, high)
     return bounds
 
 
-def _pair(text: str) -> tuple[float, float]:
+def _pair(text: str, name: str) -> tuple[float, float]:
     low, sign, high = text.partition(":")
-    return read_number(low), read_number(high if sign else low)
+    return read_number(low, name), read_number(high if sign else low, name)

@@ -111,12 +111,12 @@ def default_x0(objectives: Callable) -> "np.ndarray":
     return np.zeros(n_variables)
 
 
-def read_number(text: str) -> float:
+def read_number(text: str, name: str) -> float:
     """One number."""
     try:
         return float(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
+        raise click.BadParameter(f"{name} must be a number such as 0.5, got {text!r}") from None
 
 
 def read_numbers(text: str, name: str) -> "np.ndarray":

@@ -88,7 +88,10 @@ def read_pairs(texts: tuple[str, ...], name: str) -> dict[str, str]:
     for text, (key, sign, value) in zip(texts, pairs, strict=True):
         if not (key and sign and value):
             raise click.BadParameter(f"{name} must be pairs such as cost=1, got {text!r}")
-    return {key.strip(): value.strip() for key, _, value in pairs}
+    found = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(found) < len(texts):
+        raise click.BadParameter(f"{name} must name each only once, got {', '.join(texts)}")
+    return found
 
 
 def _texts(text: str | None) -> tuple[str, ...]:

@@ -32,7 +32,10 @@ def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
 
     Add a column for each objective, leave cells of failed evaluations empty, and give the table to `tell`.
     """
-    study = or_fail(bf.Study, folder) if (Path(folder) / "journal.jsonl").exists() else _begin(folder, **new)
+    is_there, given = (Path(folder) / "journal.jsonl").exists(), [name for name, value in new.items() if value]
+    if is_there and given and not (new["bounds"] and new["objectives"]):
+        raise click.UsageError(f"{folder} holds a study, whose settings stay: leave out --{', --'.join(given)}")
+    study = _begin(folder, **new) if given or not is_there else or_fail(bf.Study, folder)
     asked = or_fail(study.ask, n)
     lines = [",".join((NUMBER, *study.names.variables))]
     lines += [",".join([str(number), *map(repr, x.tolist())]) for number, x in asked]
@@ -49,7 +52,7 @@ def _begin(folder: str, bounds: str | None, objectives: str | None, variables: s
     texts = [] if objectives.isdigit() else _texts(objectives)
     new["names"] = {"objectives": texts, "variables": _texts(variables)}
     new["maximize"] = _texts(new["maximize"]) or None
-    new["worst"] = {name: read_number(value) for name, value in read_pairs(new["worst"], "--worst").items()}
+    new["worst"] = {name: read_number(value, f"--worst {name}") for name, value in read_pairs(new["worst"], "--worst").items()}
     return or_fail(bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **new)
 
 

@@ -22,7 +22,7 @@ from .result import Reason, Result, Stats
 from .searching import SearchMethod, Task
 from .settling import settle_on_atlas
 from .solution import Origin, Solution, load
-from .solver_side import Chosen, Transforms, box_on_solver_side, read_names
+from .solver_side import Chosen, Transforms, box_on_solver_side, number_of, read_names
 from .spread import Points
 from .stochastic_flow import StochasticFlow, TrainingState
 from .weights_flow import WeightsFlow
@@ -72,6 +72,7 @@ __all__ = [
     "load",
     "local_error",
     "minimize",
+    "number_of",
     "progress_bar",
     "read_arguments",
     "read_names",

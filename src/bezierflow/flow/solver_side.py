@@ -135,7 +135,7 @@ def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
             raise ValueError(f"maximize must hold a bool for each of the {len(names)} objectives, got {maximize!r}")
         chosen = {m for m, flag in enumerate(given) if flag}
     else:
-        chosen = {_number(one, names, "maximize", "objective") for one in given}
+        chosen = {number_of(one, names, "maximize", "objective") for one in given}
     return tuple("maximize" if m in chosen else "minimize" for m in range(len(names)))
 
 
@@ -153,19 +153,19 @@ def _listed(maximize: Chosen, n_objectives: int) -> list[bool | str | int]:
 def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(given, Mapping):
         raise TypeError(f"transforms must map variables to 'log10' or 'log', as in {{'rate': 'log10'}}, got {given!r}")
-    found = {_number(variable, names, "transforms", "variable"): kind for variable, kind in given.items()}
+    found = {number_of(variable, names, "transforms", "variable"): kind for variable, kind in given.items()}
     for kind in found.values():
         if kind not in KINDS:
             raise ValueError(f"transforms must each be 'log10' or 'log', got {kind!r}")
     return tuple(found.get(i, "") for i in range(len(names)))
 
 
-def _number(one: object, names: tuple[str, ...], argument: str, kind: str) -> int:
+def number_of(one: object, names: tuple[str, ...], argument: str, kind: str) -> int:
     """The number of an objective or a variable given by name or number."""
     if isinstance(one, str):
         if one not in names:
             raise ValueError(f"{argument}: {one!r} is no {kind}; there are {', '.join(map(repr, names))}")
         return names.index(one)
     if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
-        raise ValueError(f"{argument} must name a {kind}, or give its number from 0 to {len(names) - 1}, got {one!r}")
+        raise ValueError(f"{argument} must give each {kind} by name, or by its number from 0 to {len(names) - 1}, got {one!r}")
     return int(one)

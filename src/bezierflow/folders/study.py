@@ -13,7 +13,7 @@ from ..explorer import explore
 from ..flow import ARGUMENTS, JOURNAL, MISSING, SOLUTION, Solution, load, read_arguments, versions
 from ..problems import Names
 from ..storage import Record, read_journal
-from ..studies import Arrival, LoggedSearch, open_search
+from ..studies import Arrival, LoggedSearch, kept_settings, open_search
 from ..surrogate import Search
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Study:
     @property
     def names(self) -> Names:
         """Names of objectives and variables."""
-        return self.solution.names if self.is_run else Names.from_dict(self._records[0]["settings"]["names"])
+        return self.solution.names if self.is_run else Names.from_dict(kept_settings(self._records)["names"])
 
     @property
     def solution(self) -> Solution:

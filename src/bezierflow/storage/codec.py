@@ -7,6 +7,7 @@ which objects they are, the reader what stands for them.
 An object is written by its attributes (values of a `cached_property` are left out) and made again without its `__init__`.
 """
 
+import dataclasses
 import enum
 import math
 from collections.abc import Mapping, Sequence
@@ -194,7 +195,18 @@ class Decoder:
         thing = self._keep(document, object.__new__(cls))
         for name, value in document["fields"]:
             object.__setattr__(thing, name, self._thing(value))
+        _fill_in(thing)
         return thing
+
+
+def _fill_in(thing: object) -> None:
+    """Gives an object the defaults of fields that its class has got since the file was written, all fields in their order."""
+    own, fields = vars(thing), dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
+    new = {one.name: one.default for one in fields if one.name not in own and one.default is not dataclasses.MISSING}
+    if new:
+        known = {**own, **new}
+        own.clear()
+        own.update({one.name: known[one.name] for one in fields if one.name in known} | known)
 
 
 def _is_ours(module: str) -> bool:

@@ -133,9 +133,11 @@ class LoggedSearch:
         return next((place for place in self.waiting if self.arrived[place].number == number), None)
 
     def respecify(self, restore: Restore, settings: Record) -> None:
-        """Other settings for a search that was told nothing yet; its points stay."""
-        assert not self.told
-        self.search = restore(settings, list(self.search.pending.items()))
+        """Other settings for a search that was told no values yet, failures at most; its points stay."""
+        known = [self.arrived[place] for place in self.told]
+        assert all(one.outcome.failed for one in known)
+        asked = {one.number: one.x for one in known if one.number is not None} | self.search.pending
+        self.search = restore(settings, list(asked.items()), [(one.number, one.x, None) for one in known])
         self._append({"kind": "changed", "settings": dict(settings)})
 
     def ask(self, n: int) -> list[tuple[int, np.ndarray]]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..arguments import read_number
+from ..arguments import read_number, shown
 from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import Chosen, Transforms, read_names
+from ..flow import Chosen, Transforms, number_of, read_names
 from ..problems import Names, decode, encode
 
 Worst = Mapping[str | int, float] | Sequence[float | None] | np.ndarray | None
@@ -93,18 +93,31 @@ def read_domain(bounds: object, n_objectives: int, names: object, maximize: Chos
     return Domain(np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float), named)
 
 
-def read_worst(worst: Worst, names: Names) -> Float[np.ndarray, " n_objectives"]:
+def read_worst(worst: Worst) -> dict[str | int, float]:
+    """The worst values of use by objective, as they were given, or an error in one line."""
+    wanted = "a dict such as {'cost': 100.0}, or a value for each objective with None for any"
+    if hasattr(worst, "__array__"):
+        worst = np.asarray(worst).tolist()
+    if worst is not None and (isinstance(worst, str | bytes) or not isinstance(worst, Mapping | Sequence)):
+        raise TypeError(f"worst must be {wanted}, got {shown(worst)}")
+    given = worst if isinstance(worst, Mapping) else dict(enumerate(worst or ()))
+    advice = "leave an objective out where any value is of use"
+    return {
+        key: read_number(value, f"worst[{shown(key)}]", "a finite number", np.isfinite, advice)
+        for key, value in given.items()
+        if value is not None
+    }
+
+
+def worst_values(worst: Worst, names: Names) -> Float[np.ndarray, " n_objectives"]:
     """The worst values of use as they are minimized, infinite where any value is of use, or an error in one line."""
-    objectives, wanted = names.objectives, "finite, the worst value of an objective that is of use"
-    given = {} if worst is None else worst
-    if not isinstance(given, Mapping):
-        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(objectives):
-            raise ValueError(f"worst must have a value for each of {len(objectives)} objectives, None for any, got {worst!r}")
-        given = {m: value for m, value in enumerate(given) if value is not None}
-    found = np.full(len(objectives), np.inf)
-    for objective, value in given.items():
-        m = objectives.index(objective) if objective in objectives else objective
-        if isinstance(m, bool | str) or m not in range(len(objectives)):
-            raise ValueError(f"worst: {objective!r} is no objective; there are {', '.join(map(repr, objectives))}")
-        found[m] = names.signs[m] * read_number(value, f"worst[{objective!r}]", wanted, np.isfinite)
+    M, given = len(names.objectives), read_worst(worst)
+    if worst is not None and not isinstance(worst, Mapping) and len(worst) != M:
+        raise ValueError(f"worst must have a value for each of {M} objectives, None for any, got {shown(worst)}")
+    found = np.full(M, np.inf)
+    for key, value in given.items():
+        m = number_of(key, names.objectives, "worst", "objective")
+        if np.isfinite(found[m]):
+            raise ValueError(f"worst has two values for {names.objectives[m]!r}: {shown(worst)}")
+        found[m] = names.signs[m] * value
     return found

@@ -128,9 +128,9 @@ def _tell_known(study: LoggedSearch, told: Told) -> None:
 
 
 def _settle(make: SearchMaker, study: LoggedSearch, place: int) -> None:
-    """Takes the number of objectives from the first values."""
-    y = study.arrived[place].y
-    if make.n_objectives is None and not study.told and y is not None:
+    """Takes the number of objectives from the first values, which may come after evaluations that failed."""
+    y, only_failures = study.arrived[place].y, all(study.arrived[i].outcome.failed for i in study.told)
+    if make.n_objectives is None and only_failures and y is not None:
         study.respecify(Search.restore, replace(make, n_objectives=len(y))().settings)
 
 

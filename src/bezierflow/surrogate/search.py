@@ -14,7 +14,7 @@ from ..gaussian import NOISE, Fit, fit_from_dict, fit_to_dict, means, stds
 from ..problems import Names
 from ..quiet import quiet
 from ..storage import Record
-from .domain import Domain, Worst, read_domain, read_worst
+from .domain import Domain, Worst, read_domain, worst_values
 from .evaluated import Ledger
 from .held_out import HeldOut
 from .model import Model, make_model
@@ -39,8 +39,8 @@ class Search:
         noise: whether repeated evaluations differ: "auto" (it is learned), "none" or "some".
         batch: how many evaluations there are between two looks at the error.
         tol: `done` when held-out error and calibrated uncertainty, in units of ranges, were below this for three batches.
-        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None for any: no evaluation is
-            spent on trade-offs beyond them, and the surface ends there.
+        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None for any: hypervolume is
+            looked for among designs that are expected within them, and the surface ends there.
         names: a `bezierflow.problems.Names`, or a dict such as {"objectives": [...], "variables": [...]}.
         maximize: the objectives to be maximized, as in `minimize`. Values are told, and come back, with their own signs.
         transforms: variables by name or number with "log10" or "log", as in `minimize`.
@@ -66,7 +66,7 @@ class Search:
         self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms)
         self.seed, self.budget, self.noise = read_seed(seed), or_none(read_count, budget, "budget", 1), noise
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
-        self.worst: Float[np.ndarray, " n_objectives"] = read_worst(worst, self.domain.names)
+        self._worst = worst_values(worst, self.domain.names)
         self.ledger = Ledger(self.domain.n_variables, self.domain.n_objectives)
         self.held_out = HeldOut()
         self._fits: tuple[Fit, ...] | None = None  # of the last time it was asked
@@ -79,8 +79,13 @@ class Search:
         box = {"lower": self.domain.lower.tolist(), "upper": self.domain.upper.tolist()}
         names = {"n_objectives": self.domain.n_objectives, "names": self.domain.names.to_dict()}
         numbers = {"seed": self.seed, "budget": self.budget, "noise": self.noise, "batch": self.batch, "tol": self.tol}
-        worst = [float(value) if np.isfinite(value) else None for value in self.domain.names.signs * self.worst]
-        return {**box, **names, **numbers, "worst": worst if np.isfinite(self.worst).any() else None}
+        return {**box, **names, **numbers, "worst": self.worst}
+
+    @property
+    def worst(self) -> list[float | None] | None:
+        """The worst values of use, with their own signs, None where any value is; None where that is so for all objectives."""
+        values = [float(value) if np.isfinite(value) else None for value in self.domain.names.signs * self._worst]
+        return values if any(value is not None for value in values) else None
 
     @property
     def memory(self) -> Record:
@@ -171,7 +176,7 @@ class Search:
         self._fits, self._fitted_on = model.fits, self.ledger.n_told
         pending = np.concatenate([cube(self.ledger.in_flight()), also])
         known = Known(cube(self.ledger.designs(good=True)), pending, cube(self.ledger.designs(good=False)))
-        wanted = Wanted(range(first, first + n), self.worst)
+        wanted = Wanted(range(first, first + n), self._worst)
         proposal = propose(model.posterior, known, wanted, self.held_out.calibration, rng)
         signs, noise = self.domain.names.signs, model.posterior.noise
         mean, std = signs * means(model.posterior, proposal.u), np.hypot(stds(model.posterior, proposal.u), noise)
@@ -197,7 +202,7 @@ class Search:
         """
         if self._n_good < self._least_points:
             raise ValueError(f"a surface needs {self._least_points} evaluations at least that did not fail, got {self._n_good}")
-        found = Found(self.domain, self.ledger, self.model().posterior, self.held_out, self.worst, self.done)
+        found = Found(self.domain, self.ledger, self.model().posterior, self.held_out, self._worst, self.done)
         return make_solution(found, self.settings, raveling)
 
     def tell(self, x: ArrayLike, y: Any) -> None:

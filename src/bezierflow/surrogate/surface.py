@@ -35,7 +35,8 @@ FAR_OFF, OVERCONFIDENT = 0.1, 3.0
 """A surface is suspect if held-out values miss their predictions by more than this share of the ranges, or by more than so many
 of their predicted standard deviations, RMS."""
 
-OUT_OF_REACH = "no design is expected to be within the worst values of use, so that the surface has others: give others yourself"
+MADE_BY = ("seed", "noise", "budget", "worst")
+"""The settings of a search that its solution names."""
 
 
 @dataclass(frozen=True)
@@ -76,20 +77,26 @@ def make_solution(found: Found, settings: Record, raveling: Raveling | None = No
     place = low, high - low, np.asarray(found.held_out.calibration), tuple(int(i) for i in domain.free)
     mean = PosteriorMean(found.posterior, *place, raveling, names)
     x, y = found.ledger.designs(good=True), found.ledger.values()
-    worst = (found.worst - np.asarray(found.posterior.shift)) / np.asarray(found.posterior.scale)
+    unit, shift = np.asarray(found.posterior.scale), np.asarray(found.posterior.shift)
+    worst = (found.worst - shift) / unit
     whole = _model_set(found.posterior, domain.to_cube(x), worst, settings["seed"])
     model_set = useful(whole, worst)
     reached = bool((model_set.f <= worst).all())
     limit = np.minimum(whole.f.max(axis=0) + SLACK * _ranges(whole), worst if reached else np.inf)
+    within = Within(mean, limit * unit + shift, _ranges(model_set) * unit)
     wrong = what_is_wrong(x, y, names)
-    solution = follow(mean, domain, (model_set, limit), settings["seed"], FEW_ROUNDS if wrong else None)
-    error = estimate(found.held_out, _ranges(model_set) * np.asarray(found.posterior.scale), len(x))
+    solution = follow(within, domain, model_set, settings["seed"], FEW_ROUNDS if wrong else None)
+    error = estimate(found.held_out, _ranges(model_set) * unit, len(x))
     return replace(
         solution,
-        result=explain(found, solution.result, error, wrong if reached else [*wrong, OUT_OF_REACH]),
+        result=explain(found, solution.result, error, wrong if reached else [*wrong, _out_of_reach(found, whole)]),
         stats=Stats(Evaluations(found.ledger.n_told, 0, 0), len(found.held_out.rounds), time.perf_counter() - began),
         history=_history(found.held_out),
-        made_by={**solution.made_by, "method": "surrogate", **{name: settings[name] for name in ("seed", "noise", "budget")}},
+        made_by={
+            **solution.made_by,
+            "method": "surrogate",
+            **{name: settings[name] for name in ("seed", "noise", "budget", "worst")},
+        },
         known_error=error,
         evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
         surrogate=mean,
@@ -97,12 +104,21 @@ def make_solution(found: Found, settings: Record, raveling: Raveling | None = No
     )
 
 
-def follow(mean: PosteriorMean, domain: Domain, limited: tuple[ModelSet, np.ndarray], seed: int, rounds: int | None) -> Solution:
-    """The atlas of the mean within the bounds, where no objective is worse than its limit; points of its set come with that."""
-    model_set, limit = limited
-    span, raveling, names = _ranges(model_set), mean.raveling, domain.names
-    unit, shift = np.asarray(mean.posterior.scale), np.asarray(mean.posterior.shift)
-    within = Within(mean, limit * unit + shift, span * unit)
+def _out_of_reach(found: Found, whole: ModelSet) -> str:
+    """That no design is expected within the worst values of use, in words, with what the nearest one is expected to have."""
+    names, scale = found.domain.names, np.asarray(found.posterior.scale)
+    f = whole.f * scale + np.asarray(found.posterior.shift)
+    limited = np.flatnonzero(np.isfinite(found.worst))
+    excess = (f[:, limited] - found.worst[limited]) / (_ranges(whole) * scale)[limited]
+    nearest = names.signs * f[int(np.argmin(excess.max(axis=1)))]
+    has = ", ".join(f"{names.objectives[m]} {nearest[m]:.4g} (worst: {names.signs[m] * found.worst[m]:.4g})" for m in limited)
+    return f"no design is expected within worst, the nearest one has {has}: the surface is that without it; give worse values"
+
+
+def follow(within: Within, domain: Domain, model_set: ModelSet, seed: int, rounds: int | None) -> Solution:
+    """The atlas of the mean within the bounds, where no objective is worse than its limit."""
+    mean, span, names = within.mean, _ranges(model_set), domain.names
+    raveling = mean.raveling
     middle = int(np.argmin(((model_set.f - model_set.f.min(axis=0)) / span).max(axis=1)))
     start = domain.from_cube(model_set.u)[middle]
     sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))

@@ -1,6 +1,8 @@
 """`Surrogate`: the method of `minimize` for objectives that are expensive to evaluate."""
 
+import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ from ..feasible import feasible_set, raveling_of_bounds
 from ..flow import Chosen, Reason, Result, Solution, Task, Transforms
 from ..problems import Names
 from ..studies import Arrival, Plan
-from .domain import Worst
+from .domain import Worst, read_worst
 from .driving import SearchMaker, Told, drive_search
 from .evaluating import as_flat
 from .search import DEFAULT_TOL, Search
@@ -36,8 +38,8 @@ class Surrogate:
         retries: how often an evaluation that failed (it raised, was not finite, took too long, its worker died) is tried again
             before it is left out.
         in_flight: how many designs are evaluated at the same time at most; by default one batch after the other.
-        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None for any: no evaluation is
-            spent on trade-offs beyond them, and the surface ends there.
+        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None for any: hypervolume is
+            looked for among designs that are expected within them, and the surface ends there.
     """
 
     batch: int = 4
@@ -58,7 +60,7 @@ class Surrogate:
         named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
         values = given.values[0] if given.values else None
         told = Told(tuple(given.known), tuple(given.values), tuple(given.x[: task.budget]))
-        n_objectives = len(values) if values is not None else given.n_objectives
+        n_objectives = len(values) if values is not None else given.n_objectives or self._n_worst()
         maker = SearchMaker(given.sides, settings, named, n_objectives)
         pool = Pool(as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, told.first)
@@ -66,6 +68,13 @@ class Surrogate:
         solution = search.solution(given.raveling)
         solution = replace(solution, stats=replace(solution.stats, seconds=time.perf_counter() - began))
         return _with_failures(_explained(solution, search, stopped, task), failures)
+
+    def _n_worst(self) -> int | None:
+        """How many objectives `worst` is about, where it says so; else an error if it cannot be right for any number of them."""
+        for key in read_worst(self.worst):
+            if isinstance(key, str) and not re.fullmatch(r"f[1-9]\d*", key):
+                raise ValueError(f"worst: {key!r} is no objective; they are f1, f2, … where no names are given")
+        return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
 
 
 class Given(NamedTuple):
