@@ -216,16 +216,13 @@ def test_worst_values_far_beyond_the_set_do_not_draw_designs_to_its_ends():
 
 
 def test_worst_values_out_of_reach_are_said_and_left_out_of_account():
-    search, whole = new(worst=[-1.0, None], budget=8), new(budget=8)
-    for one in (search, whole):
-        x = one.ask(8)
-        one.tell(x, values(x))
+    search = new(worst=[-1.0, None], budget=20)
+    search.tell(told(()).ledger.designs(good=True), told(()).ledger.values())
     solution = search.solution()
     assert solution.result.reason is bf.Reason.SUSPECT
     assert re.search(r"no design is expected within worst, the nearest one has f1 \S+ \(worst: -1\)", solution.result.message)
     assert solution.made_by["worst"] == [-1.0, None]
-    ranges, expected = (np.ptp(one.spread(50).F, axis=0) for one in (solution, whole.solution()))
-    np.testing.assert_allclose(ranges, expected, rtol=0.02)
+    np.testing.assert_allclose(np.ptp(solution.spread(50).F, axis=0), 5.0, rtol=0.05)
 
 
 def test_a_set_of_which_little_is_of_use_is_found():
@@ -244,12 +241,12 @@ def test_a_set_of_which_little_is_of_use_is_found():
 
 def test_the_end_of_a_set_is_found_whichever_of_two_basins_it_is_in():
     """f2 has two wells at opposite corners, one of which is a little deeper; f1 is least in the other one."""
-    u = RNG(0).random((250, 5))
+    u = RNG(0).random((120, 5))
     wells = [np.exp(-2 * ((u - corner) ** 2).sum(axis=1)) for corner in (0.1, 0.9)]
     f = np.column_stack([u.sum(axis=1), -wells[0] - 1.03 * wells[1]])
     known = Parameters(np.full((2, 5), 0.7), np.ones(2), np.full(2, 1e-6), np.zeros(2), np.zeros(2, dtype=int))
     path = mean_path(condition(u, f, known, np.zeros(2), np.ones(2)))
-    for seed in range(8):
+    for seed in range(4):
         found = find_sets(path, u[:3], np.full(2, np.inf), RNG(seed))[0]
         np.testing.assert_allclose(found.u[found.f[:, 1].argmin()], 0.9, atol=0.1)
 
