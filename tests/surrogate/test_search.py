@@ -251,6 +251,17 @@ def test_the_end_of_a_set_is_found_whichever_of_two_basins_it_is_in():
         np.testing.assert_allclose(found.u[found.f[:, 1].argmin()], 0.9, atol=0.1)
 
 
+@pytest.mark.parametrize(("is_noise", "n_spread"), [(True, 2), (False, 0)])
+def test_half_of_the_points_are_spread_evenly_while_an_objective_is_mostly_noise(is_noise, n_spread):
+    search = new()
+    x = search.ask(search.n_initial + 6)
+    y = values(x)
+    y[:, 1] = RNG(1).standard_normal(len(x)) if is_noise else y[:, 1]
+    search.tell(x, y)
+    spread, asked = search._spread(4), search.domain.to_cube(search.ask(4))
+    assert np.isclose(asked[:, None], spread[None]).all(axis=2).any(axis=1).sum() == n_spread
+
+
 def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
     front = np.column_stack([np.linspace(0, 1, 11), np.linspace(1, 0, 11)])
     tail = np.array([[-1e-4, 3.0], [-2e-4, 9.0]])

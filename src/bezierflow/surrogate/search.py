@@ -24,6 +24,10 @@ from .surface import Found, make_solution
 DEFAULT_TOL = 1e-3
 """The held-out error and uncertainty, in units of the objectives' ranges, at which a search has nothing left to do."""
 
+MOSTLY_NOISE = 0.5
+"""As long as noise explains more than this share of the variance of some objective's values, every second point is an evenly
+spread one."""
+
 
 class Search:
     """Ask for designs, evaluate them wherever you like, tell the values: a surface from few evaluations.
@@ -154,12 +158,19 @@ class Search:
         spread = min(n, max(self.n_initial - self.ledger.n_told - len(self.ledger.pending), 0))
         if self._n_good < self._least_points:
             spread = n
+        elif spread < n and self._is_mostly_noise:
+            spread = max(spread, (n + self.ledger.n_asked % 2) // 2)
         u = self._spread(spread)
         if spread < n:
             u = np.concatenate([u, self._informed(n - spread, np.random.default_rng([self.seed, self.ledger.n_asked]), u)])
         x = self.domain.from_cube(u)
         self.ledger.ask(x)
         return x
+
+    @property
+    def _is_mostly_noise(self) -> bool:
+        """Whether what is known of some objective is mostly noise: evenly spread points may show more than the surrogate does."""
+        return bool((np.asarray(self.model().posterior.nugget) > MOSTLY_NOISE).any())
 
     @property
     def _n_good(self) -> int:
