@@ -24,9 +24,9 @@ from .surface import Found, make_solution
 DEFAULT_TOL = 1e-3
 """The held-out error and uncertainty, in units of the objectives' ranges, at which a search has nothing left to do."""
 
-MOSTLY_NOISE = 0.5
+MOSTLY_NOISE, PATIENCE = 0.5, 3
 """As long as noise explains more than this share of the variance of some objective's values, every second point is an evenly
-spread one."""
+spread one, up to so many times the number of first points: after that it is taken for noise indeed."""
 
 
 class Search:
@@ -158,7 +158,7 @@ class Search:
         spread = min(n, max(self.n_initial - self.ledger.n_told - len(self.ledger.pending), 0))
         if self._n_good < self._least_points:
             spread = n
-        elif spread < n and self._is_mostly_noise:
+        elif spread < n and self.ledger.n_asked < PATIENCE * self.n_initial and self._is_mostly_noise:
             spread = max(spread, (n + self.ledger.n_asked % 2) // 2)
         u = self._spread(spread)
         if spread < n:
