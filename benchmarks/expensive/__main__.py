@@ -4,7 +4,7 @@
     python -m benchmarks.expensive peers 80 --seeds 1           # the environment of the peers (see `peers.py`)
     python -m benchmarks.expensive ours 80 --noise 0.02 --problems zdt1 re21
     python -m benchmarks.expensive kept                         # rows of all runs of peers that are kept, as far as they went
-    python -m benchmarks.expensive report                       # the table of docs/expensive.md from the rows
+    python -m benchmarks.expensive report                       # the tables of docs/expensive.md from the rows
 
 Rows that are there already are not made again; evaluations of peers are kept in `runs/` beside this file, so that a run of 150
 goes on from one of 80. Every score is of exact objective values, whatever noise the methods saw. A method's "surface" is scored
