@@ -14,7 +14,8 @@ NOISE = {"none": (-17.0,), "some": (-6.0,), "auto": (-17.0, -6.0)}
 and for both possibilities, each as likely as the other. 2 % noise of a range is about −7."""
 
 NUGGET_WIDTH = 3.0
-"""Standard deviation of the log nugget around each of these means."""
+"""Standard deviation of the log nugget around each of these means. Where large nuggets are made less likely than so, searches
+begin better on functions that are flat but for a basin, or have poles; but values that are half noise are then overfitted."""
 
 LENGTH_MEAN, LENGTH_VARIANCE = np.sqrt(2.0), 3.0
 """Of log lengths, plus log √L: typical distances in a cube grow with √L (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian
