@@ -30,7 +30,7 @@ MEASURES = {
 
 
 def report(path: Path) -> str:
-    """Each measure as a table in Markdown for each noise, one line for each problem and budget that ours ran on."""
+    """Each measure as a table in Markdown for each noise, one line for each problem and budget of ours; then run by run."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     tables = [
@@ -38,7 +38,21 @@ def report(path: Path) -> str:
         for name, measure in MEASURES.items()
         for noise in sorted({row["noise"] for row in rows})
     ]
-    return "\n\n".join(tables)
+    return "\n\n".join([*tables, _run_by_run(rows)])
+
+
+def _run_by_run(rows: list[Row]) -> str:
+    """In how many runs of the same problem, noise, seed and number of evaluations the gap of ours is smaller than each peer's."""
+    gaps: dict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
+    for row in rows:
+        gaps[row["method"]][row["problem"], row["noise"], row["seed"], row["budget"]] = float(row["gap"])
+    lines = []
+    for ours in METHODS[:2]:
+        for peer in METHODS[2:]:
+            shared = gaps[ours].keys() & gaps[peer].keys()
+            ahead = sum(gaps[ours][run] < gaps[peer][run] for run in shared)
+            lines.append(f"- {ours} ahead of {peer} in {ahead} of {len(shared)}")
+    return "Run by run, by the hypervolume gap\n\n" + "\n".join(lines)
 
 
 def _table(rows: list[Row], measure: str) -> str:
