@@ -92,11 +92,7 @@ def make_solution(found: Found, settings: Record, raveling: Raveling | None = No
         result=explain(found, solution.result, error, wrong if reached else [*wrong, _out_of_reach(found, whole)]),
         stats=Stats(Evaluations(found.ledger.n_told, 0, 0), len(found.held_out.rounds), time.perf_counter() - began),
         history=_history(found.held_out),
-        made_by={
-            **solution.made_by,
-            "method": "surrogate",
-            **{name: settings[name] for name in ("seed", "noise", "budget", "worst")},
-        },
+        made_by={**solution.made_by, "method": "surrogate", **{name: settings[name] for name in MADE_BY}},
         known_error=error,
         evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
         surrogate=mean,
