@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -16,7 +17,7 @@ from bezierflow.storage import read_journal
 
 def run(*arguments, code=0):
     result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
+    assert code is None or result.exit_code == code, result.output
     return result.output
 
 
@@ -91,6 +92,27 @@ def test_ask_and_tell(tmp_path):
     assert "whose settings stay: leave out --worst" in run("ask", folder, "--worst", "mass=7", code=2)
     (tmp_path / "wrong.csv").write_text("number,cost\n3,1\n")
     assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
+
+
+def test_a_study_by_hand_has_a_surface_and_nothing_to_call(tmp_path):
+    folder, file = tmp_path / "study", tmp_path / "found.bez"
+    study = bf.Study.begin(folder, ([0.0], [1.0]), 2, names={"objectives": ["cost", "mass"]})
+    assert "a surface needs 3 evaluations at least" in run("surface", folder, code=2)
+    study.tell([([x], [x**2, (x - 0.7) ** 2]) for x in (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 1.0)])
+    said = run("surface", folder, "-o", file)
+    assert "an atlas of" in said
+    assert "error" in said
+    solution = bf.load(file)
+    assert len(solution.evaluated.F) == 7
+    x = np.array([float(line.split(",")[0]) for line in run("sample", folder, "-n", "5").splitlines()[1:]])
+    np.testing.assert_allclose([x.min(), x.max()], [0.0, 0.7], atol=0.02)
+    assert "was begun by hand and calls no objectives" in run("resume", folder, code=2)
+
+
+def test_the_folder_of_a_run_is_as_good_as_a_file(tmp_path):
+    run("solve", "scaled-med", "--method", "newton", "--iterations", "2", "--checkpoint", tmp_path / "run", code=None)
+    assert run("sample", tmp_path / "run", "-n", "4").count("\n") == 5
+    assert "holds no run and no study" in run("sample", tmp_path, code=2)
 
 
 @pytest.mark.parametrize("second", [False, True])

@@ -117,6 +117,17 @@ def test_another_study_is_refused_and_a_larger_budget_is_not(tmp_path):
         run(tmp_path, smooth, plan=Plan(3, 3))
 
 
+def test_what_is_refused_changes_nothing(tmp_path):
+    """A call with other settings leaves the folder as it was, so that the right one goes on."""
+    bf.Study.begin(tmp_path / "by_hand", BOX, 2, seed=5)
+    run(tmp_path / "run", smooth, plan=Plan(3, 3))
+    for folder in (tmp_path / "by_hand", tmp_path / "run"):
+        before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        with pytest.raises(ValueError, match="holds another study"):
+            bf.minimize(smooth, None, bf.Surrogate(batch=3), bounds=BOX, budget=9, seed=1, checkpoint=folder)
+        assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
 def test_two_processes_on_one_study_one_wins(tmp_path):
     taken = pytest.raises(FolderTakenError, match="another process works on")
     with open_search(tmp_path, bf.Search(BOX, 2), bf.Search.restore), taken:

@@ -109,6 +109,20 @@ def test_a_solution_of_a_surrogate_answers_after_a_file_as_before(tmp_path):
     assert "surrogate" in bf.explore(solution, tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_pictures_mark_the_best_evaluations_and_how_uncertain_the_front_is():
+    solution = solved()
+    best, front, designs = solution.evaluated.nondominated, bf.plots.front(solution), bf.plots.surface(solution)
+
+    def marked(ax):
+        return next(one.get_offsets() for one in ax.collections if one.get_label() == "best evaluations")
+
+    np.testing.assert_array_equal(marked(front), solution.evaluated.F[best])
+    np.testing.assert_array_equal(marked(designs), solution.evaluated.X[best])
+    segments = np.array(front.containers[0][2][0].get_segments())
+    deviations = solution.front_std(solution.spread(len(segments)).t)
+    np.testing.assert_allclose(np.ptp(segments[:, :, 0], axis=1), 4 * deviations[:, 0], rtol=1e-6)  # two each way
+
+
 def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant():
     calls = []
 

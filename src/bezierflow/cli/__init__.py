@@ -14,7 +14,7 @@ from .resuming import resume
 from .sampling import sample
 from .solving import INTERRUPTED, demo, evaluate, fit, solve
 from .stability import stability
-from .studying import ask, tell
+from .studying import ask, surface, tell
 
 
 class Commands(click.Group):
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 for command in (
-    *(solve, check, resume, ask, tell, evaluate, choose, sample, fit),
+    *(solve, check, resume, ask, tell, surface, evaluate, choose, sample, fit),
     *(plot, explore, stability, reproduce, bench, demo),
 ):
     main.add_command(command)

@@ -7,9 +7,8 @@ import click
 
 import bezierflow as bf
 
-from .pictures import file_argument, load_solution
 from .printing import check_writable, json_option, or_fail, write_json
-from .reading import read_number
+from .reading import file_argument, load_solution, read_number
 from .stating import read_pairs
 
 if TYPE_CHECKING:

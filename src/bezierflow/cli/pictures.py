@@ -1,4 +1,4 @@
-"""The commands that make pictures and pages of a solution file: parsing and printing only."""
+"""The commands that make pictures and pages of a solution: parsing and printing only."""
 
 from pathlib import Path
 
@@ -6,13 +6,12 @@ import click
 
 import bezierflow as bf
 
-from .printing import Refused, check_writable, or_fail
-
-file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
+from .printing import check_writable, or_fail
+from .reading import file_argument, load_solution
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False), required=False)
+@click.argument("file", type=click.Path(exists=True), required=False)
 @click.option("--kind", default="auto", show_default=True, help="Which picture: overview, or one of those --list shows.")
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False), help="The picture (.png, .pdf, .svg).  [default: FILE with .png]"
@@ -20,7 +19,7 @@ file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=Fal
 @click.option("--dpi", type=click.IntRange(30, 1200), default=160, show_default=True, help="Dots per inch of a .png.")
 @click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
 def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
-    """Draw the solution in FILE: its set and its front, or any other kind of picture."""
+    """Draw the solution in FILE, or in the folder of a study: its set and its front, or any other kind of picture."""
     kinds = {name: getattr(bf.plots, name) for name in bf.plots.__all__}
     if list_kinds:
         for name, function in kinds.items():
@@ -44,16 +43,11 @@ def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: 
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="The page (.html).  [default: FILE with .html]")
 @click.option("--title", default="", help="The page's heading.  [default: the name of FILE]")
 def explore(file: str, output: str | None, title: str) -> None:
-    """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network."""
+    """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network.
+
+    FILE may be the folder of a study, or of a run: what is known by now.
+    """
     target = Path(output) if output else Path(file).with_suffix(".html")
     check_writable(str(target), ".html", ".htm")
     page = or_fail(bf.explore, load_solution(file), target, title=title or Path(file).stem)
     click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")
-
-
-def load_solution(file: str) -> "bf.Solution":
-    """The solution in a file, or a clean line that says what is there instead."""
-    loaded = or_fail(bf.load, file)
-    if not isinstance(loaded, bf.Solution):
-        raise Refused(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
-    return loaded

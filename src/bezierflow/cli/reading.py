@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "gradient-descent", "newton", "adam")
 
+file_argument = click.argument("file", type=click.Path(exists=True))
+"""A solution: its file, or the folder of a run or a study."""
+
 
 class Task(NamedTuple):
     """What is to be solved, from where, and with which random numbers."""
@@ -99,6 +102,19 @@ def read_problem(name: str) -> Callable:
     if function not in found:
         raise click.BadParameter(f"{path} has no function {function!r}; it has: {', '.join(found)}")
     return found[function]
+
+
+def load_solution(file: str) -> "bf.Solution":
+    """The solution in a file or a folder, or a clean line that says what is there instead."""
+    loaded = load_any(file)
+    if not isinstance(loaded, bf.Solution):
+        raise Refused(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
+    return loaded
+
+
+def load_any(file: str) -> "bf.Solution | bf.BezierSimplex":
+    """What a file holds; of the folder of a run or a study the surface of what is known by now."""
+    return or_fail(lambda: bf.Study(file).solution if Path(file).is_dir() else bf.load(file))
 
 
 def default_x0(objectives: Callable) -> "np.ndarray":

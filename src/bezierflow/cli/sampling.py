@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from .pictures import file_argument, load_solution
 from .printing import check_writable, or_fail
+from .reading import file_argument, load_solution
 
 
 @click.command()

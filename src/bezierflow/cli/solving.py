@@ -10,7 +10,7 @@ from bezierflow.interrupts import orderly_interrupts
 
 from .keeping import keep_command
 from .printing import check_writable, json_option, or_fail, print_table, write_json
-from .reading import METHODS, MethodOptions, Task, method_options, read_csv, read_rows, task_options
+from .reading import METHODS, MethodOptions, Task, file_argument, load_any, method_options, read_csv, read_rows, task_options
 from .stating import Statement, statement_options
 
 INTERRUPTED = 130
@@ -81,7 +81,7 @@ def report(solution: "bf.Solution", output: str | None, json_path: str | None) -
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@file_argument
 @click.argument("t", nargs=-1, required=True)
 @json_option
 def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
@@ -92,7 +92,7 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     import numpy as np
 
     check_writable(json_path)
-    loaded, weights = or_fail(bf.load, file), read_rows(t, "T")
+    loaded, weights = load_any(file), read_rows(t, "T")
     columns = {"t": weights}
     if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
         names, a = loaded.names, or_fail(loaded.pareto_set.chart, weights)
@@ -205,21 +205,16 @@ def _solution_figures(solution: "bf.Solution") -> dict[str, object]:
 
 
 def _print_solution(solution: "bf.Solution") -> None:
-    evaluations, error = solution.stats.evaluations, solution.error
+    from bezierflow.flow import cost_text, error_text
+
+    error = solution.error
     print_table(
         ["", ""],
         [
             ["result", str(solution.result)],
-            [
-                "surface",
-                f"degree {solution.degree}, {solution.n_objectives} objectives, {solution.raveling.n_variables} variables",
-            ],
-            [
-                "evaluations",
-                f"{evaluations.objective:,} objectives, {evaluations.jacobian:,} Jacobians, {evaluations.hessian:,} Hessians",
-            ],
-            ["iterations", f"{solution.stats.iterations:,} in {solution.stats.seconds:.2f} s"],
-            ["distance to the set", f"{error.rms:.3g} rms, {error.max:.3g} max, estimated at {error.n_samples} held-out t"],
+            ["set", solution.shape],
+            ["error", error_text(error)],
+            ["evaluations", cost_text(solution.stats)],
             *(["note", advice] for advice in error.advice),
         ],
     )

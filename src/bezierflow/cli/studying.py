@@ -1,4 +1,4 @@
-"""`ask` and `tell`: studies of expensive objectives by hand or by a queue; parsing and printing only."""
+"""`ask`, `tell` and `surface`: studies of expensive objectives by hand or by a queue; parsing and printing only."""
 
 import csv
 from pathlib import Path
@@ -8,8 +8,9 @@ import click
 
 import bezierflow as bf
 
-from .printing import or_fail
-from .reading import read_number
+from .printing import check_writable, json_option, or_fail
+from .reading import load_solution, read_number
+from .solving import report
 from .stating import read_bounds, read_pairs
 
 NUMBER = "number"
@@ -68,6 +69,20 @@ def tell(folder: str, results: str) -> None:
     study = or_fail(bf.Study, folder)
     n = or_fail(study.tell, or_fail(read_results, results, study.names))
     click.echo(f"{n} new, {len(study.evaluations)} in all")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the solution to this file (.bez).")
+@json_option
+def surface(folder: str, output: str | None, json_path: str | None) -> None:
+    """The surface of what is known by now in FOLDER, that of a study or of a run.
+
+    `choose`, `evaluate`, `sample`, `plot` and `explore` take such a folder in place of a file, and make its surface each time.
+    """
+    check_writable(output)
+    check_writable(json_path)
+    report(load_solution(folder), output, json_path)
 
 
 def read_results(path: str, names: "bf.problems.Names") -> "dict[int, list[float] | None] | list":

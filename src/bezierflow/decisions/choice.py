@@ -61,7 +61,7 @@ class Certainty:
 
     def __str__(self) -> str:
         if self.source == "surrogate":
-            off = np.array2string(self.front_error, precision=2)
+            off = ", ".join(f"{value:.2g}" for value in self.front_error)
             text = f"f expected by a surrogate, whose last predictions were off by {off} (RMS) before they saw the values"
             return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
         values = "f by the problem's own objectives"

@@ -6,7 +6,7 @@ from .batches import Stochastic, average_along
 from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, compare_versions, versions
 from .checkup import Checkup, check
 from .contract import AbstractFlow, Run
-from .description import share_bar, table
+from .description import cost_text, error_text, share_bar, table
 from .dialogue import Dialogue
 from .drive import Callback, Iteration, drive
 from .evaluated import Evaluated
@@ -67,7 +67,9 @@ __all__ = [
     "box_on_solver_side",
     "check",
     "compare_versions",
+    "cost_text",
     "drive",
+    "error_text",
     "lift",
     "load",
     "local_error",

@@ -58,8 +58,8 @@ class Description(NamedTuple):
             ("result", message if len(message) <= LONGEST else message[: LONGEST - 1].rstrip() + "…"),
             ("set", self.shape),
             ("objectives", "\n".join(self._ranges())),
-            ("error", _error_text(self.error)),
-            ("evaluations", _cost_text(self.stats)),
+            ("error", error_text(self.error)),
+            ("evaluations", cost_text(self.stats)),
             ("next", NEXT_IN_DOUBT if self.result.doubtful else NEXT),
         ]
 
@@ -104,9 +104,12 @@ def _tidy(value: float, other: float) -> float:
     return 0.0 if abs(value) < 1e-7 * abs(other) else value
 
 
-def _error_text(error: ErrorEstimate | None) -> str:
+def error_text(error: ErrorEstimate | None) -> str:
+    """How far the set may be off, and how that is known."""
     if error is None:
         return "not estimated yet; solution.error does"
+    if np.isnan(error.rms):
+        return "not known"
     if error.by_objective is not None:
         share = f"{error.rms:.2g} rms and {error.max:.2g} at most, in units of the objectives' ranges"
         return f"{share}, of the last {error.n_samples} evaluations as the surrogate predicted them"
@@ -117,7 +120,8 @@ def _error_text(error: ErrorEstimate | None) -> str:
     return f"{text}{coverage}; {error.n_probes} probes elsewhere" if error.n_probes else f"{text}{coverage}"
 
 
-def _cost_text(stats: Stats) -> str:
+def cost_text(stats: Stats) -> str:
+    """Evaluations, iterations and seconds."""
     counts = stats.evaluations
     values = f"{int(counts.objective):,} values, {int(counts.jacobian):,} Jacobians, {int(counts.hessian):,} Hessians"
     return f"{values} in {stats.iterations:,} iterations, {stats.seconds:.2g} s"

@@ -341,18 +341,21 @@ class Solution:
             write_text(path, text)
         return text
 
+    @property
+    def shape(self) -> str:
+        """What the set is, in words."""
+        found = self.pareto_set
+        is_atlas = isinstance(found, BezierAtlas)
+        kind = f"an atlas of {len(found.patches)} patches" if is_atlas else f"a Bézier simplex of degree {self.degree}"
+        return f"{kind}, {self.n_objectives} objectives, {self.raveling.n_variables} variables"
+
     @cached_property
     def _description(self) -> Description:
         """What is printed. It evaluates the objectives at some dozens of points, and no derivatives."""
         atlas = self.pareto_set
-        if isinstance(atlas, BezierAtlas):
-            shape, F = f"an atlas of {len(atlas.patches)} patches", np.asarray(self.front(spread_chart(atlas, 50)))
-        else:
-            shape = f"a Bézier simplex of degree {self.degree}"
-            F = np.asarray(self.front(coarse_t(self.n_objectives)))
-        shape += f", {self.n_objectives} objectives, {self.raveling.n_variables} variables"
+        t = spread_chart(atlas, 50) if isinstance(atlas, BezierAtlas) else coarse_t(self.n_objectives)
         known = self.__dict__.get("error", self.known_error)
-        return Description(self.result, shape, self.names.axis_labels, F, known, self.stats)
+        return Description(self.result, self.shape, self.names.axis_labels, np.asarray(self.front(t)), known, self.stats)
 
     def __str__(self) -> str:
         return self._description.text()

@@ -30,9 +30,7 @@ def resume(
             and `max_degree` larger than they were.
     """
     path = Path(folder)
-    records = read_journal(path / JOURNAL)
-    if not records:
-        raise FileNotFoundError(f"{path} holds no run: it has no {JOURNAL}; it was to be the checkpoint of a call of minimize")
+    _check_folder(path)
     unknown = given.keys() - inspect.signature(minimize).parameters.keys()
     if unknown:
         raise TypeError(f"resume takes arguments of minimize, not {', '.join(sorted(unknown))}")
@@ -46,3 +44,15 @@ def resume(
         words = "; ".join(f"{name} was {' '.join(kept.documents[name]['words'].split())}" for name in missing)
         raise ValueError(f"{path} cannot hold {', '.join(missing)} ({words}); give it again: bf.resume({call})")
     return minimize(**arguments, callback=callback, progress=progress, checkpoint=folder, every=every)
+
+
+def _check_folder(path: Path) -> None:
+    """An error if a folder holds nothing that goes on by itself."""
+    records = read_journal(path / JOURNAL)
+    if not records:
+        raise FileNotFoundError(f"{path} holds no run: it has no {JOURNAL}; it was to be the checkpoint of a call of minimize")
+    if records[0]["kind"] == "study" and not (path / ARGUMENTS).exists():
+        raise ValueError(
+            f"the study in {path} was begun by hand and calls no objectives: evaluate what bf.Study({str(path)!r}).ask(4), or "
+            f"`bezierflow ask {path}`, gives, and tell the values; its surface is bf.Study({str(path)!r}).solution"
+        )

@@ -13,14 +13,17 @@ from ..flow import Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
 from .door import of_solution
-from .palette import CHOICE_COLOR
-from .space import Map, axes_or_new, draw_image, finish, heading
+from .palette import CHOICE_COLOR, FLOW_COLOR
+from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CHOICE_MARKERS = "osD^vP*X"
 """Choices are told apart by their shape, in print and by color-blind eyes too."""
+
+N_CROSSES, WIDE = 15, 2.0
+"""At so many points the front of a surrogate has crosses that say how uncertain it is: so many standard deviations each way."""
 
 
 @runtime_checkable
@@ -44,6 +47,8 @@ def front(
 ) -> "Axes":
     """Draws the front of two or three objectives, and returns the axes. The pieces of an atlas have colors of their own.
 
+    That of a surrogate has its best evaluations beside it, and, for two objectives, crosses of two standard deviations each way.
+
     Args:
         solution: the solution. Where its problem knows the exact Pareto set, the exact front is drawn as black lines.
         choices: answers of `bezierflow.decisions`, or anything with `f`, each marked in its own shape; the legend has the keys of
@@ -60,6 +65,10 @@ def front(
         draw_pieces(ax, solution.pareto_set, lambda a: np.asarray(solution.front(a)), solution.names.variables)
     else:
         draw_image(ax, solution.front, _exact_front(solution), n_objectives, "Bézier simplex", "Pareto front")
+    if solution.evaluated is not None:
+        draw_evaluated(ax, solution.evaluated.F[solution.evaluated.nondominated])
+    if solution.surrogate is not None and n_objectives == 2:
+        _draw_uncertainty(ax, solution)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=12, color="#777777", label="points")
     in_space = {"depthshade": False} if n_objectives == 3 else {}
@@ -67,6 +76,14 @@ def front(
         look = {"s": 60, "color": CHOICE_COLOR, "edgecolor": "white", "marker": marker, "zorder": 6, **in_space}
         ax.scatter(*np.asarray(choice.f), label=name, **look)
     return finish(ax, solution.names.axis_labels, heading(title, solution))
+
+
+def _draw_uncertainty(ax: "Axes", solution: Solution) -> None:
+    """How well a surrogate knows the front, at points spread over it."""
+    t = solution.spread(N_CROSSES).t
+    across, up = WIDE * np.asarray(solution.front_std(t)).T
+    look = {"fmt": "none", "ecolor": FLOW_COLOR, "elinewidth": 1.0, "alpha": 0.6, "label": f"±{WIDE:g} standard deviations"}
+    ax.errorbar(*np.asarray(solution.front(t)).T, xerr=across, yerr=up, **look)
 
 
 def _named(choices: Sequence[HasValues] | Mapping[str, HasValues]) -> Iterable[tuple[str, HasValues]]:

@@ -66,6 +66,13 @@ def _draw_frame(ax: "Axes", image: Map, truth: Map | None, truth_label: str) -> 
         ax.plot(*np.asarray(truth(line)).T, color=TRUTH_COLOR, linewidth=0.7, label=None if number else truth_label)
 
 
+def draw_evaluated(ax: "Axes", points: Float[np.ndarray, "n n_coordinates"]) -> None:
+    """Evaluations that no other one dominates; the others may be far away, and say nothing about the set."""
+    in_space = {"depthshade": False} if points.shape[1] == 3 else {}
+    look = {"s": 22, "facecolor": "white", "edgecolor": TRUTH_COLOR, "linewidth": 0.9, "zorder": 4, **in_space}
+    ax.scatter(*points.T, label="best evaluations", **look)
+
+
 def heading(title: str, solution: object) -> str:
     """The title, below a line that says so where the result is doubtful."""
     if not isinstance(solution, Solution) or not solution.result.doubtful:

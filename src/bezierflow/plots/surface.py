@@ -12,7 +12,7 @@ from ..flow import Solution
 from ..problems import decode
 from .atlas import draw_pieces
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
-from .space import Map, axes_or_new, draw_image, finish, heading
+from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,8 @@ def surface(
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draws the Pareto set of two or three objectives in two or three variables, and returns the axes.
+
+    That of a surrogate has the designs of its best evaluations beside it.
 
     Args:
         solution: a solution, or a surface alone. The pieces of an atlas have colors of their own.
@@ -56,6 +58,7 @@ def surface(
         draw_image(ax, lambda t: seen(shape(t)), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
     if net and isinstance(shape, BezierSimplex):
         _draw_net(ax, shape, seen(shape.control_points))
+    _draw_best(ax, solution)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, heading(title, solution))
@@ -73,6 +76,13 @@ def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
     if not isinstance(solution, Solution):
         return solution
     return solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else solution.flat_surface
+
+
+def _draw_best(ax: "Axes", solution: Solution | BezierSimplex) -> None:
+    """The designs of a surrogate's best evaluations."""
+    found = solution.evaluated if isinstance(solution, Solution) else None
+    if isinstance(solution, Solution) and found is not None:
+        draw_evaluated(ax, np.asarray(solution.raveling.ravel(found.X, batch_axes=1))[found.nondominated])
 
 
 def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:

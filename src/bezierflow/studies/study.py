@@ -195,22 +195,22 @@ def open_search(
         search: a fresh one; None for whatever the folder holds.
         restore: what makes a search from its settings and its past.
         about: what else the first record says, such as versions.
-        prepare: what is done to the folder under its lock, before anything else.
+        prepare: what is done to the folder under its lock, before anything is written to its journal.
     """
     if folder is None:
         assert search is not None
         yield LoggedSearch(search)
         return
     with Folder(folder) as owned:
-        prepare(owned.path)
         journal = Journal(owned.path / "journal.jsonl")
-        if not journal.records:
-            if search is None:
-                raise FileNotFoundError(f"{owned.path} holds no study; it was to be the checkpoint of one")
+        grown = _growth(owned.path, journal, search)
+        prepare(owned.path)  # what is refused has changed nothing
+        if search is not None and not journal.records:
             journal.append({"kind": "study", "format": 1, "settings": search.settings, **(about or {})})
             journal.flush()  # a disk that is full is said now
-        settings = _settings(owned.path, journal, search)
-        study = LoggedSearch.restored(restore, settings, journal.records)
+        elif grown:
+            journal.append({"kind": "changed", "settings": grown})
+        study = LoggedSearch.restored(restore, kept_settings(journal.records), journal.records)
         study.journal = journal
         yield study
 
@@ -229,16 +229,17 @@ def _changes(before: Record, now: Record) -> tuple[Record, list[str]]:
     return {name: now[name] for name in grown}, words
 
 
-def _settings(path: Path, journal: Journal, search: AbstractSearch | None) -> Record:
-    """The settings of the study that a folder holds, with what has grown since; an error if they are not those of the search."""
+def _growth(path: Path, journal: Journal, search: AbstractSearch | None) -> Record:
+    """Which settings of the study that a folder holds have grown; an error if others are not those of the search."""
+    if not journal.records:
+        if search is None:
+            raise FileNotFoundError(f"{path} holds no study; it was to be the checkpoint of one")
+        return {}
     if journal.records[0]["kind"] != "study":
         raise ValueError(f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder")
-    settings = kept_settings(journal.records)
     if search is None:
-        return settings
-    grown, other = _changes(settings, json.loads(json.dumps(search.settings)))
+        return {}
+    grown, other = _changes(kept_settings(journal.records), json.loads(json.dumps(search.settings)))
     if other:
         raise ValueError(f"{path} holds another study: {'; '.join(other)}. Give another folder, or the same settings")
-    if grown:
-        journal.append({"kind": "changed", "settings": grown})
-    return settings | grown
+    return grown
