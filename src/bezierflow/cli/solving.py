@@ -212,7 +212,7 @@ def _print_solution(solution: "bf.Solution") -> None:
         ["", ""],
         [
             ["result", str(solution.result)],
-            ["set", solution.shape],
+            ["set", solution.set_text],
             ["error", error_text(error)],
             ["evaluations", cost_text(solution.stats)],
             *(["note", advice] for advice in error.advice),

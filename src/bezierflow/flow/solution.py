@@ -342,7 +342,7 @@ class Solution:
         return text
 
     @property
-    def shape(self) -> str:
+    def set_text(self) -> str:
         """What the set is, in words."""
         found = self.pareto_set
         is_atlas = isinstance(found, BezierAtlas)
@@ -355,7 +355,7 @@ class Solution:
         atlas = self.pareto_set
         t = spread_chart(atlas, 50) if isinstance(atlas, BezierAtlas) else coarse_t(self.n_objectives)
         known = self.__dict__.get("error", self.known_error)
-        return Description(self.result, self.shape, self.names.axis_labels, np.asarray(self.front(t)), known, self.stats)
+        return Description(self.result, self.set_text, self.names.axis_labels, np.asarray(self.front(t)), known, self.stats)
 
     def __str__(self) -> str:
         return self._description.text()

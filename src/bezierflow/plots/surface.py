@@ -82,7 +82,7 @@ def _draw_best(ax: "Axes", solution: Solution | BezierSimplex) -> None:
     """The designs of a surrogate's best evaluations."""
     found = solution.evaluated if isinstance(solution, Solution) else None
     if isinstance(solution, Solution) and found is not None:
-        draw_evaluated(ax, np.asarray(solution.raveling.ravel(found.X, batch_axes=1))[found.nondominated])
+        draw_evaluated(ax, np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))[found.nondominated])
 
 
 def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:
