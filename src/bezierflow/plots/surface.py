@@ -80,8 +80,8 @@ def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
 
 def _draw_best(ax: "Axes", solution: Solution | BezierSimplex) -> None:
     """The designs of a surrogate's best evaluations."""
-    found = solution.evaluated if isinstance(solution, Solution) else None
-    if isinstance(solution, Solution) and found is not None:
+    if isinstance(solution, Solution) and solution.evaluated is not None:
+        found = solution.evaluated
         draw_evaluated(ax, np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))[found.nondominated])
 
 
