@@ -1,4 +1,5 @@
-"""Banded quadratics of any number of variables, whose Pareto set is known: f_m(x) = ½ (x − c_m)ᵀ A_m (x − c_m)."""
+"""Banded quadratics of any number of variables, whose Pareto set is known: f_m(x) = ½ (x − c_m)ᵀ
+A_m (x − c_m)."""
 
 import equinox as eqx
 import jax
@@ -15,7 +16,8 @@ COUPLING = 0.5
 
 
 class Banded(eqx.Module):
-    """The objectives. Arrays are leaves, so that one compiled program serves every problem of a size."""
+    """The objectives. Arrays are leaves, so that one compiled program serves every problem of a
+    size."""
 
     bands: Float[Array | np.ndarray, "n_objectives n_bands n_variables"]
     centers: Float[Array | np.ndarray, "n_objectives n_variables"]
@@ -25,11 +27,15 @@ class Banded(eqx.Module):
         away = x - jnp.asarray(self.centers)
         total = jnp.asarray(self.bands)[:, 0] * away * away / 2
         for k in range(1, self.bands.shape[1]):
-            total = total.at[:, :-k].add(jnp.asarray(self.bands)[:, k, :-k] * away[:, :-k] * away[:, k:])
+            total = total.at[:, :-k].add(
+                jnp.asarray(self.bands)[:, k, :-k] * away[:, :-k] * away[:, k:]
+            )
         return jnp.sum(total, axis=1)
 
     def applied(
-        self, weights: Float[np.ndarray, " n_objectives"], points: Float[np.ndarray, "n_objectives n_variables"]
+        self,
+        weights: Float[np.ndarray, " n_objectives"],
+        points: Float[np.ndarray, "n_objectives n_variables"],
     ) -> np.ndarray:
         """Σ w_m A_m points[m]."""
         bands, total = np.asarray(self.bands, dtype=float), 0.0
@@ -41,13 +47,20 @@ class Banded(eqx.Module):
             total = total + weight * product
         return np.asarray(total)
 
-    def minimizer(self, weights: Float[np.ndarray, " n_objectives"]) -> Float[np.ndarray, " n_variables"]:
+    def minimizer(
+        self, weights: Float[np.ndarray, " n_objectives"]
+    ) -> Float[np.ndarray, " n_variables"]:
         """Of Σ w_m f_m, by a banded solver."""
         band = np.einsum("m,mkl->kl", weights, np.asarray(self.bands, dtype=float))
-        return solveh_banded(band, self.applied(weights, np.asarray(self.centers, dtype=float)), lower=True)
+        return solveh_banded(
+            band, self.applied(weights, np.asarray(self.centers, dtype=float)), lower=True
+        )
 
-    def distance(self, x: Float[np.ndarray, " n_variables"], weights: Float[np.ndarray, " n_objectives"]) -> float:
-        """From x to the Pareto set, by Gauss–Newton steps on the weights of the nearest point from those given."""
+    def distance(
+        self, x: Float[np.ndarray, " n_variables"], weights: Float[np.ndarray, " n_objectives"]
+    ) -> float:
+        """From x to the Pareto set, by Gauss–Newton steps on the weights of the nearest point from
+        those given."""
         w = np.array(weights, dtype=float)
         best = np.linalg.norm(x - self.minimizer(w))
         for _ in range(8):
@@ -72,18 +85,32 @@ class Banded(eqx.Module):
         """∂x/∂w_m = −(Σ w A)⁻¹ A_m (x − c_m), as columns, and x."""
         x = self.minimizer(w)
         band = np.einsum("m,mkl->kl", w, np.asarray(self.bands, dtype=float))
-        slopes = [self.applied(np.eye(len(w))[m], x - np.asarray(self.centers, dtype=float)) for m in range(len(w))]
+        slopes = [
+            self.applied(np.eye(len(w))[m], x - np.asarray(self.centers, dtype=float))
+            for m in range(len(w))
+        ]
         return -solveh_banded(band, np.stack(slopes, axis=1), lower=True), x
 
 
-def banded(n_objectives: int, n_variables: int, condition: float = 10.0, seed: int = 0, dtype: str = "float64") -> Banded:
-    """Random ones: diagonals between 1 and the condition number, uniform in their logarithm, and normal centers."""
+def banded(
+    n_objectives: int,
+    n_variables: int,
+    condition: float = 10.0,
+    seed: int = 0,
+    dtype: str = "float64",
+) -> Banded:
+    """Random ones: diagonals between 1 and the condition number, uniform in their logarithm, and
+    normal centers."""
     rng = np.random.default_rng(seed)
     shape = (n_objectives, n_variables)
     bands = np.zeros((n_objectives, WIDTH + 1, n_variables), dtype=dtype)
     bands[:, 0] = diagonal = np.exp(rng.uniform(0, np.log(condition), shape))
     for k in range(1, WIDTH + 1):
-        size = np.clip(rng.normal(size=(n_objectives, n_variables - k)), -1.8, 1.8) * COUPLING / (2 * WIDTH)
+        size = (
+            np.clip(rng.normal(size=(n_objectives, n_variables - k)), -1.8, 1.8)
+            * COUPLING
+            / (2 * WIDTH)
+        )
         bands[:, k, : n_variables - k] = size * np.sqrt(diagonal[:, :-k] * diagonal[:, k:])
     return Banded(bands, rng.normal(size=shape).astype(dtype))
 

@@ -1,8 +1,9 @@
 """How long a question to a finished surface takes, once it has been asked before.
 
-`python benchmarks/decisions.py` asks several questions of every kind, on problems of two to five objectives, each question again
-and again. Reported in milliseconds: the median and the best of all calls of a kind, its hardest question (the best of that
-question's own calls), and the median processor time, which does not count what else the machine does.
+`python benchmarks/decisions.py` asks several questions of every kind, on problems of two to five
+objectives, each question again and again. Reported in milliseconds: the median and the best of all
+calls of a kind, its hardest question (the best of that question's own calls), and the median
+processor time, which does not count what else the machine does.
 """
 
 import argparse
@@ -49,7 +50,9 @@ def questions(solution: bf.Solution, rng: np.random.Generator) -> dict[str, Call
     )
     f, x = np.asarray(solution.front(t)), np.asarray(solution.pareto_set(t))
     others = {m: (None, f[m] + 0.1 * span.width[m]) for m in range(1, n_objectives)}
-    excluded = {m: (None, span.ideal[m] + 0.02 * span.width[m]) for m in range(min(2, n_objectives))}
+    excluded = {
+        m: (None, span.ideal[m] + 0.02 * span.width[m]) for m in range(min(2, n_objectives))
+    }
     all_excluded = dict.fromkeys(range(n_objectives), (None, None)) | {
         m: (None, level(-0.1, 0.05)[m]) for m in range(n_objectives)
     }
@@ -60,18 +63,24 @@ def questions(solution: bf.Solution, rng: np.random.Generator) -> dict[str, Call
         "best": lambda: decisions.best(solution, 0),
         "best, one bound": lambda: decisions.best(solution, 0, {1: (None, limit[1])}),
         "best, all others bounded": lambda: decisions.best(solution, 0, others),
-        "best, 2 wishes that exclude each other": lambda: decisions.best(solution, n_objectives - 1, excluded),
+        "best, 2 wishes that exclude each other": lambda: decisions.best(
+            solution, n_objectives - 1, excluded
+        ),
         "best, no wish can be met": lambda: decisions.best(solution, 0, all_excluded),
         "best, in a region": lambda: decisions.best(region, 1),
         "nearest": lambda: decisions.nearest(solution, hope),
-        "nearest, one bound": lambda: decisions.nearest(solution, hope, subject_to={0: (None, limit[0])}),
+        "nearest, one bound": lambda: decisions.nearest(
+            solution, hope, subject_to={0: (None, limit[0])}
+        ),
         "knee": lambda: decisions.knee(solution),
         "knee, one bound": lambda: decisions.knee(solution, {0: (None, limit[0])}),
         "compromise": lambda: decisions.compromise(solution, price),
         "robust, 2 weights": lambda: decisions.robust(solution, box),
         "robust, all weights": lambda: decisions.robust(solution, wide),
         "robust, in a region": lambda: decisions.robust(region, box),
-        "robust, 2 wishes that exclude each other": lambda: decisions.robust(solution, box, excluded),
+        "robust, 2 wishes that exclude each other": lambda: decisions.robust(
+            solution, box, excluded
+        ),
         "ranges": lambda: decisions.ranges(solution),
         "ranges, of a region": lambda: decisions.ranges(region),
         "rates": lambda: decisions.rates(solution, t),
@@ -83,7 +92,8 @@ def questions(solution: bf.Solution, rng: np.random.Generator) -> dict[str, Call
 
 
 def measure(ask: Callable[[], object], repeats: int) -> np.ndarray:
-    """Wall and processor milliseconds of each call, (repeats, 2); a call before them does not count."""
+    """Wall and processor milliseconds of each call, (repeats, 2); a call before them does not
+    count."""
     ask()
     taken = []
     for _ in range(repeats):
@@ -114,15 +124,26 @@ def main() -> None:
     rows = []
     for name, problem in PROBLEMS.items():
         solution = bf.minimize(problem, np.zeros(problem.n_variables))
-        from_file = dataclasses.replace(solution, objectives=None, known_front=solution.fitted_front)
+        from_file = dataclasses.replace(
+            solution, objectives=None, known_front=solution.fitted_front
+        )
         for label, one in ((name, solution), (f"{name}, from a file", from_file)):
             rows += rows_of(label, one, options.questions, options.repeats)
             for row in rows[-sum(row[0] == label for row in rows) :]:
-                print("{:36} {:40} median {:>8}  best {:>8}  hardest {:>8}  cpu {:>8} ms".format(*row), flush=True)
+                print(
+                    "{:36} {:40} median {:>8}  best {:>8}  hardest {:>8}  cpu {:>8} ms".format(
+                        *row
+                    ),
+                    flush=True,
+                )
     versions = ", ".join(
-        f"{package} {importlib.metadata.version(package)}" for package in ("bezierflow", "jax", "numpy", "scipy")
+        f"{package} {importlib.metadata.version(package)}"
+        for package in ("bezierflow", "jax", "numpy", "scipy")
     )
-    command = f"python benchmarks/decisions.py --questions {options.questions} --repeats {options.repeats}"
+    command = (
+        f"python benchmarks/decisions.py --questions {options.questions} --repeats"
+        f" {options.repeats}"
+    )
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:
         file.write(f"# {command}; {versions}; Python {platform.python_version()}\n")

@@ -1,9 +1,11 @@
-"""Gradients by finite differences: this library's against SciPy's and numdifftools', in exactness and in calls of the function.
+"""Gradients by finite differences: this library's against SciPy's and numdifftools', in exactness
+and in calls of the function.
 
     python -m benchmarks.differences
 
-Three functions of four variables with known gradients (smooth, steep, in single precision or with noise), 20 points each. The
-error is relative to the length of the gradient, the largest over all points. numdifftools is left out where it is not installed.
+Three functions of four variables with known gradients (smooth, steep, in single precision or with
+noise), 20 points each. The error is relative to the length of the gradient, the largest over all
+points. numdifftools is left out where it is not installed.
 """
 
 from collections.abc import Callable
@@ -25,7 +27,9 @@ def smooth(x: np.ndarray) -> np.ndarray:
 def slopes(x: np.ndarray) -> np.ndarray:
     e = np.exp(0.3 * x[..., 1])
     parts = [np.cos(x[..., 0]) * e, 0.3 * np.sin(x[..., 0]) * e]
-    return np.stack([*parts, 3 * x[..., 2] ** 2 / x[..., 3], -(x[..., 2] ** 3) / x[..., 3] ** 2], axis=-1)
+    return np.stack(
+        [*parts, 3 * x[..., 2] ** 2 / x[..., 3], -(x[..., 2] ** 3) / x[..., 3] ** 2], axis=-1
+    )
 
 
 def noisy(sigma: float) -> Callable[[np.ndarray], np.ndarray]:
@@ -47,7 +51,7 @@ class Counted:
 
 
 def own(f: Counted, x: np.ndarray) -> np.ndarray:
-    values = lambda points: f(points)[:, None]  # noqa: E731
+    values = lambda points: f(points)[:, None]
     unbounded = np.full(L, np.inf)
     found = Differences.measured(values, x[0], np.ones(L), -unbounded, unbounded)
     return found.gradients(values, x)[:, 0]
@@ -68,8 +72,18 @@ def extrapolated(f: Counted, x: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    cases = {"float64": smooth, "float32": single, "noise 1e-8": noisy(1e-8), "noise 1e-4": noisy(1e-4)}
-    ways = {"this library": own, "scipy forward": forward, "scipy.differentiate": adaptive, "numdifftools": extrapolated}
+    cases = {
+        "float64": smooth,
+        "float32": single,
+        "noise 1e-8": noisy(1e-8),
+        "noise 1e-4": noisy(1e-4),
+    }
+    ways = {
+        "this library": own,
+        "scipy forward": forward,
+        "scipy.differentiate": adaptive,
+        "numdifftools": extrapolated,
+    }
     print(f"{'':22}" + "".join(f"{case:>24}" for case in cases))
     exact = slopes(POINTS)
     for name, way in ways.items():
@@ -77,7 +91,9 @@ def main() -> None:
         for function in cases.values():
             f = Counted(function)
             try:
-                error = np.linalg.norm(way(f, POINTS) - exact, axis=1) / np.linalg.norm(exact, axis=1)
+                error = np.linalg.norm(way(f, POINTS) - exact, axis=1) / np.linalg.norm(
+                    exact, axis=1
+                )
             except ImportError:
                 cells.append("not installed")
                 continue

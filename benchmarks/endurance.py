@@ -1,14 +1,17 @@
-"""kill -9 at random moments: a run and a study in folders are killed and resumed until they end, and end as if nothing had been.
+"""kill -9 at random moments: a run and a study in folders are killed and resumed until they end,
+and end as if nothing had been.
 
     python -m benchmarks.endurance run 30        # a run of method="auto" that ends in an atlas
     python -m benchmarks.endurance study 30      # a study of an expensive objective with a surrogate
     python -m benchmarks.endurance save 30       # a process that writes one file again and again
     python -m benchmarks.endurance interrupt 60  # Ctrl-C at random moments of `bezierflow solve -o`, start and end included
 
-Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit for bit; of a study also how
-many evaluations that were written down were made again (there must be none), and how many were under way when it was killed.
-A file that is being written when its process is killed is the old one or the new one, and the next one leaves nothing beside it.
-After Ctrl-C the file must be there, sound, and the exit code 130; only a run that has not made its first step may end without.
+Each prints one line a kill and, at the end, whether the result is that of an uninterrupted run, bit
+for bit; of a study also how many evaluations that were written down were made again (there must be
+none), and how many were under way when it was killed. A file that is being written when its process
+is killed is the old one or the new one, and the next one leaves nothing beside it. After Ctrl-C the
+file must be there, sound, and the exit code 130; only a run that has not made its first step may
+end without.
 """
 
 import dataclasses
@@ -31,7 +34,10 @@ BUDGET = 16
 def objectives(x):
     """Two objectives on the host, each evaluation noted in a file, if there is one."""
     mark = os.environ.get("BEZIERFLOW_MARKS")
-    y = [(x[0] - 0.2) ** 2 + x[1] ** 2, (x[0] - 0.8) ** 2 + (x[1] - 0.5) ** 2 + 0.1 * np.sin(5 * x[0])]
+    y = [
+        (x[0] - 0.2) ** 2 + x[1] ** 2,
+        (x[0] - 0.8) ** 2 + (x[1] - 0.5) ** 2 + 0.1 * np.sin(5 * x[0]),
+    ]
     if mark:
         time.sleep(0.3)
         with open(mark, "a", encoding="utf-8") as file:
@@ -50,7 +56,14 @@ def solve(kind: str, folder: str | None):
             checkpoint=folder,
             every=None if folder is None else 0,
         )
-    return bf.minimize(objectives, None, bf.Surrogate(), bounds=(np.zeros(2), np.ones(2)), budget=BUDGET, checkpoint=folder)
+    return bf.minimize(
+        objectives,
+        None,
+        bf.Surrogate(),
+        bounds=(np.zeros(2), np.ones(2)),
+        budget=BUDGET,
+        checkpoint=folder,
+    )
 
 
 def content(solution, path: Path) -> bytes:
@@ -65,9 +78,20 @@ def child(kind: str, folder: str, result: str) -> None:
 
 
 def start(kind: str, folder: Path | str, result: Path, marks: Path | None) -> subprocess.Popen:
-    cache = {"JAX_COMPILATION_CACHE_DIR": str(result.parent / "cache"), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    cache = {
+        "JAX_COMPILATION_CACHE_DIR": str(result.parent / "cache"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
     environment = {**os.environ, **cache, **({"BEZIERFLOW_MARKS": str(marks)} if marks else {})}
-    command = [sys.executable, "-m", "benchmarks.endurance", "child", kind, str(folder), str(result)]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.endurance",
+        "child",
+        kind,
+        str(folder),
+        str(result),
+    ]
     return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
 
@@ -76,7 +100,12 @@ def written(folder: Path) -> set[tuple[float, ...]]:
     path = folder / "journal.jsonl"
     whole = path.read_text().split("\n")[:-1] if path.exists() else []
     records = [json.loads(line) for line in whole]
-    asked = {r["first"] + i: tuple(x) for r in records if r["kind"] == "asked" for i, x in enumerate(r["x"])}
+    asked = {
+        r["first"] + i: tuple(x)
+        for r in records
+        if r["kind"] == "asked"
+        for i, x in enumerate(r["x"])
+    }
     return {asked[r["number"]] for r in records if r["kind"] == "told"}
 
 
@@ -110,10 +139,16 @@ def endure(kind: str, n_kills: int, work: Path, seed: int = 0) -> bool:
     if kind == "study":
         made = [tuple(map(float, line.split())) for line in marks.read_text().splitlines()]
         repeated = sum(x in known for n, known in known_at_kill for x in made[n:])
-        print(f"{len(made)} evaluations for a budget of {BUDGET}: {len(made) - BUDGET} were under way when it was killed")
+        print(
+            f"{len(made)} evaluations for a budget of {BUDGET}: {len(made) - BUDGET} were under way"
+            " when it was killed"
+        )
     same = (work / "result").read_bytes() == (work / "whole").read_bytes()
     stale = list(folder.glob("*.part"))
-    print(f"{kind}: {kills} kills; result identical: {same}; written down and made again: {repeated}; stale files: {len(stale)}")
+    print(
+        f"{kind}: {kills} kills; result identical: {same}; written down and made again: {repeated};"
+        f" stale files: {len(stale)}"
+    )
     return same and not repeated and not stale
 
 
@@ -157,11 +192,25 @@ def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
     import bezierflow as bf
 
     chance, output, outcomes = random.Random(seed), work / "kept.bez", Counter()
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from bezierflow.cli import main; main()"
-    task = ["solve", "benchmarks/endurance.py:objectives", "--bounds", "0,0:0.6,0.6", "-o", str(output)]
+    listening = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from"
+        " bezierflow.cli import main; main()"
+    )
+    task = [
+        "solve",
+        "benchmarks/endurance.py:objectives",
+        "--bounds",
+        "0,0:0.6,0.6",
+        "-o",
+        str(output),
+    ]
 
     def begin() -> subprocess.Popen:
-        return subprocess.Popen([sys.executable, "-c", listening, *task], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [sys.executable, "-c", listening, *task],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
 
     began = time.monotonic()
     assert begin().wait() == 0
@@ -174,11 +223,28 @@ def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
         said = process.communicate()[1].decode()
         kept = output.exists() and bf.load(output).pareto_set is not None
         began_to_solve = "flow ━" in said  # the line of progress: from here on there is a surface
-        ended_by_it = process.returncode in (130, -signal.SIGINT)  # the same for a shell; the latter while Python itself ends
-        lost = not (ended_by_it or process.returncode == 0) or (not kept and (began_to_solve or process.returncode == 0))
-        outcome = "LOST" if lost else "ended before" if process.returncode == 0 else "kept" if kept else "nothing yet to keep"
+        # the same for a shell; the latter while Python itself ends
+        ended_by_it = process.returncode in (130, -signal.SIGINT)
+        lost = not (ended_by_it or process.returncode == 0) or (
+            not kept and (began_to_solve or process.returncode == 0)
+        )
+        outcome = (
+            "LOST"
+            if lost
+            else (
+                "ended before"
+                if process.returncode == 0
+                else "kept"
+                if kept
+                else "nothing yet to keep"
+            )
+        )
         outcomes[outcome] += 1
-        print(f"{k + 1}: after {moment:.1f} of {seconds:.1f} s: exit code {process.returncode}, {outcome}", flush=True)
+        print(
+            f"{k + 1}: after {moment:.1f} of {seconds:.1f} s: exit code {process.returncode},"
+            f" {outcome}",
+            flush=True,
+        )
         if lost:
             print(said[-2000:])
     print(f"{n_times} interrupts: {dict(outcomes)}; stale files: {len(list(work.glob('*.part')))}")
@@ -193,7 +259,11 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as work:
         if sys.argv[1] in ("interrupt", "save"):
-            raise SystemExit(not {"interrupt": interrupt, "save": save}[sys.argv[1]](int(sys.argv[2]), Path(work)))
+            raise SystemExit(
+                not {"interrupt": interrupt, "save": save}[sys.argv[1]](
+                    int(sys.argv[2]), Path(work)
+                )
+            )
         raise SystemExit(not endure(sys.argv[1], int(sys.argv[2]), Path(work)))
 
 

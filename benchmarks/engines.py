@@ -1,8 +1,10 @@
-"""How close engines come to the ideal: 100 evaluations of 20 ms on 2 workers, which take 1 s if nothing is lost.
+"""How close engines come to the ideal: 100 evaluations of 20 ms on 2 workers, which take 1 s if
+nothing is lost.
 
     python -m benchmarks.engines
 
-Prints for loky and for a local Dask cluster the time over the ideal time, the least and the median of ten batches.
+Prints for loky and for a local Dask cluster the time over the ideal time, the least and the median
+of ten batches.
 """
 
 import time
@@ -36,7 +38,10 @@ def batch(executor: Any) -> float:
 def measure(name: str, executor: Callable[[], Any]) -> None:
     batch(executor())  # workers start
     ratios = [batch(executor()) / (N * SECONDS / WORKERS) for _ in range(REPEATS)]
-    print(f"{name}: {min(ratios):.2f} to {max(ratios):.2f} times the ideal, median {median(ratios):.2f}")
+    print(
+        f"{name}: {min(ratios):.2f} to {max(ratios):.2f} times the ideal, median"
+        f" {median(ratios):.2f}"
+    )
 
 
 def main() -> None:
@@ -44,7 +49,10 @@ def main() -> None:
     from distributed import Client, LocalCluster
 
     measure("loky", lambda: loky.get_reusable_executor(WORKERS))
-    with LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
         measure("Dask", client.get_executor)
 
 

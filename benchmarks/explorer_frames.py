@@ -1,9 +1,11 @@
-"""How long the explorer's page works for each frame of a drag, in a headless Chromium without a graphics card.
+"""How long the explorer's page works for each frame of a drag, in a headless Chromium without a
+graphics card.
 
-`python benchmarks/explorer_frames.py` drags the point across the weight triangle (the line of two objectives, a slider for four
-and more) with a bound in force, then turns the front of three objectives, 120 moves each. Reported in milliseconds, median and
-95th percentile: what the page's own script does in one frame (values, pictures, tables), and the time from frame to frame. A
-page that holds 60 frames a second has 16.7 ms for both and for what the browser does beside.
+`python benchmarks/explorer_frames.py` drags the point across the weight triangle (the line of two
+objectives, a slider for four and more) with a bound in force, then turns the front of three
+objectives, 120 moves each. Reported in milliseconds, median and 95th percentile: what the page's
+own script does in one frame (values, pictures, tables), and the time from frame to frame. A page
+that holds 60 frames a second has 16.7 ms for both and for what the browser does beside.
 """
 
 import shutil
@@ -30,7 +32,8 @@ WATCH = """(() => {
     const count = (now) => { globalThis.watched.push([now, spent]); spent = 0; ask(count); };
     ask(count);
 })()"""
-"""Run before the page's own script: times whatever the page does in handlers of events and of frames, frame by frame."""
+"""Run before the page's own script: times whatever the page does in handlers of events and of
+frames, frame by frame."""
 
 
 def drag(page: Page, canvas: str) -> None:
@@ -42,7 +45,10 @@ def drag(page: Page, canvas: str) -> None:
     page.mouse.down()
     for k in range(MOVES):
         turn = 2 * np.pi * k / MOVES
-        page.mouse.move(middle[0] + 0.2 * box["width"] * np.sin(turn), middle[1] + 0.2 * box["height"] * np.cos(turn))
+        page.mouse.move(
+            middle[0] + 0.2 * box["width"] * np.sin(turn),
+            middle[1] + 0.2 * box["height"] * np.cos(turn),
+        )
         page.evaluate("new Promise(requestAnimationFrame)")
     page.mouse.up()
 
@@ -57,7 +63,10 @@ def slide(page: Page) -> None:
 def figures(page: Page, name: str) -> str:
     """A row of the table from what was watched since the last one."""
     frames, work = np.array(page.evaluate("watched.splice(0)")).T
-    cells = [f"{np.median(part):.1f} / {np.quantile(part, 0.95):.1f}" for part in (work[work > 0.05], np.diff(frames))]
+    cells = [
+        f"{np.median(part):.1f} / {np.quantile(part, 0.95):.1f}"
+        for part in (work[work > 0.05], np.diff(frames))
+    ]
     return f"| {name} | {' | '.join(cells)} |"
 
 
@@ -66,7 +75,9 @@ def main() -> None:
     program = shutil.which("chromium") or shutil.which("google-chrome")
     print("| what moves | the page's own work | frame to frame |\n|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
         for n_objectives, n_variables in ((2, 4), (3, 20), (4, 5), (6, 8)):
             problem = bf.problems.Quadratic.random(n_objectives, n_variables, seed=1)
             solution = bf.minimize(problem, np.zeros(n_variables), bf.lift(bf.Newton(), degree=3))

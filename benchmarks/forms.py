@@ -1,9 +1,11 @@
-"""One problem with bounds in five forms: the four bar truss RE21 of Tanabe and Ishibuchi (2020), doi:10.1016/j.asoc.2020.106078.
+"""One problem with bounds in five forms: the four bar truss RE21 of Tanabe and Ishibuchi (2020),
+doi:10.1016/j.asoc.2020.106078.
 
     python -m benchmarks.forms
 
-For each form: the largest distance of its answers, at 200 aspirations along the front of the JAX form, from that front, in units
-of the objectives' ranges; the evaluations; the seconds. torch and pymoo are left out where they are not installed.
+For each form: the largest distance of its answers, at 200 aspirations along the front of the JAX
+form, from that front, in units of the objectives' ranges; the evaluations; the seconds. torch and
+pymoo are left out where they are not installed.
 """
 
 import time
@@ -40,7 +42,9 @@ def in_numpy(x: Any) -> np.ndarray:
 
 def jac(x: np.ndarray) -> np.ndarray:
     first = LENGTH * np.array([2, ROOT, 0.5 / np.sqrt(x[2]), 1])
-    return np.array([first, FORCE * LENGTH / YOUNG * np.array([-2, -2 * ROOT, 2 * ROOT, -2]) / x**2])
+    return np.array(
+        [first, FORCE * LENGTH / YOUNG * np.array([-2, -2 * ROOT, 2 * ROOT, -2]) / x**2]
+    )
 
 
 def forms() -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -81,7 +85,10 @@ def main() -> None:
         miss = (np.abs(answers - reference) / np.ptp(reference, axis=0)).max()
         spent = solution.stats.evaluations
         counts = f"{spent.objective} values, {spent.jacobian} Jacobians, {spent.hessian} Hessians"
-        print(f"{name:18} {solution.result.reason.value:10} {miss:8.1e}  {counts}, {seconds:.1f} s", flush=True)
+        print(
+            f"{name:18} {solution.result.reason.value:10} {miss:8.1e}  {counts}, {seconds:.1f} s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,16 +1,20 @@
-"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… threshold`, `… cost`, `… plot`, `… digits [PATH ...]`.
+"""Many variables: `python -m benchmarks.large PATH [L ...]`, `… threshold`, `… cost`, `… plot`, `…
+digits [PATH ...]`.
 
-PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three banded quadratics:
-seconds of a first run with compilation and of a second one, processor seconds of the second, the largest memory by then,
-gradient-equivalents for each objective (of the run, without the error estimate), and the largest distance of the surface to the
-exact set and of exact points to the surface, both over the diameter. Rows are appended to `benchmarks/results/large.csv`.
+PATH is "dense", "free", "none" (see `NormalFlow.hessian`) or "auto". Each row is a run on three
+banded quadratics: seconds of a first run with compilation and of a second one, processor seconds of
+the second, the largest memory by then, gradient-equivalents for each objective (of the run, without
+the error estimate), and the largest distance of the surface to the exact set and of exact points to
+the surface, both over the diameter. Rows are appended to `benchmarks/results/large.csv`.
 
-From 2,000 variables on the tolerance is 5e-4, below it is the default, 1e-6. `LARGE_LABEL` in the environment names the rows
-otherwise than by their path: the same command with the sources of an earlier version gave those called "dense before".
+From 2,000 variables on the tolerance is 5e-4, below it is the default, 1e-6. `LARGE_LABEL` in the
+environment names the rows otherwise than by their path: the same command with the sources of an
+earlier version gave those called "dense before".
 
-"threshold" compares the dense and the free path at each L in the default tolerance, "cost" runs the free path at one tolerance,
-5e-4, for every L, and "plot" draws the latest row of each L in that tolerance. "digits" is softmax regression on scikit-learn's
-digits; `digits free` runs one path alone, where the other, which takes many minutes of a processor, was run before or elsewhere.
+"threshold" compares the dense and the free path at each L in the default tolerance, "cost" runs the
+free path at one tolerance, 5e-4, for every L, and "plot" draws the latest row of each L in that
+tolerance. "digits" is softmax regression on scikit-learn's digits; `digits free` runs one path
+alone, where the other, which takes many minutes of a processor, was run before or elsewhere.
 """
 
 import csv
@@ -50,14 +54,21 @@ def flow(path: str, tol: float) -> object:
 
 
 def distances(problem: Banded, solution: bf.Solution, n: int = 24) -> tuple[float, float]:
-    """The largest distance of points of the surface to the exact set, and of exact points to the surface."""
+    """The largest distance of points of the surface to the exact set, and of exact points to the
+    surface."""
     rng = np.random.default_rng(3)
     t = np.concatenate(
-        [rng.dirichlet(np.ones(M), n), *(np.insert(rng.dirichlet(np.ones(2), n // 6), k, 0.0, axis=1) for k in range(M))]
+        [
+            rng.dirichlet(np.ones(M), n),
+            *(np.insert(rng.dirichlet(np.ones(2), n // 6), k, 0.0, axis=1) for k in range(M)),
+        ]
     )
     points, to_set = np.asarray(solution.pareto_set(t), dtype=float), []
     for x in points:
-        slopes = np.stack([problem.applied(np.eye(M)[m], x - np.asarray(problem.centers)) for m in range(M)], axis=1)
+        slopes = np.stack(
+            [problem.applied(np.eye(M)[m], x - np.asarray(problem.centers)) for m in range(M)],
+            axis=1,
+        )
         scale = np.linalg.norm(slopes)
         w = nnls(np.vstack([slopes / scale, np.ones(M)]), np.append(np.zeros(len(x)), 1.0))[0]
         to_set.append(problem.distance(x, w / w.sum()))
@@ -65,7 +76,9 @@ def distances(problem: Banded, solution: bf.Solution, n: int = 24) -> tuple[floa
     return max(to_set), float(project(solution.pareto_set, exact)[1].max())
 
 
-def measure(n_variables: int, path: str, tol: float | None = None, name: str = "banded") -> dict[str, object]:
+def measure(
+    n_variables: int, path: str, tol: float | None = None, name: str = "banded"
+) -> dict[str, object]:
     """One row."""
     problem = banded(M, n_variables)
     tol = tol or (LOOSE if n_variables >= MANY else 1e-6)
@@ -83,7 +96,7 @@ def measure(n_variables: int, path: str, tol: float | None = None, name: str = "
     return dict(
         zip(
             COLUMNS,
-            (name, n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",  # noqa: E501
+            (name, n_variables, label, tol, f"{seconds[0][0]:.1f}", f"{seconds[1][0]:.1f}", f"{seconds[1][1]:.1f}", f"{memory:.0f}",
              solution.degree, f"{solution.error.relative:.1e}", f"{to_set:.1e}", f"{from_set:.1e}", f"{spent:.0f}",
              solution.result.reason.value),
             strict=True,
@@ -92,7 +105,8 @@ def measure(n_variables: int, path: str, tol: float | None = None, name: str = "
 
 
 def digits_objectives() -> tuple[object, int]:
-    """Softmax regression on scikit-learn's digits: the mean losses of three groups of classes, with a small ridge."""
+    """Softmax regression on scikit-learn's digits: the mean losses of three groups of classes, with
+    a small ridge."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
@@ -111,15 +125,17 @@ def digits_objectives() -> tuple[object, int]:
 def digits(paths: list[str], kept: Path) -> None:
     """The same call by these paths, and how far their surfaces are apart at fresh t.
 
-    In the default degree, 12, edges of the set are missed by 1.5e-4. Surfaces are kept in a folder, so that the
-    paths may be run apart from each other.
+    In the default degree, 12, edges of the set are missed by 1.5e-4. Surfaces are kept in a folder,
+    so that the paths may be run apart from each other.
     """
     objectives, n_variables = digits_objectives()
     kept.mkdir(parents=True, exist_ok=True)
     for path in paths:
         processor = time.process_time()
-        solution = bf.minimize(objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-4, hessian=path, max_degree=16))
-        cells = ("digits", n_variables, path, 1e-4, f"{solution.stats.seconds:.1f}", "", f"{time.process_time() - processor:.1f}", "",  # noqa: E501
+        solution = bf.minimize(
+            objectives, np.zeros(n_variables), bf.NormalFlow(tol=1e-4, hessian=path, max_degree=16)
+        )
+        cells = ("digits", n_variables, path, 1e-4, f"{solution.stats.seconds:.1f}", "", f"{time.process_time() - processor:.1f}", "",
                  solution.degree, f"{solution.error.relative:.1e}", "", "", f"{solution.gradient_equivalents / M:.0f}",
                  solution.result.reason.value)  # fmt: skip
         append(dict(zip(COLUMNS, cells, strict=True)))
@@ -152,27 +168,40 @@ def threshold(sizes: list[int]) -> None:
         for row in both:
             append(row)
         errors = [max(float(str(row["to_set"])), float(str(row["from_set"]))) for row in both]
-        cells = [f"{row['first_seconds']} | {row['cpu_seconds']} | {error:.1e}" for row, error in zip(both, errors, strict=True)]
+        cells = [
+            f"{row['first_seconds']} | {row['cpu_seconds']} | {error:.1e}"
+            for row, error in zip(both, errors, strict=True)
+        ]
         lines.append(f"| {L} | {' | '.join(cells)} |")
     print("\n".join(lines))
 
 
 def plot() -> None:
-    """Processor seconds of compiled runs and gradient-equivalents against L, with the slope and a line of slope 1."""
+    """Processor seconds of compiled runs and gradient-equivalents against L, with the slope and a
+    line of slope 1."""
     import matplotlib.pyplot as plt
 
     with RESULTS.open() as file:
-        rows = [row for row in csv.DictReader(file) if (row["path"], float(row["tol"])) == ("free", LOOSE)]
+        rows = [
+            row
+            for row in csv.DictReader(file)
+            if (row["path"], float(row["tol"])) == ("free", LOOSE)
+        ]
     own = {int(row["L"]): row for row in rows}
     sizes = np.array(sorted(own))
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")
-    names = {"cpu_seconds": "processor seconds, compiled", "gradient_equivalents": "gradient-equivalents for each objective"}
+    names = {
+        "cpu_seconds": "processor seconds, compiled",
+        "gradient_equivalents": "gradient-equivalents for each objective",
+    }
     for ax, (column, label) in zip(axes, names.items(), strict=True):
         cost = np.array([float(own[L][column]) for L in sizes])
         many = sizes >= MANY
         slope = np.polyfit(np.log(sizes[many]), np.log(cost[many]), 1)[0]
         print(f"{label}: slope {slope:.2f} from L = {MANY} on")
-        ax.loglog(sizes, cost, "o-", label=f"free, tol {LOOSE:g}: slope {slope:.2f} from L = {MANY:,} on")
+        ax.loglog(
+            sizes, cost, "o-", label=f"free, tol {LOOSE:g}: slope {slope:.2f} from L = {MANY:,} on"
+        )
         if column == "cpu_seconds":
             ax.loglog(sizes, cost[-1] * sizes / sizes[-1], "--", color="gray", label="slope 1")
         else:
@@ -196,7 +225,9 @@ def main(arguments: list[str]) -> None:
         threshold(sizes or [50, 100, 200, 300])
         return
     for size in sizes or COSTS:
-        append(measure(size, "free", LOOSE) if arguments[0] == "cost" else measure(size, arguments[0]))
+        append(
+            measure(size, "free", LOOSE) if arguments[0] == "cost" else measure(size, arguments[0])
+        )
 
 
 if __name__ == "__main__":

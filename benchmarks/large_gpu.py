@@ -1,12 +1,15 @@
-"""Two banded quadratics of a million variables and more on an accelerator: `python benchmarks/large_gpu.py [L ...]`.
+"""Two banded quadratics of a million variables and more on an accelerator: `python
+benchmarks/large_gpu.py [L ...]`.
 
-One JSON line for each L (1e6 and 1e7 where none is given): seconds of the second, compiled run; the bytes that its long arrays
-move by the model below, over these seconds; the bandwidth of conjugate gradients alone, which make the steady state; that of a
-copy on the same device; and the largest distance to the exact Pareto set over its diameter.
+One JSON line for each L (1e6 and 1e7 where none is given): seconds of the second, compiled run; the
+bytes that its long arrays move by the model below, over these seconds; the bandwidth of conjugate
+gradients alone, which make the steady state; that of a copy on the same device; and the largest
+distance to the exact Pareto set over its diameter.
 
-The model, in numbers of the long arrays' precision. A step of conjugate gradients at one node reads and writes x, d, r, p, z, Hp
-(10 passes), U twice for each of its two projections (4(M − 1)), the preconditioner's product (1), and what a product of
-the Hessian reads of the problem: M·(bands + 1) arrays and p and x, and writes Hp (M·4 + 3 for two side bands).
+The model, in numbers of the long arrays' precision. A step of conjugate gradients at one node reads
+and writes x, d, r, p, z, Hp (10 passes), U twice for each of its two projections (4(M − 1)), the
+preconditioner's product (1), and what a product of the Hessian reads of the problem: M·(bands + 1)
+arrays and p and x, and writes Hp (M·4 + 3 for two side bands).
 """
 
 import json
@@ -49,7 +52,8 @@ def passes(n_bands: int) -> int:
 
 
 def steady_bandwidth(problem: Banded, n_variables: int) -> tuple[float, float]:
-    """Bytes a second by the model of 40 steps of conjugate gradients at a chunk of nodes, and seconds of one step."""
+    """Bytes a second by the model of 40 steps of conjugate gradients at a chunk of nodes, and
+    seconds of one step."""
     layout = Layout("float32")
     n, steps = layout.chunk(M, n_variables), 40
     with double_precision():
@@ -64,7 +68,9 @@ def steady_bandwidth(problem: Banded, n_variables: int) -> tuple[float, float]:
         seconds = []
         for _ in range(3):
             began = time.perf_counter()
-            conjugate(layout, problem, "free", x, gradients, systems, scales, steps).d.block_until_ready()
+            conjugate(
+                layout, problem, "free", x, gradients, systems, scales, steps
+            ).d.block_until_ready()
             seconds.append(time.perf_counter() - began)
     moved = ITEM * steps * n * n_variables * passes(problem.bands.shape[1])
     return moved / min(seconds), min(seconds) / steps
@@ -72,11 +78,18 @@ def steady_bandwidth(problem: Banded, n_variables: int) -> tuple[float, float]:
 
 def true_error(problem: Banded, solution: bf.Solution, n: int = 12) -> float:
     """The largest distance of n points of the surface to the exact set, over the diameter."""
-    surface, diameter = solution.pareto_set, float(np.linalg.norm(problem.centers[0] - problem.centers[1]))
+    surface, diameter = (
+        solution.pareto_set,
+        float(np.linalg.norm(problem.centers[0] - problem.centers[1])),
+    )
     t = np.linspace(0.04, 0.96, n)
     points = surface(np.stack([t, 1 - t], axis=1))
     return (
-        max(problem.distance(np.asarray(x, dtype=float), np.array([s, 1 - s])) for s, x in zip(t, points, strict=True)) / diameter
+        max(
+            problem.distance(np.asarray(x, dtype=float), np.array([s, 1 - s]))
+            for s, x in zip(t, points, strict=True)
+        )
+        / diameter
     )
 
 

@@ -1,4 +1,5 @@
-"""Memory of a process that minimizes many functions, each made afresh, and asks each solution a question.
+"""Memory of a process that minimizes many functions, each made afresh, and asks each solution a
+question.
 
 python benchmarks/memory.py --runs 1000
 """

@@ -1,12 +1,14 @@
 """How near the normal flow comes to exactly known Pareto sets, and at what cost.
 
-`python benchmarks/normal_flow.py` for named problems, `python benchmarks/normal_flow.py families 20` for 20 random problems of
-each family: the share that comes within 1e-5, and how many went wrong without a word. `pairs 40` solves strongly convex
-objectives of one shape, whose sets lie close to their chords; `basins 40` counts how often objectives with many local minima are
-taken for solved; `sensitivity 3` varies every number of the schedule.
+`python benchmarks/normal_flow.py` for named problems, `python benchmarks/normal_flow.py families
+20` for 20 random problems of each family: the share that comes within 1e-5, and how many went wrong
+without a word. `pairs 40` solves strongly convex objectives of one shape, whose sets lie close to
+their chords; `basins 40` counts how often objectives with many local minima are taken for solved;
+`sensitivity 3` varies every number of the schedule.
 
-Distances are the largest ones found, from the surface to the set and back, over the diameter. H counts points at which values,
-gradients and Hessians of all objectives were computed, J those with values and gradients alone; the error estimate has its own.
+Distances are the largest ones found, from the surface to the set and back, over the diameter. H
+counts points at which values, gradients and Hessians of all objectives were computed, J those with
+values and gradients alone; the error estimate has its own.
 """
 
 import sys
@@ -26,7 +28,9 @@ from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD,
 
 def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
     rng = np.random.default_rng(seed)
-    bases = [np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)]
+    bases = [
+        np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)
+    ]
     matrices = [basis @ np.diag(condition ** rng.random(n_variables)) @ basis.T for basis in bases]
     return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
 
@@ -56,7 +60,8 @@ def run(problem, n_variables, schedule=None):
 
 
 class Bent(eqx.Module):
-    """A problem whose objectives are passed through increasing functions, scaled by 10^±6 and shifted: the set stays."""
+    """A problem whose objectives are passed through increasing functions, scaled by 10^±6 and
+    shifted: the set stays."""
 
     problem: Quadratic
     kind: str = eqx.field(static=True)
@@ -74,7 +79,11 @@ class Bent(eqx.Module):
     def __call__(self, x):
         """The bent objectives."""
         f = self.problem(x)
-        bent = {"powers": f ** jnp.asarray(self.powers), "logs": jnp.log1p(f), "exps": 1 - jnp.exp(-f / 10)}
+        bent = {
+            "powers": f ** jnp.asarray(self.powers),
+            "logs": jnp.log1p(f),
+            "exps": 1 - jnp.exp(-f / 10),
+        }
         return jnp.asarray(self.scales) * bent[self.kind] + jnp.asarray(self.offsets)
 
 
@@ -92,7 +101,8 @@ FAMILIES = [
 
 
 def solve_family(n_objectives, n_variables, kind, seeds, schedule=None):
-    """For each seed: error over diameter (two-sided), true over estimated error, H, J, and whether it failed without a word."""
+    """For each seed: error over diameter (two-sided), true over estimated error, H, J, and whether
+    it failed without a word."""
     rows = []
     for seed in seeds:
         problem = random_quadratics(seed, n_objectives, n_variables)
@@ -101,7 +111,11 @@ def solve_family(n_objectives, n_variables, kind, seeds, schedule=None):
         estimate = estimate_error(bent, state.surface, tol=1e-6, known=state.known)
         error = two_sided(problem, state.surface, 100)
         loud = set(estimate.flags) | set(state.flags)
-        silent = error > estimate.bound and error > 1e-3 * estimate.diameter and not loud - {Flag.NOT_AT_TOLERANCE}
+        silent = (
+            error > estimate.bound
+            and error > 1e-3 * estimate.diameter
+            and not loud - {Flag.NOT_AT_TOLERANCE}
+        )
         counts = (state.evaluations.hessian, jacobians(state.evaluations))
         rows.append((error / estimate.diameter, error / max(estimate.max, 1e-300), *counts, silent))
     return rows
@@ -113,13 +127,15 @@ def jacobians(evaluations):
 
 
 def summary(n_objectives, n_variables, kind, rows):
-    """A row of the table: errors at the 50 and 90 % quantiles and the worst, evaluations, and silent failures."""
+    """A row of the table: errors at the 50 and 90 % quantiles and the worst, evaluations, and
+    silent failures."""
     error, ratio, n_hessian, n_jacobian, silent = np.array(rows).T
     quantiles = " / ".join(f"{value:.0e}" for value in np.quantile(error, [0.5, 0.9, 1]))
     worst = ratio[error > 1e-8].max(initial=0)
     return (
-        f"| M={n_objectives} L={n_variables} {kind or 'plain'} | {len(rows)} | {quantiles} | {np.mean(error < 1e-5):.0%} "
-        f"| {np.median(n_hessian):.0f} + {np.median(n_jacobian):.0f} | {worst:.1f} | {silent.sum():.0f} |"
+        f"| M={n_objectives} L={n_variables} {kind or 'plain'} | {len(rows)} | {quantiles} |"
+        f" {np.mean(error < 1e-5):.0%} | {np.median(n_hessian):.0f} + {np.median(n_jacobian):.0f} |"
+        f" {worst:.1f} | {silent.sum():.0f} |"
     )
 
 
@@ -141,13 +157,25 @@ PROBLEMS = {
 
 def families(n, first_seed=9000, chunk=20):
     """The table of all families, on as many processes as there are cores."""
-    print("| family | problems | error: median / 90 % / worst | within 1e-5 | H + J | worst true/estimated | silent |")
+    print(
+        "| family | problems | error: median / 90 % / worst | within 1e-5 | H + J | worst"
+        " true/estimated | silent |"
+    )
     print("|---|---|---|---|---|---|---|")
-    seeds = [range(first, min(first + chunk, first_seed + n)) for first in range(first_seed, first_seed + n, chunk)]
+    seeds = [
+        range(first, min(first + chunk, first_seed + n))
+        for first in range(first_seed, first_seed + n, chunk)
+    ]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        parts = {family: [pool.submit(solve_family, *family, part) for part in seeds] for family in reversed(FAMILIES)}
+        parts = {
+            family: [pool.submit(solve_family, *family, part) for part in seeds]
+            for family in reversed(FAMILIES)
+        }
         for family in FAMILIES:
-            print(summary(*family, [row for part in parts[family] for row in part.result()]), flush=True)
+            print(
+                summary(*family, [row for part in parts[family] for row in part.result()]),
+                flush=True,
+            )
 
 
 class Mirrored(eqx.Module):
@@ -164,7 +192,9 @@ class Mirrored(eqx.Module):
 
     def __call__(self, x):
         """Both objectives."""
-        return jnp.stack([y @ self.matrix @ y / 2 + jnp.sum(self.quartic * y**4) for y in (x, 1 - x)])
+        return jnp.stack(
+            [y @ self.matrix @ y / 2 + jnp.sum(self.quartic * y**4) for y in (x, 1 - x)]
+        )
 
 
 class Shifted(eqx.Module):
@@ -183,7 +213,8 @@ class Shifted(eqx.Module):
 
 
 def pairs(n, first_seed=9000):
-    """Strongly convex objectives of one shape, two mirrored ones and three shifted ones: how many are at tolerance."""
+    """Strongly convex objectives of one shape, two mirrored ones and three shifted ones: how many
+    are at tolerance."""
     for make, label in ((Mirrored, "g(x), g(1 − x)"), (Shifted, "g(x − c_m), M = 3")):
         rows = []
         for seed in range(first_seed, first_seed + n):
@@ -191,13 +222,23 @@ def pairs(n, first_seed=9000):
             problem = make(seed, size)
             state, _ = run(problem, size)
             estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known)
-            rows.append((estimate.relative, not estimate.flags and not state.flags, state.evaluations.objective))
+            rows.append(
+                (
+                    estimate.relative,
+                    not estimate.flags and not state.flags,
+                    state.evaluations.objective,
+                )
+            )
         error, good, points = map(np.array, zip(*rows, strict=True))
-        print(f"{label}: {good.sum()} of {n} at tolerance, largest estimate {error.max():.1e}, {np.median(points):.0f} points")
+        print(
+            f"{label}: {good.sum()} of {n} at tolerance, largest estimate {error.max():.1e},"
+            f" {np.median(points):.0f} points"
+        )
 
 
 class Rippled(eqx.Module):
-    """Squared distances to points c_m with ripples of random height and width: many local minima, the global ones at c_m."""
+    """Squared distances to points c_m with ripples of random height and width: many local minima,
+    the global ones at c_m."""
 
     centers: np.ndarray
     height: np.ndarray
@@ -205,22 +246,34 @@ class Rippled(eqx.Module):
 
     def __init__(self, seed, n_objectives, n_variables):
         rng = np.random.default_rng(seed)
-        self.centers = rng.normal(size=(n_objectives, n_variables)) + 3 * rng.normal(size=n_variables)
-        self.height, self.width = 10 ** rng.uniform(-0.5, 1, n_objectives), rng.uniform(2, 8, n_objectives)
+        self.centers = rng.normal(size=(n_objectives, n_variables)) + 3 * rng.normal(
+            size=n_variables
+        )
+        self.height, self.width = (
+            10 ** rng.uniform(-0.5, 1, n_objectives),
+            rng.uniform(2, 8, n_objectives),
+        )
 
     def __call__(self, x):
         """The objectives, 0 at their global minima."""
         away = x - jnp.asarray(self.centers)
-        ripples = self.height * jnp.sum(1 - jnp.cos(2 * jnp.pi * away / jnp.asarray(self.width)[:, None]), axis=1)
+        ripples = self.height * jnp.sum(
+            1 - jnp.cos(2 * jnp.pi * away / jnp.asarray(self.width)[:, None]), axis=1
+        )
         return jnp.sum(away**2, axis=1) + ripples
 
 
 def basins(n, first_seed=9000):
-    """How many runs end at corners that are not the global minima, and how many of those say that something is wrong.
+    """How many runs end at corners that are not the global minima, and how many of those say that
+    something is wrong.
 
-    A corner is local if its objective is more than 1e-3 of the range over all corners above its minimum, which is 0.
+    A corner is local if its objective is more than 1e-3 of the range over all corners above its
+    minimum, which is 0.
     """
-    print("| exploration | problems | all corners global: no flag / flagged | some corner local: flagged / no flag |")
+    print(
+        "| exploration | problems | all corners global: no flag / flagged | some corner local:"
+        " flagged / no flag |"
+    )
     print("|---|---|---|---|")
     explore = Schedule().explore
     for label, numbers in (("ignored", replace(explore, clear=np.inf)), ("as it is", explore)):
@@ -230,12 +283,18 @@ def basins(n, first_seed=9000):
             problem = Rippled(seed, n_objectives, n_variables)
             schedule = replace(Schedule(), explore=numbers)
             state, _ = run(problem, n_variables, schedule)
-            estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known, schedule=schedule)
+            estimate = estimate_error(
+                problem, state.surface, tol=1e-6, known=state.known, schedule=schedule
+            )
             corners = np.asarray(state.surface(np.eye(n_objectives)))
             values = np.array([problem(x) for x in corners])
             local = bool((np.diagonal(values) > 1e-3 * np.ptp(values, axis=0)).any())
             counts[local, bool(estimate.flags or state.flags)] += 1
-        print(f"| {label} | {n} | {counts[0, 0]} / {counts[0, 1]} | {counts[1, 1]} / {counts[1, 0]} |", flush=True)
+        print(
+            f"| {label} | {n} | {counts[0, 0]} / {counts[0, 1]} | {counts[1, 1]} /"
+            f" {counts[1, 0]} |",
+            flush=True,
+        )
 
 
 def gradient_equivalents(evaluations, n_objectives, n_variables):
@@ -254,18 +313,22 @@ def sensitivity_problems(n, first_seed=7000):
 
 
 def judge(problems, schedule):
-    """Errors (estimated, relative) and costs of all problems under a schedule, and how many are good."""
+    """Errors (estimated, relative) and costs of all problems under a schedule, and how many are
+    good."""
     rows = []
     for problem, n_objectives, n_variables in problems:
         state, _ = run(problem, n_variables, schedule)
-        estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known, schedule=schedule)
+        estimate = estimate_error(
+            problem, state.surface, tol=1e-6, known=state.known, schedule=schedule
+        )
         cost = gradient_equivalents(state.evaluations, n_objectives, n_variables)
         rows.append((estimate.relative, cost, not estimate.flags and not state.flags))
     return np.array(rows, dtype=float).T
 
 
 def scaled(value, factor):
-    """A number of the schedule, or each of several, times a factor; whole numbers stay whole and above 0."""
+    """A number of the schedule, or each of several, times a factor; whole numbers stay whole and
+    above 0."""
     if isinstance(value, tuple):
         return tuple(scaled(one, factor) for one in value)
     return max(round(value * factor), 1) if isinstance(value, int) else value * factor
@@ -276,7 +339,10 @@ def sensitivity(n):
     problems = list(sensitivity_problems(n))
     usual = judge(problems, Schedule())
     print(f"{len(problems)} problems, {usual[2].sum():.0f} at tolerance\n")
-    print("| number | value | halved: error, cost, at tolerance | doubled: error, cost, at tolerance |")
+    print(
+        "| number | value | halved: error, cost, at tolerance | doubled: error, cost, at"
+        " tolerance |"
+    )
     print("|---|---|---|---|")
     for part in fields(Schedule()):
         section = getattr(Schedule(), part.name)
@@ -284,16 +350,25 @@ def sensitivity(n):
             value, cells = getattr(section, number.name), []
             for factor in (0.5, 2.0):
                 changed = scaled(value, factor)
-                schedule = replace(Schedule(), **{part.name: replace(section, **{number.name: changed})})
+                schedule = replace(
+                    Schedule(), **{part.name: replace(section, **{number.name: changed})}
+                )
                 error, cost, good = judge(problems, schedule)
-                worse = np.exp(np.mean(np.log(np.maximum(error, 1e-9) / np.maximum(usual[0], 1e-9))))
+                worse = np.exp(
+                    np.mean(np.log(np.maximum(error, 1e-9) / np.maximum(usual[0], 1e-9)))
+                )
                 cells.append(f"{worse:.2f}, {cost.sum() / usual[1].sum():.2f}, {good.sum():.0f}")
-            shown = ", ".join(f"{one:.3g}" for one in (value if isinstance(value, tuple) else (value,)))
+            shown = ", ".join(
+                f"{one:.3g}" for one in (value if isinstance(value, tuple) else (value,))
+            )
             print(f"| {part.name}.{number.name} | {shown} | {' | '.join(cells)} |", flush=True)
 
 
 def main():
-    print("| problem | degree | two-sided max / diameter | estimated max / diameter | H + J | estimate | cold s | warm s |")
+    print(
+        "| problem | degree | two-sided max / diameter | estimated max / diameter | H + J |"
+        " estimate | cold s | warm s |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for name, problem in PROBLEMS.items():
         state, cold = run(problem, problem.n_variables)
@@ -301,9 +376,9 @@ def main():
         estimate = estimate_error(problem, state.surface, known=state.known)
         error = two_sided(problem, state.surface) / estimate.diameter
         print(
-            f"| {name} | {state.surface.degree} | {error:.1e} | {estimate.relative:.1e} "
-            f"| {state.evaluations.hessian} + {jacobians(state.evaluations)} | {estimate.evaluations} "
-            f"| {cold:.1f} | {warm:.2f} |",
+            f"| {name} | {state.surface.degree} | {error:.1e} | {estimate.relative:.1e} |"
+            f" {state.evaluations.hessian} + {jacobians(state.evaluations)} |"
+            f" {estimate.evaluations} | {cold:.1f} | {warm:.2f} |",
             flush=True,
         )
 

@@ -1,7 +1,8 @@
 """Evaluation, fitting and Algorithm 2 against pytorch-bsf and NumPy, side by side in one run.
 
-Run it with `make bench`: bezierflow and pytorch-bsf are installed in one environment, and the contestants take turns, so that
-whatever else the machine does hits all alike. What is reported are the best of several rounds, and their ratios.
+Run it with `make bench`: bezierflow and pytorch-bsf are installed in one environment, and the
+contestants take turns, so that whatever else the machine does hits all alike. What is reported are
+the best of several rounds, and their ratios.
 """
 
 import argparse
@@ -24,7 +25,8 @@ RESULTS = Path(__file__).parent / "results" / "peers.csv"
 
 
 def race(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The best time of each contestant over rounds in which they take turns, after one round that does not count."""
+    """The best time of each contestant over rounds in which they take turns, after one round that
+    does not count."""
     best = dict.fromkeys(contestants, np.inf)
     for number in range(rounds + 1):
         for name, run in contestants.items():
@@ -44,16 +46,27 @@ def evaluation(rounds: int) -> dict[str, float]:
     torch_t = torch.tensor(t)
     with torch.no_grad():
         np.testing.assert_allclose(model(torch_t).numpy(), surface(t), atol=1e-12)
-        return race({"bezierflow": lambda: surface(t), "pytorch-bsf": lambda: model(torch_t)}, rounds)
+        return race(
+            {"bezierflow": lambda: surface(t), "pytorch-bsf": lambda: model(torch_t)}, rounds
+        )
 
 
 def fitting(rounds: int) -> dict[str, float]:
-    """Least squares for 10,000 points in R³ at degree 3; NumPy is given the design matrix, bezierflow builds its own."""
+    """Least squares for 10,000 points in R³ at degree 3; NumPy is given the design matrix,
+    bezierflow builds its own."""
     rng = np.random.default_rng(0)
     t, x = rng.dirichlet(np.ones(3), 10_000), rng.normal(size=(10_000, 3))
     design = np.ascontiguousarray(design_matrix(t, 3))
-    np.testing.assert_allclose(bf.fit(t, x, 3).control_points, np.linalg.lstsq(design, x)[0], atol=1e-10)
-    return race({"bezierflow": lambda: bf.fit(t, x, 3), "numpy.linalg.lstsq": lambda: np.linalg.lstsq(design, x)}, rounds)
+    np.testing.assert_allclose(
+        bf.fit(t, x, 3).control_points, np.linalg.lstsq(design, x)[0], atol=1e-10
+    )
+    return race(
+        {
+            "bezierflow": lambda: bf.fit(t, x, 3),
+            "numpy.linalg.lstsq": lambda: np.linalg.lstsq(design, x),
+        },
+        rounds,
+    )
 
 
 def scaled_med(x: torch.Tensor) -> torch.Tensor:
@@ -70,7 +83,8 @@ def scaled_med(x: torch.Tensor) -> torch.Tensor:
 
 
 def algorithm_2(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
-    """K = 1000 iterations with N = 100 samples on scaled-MED, warm; times, and the errors that were reached."""
+    """K = 1000 iterations with N = 100 samples on scaled-MED, warm; times, and the errors that were
+    reached."""
     problem = bf.problems.ScaledMED()
     flow = bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.Uniform(100))
     space = torch_bsf.BezierSpace.simplex(2, degree=3)
@@ -86,14 +100,21 @@ def algorithm_2(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
     def theirs() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found["pytorch-bsf"] = torch_bsf.minimize(start, loss, method=method, n_samples=100, seed=0).model
+            found["pytorch-bsf"] = torch_bsf.minimize(
+                start, loss, method=method, n_samples=100, seed=0
+            ).model
 
     times = race({"bezierflow": ours, "pytorch-bsf": theirs}, rounds)
     t = np.random.default_rng(1).dirichlet(np.ones(3), 10_000)
     truth = problem.pareto_map(t)
     with torch.no_grad():
-        values = {"bezierflow": found["bezierflow"](t), "pytorch-bsf": found["pytorch-bsf"](torch.tensor(t)).numpy()}
-    return times, {name: float(np.mean(np.sum((x - truth) ** 2, axis=1))) for name, x in values.items()}
+        values = {
+            "bezierflow": found["bezierflow"](t),
+            "pytorch-bsf": found["pytorch-bsf"](torch.tensor(t)).numpy(),
+        }
+    return times, {
+        name: float(np.mean(np.sum((x - truth) ** 2, axis=1))) for name, x in values.items()
+    }
 
 
 def main() -> None:
@@ -123,7 +144,10 @@ def main() -> None:
         writer.writerows(rows)
     for row in rows:
         print("{:36} {:20} {:>9} s {:>8} x".format(*row))
-    print(f"MSE reached by Algorithm 2: {errors['bezierflow']:.2e}, by pytorch-bsf: {errors['pytorch-bsf']:.2e}")
+    print(
+        f"MSE reached by Algorithm 2: {errors['bezierflow']:.2e}, by pytorch-bsf:"
+        f" {errors['pytorch-bsf']:.2e}"
+    )
 
 
 if __name__ == "__main__":

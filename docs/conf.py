@@ -1,4 +1,5 @@
-"""The documentation site: `make docs` builds it, runs every example on its pages, and asks nothing of the network."""
+"""The documentation site: `make docs` builds it, runs every example on its pages, and asks nothing
+of the network."""
 
 import sys
 from importlib import metadata
@@ -33,7 +34,8 @@ html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 
 autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented_params"  # fields of a class are listed once, with their text
+# fields of a class are listed once, with their text
+autodoc_typehints_description_target = "documented_params"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True
@@ -43,5 +45,6 @@ napoleon_use_ivar = True
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
 
-# Shape strings of jaxtyping are not forward references, and pages of the repository outside docs/ are not pages of the site.
+# Shape strings of jaxtyping are not forward references, and pages of the repository outside docs/
+# are not pages of the site.
 suppress_warnings = ["sphinx_autodoc_typehints.forward_reference", "ref.python"]

@@ -1,8 +1,10 @@
-"""Makes the pictures at the top of the README: run `python docs/first_pictures.py` (needs pymoo, matplotlib and Pillow).
+"""Makes the pictures at the top of the README: run `python docs/first_pictures.py` (needs pymoo,
+matplotlib and Pillow).
 
-`against-points.png`: scaled-MED as plain NumPy code, without derivatives. `bezierflow.minimize` solves it and says how often it
-called the objectives; NSGA-II of pymoo gets as many calls. `flow.gif`: the surface of lifted gradient descent on the same
-problem, iteration by iteration, with a short step so that one can follow it. The script prints the figures that the README names.
+`against-points.png`: scaled-MED as plain NumPy code, without derivatives. `bezierflow.minimize`
+solves it and says how often it called the objectives; NSGA-II of pymoo gets as many calls.
+`flow.gif`: the surface of lifted gradient descent on the same problem, iteration by iteration, with
+a short step so that one can follow it. The script prints the figures that the README names.
 """
 
 import io
@@ -48,13 +50,23 @@ def against_points(problem: Any) -> None:
     t = np.random.default_rng(0).dirichlet(np.ones(3), 2000)
     distances = np.asarray(problem.distance(np.asarray(solution.pareto_set(t))))
     print(f"{calls} calls of the objectives, {their_calls} by NSGA-II, whose generations are whole")
-    print(f"surface: largest distance to the exact Pareto set at 2000 random t {distances.max():.1e}")
+    print(
+        f"surface: largest distance to the exact Pareto set at 2000 random t {distances.max():.1e}"
+    )
     off = np.asarray(problem.distance(X))
-    print(f"NSGA-II: {len(X)} points, median distance {np.median(off):.1e}, largest {off.max():.1e}")
+    print(
+        f"NSGA-II: {len(X)} points, median distance {np.median(off):.1e}, largest {off.max():.1e}"
+    )
     figure = plt.figure(figsize=(11, 9))
-    for row, (name, cloud) in enumerate(((f"NSGA-II: {len(X)} points", (X, F)), ("bezierflow: a surface", ()))):
-        for column, (draw, space) in enumerate(((bf.plots.surface, "designs"), (bf.plots.front, "objectives"))):
-            ax: Axes3D = figure.add_axes((0.03 + 0.5 * column, 0.54 - 0.5 * row, 0.46, 0.42), projection="3d")
+    for row, (name, cloud) in enumerate(
+        ((f"NSGA-II: {len(X)} points", (X, F)), ("bezierflow: a surface", ()))
+    ):
+        for column, (draw, space) in enumerate(
+            ((bf.plots.surface, "designs"), (bf.plots.front, "objectives"))
+        ):
+            ax: Axes3D = figure.add_axes(
+                (0.03 + 0.5 * column, 0.54 - 0.5 * row, 0.46, 0.42), projection="3d"
+            )
             draw(solution, ax=ax)
             heading = f"{name} ({space}), {their_calls if cloud else calls:,} evaluations"
             figure.text(0.25 + 0.5 * column, 0.965 - 0.5 * row, heading, ha="center")
@@ -74,11 +86,15 @@ def edges(problem: Any) -> list[np.ndarray]:
     """The exact Pareto sets of the pairs of objectives."""
     share = np.linspace(0, 1, 50)[:, None]
     corners = np.eye(3)
-    return [np.asarray(problem.pareto_point((1 - share) * corners[i - 1] + share * corners[i])) for i in range(3)]
+    return [
+        np.asarray(problem.pareto_point((1 - share) * corners[i - 1] + share * corners[i]))
+        for i in range(3)
+    ]
 
 
 class Counted:
-    """`plain`, and how often it was called. JAX's tracers cannot become arrays of NumPy, so that there are no derivatives."""
+    """`plain`, and how often it was called. JAX's tracers cannot become arrays of NumPy, so that
+    there are no derivatives."""
 
     calls = 0
 
@@ -90,14 +106,16 @@ class Counted:
 
 
 def plain(x: np.ndarray) -> np.ndarray:
-    """scaled-MED in NumPy: squared distances to three points, each variable scaled differently in each objective."""
+    """scaled-MED in NumPy: squared distances to three points, each variable scaled differently in
+    each objective."""
     scales = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
     points = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
     return np.sum(scales * (x - points) ** 2, axis=1)
 
 
 def nsga2(calls: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """NSGA-II's first front after so many calls and the rest of that generation, within a box around the set; and its calls."""
+    """NSGA-II's first front after so many calls and the rest of that generation, within a box
+    around the set; and its calls."""
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.problem import ElementwiseProblem
     from pymoo.optimize import minimize
@@ -124,8 +142,12 @@ def flow(problem: Any) -> None:
         if iteration.number in FRAMES:
             kept[iteration.number] = iteration.surface
 
-    method = bf.lift(bf.GradientDescent(step_size=lambda k: STEP_SIZE), degree=3, sampler=bf.Uniform(100))
-    solution = bf.minimize(problem, np.array([0.9, 0.9, 0.9]), method, n_iterations=FRAMES[-1], seed=0, callback=keep)
+    method = bf.lift(
+        bf.GradientDescent(step_size=lambda k: STEP_SIZE), degree=3, sampler=bf.Uniform(100)
+    )
+    solution = bf.minimize(
+        problem, np.array([0.9, 0.9, 0.9]), method, n_iterations=FRAMES[-1], seed=0, callback=keep
+    )
     pictures = []
     for k, surface in kept.items():
         figure = plt.figure(figsize=(5.0, 4.0))
@@ -143,8 +165,13 @@ def flow(problem: Any) -> None:
         pictures.append(Image.open(data).convert("RGB").quantize(64, dither=Image.Dither.NONE))
     target = IMAGES / "flow.gif"
     durations = [220] * (len(pictures) - 1) + [2500]
-    pictures[0].save(target, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=True)
-    print(f"{target.name}: {len(pictures)} pictures, {target.stat().st_size / 1000:.0f} kB; {solution.result.reason.value}")
+    pictures[0].save(
+        target, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=True
+    )
+    print(
+        f"{target.name}: {len(pictures)} pictures, {target.stat().st_size / 1000:.0f} kB;"
+        f" {solution.result.reason.value}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Makes the pictures in docs/images: run `python docs/pictures.py`. The page's picture needs Chromium and playwright."""
+"""Makes the pictures in docs/images: run `python docs/pictures.py`. The page's picture needs
+Chromium and playwright."""
 
 import shutil
 import tempfile
@@ -19,13 +20,17 @@ IMAGES = Path(__file__).parent / "images"
 
 def main() -> None:
     """All pictures, from one run."""
-    problem = bf.problems.ScaledMED().with_names(objectives=["Cost", "Mass", "Noise"], objective_units=["EUR", "kg", "dB"])
+    problem = bf.problems.ScaledMED().with_names(
+        objectives=["Cost", "Mass", "Noise"], objective_units=["EUR", "kg", "dB"]
+    )
     solution = bf.minimize(problem, np.zeros(3), bf.lift(bf.Newton(), degree=4))
     design = gearbox()
     choices = {
         "knee": decisions.knee(design),
         "least Cost with Mass ≤ 15 kg": decisions.best(design, "Cost", {"Mass": (None, 15.0)}),
-        "least regret, 1 kg for 1 to 5 k€": decisions.robust(design, {"Cost": (1, 1), "Mass": (1, 5), "Noise": (1, 1)}),
+        "least regret, 1 kg for 1 to 5 k€": decisions.robust(
+            design, {"Cost": (1, 1), "Mass": (1, 5), "Noise": (1, 1)}
+        ),
     }
     pictures = {
         "front-choices": bf.plots.front(design, choices=choices).figure,
@@ -36,14 +41,27 @@ def main() -> None:
     for name, figure in pictures.items():
         figure.savefig(IMAGES / f"{name}.png", dpi=110)
     with tempfile.TemporaryDirectory() as folder:
-        photograph(bf.explore(design, Path(folder) / "page.html", title="Gearbox study"), "explorer", "420", "0.62")
-        photograph(bf.explore(boxed, Path(folder) / "atlas.html", title="Three sites"), "explorer-atlas", "800", "0.12")
+        photograph(
+            bf.explore(design, Path(folder) / "page.html", title="Gearbox study"),
+            "explorer",
+            "420",
+            "0.62",
+        )
+        photograph(
+            bf.explore(boxed, Path(folder) / "atlas.html", title="Three sites"),
+            "explorer-atlas",
+            "800",
+            "0.12",
+        )
 
 
 def in_a_box() -> bf.Solution:
     """Distances to three points, within bounds that cut most of the straight triangle off."""
     problem = bf.problems.Problem(
-        distances, objective_names=["Cost", "Mass", "Noise"], objective_units=["k€", "kg", "dB"], n_variables=3
+        distances,
+        objective_names=["Cost", "Mass", "Noise"],
+        objective_units=["k€", "kg", "dB"],
+        n_variables=3,
     )
     return bf.minimize(problem, None, bounds=(np.full(3, 0.1), np.full(3, 0.7)))
 
@@ -53,7 +71,9 @@ def atlas(solution: bf.Solution) -> "Figure":
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(12.5, 4.2), layout="constrained")
-    bf.plots.chart(solution, ax=figure.add_subplot(1, 3, 1), title="the chart, a color for each label")
+    bf.plots.chart(
+        solution, ax=figure.add_subplot(1, 3, 1), title="the chart, a color for each label"
+    )
     for place, draw, title in ((2, bf.plots.surface, "designs"), (3, bf.plots.front, "front")):
         ax = draw(solution, ax=figure.add_subplot(1, 3, place, projection="3d"), title=title)
         ax.get_legend().remove()
@@ -69,7 +89,9 @@ def distances(x: Any) -> Any:
 def gearbox() -> bf.Solution:
     """Three quadratic objectives of twenty variables, under names a design team might use."""
     problem = bf.problems.Quadratic.random(3, 20, seed=4)
-    named = problem.with_names(objectives=["Cost", "Mass", "Noise"], objective_units=["k€", "kg", "dB"])
+    named = problem.with_names(
+        objectives=["Cost", "Mass", "Noise"], objective_units=["k€", "kg", "dB"]
+    )
     return bf.minimize(named, np.zeros(20), bf.lift(bf.Newton(), degree=5))
 
 
@@ -79,7 +101,9 @@ def photograph(page: Path, name: str, bound: str, slider: str) -> None:
 
     with sync_playwright() as driver:
         program = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = driver.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
         tab = browser.new_page(viewport={"width": 1440, "height": 900})
         tab.set_default_timeout(120_000)
         tab.goto(page.as_uri())

@@ -1,1 +1,2 @@
-"""The paper's tables and figures, made by its own protocol. Outside the wheel: run from a checkout, `bezierflow reproduce`."""
+"""The paper's tables and figures, made by its own protocol. Outside the wheel: run from a checkout,
+`bezierflow reproduce`."""

@@ -1,4 +1,5 @@
-"""The numbers of `docs/convergence.md`: error against degree, and against iterations and N for Algorithm 2."""
+"""The numbers of `docs/convergence.md`: error against degree, and against iterations and N for
+Algorithm 2."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +34,8 @@ DEGREES = tuple(range(1, 11))
 NORMAL_DEGREES = (1, 2, 3, 4, 5, 6, 8)
 N_FITTED, N_HELD_OUT = 4000, 2000
 ROUNDING = 1e-11
-"""Errors below this, relative to the set's diameter, are left out of a rate: rounding in the fit has a part in them."""
+"""Errors below this, relative to the set's diameter, are left out of a rate: rounding in the fit
+has a part in them."""
 
 N_SAMPLES = (30, 100, 300)
 PLACES = (10, 30, 100, 300, 1000, 3000, 10_000)
@@ -49,27 +51,45 @@ def exact_map(problem: AbstractSolvedProblem) -> Callable[[np.ndarray], np.ndarr
 
 
 def jumping_map(problem: AbstractSolvedProblem) -> Callable[[np.ndarray], np.ndarray]:
-    """Argmin Σ t_m f_m over a fine sample of the Pareto set, for problems whose weighted sums are not convex."""
+    """Argmin Σ t_m f_m over a fine sample of the Pareto set, for problems whose weighted sums are
+    not convex."""
     cells = cut(problem)
     points = np.concatenate([cells.corners, cells.centers])
     values = front_values(problem, points)
     return lambda t: points[lowest(t, values)[0]]
 
 
-def best_fit_errors(image: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int) -> tuple[float, float]:
-    """RMS and largest distance, over the diameter, between a map and its least-squares fit of a degree, at held-out t."""
+def best_fit_errors(
+    image: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int
+) -> tuple[float, float]:
+    """RMS and largest distance, over the diameter, between a map and its least-squares fit of a
+    degree, at held-out t."""
     rng = np.random.default_rng(0)
-    t, fresh = rng.dirichlet(np.ones(n_objectives), N_FITTED), rng.dirichlet(np.ones(n_objectives), N_HELD_OUT)
+    t, fresh = (
+        rng.dirichlet(np.ones(n_objectives), N_FITTED),
+        rng.dirichlet(np.ones(n_objectives), N_HELD_OUT),
+    )
     corners = image(np.eye(n_objectives))
     diameter = np.linalg.norm(corners[:, None] - corners[None], axis=2).max()
-    away = np.linalg.norm(np.asarray(bf.fit(t, image(t), degree)(fresh)) - image(fresh), axis=1) / diameter
+    away = (
+        np.linalg.norm(np.asarray(bf.fit(t, image(t), degree)(fresh)) - image(fresh), axis=1)
+        / diameter
+    )
     return float(np.sqrt(np.mean(away**2))), float(away.max())
 
 
-def run_degrees(folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None) -> TrialFile:
+def run_degrees(
+    folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
+) -> TrialFile:
     """How well a polynomial of each degree can represent each built-in problem's Pareto set."""
     settings = {"fitted": N_FITTED, "held_out": N_HELD_OUT}
-    file = TrialFile(folder / "convergence_degree.csv", ["problem", "map", "degree"], ["rms", "largest"], settings, command)
+    file = TrialFile(
+        folder / "convergence_degree.csv",
+        ["problem", "map", "degree"],
+        ["rms", "largest"],
+        settings,
+        command,
+    )
     maps = [(name, "exact set", exact_map) for name in PROBLEMS]
     maps += [(name, "argmin of weighted sums", jumping_map) for name in ("skew-3med", "skew-3mmd")]
     for name, title, make in maps:
@@ -78,7 +98,15 @@ def run_degrees(folder: Path, command: str = "", on_case: Callable[[str], None] 
         for degree in DEGREES:
 
             def measure(image=image, problem=problem, degree=degree) -> list[dict[str, float]]:
-                return [dict(zip(("rms", "largest"), best_fit_errors(image, problem.n_objectives, degree), strict=True))]
+                return [
+                    dict(
+                        zip(
+                            ("rms", "largest"),
+                            best_fit_errors(image, problem.n_objectives, degree),
+                            strict=True,
+                        )
+                    )
+                ]
 
             file.once(measure, problem=name, map=title, degree=degree)
         on_case(f"{name}, {title}")
@@ -86,21 +114,39 @@ def run_degrees(folder: Path, command: str = "", on_case: Callable[[str], None] 
 
 
 def rate(file: TrialFile, name: str, title: str) -> float | None:
-    """The factor by which the RMS error falls from one degree to the next, from a line through the logarithms."""
-    rows = [row for row in file.rows if (row["problem"], row["map"]) == (name, title) and float(row["rms"]) > ROUNDING]
+    """The factor by which the RMS error falls from one degree to the next, from a line through the
+    logarithms."""
+    rows = [
+        row
+        for row in file.rows
+        if (row["problem"], row["map"]) == (name, title) and float(row["rms"]) > ROUNDING
+    ]
     if len(rows) < 3:
         return None
     degrees, errors = ([float(row[column]) for row in rows] for column in ("degree", "rms"))
     return float(np.exp(-np.polyfit(degrees, np.log(errors), 1)[0]))
 
 
-def run_normal(folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None) -> TrialFile:
-    """The normal flow's surfaces of fixed degree: their distance from the set, both ways, over the diameter."""
+def run_normal(
+    folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
+) -> TrialFile:
+    """The normal flow's surfaces of fixed degree: their distance from the set, both ways, over the
+    diameter."""
     values = ["rms", "largest", "jacobians", "hessians"]
-    file = TrialFile(folder / "convergence_normal.csv", ["problem", "degree"], values, {"held_out": N_HELD_OUT}, command)
+    file = TrialFile(
+        folder / "convergence_normal.csv",
+        ["problem", "degree"],
+        values,
+        {"held_out": N_HELD_OUT},
+        command,
+    )
     for name in PROBLEMS:
         for degree in NORMAL_DEGREES:
-            file.once(lambda name=name, degree=degree: [_normal_scores(by_name(name), degree)], problem=name, degree=degree)
+            file.once(
+                lambda name=name, degree=degree: [_normal_scores(by_name(name), degree)],
+                problem=name,
+                degree=degree,
+            )
         on_case(name)
     return file
 
@@ -122,9 +168,18 @@ def _normal_scores(problem: AbstractSolvedProblem, degree: int) -> dict[str, flo
     }
 
 
-def run_iterations(folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None) -> TrialFile:
-    """MSE of Algorithm 2 on scaled-MED (D = 3, α = 1/k) after k iterations, and its limits with many samples."""
-    file = TrialFile(folder / "convergence_iterations.csv", ["n_samples", "seed", "k"], ["mse"], {"degree": 3}, command)
+def run_iterations(
+    folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
+) -> TrialFile:
+    """MSE of Algorithm 2 on scaled-MED (D = 3, α = 1/k) after k iterations, and its limits with
+    many samples."""
+    file = TrialFile(
+        folder / "convergence_iterations.csv",
+        ["n_samples", "seed", "k"],
+        ["mse"],
+        {"degree": 3},
+        command,
+    )
     problem = bf.problems.ScaledMED()
     t = np.random.default_rng(0).dirichlet(np.ones(3), 10_000)
     truth = np.asarray(problem.pareto_map(t))
@@ -132,9 +187,14 @@ def run_iterations(folder: Path, command: str = "", on_case: Callable[[str], Non
         for seed in range(N_RUNS):
             if not file.trial(n_samples=n_samples, seed=seed, k=PLACES[-1]):
                 surfaces = _path(problem, n_samples, seed)
-                errors = [float(np.mean(np.sum((np.asarray(surface(t)) - truth) ** 2, axis=1))) for surface in surfaces]
+                errors = [
+                    float(np.mean(np.sum((np.asarray(surface(t)) - truth) ** 2, axis=1)))
+                    for surface in surfaces
+                ]
                 key = {"n_samples": n_samples, "seed": seed}
-                file.add([{**key, "k": k, "mse": error} for k, error in zip(PLACES, errors, strict=True)])
+                file.add(
+                    [{**key, "k": k, "mse": error} for k, error in zip(PLACES, errors, strict=True)]
+                )
         on_case(f"N = {n_samples}")
     return file
 
@@ -149,10 +209,12 @@ def _path(problem: AbstractSolvedProblem, n_samples: int, seed: int) -> list[bf.
 
 
 def limits() -> dict[str, float]:
-    """The MSE of degree 3 on scaled-MED that no surface is below, and the one that gradient descent tends to for N → ∞.
+    """The MSE of degree 3 on scaled-MED that no surface is below, and the one that gradient descent
+    tends to for N → ∞.
 
-    The limit solves the Galerkin equations: the gradient field ∇f(b(t)|t) is orthogonal to all polynomials of degree 3. It is
-    computed with the nodes of a rule that is exact for polynomials of degree 12 and more.
+    The limit solves the Galerkin equations: the gradient field ∇f(b(t)|t) is orthogonal to all
+    polynomials of degree 3. It is computed with the nodes of a rule that is exact for polynomials
+    of degree 12 and more.
     """
     problem = bf.problems.ScaledMED()
     t = np.random.default_rng(0).dirichlet(np.ones(3), 10_000)
@@ -162,20 +224,34 @@ def limits() -> dict[str, float]:
     galerkin = bf.minimize(problem, np.zeros(3), flow, n_iterations=500).pareto_set
     best = bf.fit(nodes.t, problem.pareto_map(nodes.t), 3, weights=nodes.weights)
     surfaces = {"best fit": best, "Galerkin": galerkin}
-    return {name: float(np.mean(np.sum((np.asarray(surface(t)) - truth) ** 2, axis=1))) for name, surface in surfaces.items()}
+    return {
+        name: float(np.mean(np.sum((np.asarray(surface(t)) - truth) ** 2, axis=1)))
+        for name, surface in surfaces.items()
+    }
 
 
 def draw_convergence(made: "Convergence") -> Any:
     """Error against degree for each problem, and against iterations for each N."""
     figure, (left, right) = pyplot().subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for name, title in made.rates():
-        errors = [float(row["rms"]) for row in made.degrees.rows if (row["problem"], row["map"]) == (name, title)]
+        errors = [
+            float(row["rms"])
+            for row in made.degrees.rows
+            if (row["problem"], row["map"]) == (name, title)
+        ]
         exact = title == "exact set"
         style, label = ("o-", name) if exact else ("s:", f"{name}, weighted sums")
         left.semilogy(DEGREES, np.maximum(errors, 1e-16), style, markersize=3, label=label)
     left.set(xlabel="degree D", ylabel="RMS error of the best fit / diameter")
     for n_samples, color in zip(N_SAMPLES, (POINTS, SURFACE, TRUTH), strict=True):
-        right.loglog(PLACES, mean_errors(made.iterations, n_samples), "o-", color=color, markersize=4, label=f"N = {n_samples}")
+        right.loglog(
+            PLACES,
+            mean_errors(made.iterations, n_samples),
+            "o-",
+            color=color,
+            markersize=4,
+            label=f"N = {n_samples}",
+        )
     for (name, value), style in zip(made.limits.items(), (":", "--"), strict=True):
         right.axhline(value, color="#8a8a84", linestyle=style, linewidth=1, label=name)
     right.set(xlabel="iterations k", ylabel="MSE, scaled-MED, D = 3, α = 1/k")
@@ -188,7 +264,9 @@ def draw_convergence(made: "Convergence") -> Any:
 def mean_errors(file: TrialFile, n_samples: int) -> list[float]:
     """The mean MSE over the runs after each of `PLACES` iterations."""
     own = [row for row in file.rows if row["n_samples"] == str(n_samples)]
-    return [float(np.mean([float(row["mse"]) for row in own if row["k"] == str(k)])) for k in PLACES]
+    return [
+        float(np.mean([float(row["mse"]) for row in own if row["k"] == str(k)])) for k in PLACES
+    ]
 
 
 class Convergence(NamedTuple):
@@ -205,9 +283,13 @@ class Convergence(NamedTuple):
         return {key: rate(self.degrees, *key) for key in keys}
 
 
-def run_convergence(folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None) -> Convergence:
+def run_convergence(
+    folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
+) -> Convergence:
     """All three files and the figure."""
-    degrees, normal, iterations = (run(folder, command, on_case) for run in (run_degrees, run_normal, run_iterations))
+    degrees, normal, iterations = (
+        run(folder, command, on_case) for run in (run_degrees, run_normal, run_iterations)
+    )
     made = Convergence(degrees, normal, iterations, limits())
     save_figure(draw_convergence(made), folder / "figures", "convergence")
     return made

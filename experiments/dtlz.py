@@ -1,6 +1,8 @@
-"""DTLZ instances: problems that are not simplicial, to see what a Bézier simplex can represent of them and what it cannot.
+"""DTLZ instances: problems that are not simplicial, to see what a Bézier simplex can represent of
+them and what it cannot.
 
-(Deb, Thiele, Laumanns and Zitzler, "Scalable multi-objective optimization test problems", CEC 2002.) Three objectives.
+(Deb, Thiele, Laumanns and Zitzler, "Scalable multi-objective optimization test problems", CEC
+2002.) Three objectives.
 """
 
 from collections.abc import Callable
@@ -59,7 +61,10 @@ def dtlz2(x: Any) -> Any:
 
 def dtlz5(x: Any) -> Any:
     """A curve in place of a surface: three objectives with a front of one dimension."""
-    return _sphere(jnp.clip(x, 0.0, 1.0), lambda x, g: (x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])))
+    return _sphere(
+        jnp.clip(x, 0.0, 1.0),
+        lambda x, g: (x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])),
+    )
 
 
 def dtlz7(x: Any) -> Any:
@@ -76,7 +81,8 @@ def _with_rest(value: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _dtlz7_set(u: np.ndarray) -> np.ndarray:
-    """The non-dominated part of the square: in each place variable, the two intervals on which x(1 + sin 3πx) sets records."""
+    """The non-dominated part of the square: in each place variable, the two intervals on which x(1
+    + sin 3πx) sets records."""
     fine = np.linspace(0, 1, 20_001)
     height = fine * (1 + np.sin(3 * np.pi * fine))
     records = fine[height >= np.maximum.accumulate(height)]
@@ -92,29 +98,38 @@ INSTANCES = {
 
 
 def flow_front(instance: Instance, degree: int, seed: int) -> np.ndarray:
-    """The front that Algorithm 2 reaches (N = 100, K = 1000, α = 1/k), from the middle of the box; x is clipped to the box."""
+    """The front that Algorithm 2 reaches (N = 100, K = 1000, α = 1/k), from the middle of the box;
+    x is clipped to the box."""
     flow = bf.lift(bf.GradientDescent(harmonic), degree, bf.Uniform(N_SAMPLES))
     x0 = np.full(2 + N_DISTANCE, 0.45)
-    surface = bf.minimize(instance.objectives, x0, flow, n_iterations=N_ITERATIONS, seed=seed).pareto_set
+    surface = bf.minimize(
+        instance.objectives, x0, flow, n_iterations=N_ITERATIONS, seed=seed
+    ).pareto_set
     return _front(instance, np.asarray(surface(_places(seed))))
 
 
 def fitted_set_front(instance: Instance, degree: int, seed: int) -> np.ndarray:
-    """What a surface in decision space can represent: the front of the all-at-once fit to exact points of the Pareto set."""
+    """What a surface in decision space can represent: the front of the all-at-once fit to exact
+    points of the Pareto set."""
     x = instance.pareto_set(np.random.default_rng(seed).uniform(size=(N_FITTED, 2)))
     surface = all_at_once(x, x[np.argmin(_front(instance, x), axis=0)], degree)
     return _front(instance, np.asarray(surface(_places(seed))))
 
 
 def fitted_front(instance: Instance, degree: int, seed: int) -> np.ndarray:
-    """What a surface in objective space can represent: the all-at-once fit to exact points of the front itself."""
-    f = _front(instance, instance.pareto_set(np.random.default_rng(seed).uniform(size=(N_FITTED, 2))))
+    """What a surface in objective space can represent: the all-at-once fit to exact points of the
+    front itself."""
+    f = _front(
+        instance, instance.pareto_set(np.random.default_rng(seed).uniform(size=(N_FITTED, 2)))
+    )
     return np.asarray(all_at_once(f, f[np.argmin(f, axis=0)], degree)(_places(seed)))
 
 
 def exact_front(instance: Instance, degree: int, seed: int) -> np.ndarray:
     """Another sample of the exact front: the scores that no method can beat."""
-    return _front(instance, instance.pareto_set(np.random.default_rng(seed).uniform(size=(N_SCORED, 2))))
+    return _front(
+        instance, instance.pareto_set(np.random.default_rng(seed).uniform(size=(N_SCORED, 2)))
+    )
 
 
 FRONTS = {
@@ -125,18 +140,43 @@ FRONTS = {
 }
 
 
-def run_dtlz(folder: Path, seed: int = 0, command: str = "", on_case: Callable[[str], None] = lambda label: None) -> TrialFile:
-    """GD, IGD and the largest gap (the worst distance from the exact front to the surface), all in objective space."""
-    settings = {"variables": 2 + N_DISTANCE, "scored": N_SCORED, "fitted": N_FITTED, "seed": seed, "iterations": N_ITERATIONS}
-    file = TrialFile(folder / "dtlz.csv", ["problem", "method", "degree"], COLUMNS, settings, command)
+def run_dtlz(
+    folder: Path,
+    seed: int = 0,
+    command: str = "",
+    on_case: Callable[[str], None] = lambda label: None,
+) -> TrialFile:
+    """GD, IGD and the largest gap (the worst distance from the exact front to the surface), all in
+    objective space."""
+    settings = {
+        "variables": 2 + N_DISTANCE,
+        "scored": N_SCORED,
+        "fitted": N_FITTED,
+        "seed": seed,
+        "iterations": N_ITERATIONS,
+    }
+    file = TrialFile(
+        folder / "dtlz.csv", ["problem", "method", "degree"], COLUMNS, settings, command
+    )
     for name, instance in INSTANCES.items():
-        truth = _front(instance, instance.pareto_set(np.random.default_rng(seed + 1).uniform(size=(N_SCORED, 2))))
+        truth = _front(
+            instance,
+            instance.pareto_set(np.random.default_rng(seed + 1).uniform(size=(N_SCORED, 2))),
+        )
         for method, (title, solve) in FRONTS.items():
             for degree in DEGREES if method != "exact" else (0,):
 
-                def case(solve=solve, instance=instance, degree=degree, truth=truth) -> list[dict[str, float]]:
+                def case(
+                    solve=solve, instance=instance, degree=degree, truth=truth
+                ) -> list[dict[str, float]]:
                     front = solve(instance, degree, seed)
-                    return [{"gd": gd(front, truth), "igd": igd(front, truth), "largest_gap": _largest_gap(front, truth)}]
+                    return [
+                        {
+                            "gd": gd(front, truth),
+                            "igd": igd(front, truth),
+                            "largest_gap": _largest_gap(front, truth),
+                        }
+                    ]
 
                 file.once(case, problem=name, method=method, degree=degree)
                 on_case(f"{name}, {title}, degree {degree}")

@@ -1,4 +1,5 @@
-"""The paper's figures: a simplicial problem, one iteration in three steps, and the surfaces of both methods beside the truth."""
+"""The paper's figures: a simplicial problem, one iteration in three steps, and the surfaces of both
+methods beside the truth."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +17,12 @@ from .methods import DEGREE, METHODS, ROW_SIZES, Task
 from .populations import population
 
 SURFACE, TRUTH, POINTS = "#2a78d6", "#1b1b19", "#d9603b"
-"""Blue for what was computed, black for the truth, orange for points: the colors of `bezierflow.plots`."""
+"""Blue for what was computed, black for the truth, orange for points: the colors of
+`bezierflow.plots`."""
 
 RESOLUTION = 18
-"""Triangles along an edge of a drawn surface: smooth to the eye, and a file of some hundred kilobytes."""
+"""Triangles along an edge of a drawn surface: smooth to the eye, and a file of some hundred
+kilobytes."""
 
 EDGES = ("#12806a", "#8a5cd0", "#c9780a")
 """Of the faces {1, 2}, {1, 3} and {2, 3}."""
@@ -41,7 +44,8 @@ LABELS = {
 }
 
 STEP_SIZE, CONCEPT_ITERATION, CONCEPT_SAMPLES = 0.1, 2, 40
-"""Of the three-step figure: early enough in a run that one iteration can be seen to move the surface."""
+"""Of the three-step figure: early enough in a run that one iteration can be seen to move the
+surface."""
 
 
 def draw_figures(
@@ -67,15 +71,19 @@ def draw_figures(
     files += save_figure(draw_concept(seed), folder, "three-steps")
     on_figure("three steps")
     for name in methods:
-        files += save_figure(draw_method(name, seed, populations, command), folder, f"surfaces-{name}")
+        files += save_figure(
+            draw_method(name, seed, populations, command), folder, f"surfaces-{name}"
+        )
         on_figure(METHODS[name].title)
     return files
 
 
 def draw_simplicial() -> Any:
-    """The paper's Figure 1 on scaled-MED: Δ², X*(f) and fX*(f), each face of Δ² and what belongs to it in the same color.
+    """The paper's Figure 1 on scaled-MED: Δ², X*(f) and fX*(f), each face of Δ² and what belongs to
+    it in the same color.
 
-    Φ = x* maps the face Δ_I onto the Pareto set of the objectives I, and f∘Φ maps it onto their front.
+    Φ = x* maps the face Δ_I onto the Pareto set of the objectives I, and f∘Φ maps it onto their
+    front.
     """
     problem = bf.problems.ScaledMED()
     maps = {
@@ -100,10 +108,13 @@ def draw_simplicial() -> Any:
 
 
 def draw_concept(seed: int) -> Any:
-    """One iteration of M(A) with gradient descent on scaled-MED: points on the surface, points moved, surface refitted."""
+    """One iteration of M(A) with gradient descent on scaled-MED: points on the surface, points
+    moved, surface refitted."""
     problem = bf.problems.ScaledMED()
     flow = bf.lift(bf.GradientDescent(STEP_SIZE), DEGREE, bf.Uniform(CONCEPT_SAMPLES))
-    surface = bf.minimize(problem, np.zeros(3), flow, n_iterations=CONCEPT_ITERATION, seed=seed).pareto_set
+    surface = bf.minimize(
+        problem, np.zeros(3), flow, n_iterations=CONCEPT_ITERATION, seed=seed
+    ).pareto_set
     t = np.random.default_rng(seed).dirichlet(np.ones(3), CONCEPT_SAMPLES)
     x = np.asarray(surface(t))
     with double_precision():
@@ -128,7 +139,8 @@ def draw_concept(seed: int) -> Any:
 
 
 def draw_method(name: str, seed: int, populations: Path, command: str = "") -> Any:
-    """The surfaces of one method for each size, in decision space above and in objective space below, with the true set."""
+    """The surfaces of one method for each size, in decision space above and in objective space
+    below, with the true set."""
     problem, method = bf.problems.ScaledMED(), METHODS[name]
     figure, axes = _panels(2, len(ROW_SIZES))
     for column, size in enumerate(ROW_SIZES):
@@ -156,7 +168,11 @@ def _values(problem: Any, x: Any) -> np.ndarray:
 def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
     plt = pyplot()
     figure, axes = plt.subplots(
-        n_rows, n_columns, figsize=(3.3 * n_columns, 3.1 * n_rows), subplot_kw={"projection": "3d"}, squeeze=False
+        n_rows,
+        n_columns,
+        figsize=(3.3 * n_columns, 3.1 * n_rows),
+        subplot_kw={"projection": "3d"},
+        squeeze=False,
     )
     figure.subplots_adjust(left=0.04, right=0.98, bottom=0.05, top=0.95, wspace=0.08, hspace=0.08)
     return figure, axes
@@ -165,7 +181,8 @@ def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
 def _furnish(ax: Any, space: str, title: str) -> None:
     elevation, azimuth = VIEWS[space]
     ax.view_init(elev=elevation, azim=azimuth)
-    ax.computed_zorder = False  # matplotlib sorts whole artists, not points: the order of drawing is the safer one
+    # matplotlib sorts whole artists, not points: the order of drawing is the safer one
+    ax.computed_zorder = False
     for name, limits, label in zip("xyz", LIMITS[space], LABELS[space], strict=True):
         getattr(ax, f"set_{name}lim")(*limits)
         getattr(ax, f"{name}axis").set_rotate_label(False)
@@ -179,7 +196,8 @@ def _furnish(ax: Any, space: str, title: str) -> None:
 
 
 def _triangles() -> tuple[np.ndarray, np.ndarray]:
-    """The simplex cut into small triangles: its grid points, and the rows of each triangle's corners."""
+    """The simplex cut into small triangles: its grid points, and the rows of each triangle's
+    corners."""
     corner = np.eye(3, dtype=int)
     upward = multi_indices(3, RESOLUTION - 1)[:, None, :] + corner
     downward = multi_indices(3, RESOLUTION - 2)[:, None, :] + 1 - corner
@@ -192,7 +210,9 @@ def _patch(ax: Any, surface: Callable, color: str, alpha: float = 0.55) -> None:
     t, corners = _triangles()
     points = np.asarray(surface(t))
     # Without smoothing at their edges, neighbors meet without a seam.
-    patch = Poly3DCollection(points[corners], facecolor=color, linewidth=0, antialiased=False, alpha=alpha, zorder=2)
+    patch = Poly3DCollection(
+        points[corners], facecolor=color, linewidth=0, antialiased=False, alpha=alpha, zorder=2
+    )
     ax.add_collection3d(patch)
 
 
@@ -205,7 +225,12 @@ def _truth(ax: Any, pareto_map: Callable) -> None:
             t = np.zeros((len(steps), 3))
             t[:, place] = level
             t[:, others[0]], t[:, others[1]] = (1 - level) * steps, (1 - level) * (1 - steps)
-            ax.plot(*np.asarray(pareto_map(t)).T, color=TRUTH, linewidth=1.1 if level == 0 else 0.35, zorder=4)
+            ax.plot(
+                *np.asarray(pareto_map(t)).T,
+                color=TRUTH,
+                linewidth=1.1 if level == 0 else 0.35,
+                zorder=4,
+            )
 
 
 def _dots(ax: Any, x: np.ndarray) -> None:
@@ -213,11 +238,14 @@ def _dots(ax: Any, x: np.ndarray) -> None:
 
 
 def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
-    """Writes a figure as SVG and PDF, without dates and random names inside: the same run gives the same file."""
+    """Writes a figure as SVG and PDF, without dates and random names inside: the same run gives the
+    same file."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}.{ending}" for ending in ("svg", "pdf")]
     for file in files:
         with pyplot().rc_context({"svg.hashsalt": name}):
-            figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else {"CreationDate": None})
+            figure.savefig(
+                file, metadata={"Date": None} if file.suffix == ".svg" else {"CreationDate": None}
+            )
     pyplot().close(figure)
     return files

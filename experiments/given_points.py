@@ -30,8 +30,9 @@ TEST_SEED = 43
 COLUMNS = ("mse", "mse_exact", "jacobians", "hessians")
 
 SHARES = {2: (0.261, 0.739), 3: (0.099, 0.587, 0.314)}
-"""By degree: which part of N goes to the vertices, the edges and the inside for the inductive skeleton, with three objectives.
-Their optimal ratios (`src/sampling.py` of github.com/rafcc/aaai-20.1534)."""
+"""By degree: which part of N goes to the vertices, the edges and the inside for the inductive
+skeleton, with three objectives. Their optimal ratios (`src/sampling.py` of
+github.com/rafcc/aaai-20.1534)."""
 
 FLOW_ITERATIONS = 1000
 NEWTON_ITERATIONS = 3
@@ -46,10 +47,12 @@ class Instance(NamedTuple):
 
 @cache
 def birthwt_squares() -> Quadratic:
-    """Squares in place of norms: how well six predictors fit the birth weight, and how large each group of three is.
+    """Squares in place of norms: how well six predictors fit the birth weight, and how large each
+    group of three is.
 
-    As the published data files were made (`src/group_ridge.py`): y and the columns of A standardized, and x*(t) minimizing
-    t_1 |Ax − y|²/(2n) + Σ_g (t_g + 0.1) |x_g|²/6. As Σ t_m = 1, that is Σ t_m f_m with 0.1 |x|²/6 added to each objective.
+    As the published data files were made (`src/group_ridge.py`): y and the columns of A
+    standardized, and x*(t) minimizing t_1 |Ax − y|²/(2n) + Σ_g (t_g + 0.1) |x_g|²/6. As Σ t_m = 1,
+    that is Σ t_m f_m with 0.1 |x|²/6 added to each objective.
     """
     data = load()
     A, y = data.X[:, :6], data.y
@@ -59,7 +62,11 @@ def birthwt_squares() -> Quadratic:
     groups = [np.diag(np.repeat(rows, 3)) / 6 for rows in ((1.0, 0.0), (0.0, 1.0))]
     best = np.linalg.solve(first, A.T @ y / (2 * n))
     centers = np.stack([best, np.zeros(6), np.zeros(6)])
-    return Quadratic([first, *(group + ridge for group in groups)], centers, [y @ y / (2 * n) - best @ first @ best, 0.0, 0.0])
+    return Quadratic(
+        [first, *(group + ridge for group in groups)],
+        centers,
+        [y @ y / (2 * n) - best @ first @ best, 0.0, 0.0],
+    )
 
 
 @cache
@@ -71,12 +78,15 @@ def birthwt_as_in_the_text() -> Quadratic:
     first = A.T @ A + ridge
     groups = [np.diag(np.repeat(rows, 3)) for rows in ((1.0, 0.0), (0.0, 1.0))]
     best = np.linalg.solve(first, A.T @ y)
-    return Quadratic([first, *(group + ridge for group in groups)], np.stack([best, np.zeros(6), np.zeros(6)]))
+    return Quadratic(
+        [first, *(group + ridge for group in groups)], np.stack([best, np.zeros(6), np.zeros(6)])
+    )
 
 
 @cache
 def location() -> Quadratic:
-    """f_m(x) = |x − e_m|² in 100 variables: the Pareto set is the flat triangle between e_1, e_2 and e_3."""
+    """f_m(x) = |x − e_m|² in 100 variables: the Pareto set is the flat triangle between e_1, e_2
+    and e_3."""
     return Quadratic(np.ones((3, 100)), np.eye(3, 100))
 
 
@@ -99,7 +109,9 @@ def skeleton(instance: Instance, degree: int, size: int, seed: int) -> bf.Bezier
     rng = np.random.default_rng(seed)
     samples = {}
     for face in (face for face in faces(3) if len(face) <= degree):
-        count = int(np.floor(size * SHARES[degree][len(face) - 1] / (1 if len(face) == 3 else 3) + 0.5))
+        count = int(
+            np.floor(size * SHARES[degree][len(face) - 1] / (1 if len(face) == 3 else 3) + 0.5)
+        )
         t = np.zeros((count, 3))
         t[:, list(face)] = rng.dirichlet(np.ones(len(face)), count)
         samples[face] = (t[:, list(face)], noisy_points(instance, t, rng))
@@ -117,11 +129,14 @@ def noisy_points(instance: Instance, t: np.ndarray, rng: np.random.Generator) ->
 
 def algorithm_2(problem: Quadratic, degree: int) -> bf.Solution:
     """The paper's: α = 1/k, N = 100."""
-    return _lifted(problem, bf.lift(bf.GradientDescent(harmonic), degree, bf.Uniform(100)), FLOW_ITERATIONS)
+    return _lifted(
+        problem, bf.lift(bf.GradientDescent(harmonic), degree, bf.Uniform(100)), FLOW_ITERATIONS
+    )
 
 
 def gradient_descent(problem: Quadratic, degree: int) -> bf.Solution:
-    """M(GD) with fixed nodes and a constant step of 1/β, β being the largest curvature of an objective."""
+    """M(GD) with fixed nodes and a constant step of 1/β, β being the largest curvature of an
+    objective."""
     most = 2 * float(np.linalg.eigvalsh(_full(problem)).max())
     return _lifted(problem, bf.lift(bf.GradientDescent(1 / most), degree), FLOW_ITERATIONS)
 
@@ -133,22 +148,38 @@ def newton(problem: Quadratic, degree: int) -> bf.Solution:
 
 def auto(problem: Quadratic, degree: int) -> bf.Solution:
     """`bf.minimize(f, x0, parametrization="weights", degree=D)`."""
-    return bf.minimize(problem, np.zeros(problem.n_variables), parametrization="weights", degree=degree)
+    return bf.minimize(
+        problem, np.zeros(problem.n_variables), parametrization="weights", degree=degree
+    )
 
 
-FLOWS = {"Algorithm 2": algorithm_2, "M(GD), fixed nodes": gradient_descent, "M(Newton), fixed nodes": newton, "minimize": auto}
+FLOWS = {
+    "Algorithm 2": algorithm_2,
+    "M(GD), fixed nodes": gradient_descent,
+    "M(Newton), fixed nodes": newton,
+    "minimize": auto,
+}
 
 
-def run_given_points(folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None) -> TrialFile:
-    """MSE against held-out minimizers of both fits for each N and D, and of each flow for each D."""
-    settings = {"test": N_TEST, "iterations": FLOW_ITERATIONS, "newton_iterations": NEWTON_ITERATIONS}
+def run_given_points(
+    folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
+) -> TrialFile:
+    """MSE against held-out minimizers of both fits for each N and D, and of each flow for each
+    D."""
+    settings = {
+        "test": N_TEST,
+        "iterations": FLOW_ITERATIONS,
+        "newton_iterations": NEWTON_ITERATIONS,
+    }
     key = ["instance", "method", "degree", "size", "seed"]
     file = TrialFile(folder / "given_points.csv", key, COLUMNS, settings, command)
     for name, method, degree, size in cases():
         instance = INSTANCES[name]()
         for seed in range(N_TRIALS if method in FITS else 1):
 
-            def score(instance=instance, method=method, degree=degree, size=size, seed=seed) -> list[dict[str, float]]:
+            def score(
+                instance=instance, method=method, degree=degree, size=size, seed=seed
+            ) -> list[dict[str, float]]:
                 return [_scores(instance, method, degree, size, seed)]
 
             file.once(score, instance=name, method=method, degree=degree, size=size, seed=seed)
@@ -176,7 +207,10 @@ def _scores(instance: Instance, method: str, degree: int, size: int, seed: int) 
         surface, counts = solution.pareto_set, solution.stats.evaluations
         jacobians, hessians = int(counts.jacobian), int(counts.hessian)
     x = np.asarray(surface(t))
-    errors = {name: float(np.mean(np.sum((x - truth) ** 2, axis=1))) for name, truth in (("mse", given), ("mse_exact", exact))}
+    errors = {
+        name: float(np.mean(np.sum((x - truth) ** 2, axis=1)))
+        for name, truth in (("mse", given), ("mse_exact", exact))
+    }
     return {**errors, "jacobians": jacobians, "hessians": hessians}
 
 

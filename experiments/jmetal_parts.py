@@ -1,4 +1,5 @@
-"""jMetalPy's NSGA-II with its slow parts done faster, to the same outcome bit for bit. Importing this needs jMetalPy."""
+"""jMetalPy's NSGA-II with its slow parts done faster, to the same outcome bit for bit. Importing
+this needs jMetalPy."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,9 @@ class BoxProblem(FloatProblem):
         quick: whether solutions are `QuickCopy`, or jMetalPy's own.
     """
 
-    def __init__(self, n_variables: int, n_objectives: int, bounds: tuple[float, float], quick: bool = True):
+    def __init__(
+        self, n_variables: int, n_objectives: int, bounds: tuple[float, float], quick: bool = True
+    ):
         super().__init__()
         self.lower_bound, self.upper_bound = [bounds[0]] * n_variables, [bounds[1]] * n_variables
         self.n_objectives, self.quick = n_objectives, quick
@@ -58,14 +61,16 @@ class BoxProblem(FloatProblem):
 
 
 class QuickCopy(FloatSolution):  # type: ignore[misc]
-    """A solution whose deep copy is jMetalPy's own `__copy__`, which copies every list, instead of the general machinery."""
+    """A solution whose deep copy is jMetalPy's own `__copy__`, which copies every list, instead of
+    the general machinery."""
 
     def __deepcopy__(self, memo: dict) -> Any:
         return self.__copy__()
 
 
 class BatchEvaluator(Evaluator):
-    """A whole population in one compiled call: the same numbers as one by one, many times faster."""
+    """A whole population in one compiled call: the same numbers as one by one, many times
+    faster."""
 
     def __init__(self, objectives: Callable):
         self.evaluate_rows = jax.jit(jax.vmap(objectives))
@@ -73,7 +78,9 @@ class BatchEvaluator(Evaluator):
     def evaluate(self, solution_list: list, problem: Any) -> list:
         """Sets the objectives of every solution."""
         with double_precision():
-            values = np.asarray(self.evaluate_rows(np.array([solution.variables for solution in solution_list])))
+            values = np.asarray(
+                self.evaluate_rows(np.array([solution.variables for solution in solution_list]))
+            )
         for solution, row in zip(solution_list, values, strict=True):
             solution.objectives = row.tolist()
         return solution_list
@@ -100,7 +107,9 @@ class MatrixNSGAII(NSGAII):
     def replacement(self, population: list, offspring_population: list) -> list:
         """As in the parent class, which makes its own ranking here."""
         estimator, policy = CrowdingDistanceDensityEstimator(), RemovalPolicyType.ONE_SHOT
-        return RankingAndDensityEstimatorReplacement(MatrixRanking(), estimator, policy).replace(population, offspring_population)
+        return RankingAndDensityEstimatorReplacement(MatrixRanking(), estimator, policy).replace(
+            population, offspring_population
+        )
 
 
 def _fronts(solutions: list, dominates: np.ndarray, k: int | None) -> list[list]:

@@ -37,9 +37,11 @@ class Method(NamedTuple):
 
     title: str
     symbol: str
-    """What the size of a row is called for this method: N, p, or '' if the method has no such number."""
+    """What the size of a row is called for this method: N, p, or '' if the method has no such
+    number."""
     solve: Callable[[Task], Callable[[np.ndarray], Any]]
-    """From a task to a surface: anything that maps points t of the simplex, one a row, to points x."""
+    """From a task to a surface: anything that maps points t of the simplex, one a row, to points
+    x."""
 
 
 def harmonic(k: Any) -> Any:
@@ -53,7 +55,8 @@ def root(k: Any) -> Any:
 
 
 def proposed(task: Task) -> bf.BezierSimplex:
-    """Algorithm 2 as the paper ran it: D = 3, P^(1) = O, K = 1000, α^(k) = 1/k, N fresh points an iteration."""
+    """Algorithm 2 as the paper ran it: D = 3, P^(1) = O, K = 1000, α^(k) = 1/k, N fresh points an
+    iteration."""
     return _algorithm_2(task, bf.WeightedSum(), harmonic)
 
 
@@ -63,31 +66,37 @@ def tchebycheff(task: Task) -> bf.BezierSimplex:
 
 
 def tchebycheff_root(task: Task) -> bf.BezierSimplex:
-    """The same with steps of 1/√k: normalized objectives have small gradients, and steps of 1/k end before it arrives."""
+    """The same with steps of 1/√k: normalized objectives have small gradients, and steps of 1/k end
+    before it arrives."""
     return _algorithm_2(task, bf.SmoothTchebycheff(), root)
 
 
-def _algorithm_2(task: Task, scalarization: Any, step_size: Callable[[Any], Any]) -> bf.BezierSimplex:
+def _algorithm_2(
+    task: Task, scalarization: Any, step_size: Callable[[Any], Any]
+) -> bf.BezierSimplex:
     flow = bf.lift(bf.GradientDescent(step_size), DEGREE, bf.Uniform(task.size), scalarization)
     x0 = np.zeros(task.problem.n_variables)
     return bf.minimize(task.problem, x0, flow, n_iterations=N_ITERATIONS, seed=task.seed).pareto_set
 
 
 def baseline(task: Task) -> bf.BezierSimplex:
-    """NSGA-II of jMetalPy with population p, then the all-at-once fit of degree 3 to its non-dominated points."""
+    """NSGA-II of jMetalPy with population p, then the all-at-once fit of degree 3 to its
+    non-dominated points."""
     x = population(task.populations, task.problem_name, task.size, task.seed, task.command)
     return all_at_once(x, individual_minimizers(task.problem, x), DEGREE)
 
 
 def individual_minimizers(problem: AbstractSolvedProblem, x: np.ndarray) -> np.ndarray:
-    """The point of a population that is best in each objective, one a row: these name the corners of the fitted surface."""
+    """The point of a population that is best in each objective, one a row: these name the corners
+    of the fitted surface."""
     with double_precision():
         values = np.asarray(jax.vmap(problem)(x))
     return x[np.argmin(values, axis=0)]
 
 
 def auto(task: Task) -> bf.BezierSimplex:
-    """`bf.minimize` without any knob but what t shall mean: weights where the score asks for them, else left free."""
+    """`bf.minimize` without any knob but what t shall mean: weights where the score asks for them,
+    else left free."""
     parametrization = "weights" if hasattr(task.problem, "pareto_map") else "free"
     x0 = np.zeros(task.problem.n_variables)
     return bf.minimize(task.problem, x0, parametrization=parametrization, seed=task.seed).pareto_set
@@ -106,8 +115,9 @@ METHODS = {
     "auto": Method("bf.minimize(f, x0)", "", auto),
     "exact": Method("exact set", "", exact_set),
 }
-"""All columns there are. The first two are the paper's, and the test of significance is between them. A further method is one
-more line: `"name": Method("title", "", lambda task: ...)`, where `task.problem` is to be solved and a surface returned."""
+"""All columns there are. The first two are the paper's, and the test of significance is between
+them. A further method is one more line: `"name": Method("title", "", lambda task: ...)`, where
+`task.problem` is to be solved and a surface returned."""
 
 ROW_SIZES = SIZES
 """N and p of the rows."""

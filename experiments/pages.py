@@ -1,6 +1,8 @@
-"""The tables of the documentation, written from the results on file: `python -m experiments.pages` in a checkout.
+"""The tables of the documentation, written from the results on file: `python -m experiments.pages`
+in a checkout.
 
-A page has `<!-- table: NAME -->` before and `<!-- end of table -->` behind each of them; what is between is replaced.
+A page has `<!-- table: NAME -->` before and `<!-- end of table -->` behind each of them; what is
+between is replaced.
 """
 
 import re
@@ -26,7 +28,11 @@ Row = dict[str, str]
 
 def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:
     """A table in Markdown; the first columns are texts, the others numbers."""
-    lines = [list(headings), ["---"] * texts + ["---:"] * (len(headings) - texts), *(list(row) for row in rows)]
+    lines = [
+        list(headings),
+        ["---"] * texts + ["---:"] * (len(headings) - texts),
+        *(list(row) for row in rows),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -56,7 +62,13 @@ def _lines(table: Table, scores: Sequence[str] = ()) -> list[Line]:
 
 def verdicts() -> str:
     """Who is better in each row of Table 2 under each norm, by the paper's test."""
-    by_norm = [{(line.problem, line.score.removesuffix("_l1"), line.size): line for line in _lines(TABLE2, s)} for s in NORMS]
+    by_norm = [
+        {
+            (line.problem, line.score.removesuffix("_l1"), line.size): line
+            for line in _lines(TABLE2, s)
+        }
+        for s in NORMS
+    ]
     rows = []
     for key in by_norm[0]:
         cells = [_verdict(found[key]) for found in by_norm]
@@ -75,7 +87,8 @@ def _verdict(line: Line) -> str:
 
 
 def ratios() -> str:
-    """Ours over the paper's in each row of Table 2: both norms, and the L1 norm with the paper's columns exchanged."""
+    """Ours over the paper's in each row of Table 2: both norms, and the L1 norm with the paper's
+    columns exchanged."""
     euclidean, absolute = (_lines(TABLE2, scores) for scores in NORMS)
     ours = {(line.problem, line.score.removesuffix("_l1"), line.size): line for line in absolute}
     rows = []
@@ -96,9 +109,12 @@ def sensitivity() -> str:
     """The baseline under other choices."""
     columns = ("mse", "set_mse", "population_distance")
     rows = [
-        [key[0], *(f"{mean(own, c):.2e}" for c in columns)] for key, own in grouped(results("sensitivity"), ["choice"]).items()
+        [key[0], *(f"{mean(own, c):.2e}" for c in columns)]
+        for key, own in grouped(results("sensitivity"), ["choice"]).items()
     ]
-    return markdown(["choice", "MSE", "squared distance to the set", "mean distance of the population"], rows)
+    return markdown(
+        ["choice", "MSE", "squared distance to the set", "mean distance of the population"], rows
+    )
 
 
 def reach() -> str:
@@ -112,24 +128,45 @@ def reach() -> str:
         ]
         for row in results("reach")
     ]
-    return markdown(["problem", "part of the set reached", "largest jump of argmin Σ t_m f_m", "diameter of the set"], rows)
+    return markdown(
+        [
+            "problem",
+            "part of the set reached",
+            "largest jump of argmin Σ t_m f_m",
+            "diameter of the set",
+        ],
+        rows,
+    )
 
 
 def group_lasso() -> str:
     """The non-smooth group lasso by degree."""
     rows = []
     for row in results("group_lasso"):
-        percent = [f"{100 * float(row[c]):.2f} %" for c in ("largest_excess", "mean_excess", "largest_excess_after_step")]
+        percent = [
+            f"{100 * float(row[c]):.2f} %"
+            for c in ("largest_excess", "mean_excess", "largest_excess_after_step")
+        ]
         within = [row[c] for c in ("within_1_percent", "within_1_percent_after_step")]
         rms = f"{float(row['rms_coefficients']):.1e}"
-        rows.append([row["variant"], row["degree"], *percent[:2], within[0], percent[2], within[1], rms])
-    titles = ["largest excess", "mean excess", "weights within 1 %", "after step: largest", "after step: within 1 %"]
+        rows.append(
+            [row["variant"], row["degree"], *percent[:2], within[0], percent[2], within[1], rms]
+        )
+    titles = [
+        "largest excess",
+        "mean excess",
+        "weights within 1 %",
+        "after step: largest",
+        "after step: within 1 %",
+    ]
     return markdown(["form", "degree", *titles, "RMS error of β"], rows)
 
 
 def given_points() -> str:
     """Both fits beside the published ones."""
-    published = {tuple(row[c] for c in FIT_KEY): row for row in read_rows(PAPER / "given_points.csv")}
+    published = {
+        tuple(row[c] for c in FIT_KEY): row for row in read_rows(PAPER / "given_points.csv")
+    }
     rows = []
     fits = [row for row in results("given_points") if row["method"] in FITS]
     for (instance, degree, size), own in grouped(fits, ["instance", "degree", "size"]).items():
@@ -137,7 +174,10 @@ def given_points() -> str:
         for method in FITS:
             mine = [row for row in own if row["method"] == method]
             theirs = published.get((instance, method, degree, size))
-            cells += ["" if theirs is None else f"{float(theirs['mean']):.3e}", f"{mean(mine, 'mse'):.3e}"]
+            cells += [
+                "" if theirs is None else f"{float(theirs['mean']):.3e}",
+                f"{mean(mine, 'mse'):.3e}",
+            ]
         rows.append([instance, degree, size, *cells])
     titles = [f"{method}: {whose}" for method in FITS for whose in ("published", "ours")]
     return markdown(["instance", "degree", "N", *titles], rows)
@@ -147,22 +187,43 @@ FIT_KEY = ("instance", "method", "degree", "size")
 
 
 def without_points() -> str:
-    """What flows reach without any given point: the MSE against exact minimizers, and Jacobians + Hessians."""
+    """What flows reach without any given point: the MSE against exact minimizers, and Jacobians +
+    Hessians."""
     flows = [row for row in results("given_points") if row["method"] in FLOWS]
     rows = []
     for (instance, degree), own in grouped(flows, ["instance", "degree"]).items():
-        cells = {r["method"]: f"{float(r['mse_exact']):.1e} ({int(r['jacobians']):,} + {int(r['hessians']):,})" for r in own}
+        cells = {
+            r[
+                "method"
+            ]: f"{float(r['mse_exact']):.1e} ({int(r['jacobians']):,} + {int(r['hessians']):,})"
+            for r in own
+        }
         rows.append([instance, degree, *(cells[method] for method in FLOWS)])
     return markdown(["instance", "degree", *FLOWS], rows)
 
 
 def dtlz() -> str:
     """What a simplex represents of problems that are not simplicial."""
-    titles = {"flow": "Algorithm 2", "fit-set": "fit to the exact set", "fit-front": "fit to the exact front"}
+    titles = {
+        "flow": "Algorithm 2",
+        "fit-set": "fit to the exact set",
+        "fit-front": "fit to the exact front",
+    }
     rows = []
     for row in results("dtlz"):
-        title, degree = (titles[row["method"]], row["degree"]) if row["method"] in titles else ("exact front (floor)", "")
-        rows.append([row["problem"], title, degree, *(f"{float(row[c]):.2e}" for c in ("gd", "igd", "largest_gap"))])
+        title, degree = (
+            (titles[row["method"]], row["degree"])
+            if row["method"] in titles
+            else ("exact front (floor)", "")
+        )
+        rows.append(
+            [
+                row["problem"],
+                title,
+                degree,
+                *(f"{float(row[c]):.2e}" for c in ("gd", "igd", "largest_gap")),
+            ]
+        )
     return markdown(["problem", "surface", "degree", "GD", "IGD", "largest gap"], rows, 2)
 
 
@@ -172,7 +233,13 @@ def two_objectives() -> str:
 
     rows = []
     for (problem, method), own in grouped(results("two_objectives"), ["problem", "method"]).items():
-        rows.append([problem, CURVE_METHODS[method][0], *(f"{mean(own, c):.2e}" for c in ("gd", "igd", "distance"))])
+        rows.append(
+            [
+                problem,
+                CURVE_METHODS[method][0],
+                *(f"{mean(own, c):.2e}" for c in ("gd", "igd", "distance")),
+            ]
+        )
     return markdown(["problem", "method", "GD", "IGD", "mean distance to the set"], rows, 2)
 
 
@@ -184,14 +251,24 @@ def degrees() -> str:
     for (problem, title), own in grouped(file.rows, ["problem", "map"]).items():
         errors = {row["degree"]: f"{float(row['rms']):.1e}" for row in own}
         factor = convergence.rate(file, problem, title)
-        rows.append([problem, title, *(errors[d] for d in shown), "exact" if factor is None else f"{factor:.2f}"])
+        rows.append(
+            [
+                problem,
+                title,
+                *(errors[d] for d in shown),
+                "exact" if factor is None else f"{factor:.2f}",
+            ]
+        )
     return markdown(["problem", "map", *(f"D = {d}" for d in shown), "factor"], rows, 2)
 
 
 def iterations() -> str:
     """Algorithm 2 against iterations and N."""
     file = TrialFile.on_file(RESULTS / "convergence_iterations.csv")
-    rows = [[f"N = {n}", *(f"{error:.2e}" for error in convergence.mean_errors(file, n))] for n in convergence.N_SAMPLES]
+    rows = [
+        [f"N = {n}", *(f"{error:.2e}" for error in convergence.mean_errors(file, n))]
+        for n in convergence.N_SAMPLES
+    ]
     return markdown(["", *(f"k = {k:,}" for k in convergence.PLACES)], rows)
 
 
@@ -216,7 +293,10 @@ def moments() -> str:
     rows = [
         [
             f"{row['n_samples']:.0f}",
-            f"{row['inverse_root']:.2f} ({row['inverse_root_low']:.2f} to {row['inverse_root_high']:.2f})",
+            (
+                f"{row['inverse_root']:.2f} ({row['inverse_root_low']:.2f} to"
+                f" {row['inverse_root_high']:.2f})"
+            ),
         ]
         for row in stability.read("stability_eigenvalues.csv")
         if row["n_samples"] > 30
@@ -228,7 +308,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "table1": lambda: table_of_lines(_lines(TABLE1)).strip(),
     "table2": lambda: table_of_lines(_lines(TABLE2, NORMS[0])).strip(),
     "table2-l1": lambda: table_of_lines(_lines(TABLE2, NORMS[1])).strip(),
-    "table2-exact": lambda: table_of_lines(_lines(TABLE2, ("gd_exact", "igd_exact", "distance"))).strip(),
+    "table2-exact": (
+        lambda: table_of_lines(_lines(TABLE2, ("gd_exact", "igd_exact", "distance"))).strip()
+    ),
     "verdicts": verdicts,
     "ratios": ratios,
     "sensitivity": sensitivity,

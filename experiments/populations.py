@@ -1,4 +1,5 @@
-"""Populations of NSGA-II, kept on file: the slow part of the protocol, run once for each problem, size and seed."""
+"""Populations of NSGA-II, kept on file: the slow part of the protocol, run once for each problem,
+size and seed."""
 
 from pathlib import Path
 
@@ -16,14 +17,18 @@ VALIDATION_SIZE = 1000
 """The paper's population size for the validation sets Y."""
 
 VALIDATION_SEED = 10_000
-"""A seed no trial uses. One validation set a problem serves all trials, as the paper's wording suggests."""
+"""A seed no trial uses. One validation set a problem serves all trials, as the paper's wording
+suggests."""
 
 DIGITS = 8
 """Decimals kept of a population on file: far below the spread of its points, and half the size."""
 
 
-def population(folder: Path, problem_name: str, size: int, seed: int, command: str = "") -> np.ndarray:
-    """The non-dominated points that NSGA-II finds with this population size and seed, from the folder or computed now.
+def population(
+    folder: Path, problem_name: str, size: int, seed: int, command: str = ""
+) -> np.ndarray:
+    """The non-dominated points that NSGA-II finds with this population size and seed, from the
+    folder or computed now.
 
     Args:
         folder: where populations are kept.
@@ -34,14 +39,25 @@ def population(folder: Path, problem_name: str, size: int, seed: int, command: s
     """
     problem: AbstractSolvedProblem = by_name(problem_name)
     columns = [f"x{number + 1}" for number in range(problem.n_variables)]
-    settings = {"algorithm": "NSGA-II", "bounds": list(BOUNDS), "max_evaluations": MAX_EVALUATIONS, "population": size}
-    file = TrialFile(Path(folder) / f"{problem_name}-p{size}.csv", ["seed"], columns, settings, command)
+    settings = {
+        "algorithm": "NSGA-II",
+        "bounds": list(BOUNDS),
+        "max_evaluations": MAX_EVALUATIONS,
+        "population": size,
+    }
+    file = TrialFile(
+        Path(folder) / f"{problem_name}-p{size}.csv", ["seed"], columns, settings, command
+    )
 
     def run() -> list[dict[str, float]]:
         points = nsga2(problem, size, seed)
-        return [dict(zip(columns, np.round(point, DIGITS).tolist(), strict=True)) for point in points]
+        return [
+            dict(zip(columns, np.round(point, DIGITS).tolist(), strict=True)) for point in points
+        ]
 
-    return np.array([[float(row[column]) for column in columns] for row in file.once(run, seed=seed)])
+    return np.array(
+        [[float(row[column]) for column in columns] for row in file.once(run, seed=seed)]
+    )
 
 
 def validation_set(folder: Path, problem_name: str, command: str = "") -> np.ndarray:

@@ -29,13 +29,18 @@ def headings(lines: Sequence[Line]) -> list[str]:
 
 
 def body(lines: Sequence[Line], bold: str = "**") -> list[list[str]]:
-    """One row of texts a line. The better of the paper's two methods is set in bold where the difference is significant."""
+    """One row of texts a line. The better of the paper's two methods is set in bold where the
+    difference is significant."""
     with_paper = [name for name in lines[0].cells if any(name in line.paper for line in lines)]
     return [_row(line, with_paper, bold) for line in lines]
 
 
 def _row(line: Line, with_paper: Sequence[str], bold: str) -> list[str]:
-    best = None if line.verdict is None or line.verdict.better is None else list(METHODS)[line.verdict.better]
+    best = (
+        None
+        if line.verdict is None or line.verdict.better is None
+        else list(METHODS)[line.verdict.better]
+    )
     row = [line.problem, SCORE_TITLES[line.score], str(line.size)]
     for name, cell in line.cells.items():
         if name in with_paper:

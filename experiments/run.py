@@ -49,8 +49,11 @@ class Request(NamedTuple):
     progress: bool = False
 
 
-def reproduce(what: str, request: Request, on_report: Callable[[Report], None] = lambda report: None) -> list[Report]:
-    """Makes one part of the reproduction, or all of them; trials on file in the output folder are not made again.
+def reproduce(
+    what: str, request: Request, on_report: Callable[[Report], None] = lambda report: None
+) -> list[Report]:
+    """Makes one part of the reproduction, or all of them; trials on file in the output folder are
+    not made again.
 
     Args:
         what: one of `PARTS`, or "all".
@@ -71,19 +74,26 @@ def _table(table: Table, request: Request) -> Report:
     methods, seed, trials = request.methods or table.methods, request.seed, request.trials
     total = sum(1 for _ in trial_keys(table, trials, seed, methods))
     with progress_bar(request.progress, total, table.name) as update:
-        file = run_trials(table, request.output, trials, seed, methods, request.command, _counted(update))
+        file = run_trials(
+            table, request.output, trials, seed, methods, request.command, _counted(update)
+        )
     made = lines(table, file, trials, seed, methods)
     figures: dict[str, Any] = {"lines": [line_figures(line) for line in made]}
     if table is TABLE1:
         papers = [name for name in list(METHODS)[:2] if name in methods]
-        figures["sd_of_one_surface"] = sd_of_one_surface(request.output, seed, papers, request.command)
-    return Report(f"{table.caption}, {trials} trials", headings(made), body(made, bold="*"), figures)
+        figures["sd_of_one_surface"] = sd_of_one_surface(
+            request.output, seed, papers, request.command
+        )
+    return Report(
+        f"{table.caption}, {trials} trials", headings(made), body(made, bold="*"), figures
+    )
 
 
 def sd_of_one_surface(
     output: Path, seed: int, methods: Sequence[str], command: str = "", n_test_sets: int = 20
 ) -> dict[str, dict[str, float]]:
-    """By how much the MSE of one surface, the first trial's, varies with the 10,000 test points, by method and size.
+    """By how much the MSE of one surface, the first trial's, varies with the 10,000 test points, by
+    method and size.
 
     Args:
         output: the folder for results.
@@ -93,31 +103,62 @@ def sd_of_one_surface(
         n_test_sets: how many sets of test points.
     """
     key, problem = ["method", "size", "test_seed"], by_name("scaled-med")
-    file = TrialFile(output / "table1_one_surface.csv", key, ["mse"], {"surface_seed": seed}, command)
+    file = TrialFile(
+        output / "table1_one_surface.csv", key, ["mse"], {"surface_seed": seed}, command
+    )
     for name, size in product(methods, ROW_SIZES):
         if not file.trial(method=name, size=size, test_seed=seed + n_test_sets - 1):
-            surface = METHODS[name].solve(Task("scaled-med", problem, size, seed, output / "populations", command))
+            surface = METHODS[name].solve(
+                Task("scaled-med", problem, size, seed, output / "populations", command)
+            )
             for test_seed in range(seed, seed + n_test_sets):
-                score = mse(surface, problem, points_of_trial(N_TEST, problem.n_objectives, test_seed))
-                file.once(lambda score=score: [{"mse": score}], method=name, size=size, test_seed=test_seed)
+                score = mse(
+                    surface, problem, points_of_trial(N_TEST, problem.n_objectives, test_seed)
+                )
+                file.once(
+                    lambda score=score: [{"mse": score}],
+                    method=name,
+                    size=size,
+                    test_seed=test_seed,
+                )
     return {name: {str(size): _sd(file, name, size) for size in ROW_SIZES} for name in methods}
 
 
 def _sd(file: TrialFile, method: str, size: int) -> float:
-    return float(np.std([float(row["mse"]) for row in file.rows if (row["method"], row["size"]) == (method, str(size))], ddof=1))
+    return float(
+        np.std(
+            [
+                float(row["mse"])
+                for row in file.rows
+                if (row["method"], row["size"]) == (method, str(size))
+            ],
+            ddof=1,
+        )
+    )
 
 
 def _figures(request: Request) -> Report:
     with progress_bar(request.progress, 4, "figures") as update:
         folder, populations = request.output / "figures", request.output / "populations"
-        files = draw_figures(folder, request.seed, populations, command=request.command, on_figure=_counted(update))
-    return Report("Figures", ["file"], [[str(file)] for file in files], {"files": [str(file) for file in files]})
+        files = draw_figures(
+            folder, request.seed, populations, command=request.command, on_figure=_counted(update)
+        )
+    return Report(
+        "Figures",
+        ["file"],
+        [[str(file)] for file in files],
+        {"files": [str(file) for file in files]},
+    )
 
 
 def _reach(request: Request) -> Report:
     with progress_bar(request.progress, len(reach.PROBLEMS), "reach") as update:
         file = reach.run_reach(request.output, request.command, _counted(update))
-    return _of_file("The part of the Pareto set that weighted sums reach, and the largest jump of their minimizers", file)
+    return _of_file(
+        "The part of the Pareto set that weighted sums reach, and the largest jump of their"
+        " minimizers",
+        file,
+    )
 
 
 def _group_lasso(request: Request) -> Report:
@@ -128,9 +169,15 @@ def _group_lasso(request: Request) -> Report:
 
 
 def _given_points(request: Request) -> Report:
-    with progress_bar(request.progress, sum(1 for _ in given_points.cases()), "given points") as update:
+    with progress_bar(
+        request.progress, sum(1 for _ in given_points.cases()), "given points"
+    ) as update:
         file = given_points.run_given_points(request.output, request.command, _counted(update))
-    return _means("Fits to given points, and flows without any", file, ["instance", "method", "degree", "size"])
+    return _means(
+        "Fits to given points, and flows without any",
+        file,
+        ["instance", "method", "degree", "size"],
+    )
 
 
 def _dtlz(request: Request) -> Report:
@@ -143,13 +190,17 @@ def _dtlz(request: Request) -> Report:
 def _two_objectives(request: Request) -> Report:
     total = len(two_objectives.PROBLEMS) * len(two_objectives.CURVE_METHODS)
     with progress_bar(request.progress, total, "two objectives") as update:
-        file = two_objectives.run_two_objectives(request.output, request.seed, request.command, _counted(update))
+        file = two_objectives.run_two_objectives(
+            request.output, request.seed, request.command, _counted(update)
+        )
     return _means("Two objectives", file, ["problem", "method"])
 
 
 def _sensitivity(request: Request) -> Report:
     with progress_bar(request.progress, len(sensitivity.CHOICES), "sensitivity") as update:
-        file = sensitivity.run_sensitivity(request.output, request.seed, request.command, _counted(update))
+        file = sensitivity.run_sensitivity(
+            request.output, request.seed, request.command, _counted(update)
+        )
     return _means("The baseline under other choices, scaled-MED, p = 100", file, ["choice"])
 
 
@@ -157,9 +208,17 @@ def _convergence(request: Request) -> Report:
     with progress_bar(request.progress, convergence.N_CASES, "convergence") as update:
         made = convergence.run_convergence(request.output, request.command, _counted(update))
     rates, text = made.rates(), "none"
-    rows = [[name, title, text if value is None else f"{value:.2f}"] for (name, title), value in rates.items()]
+    rows = [
+        [name, title, text if value is None else f"{value:.2f}"]
+        for (name, title), value in rates.items()
+    ]
     figures = {"rates": [[*key, value] for key, value in rates.items()], "limits": made.limits}
-    return Report("By which factor the best fit's error falls with each degree", ["problem", "map", "factor"], rows, figures)
+    return Report(
+        "By which factor the best fit's error falls with each degree",
+        ["problem", "map", "factor"],
+        rows,
+        figures,
+    )
 
 
 def _means(title: str, file: TrialFile, by: list[str]) -> Report:
@@ -168,15 +227,27 @@ def _means(title: str, file: TrialFile, by: list[str]) -> Report:
     groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in file.rows:
         groups.setdefault(tuple(row[column] for column in by), []).append(row)
-    means = [[np.mean([float(row[column]) for row in own]) for column in values] for own in groups.values()]
-    rows = [[*key, *(f"{mean:.2e}" for mean in row)] for key, row in zip(groups, means, strict=True)]
-    return Report(f"{title}, means over trials", [name.replace("_", " ") for name in (*by, *values)], rows, {"rows": file.rows})
+    means = [
+        [np.mean([float(row[column]) for row in own]) for column in values]
+        for own in groups.values()
+    ]
+    rows = [
+        [*key, *(f"{mean:.2e}" for mean in row)] for key, row in zip(groups, means, strict=True)
+    ]
+    return Report(
+        f"{title}, means over trials",
+        [name.replace("_", " ") for name in (*by, *values)],
+        rows,
+        {"rows": file.rows},
+    )
 
 
 def _of_file(title: str, file: TrialFile) -> Report:
     """The file itself as a table, floats shortened."""
     rows = [[_short(row[column]) for column in file.columns] for row in file.rows]
-    return Report(title, [column.replace("_", " ") for column in file.columns], rows, {"rows": file.rows})
+    return Report(
+        title, [column.replace("_", " ") for column in file.columns], rows, {"rows": file.rows}
+    )
 
 
 def _short(cell: str) -> str:

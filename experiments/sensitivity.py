@@ -1,4 +1,5 @@
-"""How much the baseline depends on what the paper leaves open: NSGA-II's bounds and its number of evaluations."""
+"""How much the baseline depends on what the paper leaves open: NSGA-II's bounds and its number of
+evaluations."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,15 +26,23 @@ COLUMNS = ("mse", "set_mse", "population_distance")
 
 
 def run_sensitivity(
-    folder: Path, seed: int = 0, command: str = "", on_choice: Callable[[str], None] = lambda label: None
+    folder: Path,
+    seed: int = 0,
+    command: str = "",
+    on_choice: Callable[[str], None] = lambda label: None,
 ) -> TrialFile:
-    """The baseline on scaled-MED with p = 100 under each choice: both scores of Table 1, and how far the population itself is."""
+    """The baseline on scaled-MED with p = 100 under each choice: both scores of Table 1, and how
+    far the population itself is."""
     problem = by_name("scaled-med")
-    file = TrialFile(folder / "sensitivity.csv", ["choice", "seed"], COLUMNS, {"population": POPULATION}, command)
+    file = TrialFile(
+        folder / "sensitivity.csv", ["choice", "seed"], COLUMNS, {"population": POPULATION}, command
+    )
     for choice, (bounds, max_evaluations) in CHOICES.items():
         for trial in range(seed, seed + N_TRIALS):
 
-            def scores(bounds=bounds, max_evaluations=max_evaluations, trial=trial) -> list[dict[str, float]]:
+            def scores(
+                bounds=bounds, max_evaluations=max_evaluations, trial=trial
+            ) -> list[dict[str, float]]:
                 x = nsga2(problem, POPULATION, trial, bounds, max_evaluations)
                 surface = all_at_once(x, individual_minimizers(problem, x), DEGREE)
                 distance = float(np.mean(problem.distance(x)))

@@ -28,7 +28,10 @@ def rank_sum(first: np.ndarray, second: np.ndarray, level: float = LEVEL) -> Ver
 
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if len(first) < 2 or len(second) < 2:
-        raise ValueError(f"a rank-sum test needs at least 2 trials of each method, got {len(first)} and {len(second)}")
+        raise ValueError(
+            f"a rank-sum test needs at least 2 trials of each method, got {len(first)} and"
+            f" {len(second)}"
+        )
     statistic, p_value = ranksums(first, second)
     # Few trials cannot reach a low level: with 3 against 3 even complete separation has p = 0.0495.
     better = (0 if statistic < 0 else 1) if p_value < level else None

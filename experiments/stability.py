@@ -1,4 +1,5 @@
-"""The studies behind `docs/stability.md`: stability and generalization gap against N, and against the iteration k.
+"""The studies behind `docs/stability.md`: stability and generalization gap against N, and against
+the iteration k.
 
     python experiments/stability.py scaling scaled-med    stability and gap against N for three methods, one problem
     python experiments/stability.py iterations            bounds and twins against the iteration of the exchange
@@ -7,7 +8,8 @@
     python experiments/stability.py figures               draws docs/figures/stability_*.png from the results
     python experiments/stability.py tables                prints the results as the tables of docs/stability.md
 
-Each but the last two writes a CSV into experiments/results, its command in the first line; minutes each on two cores.
+Each but the last two writes a CSV into experiments/results, its command in the first line; minutes
+each on two cores.
 """
 
 import csv
@@ -36,9 +38,11 @@ PROBLEMS = {
     "skew-3med": (0.4, 0),
     "skew-3mmd": (0.4, 0),
 }
-"""Each with the coordinate every control point starts from, and c in gradient descent's step size 1/(k+c).
+"""Each with the coordinate every control point starts from, and c in gradient descent's step size
+1/(k+c).
 
-Where a problem is bent, steps of length 1 lead away from it. The skew problems have an infinite gradient at (1, 0, 0).
+Where a problem is bent, steps of length 1 lead away from it. The skew problems have an infinite
+gradient at (1, 0, 0).
 """
 
 METHODS = {
@@ -77,7 +81,9 @@ def harmonic(k: jax.Array) -> jax.Array:
     return 1 / k
 
 
-def paper_setting(n_iterations: int, degree: int = 3, step_size: Callable[[jax.Array], Any] = harmonic) -> stability.Setting:
+def paper_setting(
+    n_iterations: int, degree: int = 3, step_size: Callable[[jax.Array], Any] = harmonic
+) -> stability.Setting:
     """Algorithm 2 as the paper runs it on scaled-MED, from P = 0, with N = 100."""
     flow = bf.lift(bf.GradientDescent(step_size), degree, bf.Uniform(100))
     surface = bf.BezierSimplex.constant(np.zeros(3), 3, degree)
@@ -85,7 +91,8 @@ def paper_setting(n_iterations: int, degree: int = 3, step_size: Callable[[jax.A
 
 
 def iterations() -> None:
-    """The paper's run (N = 100, K = 1000): what twins do and what the bounds say, against the iteration of the exchange."""
+    """The paper's run (N = 100, K = 1000): what twins do and what the bounds say, against the
+    iteration of the exchange."""
     K, epsilon = 1000, 0.05
     places = np.array([2, 5, 10, 20, 50, 100, 200, 500, 800, 1000])
     with double_precision():
@@ -107,25 +114,43 @@ def iterations() -> None:
         }
         for k in places
     ]
-    print(f"mu={own.sharper.mu:.4g} eta={paper.eta:.4g} zeta={paper.zeta:.4g} curvature={own.curvature.curvature}")
+    print(
+        f"mu={own.sharper.mu:.4g} eta={paper.eta:.4g} zeta={paper.zeta:.4g}"
+        f" curvature={own.curvature.curvature}"
+    )
     write("stability_iterations.csv", rows)
 
 
 def eigenvalues() -> None:
-    """λ_min(ZᵀZ)/N for M = 3, D = 3 against N: its median, its quantile for ε = 0.05 and K = 1000, and the closed forms."""
+    """λ_min(ZᵀZ)/N for M = 3, D = 3 against N: its median, its quantile for ε = 0.05 and K = 1000,
+    and the closed forms."""
     rows = []
     for N in (10, 12, 15, 20, 30, 50, 100, 200, 500, 1000):
         law = stability.smallest_eigenvalue_law(3, 3, N, n_draws=2000 if N > 100 else 20_000)
         low = law.quantile(0.05 / 11)
-        row = {"n_samples": N, "median": float(np.median(law.draws)), "quantile": low.estimate, "low": low.low, "high": low.high}
+        row = {
+            "n_samples": N,
+            "median": float(np.median(law.draws)),
+            "quantile": low.estimate,
+            "low": low.low,
+            "high": low.high,
+        }
         moment = law.inverse_root_moment()
         row |= {"limit": N * stability.expected_smallest_eigenvalue(3, 3)}
-        rows.append(row | {"inverse_root": moment.estimate, "inverse_root_low": moment.low, "inverse_root_high": moment.high})
+        rows.append(
+            row
+            | {
+                "inverse_root": moment.estimate,
+                "inverse_root_low": moment.low,
+                "inverse_root_high": moment.high,
+            }
+        )
     write("stability_eigenvalues.csv", rows)
 
 
 def settings() -> None:
-    """Scaled-MED, N = 100: how far one exchanged example moves the surface, against K, D and the step-size rule."""
+    """Scaled-MED, N = 100: how far one exchanged example moves the surface, against K, D and the
+    step-size rule."""
     rows = []
     rules = {"1/k": lambda k: 1 / k, "1/(4√k)": lambda k: 0.25 / k**0.5, "0.2": lambda k: 0.2}
     cases = [
@@ -142,9 +167,22 @@ def settings() -> None:
         with double_precision():
             keys = jax.random.split(jax.random.key(0), 12)
             exchange = stability.Exchange.random(places, 100, 3)
-            twins = stability.empirical_stability(paper_setting(K, degree, rules[rule]), exchange, keys=keys)
-        early, middle, last = (float(twins.sup_loss[places == k].mean()) for k in (places[0], places[12], K))
-        rows.append({"K": K, "D": degree, "step size": rule, "k = K/10": early, "k = K/2": middle, "k = K": last})
+            twins = stability.empirical_stability(
+                paper_setting(K, degree, rules[rule]), exchange, keys=keys
+            )
+        early, middle, last = (
+            float(twins.sup_loss[places == k].mean()) for k in (places[0], places[12], K)
+        )
+        rows.append(
+            {
+                "K": K,
+                "D": degree,
+                "step size": rule,
+                "k = K/10": early,
+                "k = K/2": middle,
+                "k = K": last,
+            }
+        )
         print(rows[-1], flush=True)
     write("stability_settings.csv", rows)
 
@@ -157,7 +195,9 @@ def write(name: str, rows: list[dict]) -> None:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         for row in rows:
-            writer.writerow({key: f"{v:.6g}" if isinstance(v, float) else v for key, v in row.items()})
+            writer.writerow(
+                {key: f"{v:.6g}" if isinstance(v, float) else v for key, v in row.items()}
+            )
 
 
 def read(name: str) -> list[dict]:
@@ -197,7 +237,11 @@ def figures() -> None:
 
 def tables() -> None:
     """The tables of `docs/stability.md`, as Markdown."""
-    print("\n\n".join(table() for table in (iterations_table, settings_table, slopes_table, spread_table)))
+    print(
+        "\n\n".join(
+            table() for table in (iterations_table, settings_table, slopes_table, spread_table)
+        )
+    )
 
 
 def iterations_table() -> str:
@@ -226,7 +270,11 @@ def slope_rows(name: str) -> list[dict]:
     rows = []
     for method in METHODS:
         mine = {s["of"]: _slope_text(s) for s in slopes if s["method"] == method}
-        unsure = [row["n_samples"] for row in measured if row["method"] == method and row["gap_low"] <= 0 <= row["gap_high"]]
+        unsure = [
+            row["n_samples"]
+            for row in measured
+            if row["method"] == method and row["gap_low"] <= 0 <= row["gap_high"]
+        ]
         if unsure:
             mine["gap"] += f"; 0 within at N = {', '.join(f'{n:.0f}' for n in unsure)}"
         rows.append({"problem": name, "method": method} | mine)
@@ -238,7 +286,9 @@ def spread_rows(name: str) -> list[dict]:
     rows = []
     for row in read(f"stability_scaling_{name}.csv"):
         if row["n_samples"] in (N_SAMPLES[0], N_SAMPLES[-1]):
-            interval = f"{row['by_twins']:.1e} ({row['by_twins_low']:.1e} to {row['by_twins_high']:.1e})"
+            interval = (
+                f"{row['by_twins']:.1e} ({row['by_twins_low']:.1e} to {row['by_twins_high']:.1e})"
+            )
             about = {"problem": name, "method": row["method"], "N": f"{row['n_samples']:.0f}"}
             rows.append(about | {"spread": f"{row['spread']:.1e}", "by twins": interval})
     return rows
@@ -254,7 +304,12 @@ def as_table(rows: list[dict], form: str = "{}", whole: tuple[str, ...] = ()) ->
     """Rows as a Markdown table."""
     lines = [list(rows[0]), ["---"] * len(rows[0])]
     for row in rows:
-        lines.append([f"{v:.0f}" if key in whole else form.format(v) if isinstance(v, float) else v for key, v in row.items()])
+        lines.append(
+            [
+                f"{v:.0f}" if key in whole else form.format(v) if isinstance(v, float) else v
+                for key, v in row.items()
+            ]
+        )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -264,12 +319,15 @@ def studied() -> list[str]:
 
 
 def draw_scaling() -> None:
-    """Stability, movement, gap and spread against N: a row for each quantity, a column for each problem."""
+    """Stability, movement, gap and spread against N: a row for each quantity, a column for each
+    problem."""
     import matplotlib.pyplot as plt
 
     found = studied()
     size = (3.6 * len(found), 2.6 * len(SHOWN))
-    figure, axes = plt.subplots(len(SHOWN), len(found), figsize=size, sharex=True, layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        len(SHOWN), len(found), figsize=size, sharex=True, layout="constrained", squeeze=False
+    )
     for column, name in enumerate(found):
         for ax, quantity in zip(axes[:, column], SHOWN, strict=True):
             _draw_quantity(ax, name, quantity)
@@ -286,7 +344,9 @@ def _draw_quantity(ax: Any, name: str, quantity: str) -> None:
     rows, slopes = read(f"stability_scaling_{name}.csv"), read(f"stability_slopes_{name}.csv")
     for method, color in COLORS.items():
         mine = [row for row in rows if row["method"] == method]
-        slope = next((s["slope"] for s in slopes if (s["method"], s["of"]) == (method, quantity)), "")
+        slope = next(
+            (s["slope"] for s in slopes if (s["method"], s["of"]) == (method, quantity)), ""
+        )
         n, y = [row["n_samples"] for row in mine], [row[quantity] for row in mine]
         label = f"{method} (no slope)" if slope == "" else f"{method} ({slope:.2f})"
         ax.loglog(n, y, marker=MARKERS[method], color=color, markersize=4, label=label)
@@ -301,10 +361,21 @@ def draw_iterations() -> None:
     rows = read("stability_iterations.csv")
     figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
     k = [row["k"] for row in rows]
-    styles = {"paper": ("#1b1b19", ":"), "sharper": ("#1b1b19", "--"), "curvature": ("#d9603b", "-")}
+    styles = {
+        "paper": ("#1b1b19", ":"),
+        "sharper": ("#1b1b19", "--"),
+        "curvature": ("#d9603b", "-"),
+    }
     for name, (color, line) in styles.items():
         ax.loglog(k, [row[name] for row in rows], line, color=color, label=f"bound: {name}")
-    ax.loglog(k, [row["observed_max"] for row in rows], "o-", color="#2a78d6", markersize=4, label="largest of six twins")
+    ax.loglog(
+        k,
+        [row["observed_max"] for row in rows],
+        "o-",
+        color="#2a78d6",
+        markersize=4,
+        label="largest of six twins",
+    )
     ax.set_xlabel("iteration k of the exchanged example")
     ax.set_ylabel("distance of the final control points")
     ax.grid(True, alpha=0.25)
@@ -319,11 +390,25 @@ def draw_eigenvalues() -> None:
     rows = read("stability_eigenvalues.csv")
     figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
     n = np.array([row["n_samples"] for row in rows])
-    ax.loglog(n, [row["median"] / row["n_samples"] for row in rows], "o-", color="#2a78d6", markersize=4, label="median")
-    low, high, middle = (np.array([row[key] for row in rows]) / n for key in ("low", "high", "quantile"))
+    ax.loglog(
+        n,
+        [row["median"] / row["n_samples"] for row in rows],
+        "o-",
+        color="#2a78d6",
+        markersize=4,
+        label="median",
+    )
+    low, high, middle = (
+        np.array([row[key] for row in rows]) / n for key in ("low", "high", "quantile")
+    )
     ax.loglog(n, middle, "s-", color="#d9603b", markersize=4, label="quantile at ε/(K+1) = 0.05/11")
     ax.fill_between(n, np.maximum(low, 1e-12), high, color="#d9603b", alpha=0.2, linewidth=0)
-    ax.axhline(rows[0]["limit"] / rows[0]["n_samples"], color="#1b1b19", linewidth=0.8, label="closed form, 1/560")
+    ax.axhline(
+        rows[0]["limit"] / rows[0]["n_samples"],
+        color="#1b1b19",
+        linewidth=0.8,
+        label="closed form, 1/560",
+    )
     ax.set_ylim(bottom=max(1e-8, float(middle.min()) / 10))
     ax.set_xlabel("samples, N")
     ax.set_ylabel("λ_min(ZᵀZ)/N")

@@ -1,4 +1,5 @@
-"""Tables 1 and 2: every method on every problem, trial by trial, then means, deviations and the paper's test."""
+"""Tables 1 and 2: every method on every problem, trial by trial, then means, deviations and the
+paper's test."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -27,11 +28,16 @@ class Table(NamedTuple):
     problems: tuple[str, ...]
     scores: tuple[str, ...]
     methods: tuple[str, ...]
-    """Its columns, where none are chosen. Weighted sums are convex in Table 1, so that another scalarization changes nothing."""
+    """Its columns, where none are chosen. Weighted sums are convex in Table 1, so that another
+    scalarization changes nothing."""
 
 
 TABLE1 = Table(
-    "table1", "Table 1: MSE for scaled-MED", ("scaled-med",), ("mse", "set_mse"), ("proposed", "baseline", "auto", "exact")
+    "table1",
+    "Table 1: MSE for scaled-MED",
+    ("scaled-med",),
+    ("mse", "set_mse"),
+    ("proposed", "baseline", "auto", "exact"),
 )
 TABLE2 = Table(
     "table2",
@@ -51,13 +57,15 @@ class Cell(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Cell":
-        """The cell of these trials; the deviation is the sample's (n − 1), and 0 for a single trial."""
+        """The cell of these trials; the deviation is the sample's (n − 1), and 0 for a single
+        trial."""
         array = np.asarray(values, dtype=float)
         return cls(float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else 0.0, array)
 
 
 class Line(NamedTuple):
-    """One line of a table: a problem, a score and a size, with a cell for each method and the paper's verdict."""
+    """One line of a table: a problem, a score and a size, with a cell for each method and the
+    paper's verdict."""
 
     problem: str
     score: str
@@ -99,15 +107,20 @@ def run_trials(
     key = ["problem", "method", "size", "seed"]
     file = TrialFile(folder / f"{table.name}.csv", key, table.scores, settings, command)
     for problem_name, name, size, seed in trial_keys(table, n_trials, first_seed, methods):
-        task = Task(problem_name, by_name(problem_name), size, seed, folder / "populations", command)
+        task = Task(
+            problem_name, by_name(problem_name), size, seed, folder / "populations", command
+        )
         trial = {"problem": problem_name, "method": name, "size": size, "seed": seed}
         file.once(lambda name=name, task=task: [_scores(table, name, task)], **trial)
         on_trial(f"{problem_name}, {METHODS[name].title}, {size}, seed {seed}")
     return file
 
 
-def trial_keys(table: Table, n_trials: int, first_seed: int, methods: Sequence[str]) -> Iterator[tuple[str, str, int, int]]:
-    """Problem, method, size and seed of every trial, seed by seed. A method without a size makes one trial a seed."""
+def trial_keys(
+    table: Table, n_trials: int, first_seed: int, methods: Sequence[str]
+) -> Iterator[tuple[str, str, int, int]]:
+    """Problem, method, size and seed of every trial, seed by seed. A method without a size makes
+    one trial a seed."""
     for name in methods:
         if name not in METHODS:
             raise ValueError(f"no method is called {name!r}; there are {', '.join(METHODS)}")
@@ -126,14 +139,24 @@ def _scores(table: Table, name: str, task: Task) -> dict[str, float]:
     return table2_scores(surface, task.problem, validation, task.seed)
 
 
-def lines(table: Table, file: TrialFile, n_trials: int, first_seed: int, methods: Sequence[str]) -> list[Line]:
+def lines(
+    table: Table, file: TrialFile, n_trials: int, first_seed: int, methods: Sequence[str]
+) -> list[Line]:
     """The table's lines from the trials on file with these seeds."""
-    seeds, paper = {str(seed) for seed in range(first_seed, first_seed + n_trials)}, paper_values(table)
+    seeds, paper = (
+        {str(seed) for seed in range(first_seed, first_seed + n_trials)},
+        paper_values(table),
+    )
     found = []
     for problem, score, size in product(table.problems, table.scores, ROW_SIZES):
         cells = {name: _cell(file, (problem, name, size), seeds, score) for name in methods}
-        # The paper's numbers stand beside both norms: which of them it took is for the reader to judge.
-        beside = {name: paper[key] for name in methods if (key := (problem, score.removesuffix("_l1"), name, size)) in paper}
+        # The paper's numbers stand beside both norms: which of them it took is for the reader to
+        # judge.
+        beside = {
+            name: paper[key]
+            for name in methods
+            if (key := (problem, score.removesuffix("_l1"), name, size)) in paper
+        }
         found.append(Line(problem, score, size, cells, beside, _verdict(cells)))
     return found
 
@@ -147,14 +170,21 @@ def _verdict(cells: dict[str, Cell]) -> Verdict | None:
 def _cell(file: TrialFile, key: tuple[str, str, int], seeds: set[str], score: str) -> Cell:
     problem, name, size = key
     wanted = (problem, name, str(size if METHODS[name].symbol else 0))
-    rows = [r for r in file.rows if (r["problem"], r["method"], r["size"]) == wanted and r["seed"] in seeds]
+    rows = [
+        r
+        for r in file.rows
+        if (r["problem"], r["method"], r["size"]) == wanted and r["seed"] in seeds
+    ]
     return Cell.of([float(row[score]) for row in rows])
 
 
 def paper_values(table: Table) -> dict[tuple[str, str, str, int], tuple[float, float]]:
     """The paper's own means and deviations, by problem, score, method and size."""
     rows = read_rows(PAPER / f"{table.name}.csv")
-    return {(r["problem"], r["score"], r["method"], int(r["size"])): (float(r["mean"]), float(r["sd"])) for r in rows}
+    return {
+        (r["problem"], r["score"], r["method"], int(r["size"])): (float(r["mean"]), float(r["sd"]))
+        for r in rows
+    }
 
 
 def line_figures(line: Line) -> dict[str, Any]:
@@ -164,8 +194,13 @@ def line_figures(line: Line) -> dict[str, Any]:
         "problem": line.problem,
         "score": line.score,
         "size": line.size,
-        "ours": {name: {"mean": c.mean, "sd": c.sd, "trials": c.values.tolist()} for name, c in line.cells.items()},
+        "ours": {
+            name: {"mean": c.mean, "sd": c.sd, "trials": c.values.tolist()}
+            for name, c in line.cells.items()
+        },
         "paper": {name: {"mean": mean, "sd": sd} for name, (mean, sd) in line.paper.items()},
-        "significantly_better": None if verdict is None or verdict.better is None else list(METHODS)[verdict.better],
+        "significantly_better": (
+            None if verdict is None or verdict.better is None else list(METHODS)[verdict.better]
+        ),
         "p_value": None if verdict is None else verdict.p_value,
     }

@@ -1,4 +1,5 @@
-"""Results trial by trial: a CSV that says what made it, grows one trial at a time, and is never computed twice."""
+"""Results trial by trial: a CSV that says what made it, grows one trial at a time, and is never
+computed twice."""
 
 import csv
 import json
@@ -19,19 +20,26 @@ SETTINGS = "# settings: "
 class TrialFile:
     """A CSV of results with one trial a row (or several rows a trial), keyed by its first columns.
 
-    Comment lines in front hold the command, the versions and the settings that made it. Rows are added by writing a new file
-    and renaming it over the old one, so that a killed run leaves whole trials only, and the next run continues behind them.
+    Comment lines in front hold the command, the versions and the settings that made it. Rows are
+    added by writing a new file and renaming it over the old one, so that a killed run leaves whole
+    trials only, and the next run continues behind them.
 
     Args:
         path: where the CSV lies, or will lie.
         key: names of the columns that tell trials apart.
         values: names of the columns with results.
-        settings: what the rows depend on besides their key. Rows made with other settings are never mixed in.
+        settings: what the rows depend on besides their key. Rows made with other settings are never
+            mixed in.
         command: what to say made the file.
     """
 
     def __init__(
-        self, path: str | Path, key: Sequence[str], values: Sequence[str], settings: Mapping[str, Any], command: str = ""
+        self,
+        path: str | Path,
+        key: Sequence[str],
+        values: Sequence[str],
+        settings: Mapping[str, Any],
+        command: str = "",
     ):
         self.path, self.key, self.columns = Path(path), tuple(key), (*key, *values)
         self.settings, self.command = json.dumps(dict(settings), sort_keys=True), command
@@ -58,8 +66,11 @@ class TrialFile:
         self.rows = [*self.rows, *made]
         self._write()
 
-    def once(self, compute: Callable[[], Iterable[Mapping[str, Any]]], **key: Any) -> list[dict[str, str]]:
-        """The rows of this trial: those on file, else those that `compute` returns (without the key), which are added."""
+    def once(
+        self, compute: Callable[[], Iterable[Mapping[str, Any]]], **key: Any
+    ) -> list[dict[str, str]]:
+        """The rows of this trial: those on file, else those that `compute` returns (without the
+        key), which are added."""
         if not self.trial(**key):
             self.add([{**key, **row} for row in compute()])
         return self.trial(**key)
@@ -75,7 +86,8 @@ class TrialFile:
         table = csv.DictReader(line for line in lines if not line.startswith("#"))
         if tuple(table.fieldnames or ()) != self.columns:
             raise ValueError(
-                f"{self.path} has the columns {table.fieldnames}, not {list(self.columns)}; delete it to make it anew"
+                f"{self.path} has the columns {table.fieldnames}, not {list(self.columns)}; delete"
+                " it to make it anew"
             )
         self.rows = list(table)
 
@@ -83,7 +95,9 @@ class TrialFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(".unfinished")
         with unfinished.open("w", encoding="utf-8", newline="") as file:
-            file.write(f"# command: {self.command}\n# versions: {versions()}\n{SETTINGS}{self.settings}\n")
+            file.write(
+                f"# command: {self.command}\n# versions: {versions()}\n{SETTINGS}{self.settings}\n"
+            )
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
@@ -97,7 +111,8 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def versions() -> str:
-    """What computed: Python, this checkout, and the packages that matter, as far as they are installed."""
+    """What computed: Python, this checkout, and the packages that matter, as far as they are
+    installed."""
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = [f"python {platform.python_version()}", f"{project['name']} {project['version']}"]
     for package in PACKAGES:

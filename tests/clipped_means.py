@@ -1,4 +1,5 @@
-"""Squared distances to three points in the unit box: their Pareto set is known, and its atlas is made once for all tests."""
+"""Squared distances to three points in the unit box: their Pareto set is known, and its atlas is
+made once for all tests."""
 
 from functools import cache
 

@@ -1,10 +1,12 @@
-"""Every annotation of the package is checked while the tests run: types, dtypes, and shapes from one argument to the next.
+"""Every annotation of the package is checked while the tests run: types, dtypes, and shapes from
+one argument to the next.
 
-jaxtyping's import hook puts beartype around each function and dataclass. In each test the first calls of a function are checked
-and then fewer and fewer (see `type_checks`), with `--slow` all of them. `JAXTYPING_DISABLE=1` in the environment turns it off.
+jaxtyping's import hook puts beartype around each function and dataclass. In each test the first
+calls of a function are checked and then fewer and fewer (see `type_checks`), with `--slow` all of
+them. `JAXTYPING_DISABLE=1` in the environment turns it off.
 
-Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the environment, empty or with
-flags of one's own, turns that off.
+Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the
+environment, empty or with flags of one's own, turns that off.
 """
 
 import os
@@ -19,9 +21,10 @@ CHECKED = ("bezierflow",)
 
 type_checks.install(*CHECKED)
 
-# Without LLVM's optimizations and without XLA's newer code generator for fusions, compiling takes half of the processor time.
-# XLA reads the variable before the first program is compiled, workers and other processes inherit it. A version that does not
-# know one of these flags would end the process, so they are given to versions that were tried.
+# Without LLVM's optimizations and without XLA's newer code generator for fusions, compiling takes
+# half of the processor time. XLA reads the variable before the first program is compiled, workers
+# and other processes inherit it. A version that does not know one of these flags would end the
+# process, so they are given to versions that were tried.
 QUICK_COMPILATION = (
     "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",
@@ -35,15 +38,17 @@ if version("jaxlib").startswith("0.10."):
 def pytest_xdist_setupnodes() -> None:
     """Gives each worker one thread for linear algebra: there is a worker for each core.
 
-    Threads of OpenBLAS beside them wait for each other in busy loops, which takes a third of the processor time of tests that
-    factor matrices. Workers inherit the variable, and OpenBLAS reads it when NumPy is imported.
+    Threads of OpenBLAS beside them wait for each other in busy loops, which takes a third of the
+    processor time of tests that factor matrices. Workers inherit the variable, and OpenBLAS reads
+    it when NumPy is imported.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture
 def unchecked():
-    """For tests of misuse: annotations are not checked, so that a wrong argument meets the package's own message."""
+    """For tests of misuse: annotations are not checked, so that a wrong argument meets the
+    package's own message."""
     before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
@@ -80,7 +85,10 @@ SLOW = (
     "flow/test_own_problems.py::test_the_same_surface_from_every_form[a list of functions]",
     "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000.0]",
     "flow/test_own_problems.py::test_variables_of_any_scale_give_the_same_surface[1000000.0]",
-    "flow/test_routes.py::test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag[four objectives of two variables]",
+    (
+        "flow/test_routes.py::test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag[four"
+        " objectives of two variables]"
+    ),
     "flow/test_routes.py::test_a_set_that_keeps_its_bounds_is_held_against_a_survey_of_the_box",
     "flow/test_routes.py::test_an_atlas_without_bounds_is_held_against_points_far_away",
     "flow/test_warm_start.py::test_an_atlas_goes_on_too",
@@ -106,8 +114,9 @@ SLOW = (
         for page in ("brake", "portfolio", "location", "regression", "networks", "controller")
     ),
 )
-"""Tests of seven seconds and more of code that quicker tests go through as well, the page's tests of two and four objectives,
-whose code three go through as well, and pages whose examples the site runs when it is built. `make slow` runs them too."""
+"""Tests of seven seconds and more of code that quicker tests go through as well, the page's tests
+of two and four objectives, whose code three go through as well, and pages whose examples the site
+runs when it is built. `make slow` runs them too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

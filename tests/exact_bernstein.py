@@ -6,7 +6,8 @@ from bezierflow.simplex import multi_indices, multinomial
 
 
 def exact_basis(t, degree, by=()):
-    """z(t) as fractions, t taken as the exact values of its floats; differentiated by t_m for each m in `by`."""
+    """z(t) as fractions, t taken as the exact values of its floats; differentiated by t_m for each
+    m in `by`."""
     t = [Fraction(float(coordinate)) for coordinate in t]
     values = []
     for index in multi_indices(len(t), degree).tolist():
@@ -21,7 +22,11 @@ def exact_basis(t, degree, by=()):
 
 
 def exact_value(control_points, t, degree, by=()):
-    """b(t|P), or its derivative by t_m for each m in `by`, as floats, rounded once at the very end."""
+    """b(t|P), or its derivative by t_m for each m in `by`, as floats, rounded once at the very
+    end."""
     weights = exact_basis(t, degree, by)
     columns = zip(*control_points.tolist(), strict=True)
-    return [float(sum(w * Fraction(p) for w, p in zip(weights, column, strict=True))) for column in columns]
+    return [
+        float(sum(w * Fraction(p) for w, p in zip(weights, column, strict=True)))
+        for column in columns
+    ]

@@ -1,4 +1,5 @@
-"""Solutions for tests without a run: a surface fitted to a problem's exact Pareto map, with its true error beside it."""
+"""Solutions for tests without a run: a surface fitted to a problem's exact Pareto map, with its
+true error beside it."""
 
 from typing import Any
 
@@ -15,7 +16,8 @@ from bezierflow.simplex import quadrature_nodes
 
 
 def solved(problem: Any, degree: int = 4, objectives: bool = True) -> Solution:
-    """The solution of a problem with a known Pareto set; without objectives it is as if loaded from a file."""
+    """The solution of a problem with a known Pareto set; without objectives it is as if loaded from
+    a file."""
     with double_precision():
         t = quadrature_nodes(problem.n_objectives, degree).t
         surface = fit(t, np.asarray(problem.pareto_point(t)), degree)
@@ -53,9 +55,15 @@ def values(problem: Any, surface: Any, t: np.ndarray) -> np.ndarray:
 
 
 def distances_to_points(
-    n_objectives: int, n_variables: int, degree: int = 2, front_degree: int = 2, names: Any = None, objectives: bool = False
+    n_objectives: int,
+    n_variables: int,
+    degree: int = 2,
+    front_degree: int = 2,
+    names: Any = None,
+    objectives: bool = False,
 ) -> Solution:
-    """Squared distances to M points: the Pareto set is their hull and the front a polynomial of degree 2, both exact.
+    """Squared distances to M points: the Pareto set is their hull and the front a polynomial of
+    degree 2, both exact.
 
     Written in any higher degree. Nothing is compiled for it but the elevation.
     """
@@ -66,13 +74,16 @@ def distances_to_points(
 
     centers = np.random.default_rng(7).normal(size=(n_objectives, n_variables))
     squared = np.sum((centers[:, None] - centers[None]) ** 2, axis=2)
-    # |Σ t_k c_k − c_m|² = Σ_k t_k |c_k − c_m|² − Σ_{k<l} t_k t_l |c_k − c_l|², a net of degree 2 by polarization.
+    # |Σ t_k c_k − c_m|² = Σ_k t_k |c_k − c_m|² − Σ_{k<l} t_k t_l |c_k − c_l|², a net of degree 2 by
+    # polarization.
     net = []
     for index in multi_indices(n_objectives, 2):
         k, *rest = np.flatnonzero(index)
         other = rest[0] if rest else k
         net.append((squared[k] + squared[other]) / 2 - squared[k, other] / 2)
-    error = ErrorEstimate(0.0, 0.0, 0.0, float(np.sqrt(squared.max())), 100, 0, 0.0, 0.0, 1.0, 0.0, (), 0)
+    error = ErrorEstimate(
+        0.0, 0.0, 0.0, float(np.sqrt(squared.max())), 100, 0, 0.0, 0.0, 1.0, 0.0, (), 0
+    )
     names = names or Names()
     front = BezierSimplex(np.array(net), n_objectives, 2).elevate(front_degree)
     return Solution(
@@ -90,7 +101,8 @@ def distances_to_points(
 
 
 def turned(solution: Solution, *maximized: int) -> Solution:
-    """The same set as the answer to a problem whose objectives with these numbers are minus what they were, and maximized."""
+    """The same set as the answer to a problem whose objectives with these numbers are minus what
+    they were, and maximized."""
     import dataclasses
 
     from bezierflow import BezierAtlas
@@ -99,7 +111,9 @@ def turned(solution: Solution, *maximized: int) -> Solution:
 
     M, minimized = solution.n_objectives, solution.objectives
     names = solution.names.complete(M, solution.raveling.n_variables)
-    names = dataclasses.replace(names, directions=tuple("maximize" if m in maximized else "minimize" for m in range(M)))
+    names = dataclasses.replace(
+        names, directions=tuple("maximize" if m in maximized else "minimize" for m in range(M))
+    )
     atlas, front = isinstance(solution.pareto_set, BezierAtlas), solution.known_front
     if front is not None:
         net = names.signs * np.asarray(front.surface.control_points)

@@ -35,13 +35,19 @@ def test_a_function_with_numpy_constants_runs_in_both_precisions(order):
                 assert abs(float(jax.jit(lambda x: f(x))(np.zeros(2))) - (1 / 9 + 4)) < 1e-15
         {ORDERS[order]}
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.skipif(jax.__version_info__ < (0, 9, 2), reason="JAX before 0.9.2 caches NumPy constants by identity and dtype")
+@pytest.mark.skipif(
+    jax.__version_info__ < (0, 9, 2),
+    reason="JAX before 0.9.2 caches NumPy constants by identity and dtype",
+)
 def test_jax_by_itself_still_has_the_fault_that_is_repaired():
-    """When this fails, the running JAX needs no repair: see `jax_constants`, which then goes as soon as no supported JAX does."""
+    """When this fails, the running JAX needs no repair: see `jax_constants`, which then goes as
+    soon as no supported JAX does."""
     code = """
         import jax, numpy as np
         data = np.ones(2)
@@ -50,7 +56,9 @@ def test_jax_by_itself_still_has_the_fault_that_is_repaired():
         with jax.enable_x64(True):
             f(np.zeros(2))
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
     assert "requires compatible types for all operands" in done.stderr
 
 

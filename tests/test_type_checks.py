@@ -29,12 +29,16 @@ def test_calls_are_checked_often_at_first_and_all_of_them_with_slow(request):
 
     function = type_checks._jaxtyped(plus_one, typechecker=beartype.beartype)
     every = list(range(40))
-    assert refused(function, 40) == (every if request.config.getoption("--slow") else [0, 1, 2, 3, 4, 8, 16, 32])
+    assert refused(function, 40) == (
+        every if request.config.getoption("--slow") else [0, 1, 2, 3, 4, 8, 16, 32]
+    )
     type_checks.begin_test()
     assert refused(function, 1) == [0]
 
 
-@pytest.mark.parametrize("call", [lambda: bf.simplex.grid("three", 4), lambda: bf.Uniform(n="many")])
+@pytest.mark.parametrize(
+    "call", [lambda: bf.simplex.grid("three", 4), lambda: bf.Uniform(n="many")]
+)
 def test_functions_and_classes_of_the_package_are_checked(call):
     with pytest.raises(jaxtyping.TypeCheckError):
         call()

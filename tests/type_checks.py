@@ -1,7 +1,9 @@
-"""Annotations are checked in some of the calls: all of them took a third of the processor time of the tests.
+"""Annotations are checked in some of the calls: all of them took a third of the processor time of
+the tests.
 
-In each test these are the first calls of a function and then those whose number is a power of two: they are counted, so that a
-run repeats itself. What beartype checks is compiled at a function's first checked call, not where it is defined.
+In each test these are the first calls of a function and then those whose number is a power of two:
+they are counted, so that a run repeats itself. What beartype checks is compiled at a function's
+first checked call, not where it is defined.
 """
 
 import dataclasses
@@ -27,7 +29,8 @@ _settings = {"every call": False}
 
 def install(*packages: str) -> None:
     """Checks what is imported from these packages from now on."""
-    jaxtyping.jaxtyped = _jaxtyped  # the import hook writes this name above every function and class
+    # the import hook writes this name above every function and class
+    jaxtyping.jaxtyped = _jaxtyped
     jaxtyping.install_import_hook(packages, CHECKER)
 
 
@@ -48,11 +51,16 @@ def _jaxtyped(one: Any = None, *, typechecker: Any) -> Any:
         if dataclasses.is_dataclass(one) and not hasattr(one.__init__, "checked_at_times"):
             one.__init__ = _checked_at_times(one.__init__, typechecker)
         return one
-    return _checked_at_times(one, typechecker) if isinstance(one, FunctionType) else _check_fully(one, typechecker=typechecker)
+    return (
+        _checked_at_times(one, typechecker)
+        if isinstance(one, FunctionType)
+        else _check_fully(one, typechecker=typechecker)
+    )
 
 
 def _checked_at_times(function: Callable, typechecker: Any) -> Callable:
-    code, checked = function.__code__, None  # functions defined again in each call of another one share their code
+    # functions defined again in each call of another one share their code
+    code, checked = function.__code__, None
 
     @functools.wraps(function)
     def either(*args: Any, **kwargs: Any) -> Any:

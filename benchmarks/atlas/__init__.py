@@ -1,1 +1,2 @@
-"""Pareto sets under bounds and constraints: the atlas against populations, on named problems and random families."""
+"""Pareto sets under bounds and constraints: the atlas against populations, on named problems and
+random families."""

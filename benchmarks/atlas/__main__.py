@@ -1,13 +1,15 @@
-"""Runs `bezierflow.minimize` and pymoo's populations on problems with bounds and constraints, and writes one row for each run.
+"""Runs `bezierflow.minimize` and pymoo's populations on problems with bounds and constraints, and
+writes one row for each run.
 
     python -m benchmarks.atlas named                  # named problems that have no row yet
     python -m benchmarks.atlas random 100 100 5       # so many seeds of bounded quadratics for 2, 3 and 4 objectives, likewise
     python -m benchmarks.atlas named --again DTLZ RE  # our rows of problems with one of these in their name, anew
     python -m benchmarks.atlas report                 # the tables of docs/atlas.md from the rows
 
-Distances are in objectives, in units of their ranges over the true front. "front to answers": from points of the true front to
-the answer above them, or to the nearest point of a population. "dominated": by how much an answer is dominated by true points.
-True points are closed forms, box-constrained minimizers of weighted sums, or SciPy's SLSQP from several starts on the program of
+Distances are in objectives, in units of their ranges over the true front. "front to answers": from
+points of the true front to the answer above them, or to the nearest point of a population.
+"dominated": by how much an answer is dominated by true points. True points are closed forms,
+box-constrained minimizers of weighted sums, or SciPy's SLSQP from several starts on the program of
 the chart.
 """
 
@@ -49,7 +51,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.atlas")
     parser.add_argument("what", choices=("named", "random", "report"), nargs="?", default="named")
     parser.add_argument("seeds", type=int, nargs="*", help="for 2, 3 and 4 objectives")
-    parser.add_argument("--again", nargs="+", default=(), help="only problems with one of these in their name, anew")
+    parser.add_argument(
+        "--again", nargs="+", default=(), help="only problems with one of these in their name, anew"
+    )
     arguments = parser.parse_args()
     if arguments.what == "report":
         report()
@@ -89,18 +93,25 @@ def write(path: Path, done: dict[tuple[str, str], dict[str, Any]]) -> None:
 
 
 def rows(problem: Bounded, populations: bool) -> list[dict[str, Any]]:
-    """Our run and, where pymoo is installed and asked for, populations of 20,000 and 100,000 evaluations."""
+    """Our run and, where pymoo is installed and asked for, populations of 20,000 and 100,000
+    evaluations."""
     began = time.perf_counter()
     solution = bf.minimize(
-        problem.objectives, None, bounds=(problem.lower, problem.upper), constraints=problem.constraints or None
+        problem.objectives,
+        None,
+        bounds=(problem.lower, problem.upper),
+        constraints=problem.constraints or None,
     )
     seconds = time.perf_counter() - began
     true = problem.truth() if problem.truth else solved_truth(problem)
     found, atlas = solution.spread(400), solution.pareto_set
-    true = true[~beaten(true, np.concatenate([true, found.F]))]  # local solutions of SLSQP are no truth
+    # local solutions of SLSQP are no truth
+    true = true[~beaten(true, np.concatenate([true, found.F]))]
     span = np.ptp(true, axis=0)
     if isinstance(atlas, bf.BezierAtlas):
-        away = np.minimum(from_answers(problem, atlas, true, span), nearest(true / span, found.F / span))
+        away = np.minimum(
+            from_answers(problem, atlas, true, span), nearest(true / span, found.F / span)
+        )
     else:
         away = nearest(true / span, solution.spread(4000).F / span)
     evaluations = solution.stats.evaluations
@@ -112,7 +123,11 @@ def rows(problem: Bounded, populations: bool) -> list[dict[str, Any]]:
             "reason": solution.result.reason.value,
             "estimate": f"{solution.error.front or solution.error.relative:.1e}",
             "coverage": f"{solution.error.coverage or 1:.4f}",
-            "pieces": sum(not piece.face for piece in atlas.pieces) if isinstance(atlas, bf.BezierAtlas) else 1,
+            "pieces": (
+                sum(not piece.face for piece in atlas.pieces)
+                if isinstance(atlas, bf.BezierAtlas)
+                else 1
+            ),
             "evaluations": f"{int(evaluations.objective)} + {int(evaluations.hessian)} Hessians",
             "seconds": f"{seconds:.1f}",
         }
@@ -123,10 +138,14 @@ def rows(problem: Bounded, populations: bool) -> list[dict[str, Any]]:
     return out
 
 
-def from_answers(problem: Bounded, atlas: bf.BezierAtlas, true: np.ndarray, span: np.ndarray) -> np.ndarray:
-    """The distance of true points to the answers of an atlas, above their own chart points or others nearby.
+def from_answers(
+    problem: Bounded, atlas: bf.BezierAtlas, true: np.ndarray, span: np.ndarray
+) -> np.ndarray:
+    """The distance of true points to the answers of an atlas, above their own chart points or
+    others nearby.
 
-    Where the front is steep, the nearest answer is not the one above the same chart point: a random search looks for it.
+    Where the front is steep, the nearest answer is not the one above the same chart point: a random
+    search looks for it.
     """
     rng = np.random.default_rng(0)
 
@@ -147,11 +166,16 @@ def from_answers(problem: Bounded, atlas: bf.BezierAtlas, true: np.ndarray, span
 
 def distances(away: np.ndarray, dominated_by: float) -> dict[str, str]:
     """In words of the table."""
-    return {"front_max": f"{away.max():.1e}", "front_mean": f"{away.mean():.1e}", "dominated": f"{dominated_by:.1e}"}
+    return {
+        "front_max": f"{away.max():.1e}",
+        "front_mean": f"{away.mean():.1e}",
+        "dominated": f"{dominated_by:.1e}",
+    }
 
 
 def beaten(f: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which points another one is better than in an objective, by more than 1e-6 of the range, and in none worse."""
+    """Which points another one is better than in an objective, by more than 1e-6 of the range, and
+    in none worse."""
     gain = (f[:, None] - others[None]) / np.ptp(f, axis=0)
     return ((gain > -1e-9).all(axis=2) & (gain > 1e-6).any(axis=2)).any(axis=1)
 
@@ -167,11 +191,18 @@ def dominated(f: np.ndarray, true: np.ndarray) -> float:
 
 
 def solved_truth(problem: Bounded) -> np.ndarray:
-    """Points of the front from SciPy alone: the program of the chart at random chart points, from several starts."""
+    """Points of the front from SciPy alone: the program of the chart at random chart points, from
+    several starts."""
     rng, M, n = np.random.default_rng(0), problem.n_objectives, len(problem.lower)
     with double_precision():
-        stacked = jax.jit(lambda x: (problem.objectives(x), problem.g(x) if problem.g else np.zeros(0)))
-        slopes = jax.jit(jax.jacfwd(lambda x: (problem.objectives(x), problem.g(x) if problem.g else np.zeros(0))))
+        stacked = jax.jit(
+            lambda x: (problem.objectives(x), problem.g(x) if problem.g else np.zeros(0))
+        )
+        slopes = jax.jit(
+            jax.jacfwd(
+                lambda x: (problem.objectives(x), problem.g(x) if problem.g else np.zeros(0))
+            )
+        )
         pool = problem.lower + (problem.upper - problem.lower) * rng.random((4000, n))
         if problem.sums_to_one:
             pool = rng.dirichlet(np.ones(n), 4000)
@@ -180,7 +211,10 @@ def solved_truth(problem: Bounded) -> np.ndarray:
         if problem.g:
             good &= np.asarray(jax.vmap(problem.g)(pool)).max(axis=1) <= 0
         pool, values = pool[good], values[good]
-        low, span = np.quantile(values, 0.01, axis=0), np.ptp(np.quantile(values, [0.01, 0.5], axis=0), axis=0)
+        low, span = (
+            np.quantile(values, 0.01, axis=0),
+            np.ptp(np.quantile(values, [0.01, 0.5], axis=0), axis=0),
+        )
         found = []
         for _ in range(N_TRUE):
             a = rng.uniform(-0.7, 0.7, M)
@@ -195,7 +229,9 @@ def solved_truth(problem: Bounded) -> np.ndarray:
         return problem.values(np.array(found))
 
 
-def _chart_program(problem: Bounded, stacked: Any, slopes: Any, x0: np.ndarray, aim: np.ndarray, span: np.ndarray) -> Any:
+def _chart_program(
+    problem: Bounded, stacked: Any, slopes: Any, x0: np.ndarray, aim: np.ndarray, span: np.ndarray
+) -> Any:
     """Min s with f ≤ aim + s·span from one start; None where SLSQP ends infeasible."""
     n = len(x0)
     unit = problem.upper - problem.lower
@@ -215,13 +251,19 @@ def _chart_program(problem: Bounded, stacked: Any, slopes: Any, x0: np.ndarray, 
 
     constraints: list[Any] = [{"type": "ineq", "fun": room, "jac": by_y}]
     if problem.sums_to_one:
-        constraints.append({"type": "eq", "fun": lambda y: x(y).sum() - 1, "jac": lambda y: np.append(unit, 0.0)})
+        constraints.append(
+            {"type": "eq", "fun": lambda y: x(y).sum() - 1, "jac": lambda y: np.append(unit, 0.0)}
+        )
     tie = 1e-7
-    start = np.append((x0 - problem.lower) / unit, ((np.asarray(stacked(x0)[0]) - aim) / span).max())
+    start = np.append(
+        (x0 - problem.lower) / unit, ((np.asarray(stacked(x0)[0]) - aim) / span).max()
+    )
     end = minimize(
         lambda y: y[n] + tie * float(np.sum((np.asarray(stacked(x(y))[0]) - aim) / span)),
         start,
-        jac=lambda y: np.append(tie * np.asarray(slopes(x(y))[0] / span[:, None]).sum(axis=0) * unit, 1.0),
+        jac=lambda y: np.append(
+            tie * np.asarray(slopes(x(y))[0] / span[:, None]).sum(axis=0) * unit, 1.0
+        ),
         bounds=[(0, 1)] * n + [(None, None)],
         constraints=constraints,
         method="SLSQP",
@@ -232,7 +274,9 @@ def _chart_program(problem: Bounded, stacked: Any, slopes: Any, x0: np.ndarray, 
     return float(((np.asarray(stacked(x(end.x))[0]) - aim) / span).max()), x(end.x)
 
 
-def population(problem: Bounded, budget: int, true: np.ndarray, span: np.ndarray) -> dict[str, Any] | None:
+def population(
+    problem: Bounded, budget: int, true: np.ndarray, span: np.ndarray
+) -> dict[str, Any] | None:
     """Pymoo's NSGA-II for two objectives, NSGA-III for more; None where pymoo is not installed."""
     try:
         from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -249,7 +293,11 @@ def population(problem: Bounded, budget: int, true: np.ndarray, span: np.ndarray
     class Wrapped(Problem):
         def __init__(self) -> None:
             super().__init__(
-                len(problem.lower), problem.n_objectives, n_rows + problem.sums_to_one, xl=problem.lower, xu=problem.upper
+                len(problem.lower),
+                problem.n_objectives,
+                n_rows + problem.sums_to_one,
+                xl=problem.lower,
+                xu=problem.upper,
             )
 
         def _evaluate(self, x: np.ndarray, out: dict[str, Any], *_: Any, **__: Any) -> None:
@@ -262,7 +310,11 @@ def population(problem: Bounded, budget: int, true: np.ndarray, span: np.ndarray
 
     began = time.perf_counter()
     two = problem.n_objectives == 2
-    method = NSGA2(pop_size=100) if two else NSGA3(get_reference_directions("das-dennis", problem.n_objectives, n_partitions=15))
+    method = (
+        NSGA2(pop_size=100)
+        if two
+        else NSGA3(get_reference_directions("das-dennis", problem.n_objectives, n_partitions=15))
+    )
     found = run(Wrapped(), method, ("n_eval", budget), seed=1).F
     f = np.atleast_2d(found) if found is not None else np.full((1, problem.n_objectives), np.inf)
     away = nearest(true / span, f / span) if np.isfinite(f).all() else np.full(len(true), np.inf)
@@ -279,20 +331,29 @@ def report() -> None:
     """The tables in Markdown."""
     with (RESULTS / "atlas_named.csv").open(encoding="utf-8") as file:
         named = list(csv.DictReader(file))
-    print("| problem | pieces | front to answers, max / mean | dominated | said | evaluations | s | populations: max |")
+    print(
+        "| problem | pieces | front to answers, max / mean | dominated | said | evaluations | s |"
+        " populations: max |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for row in (row for row in named if row["method"] == "minimize"):
-        others = [other["front_max"] for other in named if other["problem"] == row["problem"] and other["method"] != "minimize"]
+        others = [
+            other["front_max"]
+            for other in named
+            if other["problem"] == row["problem"] and other["method"] != "minimize"
+        ]
         print(
-            f"| {row['problem']} | {row['pieces']} | {row['front_max']} / {row['front_mean']} | {row['dominated']} | "
-            f"{row['reason']}, {row['estimate']} | {row['evaluations']} | {row['seconds']} | {' / '.join(others)} |"
+            f"| {row['problem']} | {row['pieces']} | {row['front_max']} / {row['front_mean']} |"
+            f" {row['dominated']} | {row['reason']}, {row['estimate']} | {row['evaluations']} |"
+            f" {row['seconds']} | {' / '.join(others)} |"
         )
     path = RESULTS / "atlas_random.csv"
     if path.exists():
         with path.open(encoding="utf-8") as file:
             random = list(csv.DictReader(file))
         print(
-            "\n| objectives | seeds | median of max | within 1e-6 / 1e-4 / 1e-2 | flagged | unflagged and above 1e-2 | median s |"
+            "\n| objectives | seeds | median of max | within 1e-6 / 1e-4 / 1e-2 | flagged |"
+            " unflagged and above 1e-2 | median s |"
         )
         print("|---|---|---|---|---|---|---|")
         for M in (2, 3, 4):

@@ -1,9 +1,11 @@
 """Problems with bounds and constraints, and points of their true fronts.
 
-Sources: ZDT (Zitzler, Deb and Thiele, 2000), DTLZ (Deb, Thiele, Laumanns and Zitzler, 2005), Kursawe (1991) with its absolute
-values smoothed, Viennet (1996), Binh and Korn (1997), Constr-Ex (Deb, 2001), Osyczka and Kundu (1995), RE21, RE24, RE31, RE32,
-RE33 and RE37 (Tanabe and Ishibuchi, 2020; RE31 to RE33 with their constraints as constraints and their first two objectives; RE24
-with the sum of its violations as second objective, as it is there. RE22 and RE23 have discrete variables).
+Sources: ZDT (Zitzler, Deb and Thiele, 2000), DTLZ (Deb, Thiele, Laumanns and Zitzler, 2005),
+Kursawe (1991) with its absolute values smoothed, Viennet (1996), Binh and Korn (1997), Constr-Ex
+(Deb, 2001), Osyczka and Kundu (1995), RE21, RE24, RE31, RE32, RE33 and RE37 (Tanabe and Ishibuchi,
+2020; RE31 to RE33 with their constraints as constraints and their first two objectives; RE24 with
+the sum of its violations as second objective, as it is there. RE22 and RE23 have discrete
+variables).
 """
 
 from collections.abc import Callable
@@ -23,7 +25,8 @@ PI = np.pi
 
 @dataclass(frozen=True)
 class Bounded:
-    """Objectives in a box, with inequalities g(x) ≤ 0 and perhaps Σ x = 1, and how points of the true front are found."""
+    """Objectives in a box, with inequalities g(x) ≤ 0 and perhaps Σ x = 1, and how points of the
+    true front are found."""
 
     name: str
     objectives: Callable[[Any], Any]
@@ -59,7 +62,13 @@ def zdt(number: int, n: int) -> Bounded:
             g = 1 + 9 * jnp.sum(rest) / (n - 1)
         f = 1 - jnp.exp(-4 * x[0]) * jnp.sin(6 * PI * x[0]) ** 6 if number == 6 else x[0]
         root = jnp.sqrt(jnp.maximum(f, 1e-300) / g)
-        h = {1: 1 - root, 2: 1 - (f / g) ** 2, 3: 1 - root - f / g * jnp.sin(10 * PI * f), 4: 1 - root, 6: 1 - (f / g) ** 2}
+        h = {
+            1: 1 - root,
+            2: 1 - (f / g) ** 2,
+            3: 1 - root - f / g * jnp.sin(10 * PI * f),
+            4: 1 - root,
+            6: 1 - (f / g) ** 2,
+        }
         return jnp.array([f, g * h[number]])
 
     lower, upper = np.zeros(n), np.ones(n)
@@ -106,7 +115,9 @@ def dtlz(number: int, n: int) -> Bounded:
         x[:, :2] = np.random.default_rng(0).random((len(x), 2))
         return thinned(problem.values(x))
 
-    return Bounded(problem.name, objectives, 3, problem.lower, problem.upper, None if number == 7 else truth)
+    return Bounded(
+        problem.name, objectives, 3, problem.lower, problem.upper, None if number == 7 else truth
+    )
 
 
 def quadratics(n_objectives: int, n: int, seed: int) -> Bounded:
@@ -128,10 +139,22 @@ def quadratics(n_objectives: int, n: int, seed: int) -> Bounded:
             edge = np.zeros((20, n_objectives))
             edge[:, list(pair)] = rng.dirichlet([1, 1], 20)
             w = np.concatenate([w, edge])
-        x = [box_minimizer(np.einsum("m,mij->ij", v, H), np.einsum("m,mij,mj->i", v, H, centers), lower, upper) for v in w]
+        x = [
+            box_minimizer(
+                np.einsum("m,mij->ij", v, H), np.einsum("m,mij,mj->i", v, H, centers), lower, upper
+            )
+            for v in w
+        ]
         return Bounded("", objectives, n_objectives, lower, upper).values(np.array(x))
 
-    return Bounded(f"quadratics {n_objectives}, {n}, seed {seed}", objectives, n_objectives, lower, upper, truth)
+    return Bounded(
+        f"quadratics {n_objectives}, {n}, seed {seed}",
+        objectives,
+        n_objectives,
+        lower,
+        upper,
+        truth,
+    )
 
 
 def box_minimizer(H: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -148,7 +171,9 @@ def box_minimizer(H: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.nda
     free = (x > lower + 1e-7) & (x < upper - 1e-7)
     x = np.where(free, x, np.where(x <= lower + 1e-7, lower, upper))
     if free.any():
-        x[free] = np.linalg.solve(H[np.ix_(free, free)], b[free] - H[np.ix_(free, ~free)] @ x[~free])
+        x[free] = np.linalg.solve(
+            H[np.ix_(free, free)], b[free] - H[np.ix_(free, ~free)] @ x[~free]
+        )
     return np.clip(x, lower, upper)
 
 
@@ -164,7 +189,14 @@ def portfolio(n_objectives: int, n: int = 8, seed: int = 0) -> Bounded:
     def objectives(x: Any) -> Any:
         return jnp.array([-(mean @ x), *(x @ S @ x for S in covariances[: n_objectives - 1])])
 
-    return Bounded(f"portfolio, M = {n_objectives}", objectives, n_objectives, np.zeros(n), np.ones(n), sums_to_one=True)
+    return Bounded(
+        f"portfolio, M = {n_objectives}",
+        objectives,
+        n_objectives,
+        np.zeros(n),
+        np.ones(n),
+        sums_to_one=True,
+    )
 
 
 def kursawe() -> Bounded:
@@ -172,7 +204,9 @@ def kursawe() -> Bounded:
 
     def objectives(x: Any) -> Any:
         r = jnp.sqrt(x[:-1] ** 2 + x[1:] ** 2 + 1e-4)
-        return jnp.array([jnp.sum(-10 * jnp.exp(-0.2 * r)), jnp.sum((x**2 + 1e-4) ** 0.4 + 5 * jnp.sin(x**3))])
+        return jnp.array(
+            [jnp.sum(-10 * jnp.exp(-0.2 * r)), jnp.sum((x**2 + 1e-4) ** 0.4 + 5 * jnp.sin(x**3))]
+        )
 
     return Bounded("Kursawe, smoothed", objectives, 2, np.full(3, -5.0), np.full(3, 5.0))
 
@@ -195,7 +229,9 @@ def binh_korn() -> Bounded:
         return jnp.array([4 * jnp.sum(x**2), jnp.sum((x - 5) ** 2)])
 
     def g(x: Any) -> Any:
-        return jnp.array([(x[0] - 5) ** 2 + x[1] ** 2 - 25, 7.7 - (x[0] - 8) ** 2 - (x[1] + 3) ** 2])
+        return jnp.array(
+            [(x[0] - 5) ** 2 + x[1] ** 2 - 25, 7.7 - (x[0] - 8) ** 2 - (x[1] + 3) ** 2]
+        )
 
     return Bounded("Binh-Korn", objectives, 2, np.zeros(2), np.array([5.0, 3.0]), g=g)
 
@@ -216,14 +252,33 @@ def osyczka_kundu() -> Bounded:
     """Six variables, six constraints, a front of several pieces."""
 
     def objectives(x: Any) -> Any:
-        first = -(25 * (x[0] - 2) ** 2 + (x[1] - 2) ** 2 + (x[2] - 1) ** 2 + (x[3] - 4) ** 2 + (x[4] - 1) ** 2)
+        first = -(
+            25 * (x[0] - 2) ** 2
+            + (x[1] - 2) ** 2
+            + (x[2] - 1) ** 2
+            + (x[3] - 4) ** 2
+            + (x[4] - 1) ** 2
+        )
         return jnp.array([first, jnp.sum(x**2)])
 
     def g(x: Any) -> Any:
-        rows = [2 - x[0] - x[1], x[0] + x[1] - 6, x[1] - x[0] - 2, x[0] - 3 * x[1] - 2, (x[2] - 3) ** 2 + x[3] - 4]
+        rows = [
+            2 - x[0] - x[1],
+            x[0] + x[1] - 6,
+            x[1] - x[0] - 2,
+            x[0] - 3 * x[1] - 2,
+            (x[2] - 3) ** 2 + x[3] - 4,
+        ]
         return jnp.array([*rows, 4 - (x[4] - 3) ** 2 - x[5]])
 
-    return Bounded("Osyczka-Kundu", objectives, 2, np.array([0, 0, 1, 0, 1, 0.0]), np.array([10, 10, 5, 6, 5, 10.0]), g=g)
+    return Bounded(
+        "Osyczka-Kundu",
+        objectives,
+        2,
+        np.array([0, 0, 1, 0, 1, 0.0]),
+        np.array([10, 10, 5, 6, 5, 10.0]),
+        g=g,
+    )
 
 
 def re21() -> Bounded:
@@ -232,9 +287,13 @@ def re21() -> Bounded:
 
     def objectives(x: Any) -> Any:
         volume = length * (2 * x[0] + r2 * x[1] + jnp.sqrt(x[2]) + x[3])
-        return jnp.array([volume, F * length / E * (2 / x[0] + 2 * r2 / x[1] - 2 * r2 / x[2] + 2 / x[3])])
+        return jnp.array(
+            [volume, F * length / E * (2 / x[0] + 2 * r2 / x[1] - 2 * r2 / x[2] + 2 / x[3])]
+        )
 
-    return Bounded("RE21 four-bar truss", objectives, 2, np.array([a, r2 * a, r2 * a, a]), np.full(4, 3 * a))
+    return Bounded(
+        "RE21 four-bar truss", objectives, 2, np.array([a, r2 * a, r2 * a, a]), np.full(4, 3 * a)
+    )
 
 
 def re24() -> Bounded:
@@ -258,13 +317,19 @@ def re24() -> Bounded:
             return np.where((second >= lower[1]) & (second <= upper[1]), values[:, 1], np.inf)
 
         weights = 60.5 + (481.6 - 60.5) * np.linspace(0, 1, 121)[1:-1] ** 2
-        return np.array([[weight, least(lambda x, weight=weight: along(weight, x), lower[0], upper[0])] for weight in weights])
+        return np.array(
+            [
+                [weight, least(lambda x, weight=weight: along(weight, x), lower[0], upper[0])]
+                for weight in weights
+            ]
+        )
 
     return Bounded(problem.name, objectives, 2, lower, upper, truth)
 
 
 def least(f: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
-    """The least value of a function of one variable, with or without kinks: grids around the best point, each finer."""
+    """The least value of a function of one variable, with or without kinks: grids around the best
+    point, each finer."""
     for _ in range(8):
         x = np.linspace(low, high, 201)
         values = f(x)
@@ -274,7 +339,8 @@ def least(f: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> flo
 
 
 def re31() -> Bounded:
-    """Two-bar truss: volume against the stress of one bar; limits for both and for the stress of the other."""
+    """Two-bar truss: volume against the stress of one bar; limits for both and for the stress of
+    the other."""
 
     def objectives(x: Any) -> Any:
         volume = x[0] * jnp.sqrt(16 + x[2] ** 2) + x[1] * jnp.sqrt(1 + x[2] ** 2)
@@ -282,14 +348,22 @@ def re31() -> Bounded:
 
     def g(x: Any) -> Any:
         volume, stress = objectives(x)
-        return jnp.array([volume - 0.1, stress / 1e5 - 1, 80 * jnp.sqrt(1 + x[2] ** 2) / (x[2] * x[1]) / 1e5 - 1])
+        return jnp.array(
+            [volume - 0.1, stress / 1e5 - 1, 80 * jnp.sqrt(1 + x[2] ** 2) / (x[2] * x[1]) / 1e5 - 1]
+        )
 
     def truth() -> np.ndarray:
         def volume(stress: float, depth: np.ndarray) -> np.ndarray:
             long, short = np.sqrt(16 + depth**2), np.sqrt(1 + depth**2)
-            return 20 * long / (stress * depth) * long + np.maximum(80 * short / (1e5 * depth), 1e-5) * short
+            return (
+                20 * long / (stress * depth) * long
+                + np.maximum(80 * short / (1e5 * depth), 1e-5) * short
+            )
 
-        rows = [[least(lambda depth, s=s: volume(s, depth), 1.0, 3.0), s] for s in np.geomspace(8500, 1e5, 200)]
+        rows = [
+            [least(lambda depth, s=s: volume(s, depth), 1.0, 3.0), s]
+            for s in np.geomspace(8500, 1e5, 200)
+        ]
         return np.array([row for row in rows if row[0] <= 0.1])
 
     lower, upper = np.array([1e-5, 1e-5, 1.0]), np.array([100.0, 100.0, 3.0])
@@ -302,7 +376,10 @@ def re32() -> Bounded:
 
     def objectives(x: Any) -> Any:
         return jnp.array(
-            [1.10471 * x[0] ** 2 * x[1] + 0.04811 * x[2] * x[3] * (14 + x[1]), 4 * P * L**3 / (E * x[3] * x[2] ** 3)]
+            [
+                1.10471 * x[0] ** 2 * x[1] + 0.04811 * x[2] * x[3] * (14 + x[1]),
+                4 * P * L**3 / (E * x[3] * x[2] ** 3),
+            ]
         )
 
     def g(x: Any) -> Any:
@@ -312,9 +389,18 @@ def re32() -> Bounded:
         first, second = P / (np.sqrt(2) * h * width), P * (L + width / 2) * R / J
         shear = jnp.sqrt(first**2 + first * second * width / R + second**2)
         buckling = 4.013 * E * t * b**3 / 6 / L**2 * (1 - t / (2 * L) * np.sqrt(E / (4 * G)))
-        return jnp.array([shear / 13600 - 1, 6 * P * L / (b * t**2) / 30000 - 1, h - b, 1 - buckling / P])
+        return jnp.array(
+            [shear / 13600 - 1, 6 * P * L / (b * t**2) / 30000 - 1, h - b, 1 - buckling / P]
+        )
 
-    return Bounded("RE32 welded beam", objectives, 2, np.array([0.125, 0.1, 0.1, 0.125]), np.array([5, 10, 10, 5.0]), g=g)
+    return Bounded(
+        "RE32 welded beam",
+        objectives,
+        2,
+        np.array([0.125, 0.1, 0.1, 0.125]),
+        np.array([5, 10, 10, 5.0]),
+        g=g,
+    )
 
 
 def re33() -> Bounded:
@@ -322,14 +408,30 @@ def re33() -> Bounded:
 
     def objectives(x: Any) -> Any:
         a, b, p, n = x
-        return jnp.array([4.9e-5 * (b**2 - a**2) * (n - 1), 9.82e6 * (b**2 - a**2) / (p * n * (b**3 - a**3))])
+        return jnp.array(
+            [4.9e-5 * (b**2 - a**2) * (n - 1), 9.82e6 * (b**2 - a**2) / (p * n * (b**3 - a**3))]
+        )
 
     def g(x: Any) -> Any:
         a, b, p, n = x
         d, c = b**2 - a**2, b**3 - a**3
-        return jnp.array([20 - (b - a), p / (3.14 * d) - 0.4, 2.22e-3 * p * c / d**2 - 1.0, 900 - 0.0266 * p * n * c / d])
+        return jnp.array(
+            [
+                20 - (b - a),
+                p / (3.14 * d) - 0.4,
+                2.22e-3 * p * c / d**2 - 1.0,
+                900 - 0.0266 * p * n * c / d,
+            ]
+        )
 
-    return Bounded("RE33 disc brake", objectives, 2, np.array([55, 75, 1000, 11.0]), np.array([80, 110, 3000, 20.0]), g=g)
+    return Bounded(
+        "RE33 disc brake",
+        objectives,
+        2,
+        np.array([55, 75, 1000, 11.0]),
+        np.array([80, 110, 3000, 20.0]),
+        g=g,
+    )
 
 
 def re37() -> Bounded:
@@ -337,7 +439,16 @@ def re37() -> Bounded:
 
     def objectives(x: Any) -> Any:
         a, h, o, t = x
-        f1 = 0.692 + 0.477 * a - 0.687 * h - 0.080 * o - 0.0650 * t - 0.167 * a * a - 0.0129 * h * a + 0.0796 * h * h
+        f1 = (
+            0.692
+            + 0.477 * a
+            - 0.687 * h
+            - 0.080 * o
+            - 0.0650 * t
+            - 0.167 * a * a
+            - 0.0129 * h * a
+            + 0.0796 * h * h
+        )
         f1 += (
             -0.0634 * o * a
             - 0.0257 * o * h
@@ -347,12 +458,51 @@ def re37() -> Bounded:
             + 0.00198 * t * o
             + 0.0184 * t * t
         )
-        f2 = 0.153 - 0.322 * a + 0.396 * h + 0.424 * o + 0.0226 * t + 0.175 * a * a + 0.0185 * h * a - 0.0701 * h * h
-        f2 += -0.251 * o * a + 0.179 * o * h + 0.0150 * o * o + 0.0134 * t * a + 0.0296 * t * h + 0.0752 * t * o + 0.0192 * t * t
-        f3 = 0.370 - 0.205 * a + 0.0307 * h + 0.108 * o + 1.019 * t - 0.135 * a * a + 0.0141 * h * a + 0.0998 * h * h
-        f3 += 0.208 * o * a - 0.0301 * o * h - 0.226 * o * o + 0.353 * t * a - 0.0497 * t * o - 0.423 * t * t + 0.202 * h * a * a
+        f2 = (
+            0.153
+            - 0.322 * a
+            + 0.396 * h
+            + 0.424 * o
+            + 0.0226 * t
+            + 0.175 * a * a
+            + 0.0185 * h * a
+            - 0.0701 * h * h
+        )
+        f2 += (
+            -0.251 * o * a
+            + 0.179 * o * h
+            + 0.0150 * o * o
+            + 0.0134 * t * a
+            + 0.0296 * t * h
+            + 0.0752 * t * o
+            + 0.0192 * t * t
+        )
+        f3 = (
+            0.370
+            - 0.205 * a
+            + 0.0307 * h
+            + 0.108 * o
+            + 1.019 * t
+            - 0.135 * a * a
+            + 0.0141 * h * a
+            + 0.0998 * h * h
+        )
         f3 += (
-            -0.281 * o * a * a - 0.342 * h * h * a - 0.245 * h * h * o + 0.281 * o * o * h - 0.184 * t * t * a - 0.281 * h * a * o
+            0.208 * o * a
+            - 0.0301 * o * h
+            - 0.226 * o * o
+            + 0.353 * t * a
+            - 0.0497 * t * o
+            - 0.423 * t * t
+            + 0.202 * h * a * a
+        )
+        f3 += (
+            -0.281 * o * a * a
+            - 0.342 * h * h * a
+            - 0.245 * h * h * o
+            + 0.281 * o * o * h
+            - 0.184 * t * t * a
+            - 0.281 * h * a * o
         )
         return jnp.array([f1, f2, f3])
 
@@ -360,7 +510,17 @@ def re37() -> Bounded:
 
 
 NAMED: tuple[Bounded, ...] = (
-    *(zdt(1, 30), zdt(2, 30), zdt(3, 30), zdt(4, 10), zdt(6, 10), kursawe(), binh_korn(), constr_ex(), osyczka_kundu()),
+    *(
+        zdt(1, 30),
+        zdt(2, 30),
+        zdt(3, 30),
+        zdt(4, 10),
+        zdt(6, 10),
+        kursawe(),
+        binh_korn(),
+        constr_ex(),
+        osyczka_kundu(),
+    ),
     *(re21(), re24(), re31(), re32(), re33(), portfolio(2)),
     *(portfolio(3), re37(), dtlz(1, 7), dtlz(2, 7), dtlz(5, 7), dtlz(7, 4), viennet()),
 )

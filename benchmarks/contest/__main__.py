@@ -1,6 +1,8 @@
-"""Runs the contest: `python -m benchmarks.contest`, from the root of a checkout, or `bezierflow bench`.
+"""Runs the contest: `python -m benchmarks.contest`, from the root of a checkout, or `bezierflow
+bench`.
 
-Rows already in the table are kept, so a run that was stopped goes on where it was; `--fresh` starts over.
+Rows already in the table are kept, so a run that was stopped goes on where it was; `--fresh` starts
+over.
 """
 
 import argparse
@@ -18,16 +20,31 @@ from .scoring import scores
 
 RESULTS = Path(__file__).parents[1] / "results" / "contest.csv"
 SCORES = ("mean", "max", "igd_plus", "hypervolume_lost")
-COLUMNS = ["problem", "method", "seed", *SCORES, "bound", "gradient_equivalents", "cold_seconds", "warm_seconds", "said"]
+COLUMNS = [
+    "problem",
+    "method",
+    "seed",
+    *SCORES,
+    "bound",
+    "gradient_equivalents",
+    "cold_seconds",
+    "warm_seconds",
+    "said",
+]
 
 WARM_LIMIT = 20.0
-"""A method whose first run took longer (seconds) is not run a second time: compilation is a small part of it then."""
+"""A method whose first run took longer (seconds) is not run a second time: compilation is a small
+part of it then."""
 
-LINE = "{problem:46} {method:18} {seed} {max:>9} {igd_plus:>9} {gradient_equivalents:>9} {cold_seconds:>7} {said}"
+LINE = (
+    "{problem:46} {method:18} {seed} {max:>9} {igd_plus:>9} {gradient_equivalents:>9}"
+    " {cold_seconds:>7} {said}"
+)
 
 
 def measure(entry: Entry, key: str, seed: int) -> dict[str, str]:
-    """One row of the table: a method's run on the problem (compilation included), for seed 0 also its second."""
+    """One row of the table: a method's run on the problem (compilation included), for seed 0 also
+    its second."""
     run = CONTESTANTS[key].run
     row = {"problem": entry.name, "method": key, "seed": str(seed)}
     began = time.perf_counter()
@@ -61,14 +78,20 @@ def read(path: Path) -> list[dict[str, str]]:
     """The rows of an earlier run."""
     if not path.exists():
         return []
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    lines = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")
+    ]
     return list(csv.DictReader(lines))
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> None:
     """All rows, with the command and the versions that made them."""
     packages = ("bezierflow", "jax", "numpy", "scipy", "pymoo", "pytorch-bsf", "torchjd")
-    found = [name for name in packages if importlib.util.find_spec({"pytorch-bsf": "torch_bsf"}.get(name, name))]
+    found = [
+        name
+        for name in packages
+        if importlib.util.find_spec({"pytorch-bsf": "torch_bsf"}.get(name, name))
+    ]
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in found)
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_suffix(".part")
@@ -80,7 +103,9 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
     temporary.replace(path)
 
 
-def cases(problems: str | None, methods: str | None, most_seeds: int) -> Iterator[tuple[Entry, str, int]]:
+def cases(
+    problems: str | None, methods: str | None, most_seeds: int
+) -> Iterator[tuple[Entry, str, int]]:
     """Every problem, method and seed that is asked for and whose package is installed."""
     keys = methods.split(",") if methods else list(CONTESTANTS)
     for entry in entries():
@@ -88,8 +113,13 @@ def cases(problems: str | None, methods: str | None, most_seeds: int) -> Iterato
             continue
         for key in keys:
             contestant = CONTESTANTS[key]
-            if contestant.package is None or importlib.util.find_spec(contestant.package) is not None:
-                yield from ((entry, key, seed) for seed in range(min(most_seeds, contestant.n_seeds)))
+            if (
+                contestant.package is None
+                or importlib.util.find_spec(contestant.package) is not None
+            ):
+                yield from (
+                    (entry, key, seed) for seed in range(min(most_seeds, contestant.n_seeds))
+                )
 
 
 def main() -> None:

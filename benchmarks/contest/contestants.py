@@ -1,4 +1,5 @@
-"""The methods of the contest: each takes an entry and a seed and returns what it found, with what that cost."""
+"""The methods of the contest: each takes an entry and a seed and returns what it found, with what
+that cost."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -31,7 +32,9 @@ def auto(entry: Entry, seed: int) -> Found:
 
 def weights(entry: Entry, seed: int) -> Found:
     """`bf.minimize(f, x0, parametrization="weights")`."""
-    return _from_solution(bf.minimize(entry.objectives, entry.start(seed), parametrization="weights"), entry)
+    return _from_solution(
+        bf.minimize(entry.objectives, entry.start(seed), parametrization="weights"), entry
+    )
 
 
 def harmonic(k: jax.Array) -> jax.Array:
@@ -40,21 +43,26 @@ def harmonic(k: jax.Array) -> jax.Array:
 
 
 def algorithm_2(entry: Entry, seed: int, degree: int = 3) -> Found:
-    """The paper's: K = 1000, α = 1/k, N = 100, or twice the number of control points where that is more."""
+    """The paper's: K = 1000, α = 1/k, N = 100, or twice the number of control points where that is
+    more."""
     n_samples = max(100, 2 * bf.simplex.n_controls(entry.n_objectives, degree))
     flow = bf.lift(bf.GradientDescent(harmonic), degree=degree, sampler=bf.Uniform(n_samples))
-    return _from_solution(bf.minimize(entry.objectives, entry.start(seed), flow, n_iterations=1000, seed=seed), entry)
+    return _from_solution(
+        bf.minimize(entry.objectives, entry.start(seed), flow, n_iterations=1000, seed=seed), entry
+    )
 
 
 def algorithm_2_of_equal_degree(entry: Entry, seed: int) -> Found:
-    """The same at the degree that `bf.minimize(f, x0)` chose for the problem, the search for which is not counted."""
+    """The same at the degree that `bf.minimize(f, x0)` chose for the problem, the search for which
+    is not counted."""
     degree = bf.minimize(entry.objectives, entry.start(seed)).flat_surface.degree
     found = algorithm_2(entry, seed, degree)
     return found._replace(said=f"degree {degree}, {found.said}")
 
 
 def solve_then_fit(entry: Entry, seed: int) -> Found:
-    """SciPy's L-BFGS-B on Σ t_m f_m at the quadrature nodes of degree 5, then one least-squares fit: the honest baseline."""
+    """SciPy's L-BFGS-B on Σ t_m f_m at the quadrature nodes of degree 5, then one least-squares
+    fit: the honest baseline."""
     from scipy.optimize import minimize
 
     nodes = bf.simplex.quadrature_nodes(entry.n_objectives, 5)
@@ -89,7 +97,9 @@ CONTESTANTS = {
     "auto": Contestant("minimize(f, x0)", auto),
     "weights": Contestant('parametrization="weights"', weights),
     "algorithm-2": Contestant("Algorithm 2, degree 3", algorithm_2),
-    "algorithm-2-equal": Contestant("Algorithm 2, degree of minimize(f, x0)", algorithm_2_of_equal_degree),
+    "algorithm-2-equal": Contestant(
+        "Algorithm 2, degree of minimize(f, x0)", algorithm_2_of_equal_degree
+    ),
     "solve-then-fit": Contestant("SciPy at nodes, then fit, degree 5", solve_then_fit),
     "psl-tchebycheff": Contestant("network x(t), Tchebycheff", peers.network_tchebycheff),
     "psl-sum": Contestant("network x(t), weighted sums", peers.network_weighted_sum),

@@ -1,4 +1,5 @@
-"""The peers of the contest: other people's methods, each as its authors or its library's documentation run it."""
+"""The peers of the contest: other people's methods, each as its authors or its library's
+documentation run it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +20,9 @@ N_EVALUATIONS = 20_000
 """What an evolutionary method may spend."""
 
 N_STARTS, N_STEPS = 50, 200
-"""Of the methods that find one Pareto point a start: 10,000 Jacobians, more than `minimize(f, x0)` asks for on most problems of
-the contest. Their aggregators take milliseconds a step, which is why they do not get the 100,000 of Algorithm 2."""
+"""Of the methods that find one Pareto point a start: 10,000 Jacobians, more than `minimize(f, x0)`
+asks for on most problems of the contest. Their aggregators take milliseconds a step, which is why
+they do not get the 100,000 of Algorithm 2."""
 
 STEP_SIZES = (0.1, 0.03, 0.01, 1e-3, 1e-4)
 """Tried in this order until one does not diverge; what diverged counts as spent."""
@@ -29,15 +31,18 @@ LARGEST = 1e6
 """Coordinates beyond this count as diverged."""
 
 N_BATCH, N_UPDATES, WIDTH = 100, 1000, 256
-"""Of the network: as many gradients as Algorithm 2 (100 t in each of 1000 iterations); two hidden layers of 256 units and
-Adam with steps of 1e-3, as in Lin et al., "Pareto set learning for expensive multi-objective optimization" (NeurIPS 2022)."""
+"""Of the network: as many gradients as Algorithm 2 (100 t in each of 1000 iterations); two hidden
+layers of 256 units and Adam with steps of 1e-3, as in Lin et al., "Pareto set learning for
+expensive multi-objective optimization" (NeurIPS 2022)."""
 
 N_SAMPLED = 4000
-"""Points taken from a network, whose distance from the set is then measured by nearest neighbors."""
+"""Points taken from a network, whose distance from the set is then measured by nearest
+neighbors."""
 
 
 def network_tchebycheff(entry: Entry, seed: int) -> Found:
-    """Pareto set learning with the Tchebycheff scalarization, max_m t_m (f_m − z_m), z the least values seen so far."""
+    """Pareto set learning with the Tchebycheff scalarization, max_m t_m (f_m − z_m), z the least
+    values seen so far."""
     return _network(entry, seed, lambda values, t, ideal: jnp.max(t * (values - ideal)))
 
 
@@ -53,12 +58,18 @@ def _network(entry: Entry, seed: int, scalarize: Callable[[Any, Any, Any], Any])
 
     def loss(network: eqx.nn.MLP, t: jax.Array, ideal: jax.Array) -> tuple[jax.Array, jax.Array]:
         values = jax.vmap(lambda t: entry.objectives(network(t)))(t)
-        return jnp.mean(jax.vmap(scalarize, (0, 0, None))(values, t, ideal)), jnp.min(values, axis=0)
+        return jnp.mean(jax.vmap(scalarize, (0, 0, None))(values, t, ideal)), jnp.min(
+            values, axis=0
+        )
 
-    def update(carry: tuple[Any, Any, jax.Array], key: jax.Array) -> tuple[tuple[Any, Any, jax.Array], None]:
+    def update(
+        carry: tuple[Any, Any, jax.Array], key: jax.Array
+    ) -> tuple[tuple[Any, Any, jax.Array], None]:
         weights, memory, ideal = carry
         t = bf.simplex.uniform(key, N_BATCH, M)
-        gradient, lowest = jax.grad(lambda w: loss(eqx.combine(w, rest), t, ideal), has_aux=True)(weights)
+        gradient, lowest = jax.grad(lambda w: loss(eqx.combine(w, rest), t, ideal), has_aux=True)(
+            weights
+        )
         change, memory = rule.update(gradient, memory)
         return (optax.apply_updates(weights, change), memory, jnp.minimum(ideal, lowest)), None
 
@@ -71,14 +82,17 @@ def _network(entry: Entry, seed: int, scalarize: Callable[[Any, Any, Any], Any])
         keys = jax.random.split(jax.random.fold_in(key, 1), N_UPDATES)
         carry = (weights, rule.init(weights), entry.objectives(start))
         weights, _, _ = jax.jit(lambda carry: jax.lax.scan(update, carry, keys)[0])(carry)
-        t = np.concatenate([np.eye(M), np.random.default_rng(seed).dirichlet(np.ones(M), N_SAMPLED)])
+        t = np.concatenate(
+            [np.eye(M), np.random.default_rng(seed).dirichlet(np.ones(M), N_SAMPLED)]
+        )
         x = np.asarray(jax.vmap(eqx.combine(weights, rest))(jnp.asarray(t)))
     cost = M * N_BATCH * N_UPDATES
     return Found(None, x, cost, "") if np.isfinite(x).all() else Found(None, None, cost, "diverged")
 
 
 def pytorch_bsf(entry: Entry, seed: int) -> Found:
-    """`torch_bsf.minimize`, degree 3, 1000 iterations, with gradients from JAX and the largest of a few steps that works."""
+    """`torch_bsf.minimize`, degree 3, 1000 iterations, with gradients from JAX and the largest of a
+    few steps that works."""
     import warnings
 
     import torch
@@ -90,7 +104,9 @@ def pytorch_bsf(entry: Entry, seed: int) -> Found:
         return scalarized.apply(x, points.parameters)
 
     space = torch_bsf.BezierSpace.simplex(entry.n_objectives - 1, degree=3)
-    start = torch_bsf.BezierModel(space, torch.tensor(np.tile(entry.start(seed), (space.n_controls, 1))))
+    start = torch_bsf.BezierModel(
+        space, torch.tensor(np.tile(entry.start(seed), (space.n_controls, 1)))
+    )
     n_samples = max(100, 2 * space.n_controls)
     spent = 0
     for step in STEP_SIZES:
@@ -99,12 +115,19 @@ def pytorch_bsf(entry: Entry, seed: int) -> Found:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                result = torch_bsf.minimize(start, loss, method=method, n_samples=n_samples, seed=seed)
+                result = torch_bsf.minimize(
+                    start, loss, method=method, n_samples=n_samples, seed=seed
+                )
         except (ValueError, ArithmeticError):
             continue
         points = result.model.coefficients.detach().numpy()
         if np.isfinite(points).all() and np.abs(points).max() < LARGEST:
-            return Found(bf.BezierSimplex(points.copy(), entry.n_objectives, 3), None, spent, f"step {step:g}")
+            return Found(
+                bf.BezierSimplex(points.copy(), entry.n_objectives, 3),
+                None,
+                spent,
+                f"step {step:g}",
+            )
     return Found(None, None, spent, "diverged with every step size")
 
 
@@ -113,7 +136,9 @@ def _torch_function(entry: Entry) -> Any:
     import torch
 
     with double_precision():
-        both = jax.jit(lambda x, t: jax.vmap(jax.value_and_grad(lambda x, t: t @ entry.objectives(x)))(x, t))
+        both = jax.jit(
+            lambda x, t: jax.vmap(jax.value_and_grad(lambda x, t: t @ entry.objectives(x)))(x, t)
+        )
 
     class Scalarized(torch.autograd.Function):
         @staticmethod
@@ -138,14 +163,16 @@ def upgrad(entry: Entry, seed: int) -> Found:
 
 
 def mgda(entry: Entry, seed: int) -> Found:
-    """Descent along TorchJD's MGDA, the shortest vector in the hull of the gradients, from many random starts."""
+    """Descent along TorchJD's MGDA, the shortest vector in the hull of the gradients, from many
+    random starts."""
     from torchjd.aggregation import MGDA
 
     return _aggregated(entry, seed, MGDA())
 
 
 def _aggregated(entry: Entry, seed: int, aggregate: Callable[[Any], Any]) -> Found:
-    """Steps x ← x − α A(J_f(x)) from random points of the box that evolutionary methods get, all starts side by side."""
+    """Steps x ← x − α A(J_f(x)) from random points of the box that evolutionary methods get, all
+    starts side by side."""
     import torch
 
     low, high = box(entry)
@@ -204,7 +231,8 @@ def _pymoo(entry: Entry, seed: int, algorithm: Any) -> Found:
 
 
 def box(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
-    """The box that some methods ask for: twice as large as the exact set, a help that the others do not get."""
+    """The box that some methods ask for: twice as large as the exact set, a help that the others do
+    not get."""
     if entry.exact is None:
         return np.zeros(len(entry.x0)), np.ones(len(entry.x0))
     low, high = entry.exact.min(axis=0), entry.exact.max(axis=0)

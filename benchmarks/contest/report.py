@@ -1,4 +1,5 @@
-"""The contest's tables as Markdown and its plot, from the CSV: `python -m benchmarks.contest.report`."""
+"""The contest's tables as Markdown and its plot, from the CSV: `python -m
+benchmarks.contest.report`."""
 
 from pathlib import Path
 
@@ -39,17 +40,38 @@ Row = dict[str, str]
 
 def tables(rows: list[Row]) -> str:
     """A table for each score, and one of what the runs cost and said."""
-    parts = [f"### {title}\n\n{_table(rows, lambda own, score=score: _spread(own, score))}" for score, title in TITLES.items()]
-    return "\n\n".join([*parts, f"### Gradient-equivalents, seconds, and what the method said (seed 0)\n\n{_table(rows, _cost)}"])
+    parts = [
+        f"### {title}\n\n{_table(rows, lambda own, score=score: _spread(own, score))}"
+        for score, title in TITLES.items()
+    ]
+    return "\n\n".join(
+        [
+            *parts,
+            (
+                "### Gradient-equivalents, seconds, and what the method said (seed"
+                f" 0)\n\n{_table(rows, _cost)}"
+            ),
+        ]
+    )
 
 
 def _table(rows: list[Row], cell) -> str:
     problems = list(dict.fromkeys(row["problem"] for row in rows))
     shown = [key for key in CONTESTANTS if any(row["method"] == key for row in rows)]
-    lines = ["| problem | " + " | ".join(CONTESTANTS[key].title for key in shown) + " |", "|---" * (len(shown) + 1) + "|"]
+    lines = [
+        "| problem | " + " | ".join(CONTESTANTS[key].title for key in shown) + " |",
+        "|---" * (len(shown) + 1) + "|",
+    ]
     for problem in problems:
-        own = [[row for row in rows if (row["problem"], row["method"]) == (problem, key)] for key in shown]
-        lines.append("| " + " | ".join([problem, *(cell(group) if group else "not run" for group in own)]) + " |")
+        own = [
+            [row for row in rows if (row["problem"], row["method"]) == (problem, key)]
+            for key in shown
+        ]
+        lines.append(
+            "| "
+            + " | ".join([problem, *(cell(group) if group else "not run" for group in own)])
+            + " |"
+        )
     return "\n".join(lines)
 
 
@@ -66,7 +88,9 @@ def _cost(rows: list[Row]) -> str:
     row = rows[0]
     if not row.get("gradient_equivalents"):
         return row["said"]
-    return f"{int(row['gradient_equivalents']):,}; {row['warm_seconds']} s; {row['said']}".rstrip("; ")
+    return f"{int(row['gradient_equivalents']):,}; {row['warm_seconds']} s; {row['said']}".rstrip(
+        "; "
+    )
 
 
 def plot(rows: list[Row]) -> None:
@@ -76,13 +100,36 @@ def plot(rows: list[Row]) -> None:
     for (key, contestant), color, marker in zip(CONTESTANTS.items(), COLORS, MARKERS, strict=True):
         points = []
         for problem in dict.fromkeys(row["problem"] for row in rows):
-            own = [row for row in rows if (row["problem"], row["method"]) == (problem, key) and row["max"] not in ("", "nan")]
+            own = [
+                row
+                for row in rows
+                if (row["problem"], row["method"]) == (problem, key)
+                and row["max"] not in ("", "nan")
+            ]
             if own:
-                points.append([np.median([float(row[name]) for row in own]) for name in ("gradient_equivalents", "max")])
+                points.append(
+                    [
+                        np.median([float(row[name]) for row in own])
+                        for name in ("gradient_equivalents", "max")
+                    ]
+                )
         if points:
             cost, error = np.array(points).T
-            axes.scatter(cost, np.maximum(error, 1e-16), s=34, color=color, marker=marker, label=contestant.title, alpha=0.85)
-    axes.set(xscale="log", yscale="log", xlabel="cost [gradient-equivalents]", ylabel="largest distance, both ways / diameter")
+            axes.scatter(
+                cost,
+                np.maximum(error, 1e-16),
+                s=34,
+                color=color,
+                marker=marker,
+                label=contestant.title,
+                alpha=0.85,
+            )
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="cost [gradient-equivalents]",
+        ylabel="largest distance, both ways / diameter",
+    )
     axes.grid(True, which="major", alpha=0.25)
     figure.legend(frameon=False, fontsize=8, loc="outside right center")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)

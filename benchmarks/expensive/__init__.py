@@ -1,1 +1,2 @@
-"""Few evaluations: a surface through a surrogate against Bayesian optimization, evolution and plain sampling."""
+"""Few evaluations: a surface through a surrogate against Bayesian optimization, evolution and plain
+sampling."""

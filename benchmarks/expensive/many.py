@@ -1,10 +1,11 @@
-"""Runs BoTorch's methods on all problems in many processes, for a machine with an accelerator: evaluations only, no scores.
+"""Runs BoTorch's methods on all problems in many processes, for a machine with an accelerator:
+evaluations only, no scores.
 
     python -m benchmarks.expensive.many 16 --minutes 9      # 16 processes; runs are kept in runs/ after every batch
     python -m benchmarks.expensive peers 150 --seeds 5      # afterwards, anywhere: rows from what is kept
 
-A run that has come to 40 evaluations goes on to 80 after all others have come so far, and then to 150; runs without noise come
-first.
+A run that has come to 40 evaluations goes on to 80 after all others have come so far, and then to
+150; runs without noise come first.
 """
 
 import argparse
@@ -19,7 +20,8 @@ from .problems import PROBLEMS
 N_SEEDS = 5
 
 PAUSE = 20
-"""Seconds after which a run that failed, for want of memory on the accelerator say, is tried again."""
+"""Seconds after which a run that failed, for want of memory on the accelerator say, is tried
+again."""
 
 Job = tuple[str, str, float, int, list[int], float]
 
@@ -43,7 +45,9 @@ def main() -> None:
         for name in sorted(given.problems, key=lambda one: -PROBLEMS[one].n_objectives)
     ]
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-    with concurrent.futures.ProcessPoolExecutor(given.processes, multiprocessing.get_context("spawn")) as pool:
+    with concurrent.futures.ProcessPoolExecutor(
+        given.processes, multiprocessing.get_context("spawn")
+    ) as pool:
         going = {pool.submit(run, job): job for job in jobs}
         while going:
             for ended in concurrent.futures.wait(going, return_when="FIRST_COMPLETED").done:

@@ -1,9 +1,11 @@
-"""Peers: BoTorch's qLogNEHVI and qNParEGO, pymoo's NSGA-II, Sobol points. Each goes on from the evaluations it already has.
+"""Peers: BoTorch's qLogNEHVI and qNParEGO, pymoo's NSGA-II, Sobol points. Each goes on from the
+evaluations it already has.
 
-They run in an environment of their own (`pip install torch==2.13.0`, then `pip install botorch pymoo moocore`), one process and
-one thread. BoTorch's as its documentation runs them: a Gaussian process for each objective with standardized values, 2 (L + 1)
-Sobol points first, batches of 4, 128 Monte Carlo samples, 10 restarts from 512 raw points, and the reference point of the score.
-Where torch finds an accelerator they run on it.
+They run in an environment of their own (`pip install torch==2.13.0`, then `pip install botorch
+pymoo moocore`), one process and one thread. BoTorch's as its documentation runs them: a Gaussian
+process for each objective with standardized values, 2 (L + 1) Sobol points first, batches of 4, 128
+Monte Carlo samples, 10 restarts from 512 raw points, and the reference point of the score. Where
+torch finds an accelerator they run on it.
 """
 
 import sys
@@ -28,16 +30,22 @@ def spread(problem: Expensive, n: int, seed: int) -> np.ndarray:
     low, high = problem.bounds
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return low + (high - low) * qmc.Sobol(problem.n_variables, rng=np.random.default_rng(seed)).random(n)
+        return low + (high - low) * qmc.Sobol(
+            problem.n_variables, rng=np.random.default_rng(seed)
+        ).random(n)
 
 
-def sobol(problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int) -> tuple[Any, Any]:
+def sobol(
+    problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int
+) -> tuple[Any, Any]:
     """Points of the sequence."""
     new = spread(problem, n, seed)[len(x) :]
     return np.vstack([x, new]), np.vstack([y, evaluate(new)])
 
 
-def nsga2(problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int) -> tuple[Any, Any]:
+def nsga2(
+    problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int
+) -> tuple[Any, Any]:
     """Pymoo's NSGA-II from the beginning: it is quick."""
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.problem import Problem
@@ -55,7 +63,12 @@ def nsga2(problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, 
             X.append(x)
             Y.append(out["F"])
 
-    minimize(Counted(), NSGA2(pop_size=POPULATION, sampling=spread(problem, POPULATION, seed)), ("n_eval", n), seed=seed)
+    minimize(
+        Counted(),
+        NSGA2(pop_size=POPULATION, sampling=spread(problem, POPULATION, seed)),
+        ("n_eval", n),
+        seed=seed,
+    )
     return np.vstack(X)[:n], np.vstack(Y)[:n]
 
 
@@ -66,9 +79,12 @@ def accelerated() -> bool:
 
 
 def botorch(kind: str) -> Callable[..., tuple[Any, Any]]:
-    """One of BoTorch's acquisition functions: one batch more, a function of the evaluations so far and of the seed."""
+    """One of BoTorch's acquisition functions: one batch more, a function of the evaluations so far
+    and of the seed."""
 
-    def run(problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int) -> tuple[Any, Any]:
+    def run(
+        problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int
+    ) -> tuple[Any, Any]:
         import torch
 
         torch.set_num_threads(1)
@@ -79,7 +95,9 @@ def botorch(kind: str) -> Callable[..., tuple[Any, Any]]:
         if len(x) < n_first:
             new = spread(problem, n_first, seed)
         else:
-            new = low + (high - low) * _next(problem, (x - low) / (high - low), y, min(BATCH, n - len(x)), kind)
+            new = low + (high - low) * _next(
+                problem, (x - low) / (high - low), y, min(BATCH, n - len(x)), kind
+            )
             torch.cuda.empty_cache()  # other runs may need it; nothing without an accelerator
         return np.vstack([x, new]), np.vstack([y, evaluate(new)])
 
@@ -102,24 +120,40 @@ def _next(problem: Expensive, u: np.ndarray, y: np.ndarray, q: int, kind: str) -
     U, Y = torch.tensor(u, device=device), torch.tensor(-y, device=device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        models = [SingleTaskGP(U, Y[:, m : m + 1], outcome_transform=Standardize(m=1)) for m in range(Y.shape[1])]
+        models = [
+            SingleTaskGP(U, Y[:, m : m + 1], outcome_transform=Standardize(m=1))
+            for m in range(Y.shape[1])
+        ]
         model = ModelListGP(*models)
         fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
         sampler = SobolQMCNormalSampler(sample_shape=torch.Size([N_SAMPLES]))
         cube = torch.stack([torch.zeros(u.shape[1]), torch.ones(u.shape[1])]).to(U)
         at_once = {"batch_limit": N_RESTARTS, "init_batch_limit": N_RAW}
-        settings = {"num_restarts": N_RESTARTS, "raw_samples": N_RAW, "options": {**at_once, "maxiter": 200}}
+        settings = {
+            "num_restarts": N_RESTARTS,
+            "raw_samples": N_RAW,
+            "options": {**at_once, "maxiter": 200},
+        }
         if kind == "qLogNEHVI":
             worst = (-problem.worst).tolist()
-            acquisition = qLogNoisyExpectedHypervolumeImprovement(model, worst, U, sampler=sampler, prune_baseline=True)
+            acquisition = qLogNoisyExpectedHypervolumeImprovement(
+                model, worst, U, sampler=sampler, prune_baseline=True
+            )
             found, _ = optimize_acqf(acquisition, cube, q=q, sequential=True, **settings)
             return found.detach().cpu().numpy()
         picked: list[Any] = []
         for _ in range(q):  # each point of a batch has random weights of its own
             pending = torch.cat(picked) if picked else None
-            acquisition = qLogNParEGO(model, U, sampler=sampler, prune_baseline=True, X_pending=pending)
+            acquisition = qLogNParEGO(
+                model, U, sampler=sampler, prune_baseline=True, X_pending=pending
+            )
             picked.append(optimize_acqf(acquisition, cube, q=1, **settings)[0].detach())
         return torch.cat(picked).cpu().numpy()
 
 
-PEERS = {"sobol": sobol, "NSGA-II": nsga2, "qLogNEHVI": botorch("qLogNEHVI"), "qNParEGO": botorch("qNParEGO")}
+PEERS = {
+    "sobol": sobol,
+    "NSGA-II": nsga2,
+    "qLogNEHVI": botorch("qLogNEHVI"),
+    "qNParEGO": botorch("qNParEGO"),
+}

@@ -1,8 +1,10 @@
-"""Problems whose evaluations are counted: formulas for NumPy and JAX alike, on boxes, all objectives minimized.
+"""Problems whose evaluations are counted: formulas for NumPy and JAX alike, on boxes, all
+objectives minimized.
 
-Sources: ZDT1 (Zitzler, Deb and Thiele, 2000), DTLZ2 (Deb, Thiele, Laumanns and Zitzler, 2005), Fonseca and Fleming (1995),
-Branin-Currin (Belakaria, Deshwal and Doppa, 2019), RE21, RE33, RE37 (Tanabe and Ishibuchi, 2020), vehicle safety (Liao et al.,
-2008, as in Tanabe and Ishibuchi). RE33 has the sum of its violations as third objective, as it is there.
+Sources: ZDT1 (Zitzler, Deb and Thiele, 2000), DTLZ2 (Deb, Thiele, Laumanns and Zitzler, 2005),
+Fonseca and Fleming (1995), Branin-Currin (Belakaria, Deshwal and Doppa, 2019), RE21, RE33, RE37
+(Tanabe and Ishibuchi, 2020), vehicle safety (Liao et al., 2008, as in Tanabe and Ishibuchi). RE33
+has the sum of its violations as third objective, as it is there.
 """
 
 import json
@@ -30,12 +32,19 @@ def dtlz2(x: Any, xp: Any) -> list[Any]:
 
 def fonseca(x: Any, xp: Any) -> list[Any]:
     c = len(x) ** -0.5
-    return [1 - xp.exp(-sum((one - c) ** 2 for one in x)), 1 - xp.exp(-sum((one + c) ** 2 for one in x))]
+    return [
+        1 - xp.exp(-sum((one - c) ** 2 for one in x)),
+        1 - xp.exp(-sum((one + c) ** 2 for one in x)),
+    ]
 
 
 def branin_currin(x: Any, xp: Any) -> list[Any]:
     a, b = 15 * x[0] - 5, 15 * x[1]
-    branin = (b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * xp.cos(a) + 10
+    branin = (
+        (b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6) ** 2
+        + 10 * (1 - 1 / (8 * np.pi)) * xp.cos(a)
+        + 10
+    )
     u = x[0]
     top, bottom = 2300 * u**3 + 1900 * u**2 + 2092 * u + 60, 100 * u**3 + 500 * u**2 + 4 * u + 20
     return [branin, (1 - xp.exp(-0.5 / xp.maximum(x[1], 1e-9))) * top / bottom]
@@ -50,8 +59,17 @@ def re21(x: Any, xp: Any) -> list[Any]:
 def re33(x: Any, xp: Any) -> list[Any]:
     a, b, p, n = x
     d, c = b**2 - a**2, b**3 - a**3
-    room = (b - a - 20, 0.4 - p / (3.14 * d), 1 - 2.22e-3 * p * c / d**2, 2.66e-2 * p * n * c / d - 900)
-    return [4.9e-5 * d * (n - 1), 9.82e6 * d / (p * n * c), sum(xp.maximum(-one, 0.0) for one in room)]
+    room = (
+        b - a - 20,
+        0.4 - p / (3.14 * d),
+        1 - 2.22e-3 * p * c / d**2,
+        2.66e-2 * p * n * c / d - 900,
+    )
+    return [
+        4.9e-5 * d * (n - 1),
+        9.82e6 * d / (p * n * c),
+        sum(xp.maximum(-one, 0.0) for one in room),
+    ]
 
 
 def re37(x: Any, xp: Any) -> list[Any]:
@@ -88,7 +106,8 @@ def vehicle_safety(x: Any, xp: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Expensive:
-    """A problem, with points of its true front and its hypervolume from a file (`references.py` makes it)."""
+    """A problem, with points of its true front and its hypervolume from a file (`references.py`
+    makes it)."""
 
     name: str
     formula: Callable[[Any, Any], list[Any]]
@@ -110,7 +129,8 @@ class Expensive:
 
     @cached_property
     def reference(self) -> dict[str, Any]:
-        """Ideal, nadir, hypervolume of the true front beyond the nadir by a tenth of the ranges, and `front`, points of it."""
+        """Ideal, nadir, hypervolume of the true front beyond the nadir by a tenth of the ranges,
+        and `front`, points of it."""
         data = json.loads((FRONTS / f"{self.name}.json").read_text())
         return {key: np.array(value) for key, value in data.items()}
 
@@ -124,7 +144,8 @@ class Expensive:
         return self.reference["nadir"] + 0.1 * self.span
 
     def noisy(self, noise: float, seed: int) -> Callable[[np.ndarray], np.ndarray]:
-        """The objectives with normal noise, its deviation a share of the ranges over the true front."""
+        """The objectives with normal noise, its deviation a share of the ranges over the true
+        front."""
         rng = np.random.default_rng([seed, 999])
 
         def evaluate(x: np.ndarray) -> np.ndarray:

@@ -3,8 +3,9 @@
     python -m benchmarks.expensive.references [problem ...]
     python -m benchmarks.expensive.references population re33   # adds a long run of pymoo's NSGA-II to a file that is there
 
-ZDT1 and DTLZ2 have closed forms. The others go through `bezierflow.minimize`, with gradients and as many evaluations as it takes.
-Its answer for RE33 is in doubt (it says so), which is why a population is added there: its front is what is best known, no more.
+ZDT1 and DTLZ2 have closed forms. The others go through `bezierflow.minimize`, with gradients and as
+many evaluations as it takes. Its answer for RE33 is in doubt (it says so), which is why a
+population is added there: its front is what is best known, no more.
 """
 
 import json
@@ -23,7 +24,8 @@ N_POINTS = {2: 1000, 3: 1500}
 """Points of the true front that are kept."""
 
 N_DENSE = (5_000, 20_000)
-"""Points of fronts of three objectives, from which the hypervolume of the whole front is extrapolated."""
+"""Points of fronts of three objectives, from which the hypervolume of the whole front is
+extrapolated."""
 
 
 def set_of_zdt1(n: int) -> np.ndarray:
@@ -35,7 +37,9 @@ def set_of_dtlz2(n: int) -> np.ndarray:
 
     angles = qmc.Sobol(2, rng=np.random.default_rng(0)).random(n)
     # Evenly on the sphere: the height sin(a) is uniform.
-    return np.column_stack([np.arcsin(angles[:, 0]) * 2 / np.pi, angles[:, 1], np.full((n, 4), 0.5)])
+    return np.column_stack(
+        [np.arcsin(angles[:, 0]) * 2 / np.pi, angles[:, 1], np.full((n, 4), 0.5)]
+    )
 
 
 CLOSED_FORMS: dict[str, Callable[[int], np.ndarray]] = {"zdt1": set_of_zdt1, "dtlz2": set_of_dtlz2}
@@ -47,7 +51,9 @@ def make(problem: Expensive) -> None:
         designs = CLOSED_FORMS[problem.name]
         write(problem, lambda n: problem.values(designs(n)))
         return
-    solution = bf.minimize(lambda x: jnp.stack(problem.formula(x, jnp)), None, bounds=problem.bounds)
+    solution = bf.minimize(
+        lambda x: jnp.stack(problem.formula(x, jnp)), None, bounds=problem.bounds
+    )
     print(problem.name, solution.result, flush=True)
 
     if problem.n_objectives == 2:
@@ -55,26 +61,47 @@ def make(problem: Expensive) -> None:
         return
     front = np.asarray(solution.spread(N_POINTS[3]).F)
     ideal, nadir = front.min(axis=0), front.max(axis=0)
-    whole, box = bf.metrics.hypervolume(solution, nadir + 0.1 * (nadir - ideal)), float(np.prod(nadir - ideal))
-    save(problem, {"volume": float(whole) / box, "volume_error": whole.error / box}, front, ideal, nadir)
+    whole, box = (
+        bf.metrics.hypervolume(solution, nadir + 0.1 * (nadir - ideal)),
+        float(np.prod(nadir - ideal)),
+    )
+    save(
+        problem,
+        {"volume": float(whole) / box, "volume_error": whole.error / box},
+        front,
+        ideal,
+        nadir,
+    )
 
 
 def write(problem: Expensive, points: Callable[[int], np.ndarray]) -> None:
     """The file, from a function that gives so many points of the front."""
     import moocore
 
-    few, many = ((f := points(n))[np.asarray(moocore.is_nondominated(f, keep_weakly=False))] for n in N_DENSE)
+    few, many = (
+        (f := points(n))[np.asarray(moocore.is_nondominated(f, keep_weakly=False))] for n in N_DENSE
+    )
     ideal, nadir = many.min(axis=0), many.max(axis=0)
     z = (many - ideal) / (nadir - ideal)
     if problem.n_objectives == 2:
         order = np.argsort(z[:, 0])
         volume, error = float(np.trapezoid(1.1 - z[order, 1], z[order, 0]) + 0.11), 1e-5
     else:
-        volumes = [float(moocore.hypervolume((f - ideal) / (nadir - ideal), ref=np.full(3, 1.1))) for f in (few, many)]
-        volume = 2 * volumes[1] - volumes[0]  # what n points miss is proportional to n^(−1/2), and the second n is fourfold
+        volumes = [
+            float(moocore.hypervolume((f - ideal) / (nadir - ideal), ref=np.full(3, 1.1)))
+            for f in (few, many)
+        ]
+        # what n points miss is proportional to n^(−1/2), and the second n is fourfold
+        volume = 2 * volumes[1] - volumes[0]
         error = (volumes[1] - volumes[0]) / 5
     keep = spread(z, N_POINTS[problem.n_objectives])
-    save(problem, {"volume": volume, "volume_error": error}, z[keep] * (nadir - ideal) + ideal, ideal, nadir)
+    save(
+        problem,
+        {"volume": volume, "volume_error": error},
+        z[keep] * (nadir - ideal) + ideal,
+        ideal,
+        nadir,
+    )
 
 
 def spread(z: np.ndarray, n: int) -> np.ndarray:
@@ -87,15 +114,27 @@ def spread(z: np.ndarray, n: int) -> np.ndarray:
     return np.array(chosen)
 
 
-def save(problem: Expensive, data: dict[str, Any], front: np.ndarray, ideal: np.ndarray, nadir: np.ndarray) -> None:
+def save(
+    problem: Expensive,
+    data: dict[str, Any],
+    front: np.ndarray,
+    ideal: np.ndarray,
+    nadir: np.ndarray,
+) -> None:
     FRONTS.mkdir(exist_ok=True)
-    whole = {"ideal": ideal.tolist(), "nadir": nadir.tolist(), **data, "front": np.round(front, 9).tolist()}
+    whole = {
+        "ideal": ideal.tolist(),
+        "nadir": nadir.tolist(),
+        **data,
+        "front": np.round(front, 9).tolist(),
+    }
     (FRONTS / f"{problem.name}.json").write_text(json.dumps(whole) + "\n")
     print(problem.name, data, flush=True)
 
 
 def add_population(problem: Expensive) -> None:
-    """The nondominated points of the file and of 60,000 evaluations of NSGA-II; their volume, not extrapolated."""
+    """The nondominated points of the file and of 60,000 evaluations of NSGA-II; their volume, not
+    extrapolated."""
     import moocore
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.problem import Problem
@@ -113,9 +152,17 @@ def add_population(problem: Expensive) -> None:
     own = problem.reference["front"]
     both = np.vstack([own, found])
     both = both[np.asarray(moocore.is_nondominated(both, keep_weakly=False))]
-    print(f"{len(own)} points of the file and {len(found)} of NSGA-II, {len(both)} of them nondominated", flush=True)
+    print(
+        f"{len(own)} points of the file and {len(found)} of NSGA-II, {len(both)} of them"
+        " nondominated",
+        flush=True,
+    )
     ideal, nadir = both.min(axis=0), both.max(axis=0)
-    volume = float(moocore.hypervolume((both - ideal) / (nadir - ideal), ref=np.full(problem.n_objectives, 1.1)))
+    volume = float(
+        moocore.hypervolume(
+            (both - ideal) / (nadir - ideal), ref=np.full(problem.n_objectives, 1.1)
+        )
+    )
     save(problem, {"volume": volume, "volume_error": None}, both, ideal, nadir)
 
 

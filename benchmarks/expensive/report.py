@@ -1,4 +1,5 @@
-"""The tables of results: medians over seeds, with how many there were where that is not `N_SEEDS`."""
+"""The tables of results: medians over seeds, with how many there were where that is not
+`N_SEEDS`."""
 
 import csv
 from collections import defaultdict
@@ -15,7 +16,8 @@ Group = dict[str, list[Row]]
 
 
 class Measure(NamedTuple):
-    """A column of the results: what it is, by what it is multiplied, and how many digits are shown."""
+    """A column of the results: what it is, by what it is multiplied, and how many digits are
+    shown."""
 
     words: str
     scale: float
@@ -30,11 +32,13 @@ MEASURES = {
 
 
 def report(path: Path) -> str:
-    """Each measure as a table in Markdown for each noise, one line for each problem and budget of ours; then run by run."""
+    """Each measure as a table in Markdown for each noise, one line for each problem and budget of
+    ours; then run by run."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     tables = [
-        f"{measure.words}, {float(noise):.0%} noise\n\n{_table([row for row in rows if row['noise'] == noise], name)}"
+        f"{measure.words}, {float(noise):.0%}"
+        f" noise\n\n{_table([row for row in rows if row['noise'] == noise], name)}"
         for name, measure in MEASURES.items()
         for noise in sorted({row["noise"] for row in rows})
     ]
@@ -42,10 +46,13 @@ def report(path: Path) -> str:
 
 
 def _run_by_run(rows: list[Row]) -> str:
-    """In how many runs of the same problem, noise, seed and number of evaluations the gap of ours is smaller than each peer's."""
+    """In how many runs of the same problem, noise, seed and number of evaluations the gap of ours
+    is smaller than each peer's."""
     gaps: dict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for row in rows:
-        gaps[row["method"]][row["problem"], row["noise"], row["seed"], row["budget"]] = float(row["gap"])
+        gaps[row["method"]][row["problem"], row["noise"], row["seed"], row["budget"]] = float(
+            row["gap"]
+        )
     lines = []
     for ours in METHODS[:2]:
         for peer in METHODS[2:]:
@@ -64,8 +71,13 @@ def _table(rows: list[Row], measure: str) -> str:
     lines = ["| " + " | ".join(names) + " |", "|---" * len(names) + "|"]
     for (problem, budget), group in sorted(groups.items()):
         if "ours, surface" in group:
-            cells = [_cell([row[measure] for row in group[method]], MEASURES[measure]) for method in METHODS]
-            cells += [f"{100 * float(group[method][0]['floor']):.2f}" for method in METHODS[: len(floors)]]
+            cells = [
+                _cell([row[measure] for row in group[method]], MEASURES[measure])
+                for method in METHODS
+            ]
+            cells += [
+                f"{100 * float(group[method][0]['floor']):.2f}" for method in METHODS[: len(floors)]
+            ]
             lines.append("| " + " | ".join([problem, str(budget), *cells]) + " |")
     return "\n".join(lines)
 

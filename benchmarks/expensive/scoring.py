@@ -1,4 +1,5 @@
-"""Scores of points: hypervolume gap with its sampling floor, and IGD+, in units of the ranges of the true front."""
+"""Scores of points: hypervolume gap with its sampling floor, and IGD+, in units of the ranges of
+the true front."""
 
 import numpy as np
 
@@ -19,7 +20,8 @@ def gap(problem: Expensive, f: np.ndarray) -> float:
 
 
 def floor(problem: Expensive, n: int) -> float:
-    """What n points spread evenly over the true front miss: no n points can be expected to miss much less."""
+    """What n points spread evenly over the true front miss: no n points can be expected to miss
+    much less."""
     front = problem.reference["front"]
     z = (front - problem.reference["ideal"]) / problem.span
     chosen = list(dict.fromkeys(int(i) for i in z.argmin(axis=0)))
@@ -35,4 +37,6 @@ def igd_plus(problem: Expensive, f: np.ndarray) -> float:
     import moocore
 
     ideal, span = problem.reference["ideal"], problem.span
-    return float(moocore.igd_plus((f - ideal) / span, ref=(problem.reference["front"] - ideal) / span))
+    return float(
+        moocore.igd_plus((f - ideal) / span, ref=(problem.reference["front"] - ideal) / span)
+    )

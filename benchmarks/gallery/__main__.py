@@ -14,9 +14,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 QUICK_COMPILATION = (
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false"
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    " --xla_cpu_use_fusion_emitters=false"
 )
-if version("jaxlib").startswith("0.10."):  # as in tests/conftest.py: every program is compiled once and run a few times
+# as in tests/conftest.py: every program is compiled once and run a few times
+if version("jaxlib").startswith("0.10."):
     os.environ.setdefault("XLA_FLAGS", QUICK_COMPILATION)
 
 import jax  # noqa: E402
@@ -36,7 +38,9 @@ RESULTS = Path(__file__).parent.parent / "results" / "gallery.csv"
 def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery")
-    parser.add_argument("--again", nargs="+", help="only problems with one of these in their name or kind, anew")
+    parser.add_argument(
+        "--again", nargs="+", help="only problems with one of these in their name or kind, anew"
+    )
     parser.add_argument("--only", nargs="+", help="only those of them without a row")
     parser.add_argument("--random", type=int, default=10, help="seeds of each random family")
     parser.add_argument("--results", type=Path, default=RESULTS)
@@ -57,14 +61,21 @@ def main() -> None:
         write(arguments.results, rows)
         print(line(outcome), flush=True)
         solved += 1
-        if solved % FREED_AFTER == 0:  # programs of a problem's objectives are of no use to the next one, and fill the memory
+        # programs of a problem's objectives are of no use to the next one, and fill the memory
+        if solved % FREED_AFTER == 0:
             jax.clear_caches()
 
 
 def line(outcome: Outcome) -> str:
     """An outcome for the terminal."""
-    figures = f"true {outcome.beyond:.1e} {outcome.missed:.1e}, said {outcome.estimate:.1e}, beats {outcome.beats:.1e}"
-    return f"{outcome.outcome:23}{outcome.kind}: {outcome.problem}: {outcome.reason}, {figures}, {outcome.seconds:.0f} s"
+    figures = (
+        f"true {outcome.beyond:.1e} {outcome.missed:.1e}, said {outcome.estimate:.1e}, beats"
+        f" {outcome.beats:.1e}"
+    )
+    return (
+        f"{outcome.outcome:23}{outcome.kind}: {outcome.problem}: {outcome.reason}, {figures},"
+        f" {outcome.seconds:.0f} s"
+    )
 
 
 def interleaved(some: list[Case], others: list[Case]) -> list[Case]:
@@ -80,7 +91,9 @@ def read(path: Path) -> dict[str, Outcome]:
     with path.open(newline="", encoding="utf-8") as file:
         numbers = {field.name for field in fields(Outcome) if field.type is float}
         return {
-            row["problem"]: Outcome(**{name: float(text) if name in numbers else text for name, text in row.items()})
+            row["problem"]: Outcome(
+                **{name: float(text) if name in numbers else text for name, text in row.items()}
+            )
             for row in csv.DictReader(file)
         }
 
@@ -92,7 +105,12 @@ def write(path: Path, rows: dict[str, Outcome]) -> None:
         writer = csv.DictWriter(file, [field.name for field in fields(Outcome)])
         writer.writeheader()
         for row in rows.values():
-            writer.writerow({name: f"{value:.4g}" if isinstance(value, float) else value for name, value in asdict(row).items()})
+            writer.writerow(
+                {
+                    name: f"{value:.4g}" if isinstance(value, float) else value
+                    for name, value in asdict(row).items()
+                }
+            )
     part.replace(path)
 
 

@@ -1,4 +1,5 @@
-"""One problem of the gallery: objectives that NumPy and JAX both evaluate, and where its truth comes from."""
+"""One problem of the gallery: objectives that NumPy and JAX both evaluate, and where its truth
+comes from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ class Case:
         x0: the start; zeros by default.
         bounded: whether `minimize` is given the box.
         noise: relative noise of values; `minimize` then gets a NumPy function.
-        designs: n -> that many designs of the exact set, where there is a closed form; else the truth is a dense sample.
+        designs: n -> that many designs of the exact set, where there is a closed form; else the
+            truth is a dense sample.
         options: further arguments of `minimize`.
     """
 
@@ -41,7 +43,9 @@ class Case:
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds of where the truth is looked for."""
-        low, high, _ = np.broadcast_arrays(*(np.asarray(side, float) for side in (self.low, self.high, self.x0 or self.low)))
+        low, high, _ = np.broadcast_arrays(
+            *(np.asarray(side, float) for side in (self.low, self.high, self.x0 or self.low))
+        )
         return low, high
 
     @property
@@ -50,13 +54,15 @@ class Case:
         return len(self.box[0])
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """Exact objectives of rows x (..., L), by NumPy alone; infinite where they are no numbers."""
+        """Exact objectives of rows x (..., L), by NumPy alone; infinite where they are no
+        numbers."""
         with np.errstate(all="ignore"):
             f = np.stack(np.broadcast_arrays(*self.f(x, np)), axis=-1)
         return np.where(np.isfinite(f).all(axis=-1, keepdims=True), f, np.inf)
 
     def objectives(self) -> Callable[[Any], Any]:
-        """What `minimize` is given: a JAX function, or one of NumPy with noise that depends on x alone."""
+        """What `minimize` is given: a JAX function, or one of NumPy with noise that depends on x
+        alone."""
         if self.noise:
             return lambda x: self.noisy(np.asarray(x))
         import jax.numpy as jnp

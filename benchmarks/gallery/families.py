@@ -14,12 +14,18 @@ FIRST_SEED = 9000
 def mixture(seed: int, n_objectives: int = 2) -> Case:
     """Sums of five Gaussian wells in a weak bowl."""
     rng = np.random.default_rng(seed)
-    depth, center = rng.uniform(0.3, 1.5, (n_objectives, 5)), rng.uniform(-2, 2, (n_objectives, 5, 2))
+    depth, center = (
+        rng.uniform(0.3, 1.5, (n_objectives, 5)),
+        rng.uniform(-2, 2, (n_objectives, 5, 2)),
+    )
     width = rng.uniform(0.5, 1.2, (n_objectives, 5))
 
     def rows(x: Any, xp: Any) -> list[Any]:
         wells = [
-            [depth[m, k] * xp.exp(-((x - center[m, k]) ** 2).sum(-1) / (2 * width[m, k] ** 2)) for k in range(5)]
+            [
+                depth[m, k] * xp.exp(-((x - center[m, k]) ** 2).sum(-1) / (2 * width[m, k] ** 2))
+                for k in range(5)
+            ]
             for m in range(n_objectives)
         ]
         return [0.02 * (x**2).sum(-1) - sum(wells[m]) for m in range(n_objectives)]
@@ -47,7 +53,8 @@ def quartic(seed: int, n_objectives: int = 2) -> Case:
 
 
 def warped(seed: int, n_objectives: int = 2) -> Case:
-    """Quadratics of y = x + a sin(Bx), whose set is that of the quadratics bent, and possibly doubled."""
+    """Quadratics of y = x + a sin(Bx), whose set is that of the quadratics bent, and possibly
+    doubled."""
     rng = np.random.default_rng(seed)
     A = np.array([rotated(10 ** rng.uniform(0, 2), 2, seed + 7 * m) for m in range(n_objectives)])
     center, B = rng.normal(size=(n_objectives, 2)), rng.normal(size=(2, 2))
@@ -55,7 +62,9 @@ def warped(seed: int, n_objectives: int = 2) -> Case:
 
     def rows(x: Any, xp: Any) -> list[Any]:
         y = x + strength * xp.sin(x @ B)
-        return [(((y - center[m]) @ A[m]) * (y - center[m])).sum(-1) / 2 for m in range(n_objectives)]
+        return [
+            (((y - center[m]) @ A[m]) * (y - center[m])).sum(-1) / 2 for m in range(n_objectives)
+        ]
 
     return Case(f"warped {seed}", "random warped", rows, [-5, -5], 5)
 

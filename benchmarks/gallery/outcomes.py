@@ -18,10 +18,12 @@ FACTOR = 3.0
 """The stated factor: the true error stays below this many times the estimate."""
 
 FLOOR = 1e-4
-"""A smaller error in units of ranges is none, whatever the estimate: the truths are not exact either."""
+"""A smaller error in units of ranges is none, whatever the estimate: the truths are not exact
+either."""
 
 SMALLEST = 1e-8
-"""Smaller errors are not compared with their estimates: neither the truths nor the searches from them are that exact."""
+"""Smaller errors are not compared with their estimates: neither the truths nor the searches from
+them are that exact."""
 
 N_ANSWERS = 300
 """Answers that are compared with the truth."""
@@ -33,8 +35,9 @@ class Outcome:
 
     Attributes:
         kind, problem: which.
-        outcome: "right", "less exact" (than tol, which the run says, with an estimate that holds), "flagged", "flagged although
-            right", "silently wrong", or "error" where something other than a ValueError was raised.
+        outcome: "right", "less exact" (than tol, which the run says, with an estimate that holds),
+            "flagged", "flagged although right", "silently wrong", or "error" where something other
+            than a ValueError was raised.
         reason: how the run ended.
         beyond: by how much the truth is better than an answer, at most, in units of ranges.
         missed: by how much a point of the truth is better than the best answer for it, at most.
@@ -67,15 +70,32 @@ def solve(case: Case) -> Outcome:
     """Runs a problem and compares."""
     began = time.process_time()
     bounds = tuple(np.array(side) for side in case.box) if case.bounded else None
-    x0 = None if case.bounded and case.x0 is None else np.array(np.zeros(case.n_variables) if case.x0 is None else case.x0, float)
+    x0 = (
+        None
+        if case.bounded and case.x0 is None
+        else np.array(np.zeros(case.n_variables) if case.x0 is None else case.x0, float)
+    )
     try:
         solution = bf.minimize(case.objectives(), x0, bounds=bounds, **case.options)
-    except Exception as error:  # an error that says what to do is an answer, too, and any other one is to be seen
+    # an error that says what to do is an answer, too, and any other one is to be seen
+    except Exception as error:
         clear = isinstance(error, ValueError)
         text = f"{type(error).__name__}: {error}"
         outcome = "flagged" if clear else "error"
         nan = float("nan")
-        return Outcome(case.kind, case.name, outcome, "raised", nan, nan, nan, nan, nan, time.process_time() - began, text)
+        return Outcome(
+            case.kind,
+            case.name,
+            outcome,
+            "raised",
+            nan,
+            nan,
+            nan,
+            nan,
+            nan,
+            time.process_time() - began,
+            text,
+        )
     seconds = time.process_time() - began
     truth = truth_of(case)
     beyond, beats = compare_answers(case, truth, answers(solution))
@@ -85,11 +105,24 @@ def solve(case: Case) -> Outcome:
     coverage = float("nan") if error.coverage is None else float(error.coverage)
     outcome = judge(reason, max(beyond, missed), estimate, error.max, case)
     message = solution.result.message
-    return Outcome(case.kind, case.name, outcome, reason.value, beyond, missed, estimate, coverage, beats, seconds, message)
+    return Outcome(
+        case.kind,
+        case.name,
+        outcome,
+        reason.value,
+        beyond,
+        missed,
+        estimate,
+        coverage,
+        beats,
+        seconds,
+        message,
+    )
 
 
 def judge(reason: Any, true: float, estimate: float, largest: float, case: Case) -> str:
-    """The outcome. A run that was stopped claims nothing but its estimate, which must not be 0 where the error is not."""
+    """The outcome. A run that was stopped claims nothing but its estimate, which must not be 0
+    where the error is not."""
     claims = reason in (bf.Reason.CONVERGED, bf.Reason.NOT_AT_TOLERANCE)
     stated = max(FACTOR * np.nan_to_num(estimate), FLOOR, 3 * case.noise ** (2 / 3))
     if claims and not true <= stated:
@@ -102,7 +135,8 @@ def judge(reason: Any, true: float, estimate: float, largest: float, case: Case)
 
 
 def answers(solution: bf.Solution) -> np.ndarray:
-    """Designs all over the answer, as flat vectors; of an atlas what it answers above points all over its patches."""
+    """Designs all over the answer, as flat vectors; of an atlas what it answers above points all
+    over its patches."""
     rng, M = np.random.default_rng(0), solution.n_objectives
     atlas = solution.pareto_set
     if isinstance(atlas, bf.BezierAtlas):
@@ -125,8 +159,9 @@ def dense_t(n_objectives: int, n: int, rng: np.random.Generator) -> np.ndarray:
 def compare_answers(case: Case, truth: Truth, x: np.ndarray) -> tuple[float, float]:
     """By how much answers are dominated at most, and by how much they beat the truth.
 
-    Answers that are dominated in some objectives and equal in others are seen by their distance to the truth alone: to points of
-    it, or to where a search from these ends that only goes on where it gains in all objectives.
+    Answers that are dominated in some objectives and equal in others are seen by their distance to
+    the truth alone: to points of it, or to where a search from these ends that only goes on where
+    it gains in all objectives.
     """
     f = case.values(x)
     if not np.isfinite(f).all():
@@ -136,7 +171,13 @@ def compare_answers(case: Case, truth: Truth, x: np.ndarray) -> tuple[float, flo
     start = truth.x[near.argmin(axis=1)]
     best, away = near.min(axis=1), np.abs(known[None] - y[:, None]).max(axis=2).min(axis=1)
     if case.n_variables <= 3:
-        found = search(case, start, lambda g: (truth.scaled(g) - y[:, None]).max(axis=-1), np.random.default_rng(1), start=1e-3)
+        found = search(
+            case,
+            start,
+            lambda g: (truth.scaled(g) - y[:, None]).max(axis=-1),
+            np.random.default_rng(1),
+            start=1e-3,
+        )
         best = np.minimum(best, (truth.scaled(case.values(found)) - y).max(axis=1))
         away = np.minimum(away, np.abs(truth.scaled(case.values(found)) - y).max(axis=1))
     depth = np.where(away > truth.spacing, np.maximum(-best, away), -best)
@@ -152,7 +193,9 @@ def compare_truth(case: Case, truth: Truth, solution: bf.Solution) -> float:
         there = case.values(atlas.flat(atlas.chart(f)))
         known = case.values(answers(solution))
         over = (truth.scaled(there) - z).max(axis=1)
-        return float(np.minimum(over, (truth.scaled(known)[None] - z[:, None]).max(axis=2).min(axis=1)).max())
+        return float(
+            np.minimum(over, (truth.scaled(known)[None] - z[:, None]).max(axis=2).min(axis=1)).max()
+        )
     M, rng = solution.n_objectives, np.random.default_rng(2)
     surface, units = solution.flat_surface, solution.raveling.units
     points, degree = np.asarray(surface.control_points, float), surface.degree
@@ -167,18 +210,35 @@ def compare_truth(case: Case, truth: Truth, solution: bf.Solution) -> float:
     at = values(t)
     start = np.array([int((at - row).max(axis=1).argmin()) for row in z])
     box = np.zeros(M), np.ones(M)
-    found = random_search(values, lambda g: (g - z[:, None]).max(axis=-1), t[start], box, 1e-3 if M == 2 else 1e-2, rng)
+    found = random_search(
+        values,
+        lambda g: (g - z[:, None]).max(axis=-1),
+        t[start],
+        box,
+        1e-3 if M == 2 else 1e-2,
+        rng,
+    )
     missed = (values(found) - z).max(axis=1)
     for row in np.flatnonzero(missed > SMALLEST):
-        missed[row] = min(missed[row], polished(lambda t, row=row: values(t) - z[row], found[row], missed[row]))
+        missed[row] = min(
+            missed[row], polished(lambda t, row=row: values(t) - z[row], found[row], missed[row])
+        )
     return float(missed.max(initial=0.0))
 
 
 def polished(excess: Callable[[np.ndarray], np.ndarray], t: np.ndarray, level: float) -> float:
-    """The least largest excess near t, by SciPy's SLSQP; a random search is slow where several are equally large."""
+    """The least largest excess near t, by SciPy's SLSQP; a random search is slow where several are
+    equally large."""
     rows = {"type": "ineq", "fun": lambda u: u[-1] - excess(u[:-1])}
     sums = {"type": "eq", "fun": lambda u: u[:-1].sum() - 1}
     t = t / t.sum()
     bounds = [(0, 1)] * len(t) + [(None, None)]
-    end = minimize(lambda u: u[-1], [*t, level], bounds=bounds, constraints=[rows, sums], method="SLSQP", options={"ftol": 1e-14})
+    end = minimize(
+        lambda u: u[-1],
+        [*t, level],
+        bounds=bounds,
+        constraints=[rows, sums],
+        method="SLSQP",
+        options={"ftol": 1e-14},
+    )
     return float(excess(end.x[:-1]).max())

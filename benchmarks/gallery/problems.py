@@ -34,7 +34,10 @@ def basins() -> Iterator[Case]:
         yield Case(
             f"double-well tilt {tilt}",
             "basins",
-            lambda x, xp, a=tilt: [(x[..., 0] ** 2 - 1) ** 2 + a * x[..., 0] + x[..., 1] ** 2, far(x, (0.5, 1.0))],
+            lambda x, xp, a=tilt: [
+                (x[..., 0] ** 2 - 1) ** 2 + a * x[..., 0] + x[..., 1] ** 2,
+                far(x, (0.5, 1.0)),
+            ],
             -3,
             3,
             (0.8, 0.1),
@@ -105,7 +108,10 @@ def wells() -> Iterator[Case]:
         yield Case(
             f"hole {depth} {width} {where}",
             "wells off the segment",
-            lambda x, xp, d=depth, w=width, c=where: [far(x, (0, 0)) - d * xp.exp(-far(x, c) / w**2), far(x, (1, 0))],
+            lambda x, xp, d=depth, w=width, c=where: [
+                far(x, (0, 0)) - d * xp.exp(-far(x, c) / w**2),
+                far(x, (1, 0)),
+            ],
             -6,
             6,
             (0.5, 0.0),
@@ -125,7 +131,11 @@ def wells() -> Iterator[Case]:
     yield Case(
         "hole of three",
         "wells off the segment",
-        lambda x, xp: [far(x, (0, 0)) - 5 * xp.exp(-4 * far(x, (-1.5, -1.5))), far(x, (1, 0)), far(x, (0, 1))],
+        lambda x, xp: [
+            far(x, (0, 0)) - 5 * xp.exp(-4 * far(x, (-1.5, -1.5))),
+            far(x, (1, 0)),
+            far(x, (0, 1)),
+        ],
         -4,
         4,
         (0.3, 0.3),
@@ -157,13 +167,16 @@ def periodic() -> Iterator[Case]:
             -2,
             3,
             (0.5, 0.5),
-            designs=lambda n, k=k: np.stack([np.linspace(0, 1, n), 0.3 * np.sin(k * np.linspace(0, 1, n))], axis=1),
+            designs=lambda n, k=k: np.stack(
+                [np.linspace(0, 1, n), 0.3 * np.sin(k * np.linspace(0, 1, n))], axis=1
+            ),
         )
     yield Case(
         "ripples of three",
         "periodic",
         lambda x, xp: [
-            far(x, c) + 0.2 * (1 - xp.cos(3 * (x - np.array(c)))).sum(-1) for c in ((0.0, 0.0), (2.0, 0.0), (0.0, 2.0))
+            far(x, c) + 0.2 * (1 - xp.cos(3 * (x - np.array(c)))).sum(-1)
+            for c in ((0.0, 0.0), (2.0, 0.0), (0.0, 2.0))
         ],
         -3,
         4,
@@ -177,7 +190,10 @@ def plateaus() -> Iterator[Case]:
         yield Case(
             f"flat discs {radius}",
             "plateaus",
-            lambda x, xp, r=radius: [xp.maximum(far(x, (0, 0)) - r**2, 0.0) ** 2, xp.maximum(far(x, (2, 0)) - r**2, 0.0) ** 2],
+            lambda x, xp, r=radius: [
+                xp.maximum(far(x, (0, 0)) - r**2, 0.0) ** 2,
+                xp.maximum(far(x, (2, 0)) - r**2, 0.0) ** 2,
+            ],
             -3,
             4,
             (1.0, 0.5),
@@ -194,7 +210,10 @@ def plateaus() -> Iterator[Case]:
         yield Case(
             f"narrow pits {width}",
             "plateaus",
-            lambda x, xp, w=width: [1 - xp.exp(-far(x, (0, 0)) / w), 1 - xp.exp(-far(x, (1, 1)) / w)],
+            lambda x, xp, w=width: [
+                1 - xp.exp(-far(x, (0, 0)) / w),
+                1 - xp.exp(-far(x, (1, 1)) / w),
+            ],
             -4,
             5,
             (0.4, 0.7),
@@ -203,7 +222,10 @@ def plateaus() -> Iterator[Case]:
     yield Case(
         "saturated bowls",
         "plateaus",
-        lambda x, xp: [far(x, (0, 0)) / (1 + far(x, (0, 0))), far(x, (1, 0.5)) / (1 + far(x, (1, 0.5)))],
+        lambda x, xp: [
+            far(x, (0, 0)) / (1 + far(x, (0, 0))),
+            far(x, (1, 0.5)) / (1 + far(x, (1, 0.5))),
+        ],
         -4,
         5,
         (2.0, -1.0),
@@ -220,7 +242,10 @@ def plateaus() -> Iterator[Case]:
     yield Case(
         "a variable for one",
         "plateaus",
-        lambda x, xp: [x[..., 0] ** 2 + 0 * x[..., 1], (x[..., 0] - 1) ** 2 + (x[..., 1] - 0.5) ** 2],
+        lambda x, xp: [
+            x[..., 0] ** 2 + 0 * x[..., 1],
+            (x[..., 0] - 1) ** 2 + (x[..., 1] - 0.5) ** 2,
+        ],
         -3,
         3,
         (0.3, 0.4),
@@ -229,7 +254,10 @@ def plateaus() -> Iterator[Case]:
     yield Case(
         "flat steps",
         "plateaus",
-        lambda x, xp: [x[..., 0] - 0.95 * xp.sin(x[..., 0]) + x[..., 1] ** 2 + 0.02 * x[..., 0] ** 2, far(x, (6, 0.5)) / 10],
+        lambda x, xp: [
+            x[..., 0] - 0.95 * xp.sin(x[..., 0]) + x[..., 1] ** 2 + 0.02 * x[..., 0] ** 2,
+            far(x, (6, 0.5)) / 10,
+        ],
         -40,
         12,
         (1.0, 1.0),
@@ -255,7 +283,10 @@ def valleys() -> Iterator[Case]:
         yield Case(
             f"banana and bowl {k}",
             "valleys",
-            lambda x, xp, k=k: [(1 - x[..., 0]) ** 2 + k * (x[..., 1] - x[..., 0] ** 2) ** 2, far(x, (-0.5, 0.5))],
+            lambda x, xp, k=k: [
+                (1 - x[..., 0]) ** 2 + k * (x[..., 1] - x[..., 0] ** 2) ** 2,
+                far(x, (-0.5, 0.5)),
+            ],
             -2,
             2,
             (-1.0, 1.0),
@@ -264,7 +295,10 @@ def valleys() -> Iterator[Case]:
         yield Case(
             f"crossing valleys {k}",
             "valleys",
-            lambda x, xp, k=k: [x[..., 0] ** 2 + k * (x[..., 1] - 0.5) ** 2, k * (x[..., 0] - 1) ** 2 + x[..., 1] ** 2],
+            lambda x, xp, k=k: [
+                x[..., 0] ** 2 + k * (x[..., 1] - 0.5) ** 2,
+                k * (x[..., 0] - 1) ** 2 + x[..., 1] ** 2,
+            ],
             -2,
             2,
             (0.0, 0.0),
@@ -273,26 +307,36 @@ def valleys() -> Iterator[Case]:
         "helix",
         "valleys",
         lambda x, xp: [
-            (x[..., 2] - s) ** 2 + 30 * (x[..., 0] - xp.cos(2 * x[..., 2])) ** 2 + 30 * (x[..., 1] - xp.sin(2 * x[..., 2])) ** 2
+            (x[..., 2] - s) ** 2
+            + 30 * (x[..., 0] - xp.cos(2 * x[..., 2])) ** 2
+            + 30 * (x[..., 1] - xp.sin(2 * x[..., 2])) ** 2
             for s in (-1, 1)
         ],
         -2,
         2,
         (0.5, 0.0, 0.2),
         designs=lambda n: np.stack(
-            [np.cos(2 * np.linspace(-1, 1, n)), np.sin(2 * np.linspace(-1, 1, n)), np.linspace(-1, 1, n)], 1
+            [
+                np.cos(2 * np.linspace(-1, 1, n)),
+                np.sin(2 * np.linspace(-1, 1, n)),
+                np.linspace(-1, 1, n),
+            ],
+            1,
         ),
     )
 
 
 def weighted_designs(matrices: np.ndarray, centers: np.ndarray) -> Any:
-    """Minimizers of weighted sums of (x − c)ᵀA(x − c)/2, which are the whole set of convex quadratics."""
+    """Minimizers of weighted sums of (x − c)ᵀA(x − c)/2, which are the whole set of convex
+    quadratics."""
 
     def designs(n: int) -> np.ndarray:
         M = len(centers)
         if M == 2:  # small weights matter where conditions are bad
             small = np.concatenate([np.geomspace(1e-9, 0.5, n // 2 - 1), [0.0]])
-            w = np.stack([np.concatenate([small, 1 - small]), np.concatenate([1 - small, small])], axis=1)
+            w = np.stack(
+                [np.concatenate([small, 1 - small]), np.concatenate([1 - small, small])], axis=1
+            )
         else:
             rng = np.random.default_rng(5)
             w = np.concatenate([np.eye(M), rng.dirichlet(np.full(M, 0.5), n)])
@@ -326,16 +370,32 @@ def conditions() -> Iterator[Case]:
     for exponent in (3, 4, 5, 6):
         k = 10.0**exponent
         same = rotated(k, 2, exponent)
-        yield quadratics(f"same matrix 1e{exponent}", "condition", [same, same], [(1, 1), (-1, 0.5)])
-        yield quadratics(f"axes 1e{exponent}", "condition", [np.diag([1, k]), np.diag([1, k])], [(1, 1), (-1, 0.5)])
+        yield quadratics(
+            f"same matrix 1e{exponent}", "condition", [same, same], [(1, 1), (-1, 0.5)]
+        )
+        yield quadratics(
+            f"axes 1e{exponent}",
+            "condition",
+            [np.diag([1, k]), np.diag([1, k])],
+            [(1, 1), (-1, 0.5)],
+        )
         turned = [rotated(k, 3, 10 + exponent), rotated(k, 3, 20 + exponent)]
-        yield quadratics(f"turned 1e{exponent}", "condition", turned, np.random.default_rng(exponent).normal(size=(2, 3)))
+        yield quadratics(
+            f"turned 1e{exponent}",
+            "condition",
+            turned,
+            np.random.default_rng(exponent).normal(size=(2, 3)),
+        )
     three = [rotated(1e3, 3, 31), rotated(1e3, 3, 31), rotated(1e3, 3, 31)]
     yield quadratics("three 1e3", "condition", three, [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
     yield quadratics("scales 1e6", "condition", [np.eye(2), 1e6 * np.eye(2)], [(1, 1), (-1, 0.5)])
     yield quadratics("scales 1e-9", "condition", [1e-9 * np.eye(2), np.eye(2)], [(1, 1), (-1, 0.5)])
-    yield quadratics("opposed 1e3", "condition", [np.diag([1, 1e3]), np.diag([1e3, 1])], [(1, 1), (-1, 0.5)])
-    yield quadratics("ten variables 1e4", "condition", [rotated(1e4, 10, 7)] * 2, [np.ones(10), -np.ones(10)])
+    yield quadratics(
+        "opposed 1e3", "condition", [np.diag([1, 1e3]), np.diag([1e3, 1])], [(1, 1), (-1, 0.5)]
+    )
+    yield quadratics(
+        "ten variables 1e4", "condition", [rotated(1e4, 10, 7)] * 2, [np.ones(10), -np.ones(10)]
+    )
 
 
 def quartics() -> Iterator[Case]:
@@ -371,7 +431,10 @@ def quartics() -> Iterator[Case]:
     yield Case(
         "flat in one direction",
         "quartic",
-        lambda x, xp: [x[..., 0] ** 4 + x[..., 1] ** 2, (x[..., 0] - 1) ** 2 + (x[..., 1] - 1) ** 2],
+        lambda x, xp: [
+            x[..., 0] ** 4 + x[..., 1] ** 2,
+            (x[..., 0] - 1) ** 2 + (x[..., 1] - 1) ** 2,
+        ],
         -2,
         3,
         (0.5, 0.2),
@@ -379,7 +442,10 @@ def quartics() -> Iterator[Case]:
     yield Case(
         "flat in one direction, twice",
         "quartic",
-        lambda x, xp: [x[..., 0] ** 4 + x[..., 1] ** 2, (x[..., 0] - 1) ** 2 + (x[..., 1] - 1) ** 4],
+        lambda x, xp: [
+            x[..., 0] ** 4 + x[..., 1] ** 2,
+            (x[..., 0] - 1) ** 2 + (x[..., 1] - 1) ** 4,
+        ],
         -2,
         3,
         (0.5, 0.2),
@@ -396,7 +462,10 @@ def quartics() -> Iterator[Case]:
     yield Case(
         "Powell and bowl",
         "quartic",
-        lambda x, xp: [(x[..., 0] + 2 * x[..., 1]) ** 2 + (x[..., 1] - x[..., 2]) ** 4 + x[..., 2] ** 2, far(x, (1, 1, 1))],
+        lambda x, xp: [
+            (x[..., 0] + 2 * x[..., 1]) ** 2 + (x[..., 1] - x[..., 2]) ** 4 + x[..., 2] ** 2,
+            far(x, (1, 1, 1)),
+        ],
         -2,
         2,
         (0.5, 0.5, 0.2),
@@ -453,13 +522,33 @@ def redundant() -> Iterator[Case]:
         ("two identical", lambda x, xp: [far(x, a), far(x, a)], point),
         ("two proportional", lambda x, xp: [far(x, a), 3 * far(x, a) + 2], point),
         ("same minimizer", lambda x, xp: [far(x, a), x[..., 0] ** 2 + 7 * x[..., 1] ** 2], point),
-        ("same minimizer, same gradient", lambda x, xp: [far(x, a), far(x, a) ** 2 + far(x, a)], point),
-        ("same minimizer of three", lambda x, xp: [far(x, a), x[..., 0] ** 2 + 7 * x[..., 1] ** 2, far(x, a) ** 2], point),
+        (
+            "same minimizer, same gradient",
+            lambda x, xp: [far(x, a), far(x, a) ** 2 + far(x, a)],
+            point,
+        ),
+        (
+            "same minimizer of three",
+            lambda x, xp: [far(x, a), x[..., 0] ** 2 + 7 * x[..., 1] ** 2, far(x, a) ** 2],
+            point,
+        ),
         ("third a copy", lambda x, xp: [far(x, a), far(x, b), far(x, b)], segment),
         ("third a sum", lambda x, xp: [far(x, a), far(x, b), far(x, a) + far(x, b)], segment),
-        ("third on the segment", lambda x, xp: [far(x, a), far(x, b), far(x, (a + b) / 2)], segment),
-        ("third nearly a copy", lambda x, xp: [far(x, a), far(x, b), far(x, near)], on_segments(a, b, near)),
-        ("nearly the same minimizer", lambda x, xp: [far(x, a), far(x, a + 1e-6)], on_segments(a, a + 1e-6)),
+        (
+            "third on the segment",
+            lambda x, xp: [far(x, a), far(x, b), far(x, (a + b) / 2)],
+            segment,
+        ),
+        (
+            "third nearly a copy",
+            lambda x, xp: [far(x, a), far(x, b), far(x, near)],
+            on_segments(a, b, near),
+        ),
+        (
+            "nearly the same minimizer",
+            lambda x, xp: [far(x, a), far(x, a + 1e-6)],
+            on_segments(a, a + 1e-6),
+        ),
         ("fourth power of the other", lambda x, xp: [far(x, a), far(x, a) ** 2], point),
     ]
     for name, f, designs in sets:
@@ -503,7 +592,11 @@ def many() -> Iterator[Case]:
     yield Case(
         "three with a well in one variable",
         "M > L + 1",
-        lambda x, xp: [(x[..., 0] ** 2 - 1) ** 2 + 0.3 * x[..., 0], far(x, (0.5,)), far(x, (-0.3,))],
+        lambda x, xp: [
+            (x[..., 0] ** 2 - 1) ** 2 + 0.3 * x[..., 0],
+            far(x, (0.5,)),
+            far(x, (-0.3,)),
+        ],
         -2,
         2,
         (0.4,),
@@ -523,14 +616,37 @@ def one_variable() -> Iterator[Case]:
     """L = 1."""
     for name, f, box in [
         ("parabolas", lambda x, xp: [far(x, (0,)), far(x, (1,))], (-2, 3)),
-        ("parabola and sine", lambda x, xp: [far(x, (0,)), xp.sin(3 * x[..., 0]) + 0.1 * x[..., 0] ** 2], (-6, 6)),
-        ("parabola and fast sine", lambda x, xp: [far(x, (0,)), xp.sin(9 * x[..., 0]) + 0.3 * far(x, (1,))], (-6, 6)),
-        ("double well and parabola", lambda x, xp: [(x[..., 0] ** 2 - 1) ** 2, far(x, (0.2,))], (-3, 3)),
+        (
+            "parabola and sine",
+            lambda x, xp: [far(x, (0,)), xp.sin(3 * x[..., 0]) + 0.1 * x[..., 0] ** 2],
+            (-6, 6),
+        ),
+        (
+            "parabola and fast sine",
+            lambda x, xp: [far(x, (0,)), xp.sin(9 * x[..., 0]) + 0.3 * far(x, (1,))],
+            (-6, 6),
+        ),
+        (
+            "double well and parabola",
+            lambda x, xp: [(x[..., 0] ** 2 - 1) ** 2, far(x, (0.2,))],
+            (-3, 3),
+        ),
         ("quartic and parabola", lambda x, xp: [x[..., 0] ** 4, far(x, (1,))], (-3, 3)),
-        ("exponentials", lambda x, xp: [xp.exp(x[..., 0]) + xp.exp(-3 * x[..., 0]), far(x, (2,))], (-3, 4)),
+        (
+            "exponentials",
+            lambda x, xp: [xp.exp(x[..., 0]) + xp.exp(-3 * x[..., 0]), far(x, (2,))],
+            (-3, 4),
+        ),
         ("absolute value", lambda x, xp: [xp.abs(x[..., 0]), far(x, (1,))], (-3, 3)),
         ("two absolute values", lambda x, xp: [xp.abs(x[..., 0]), xp.abs(x[..., 0] - 1)], (-3, 3)),
-        ("polynomials", lambda x, xp: [x[..., 0] ** 4 - 3 * x[..., 0] ** 2 + x[..., 0], x[..., 0] ** 2 / 2 - x[..., 0]], (-3, 3)),
+        (
+            "polynomials",
+            lambda x, xp: [
+                x[..., 0] ** 4 - 3 * x[..., 0] ** 2 + x[..., 0],
+                x[..., 0] ** 2 / 2 - x[..., 0],
+            ],
+            (-3, 3),
+        ),
     ]:
         yield Case(f"L = 1: {name}", "L = 1", f, *box, (0.6,))
     yield Case(
@@ -553,11 +669,19 @@ def noisy() -> Iterator[Case]:
         sets = [
             ("bowls", plain.f, plain.designs, False),
             ("bent bowls", bent.f, bent.designs, False),
-            ("offset bowls", lambda x, xp: [10 + far(x, (1, 1)), 10 + far(x, (-1, 0.5))], on_segments((1, 1), (-1, 0.5)), False),
+            (
+                "offset bowls",
+                lambda x, xp: [10 + far(x, (1, 1)), 10 + far(x, (-1, 0.5))],
+                on_segments((1, 1), (-1, 0.5)),
+                False,
+            ),
             ("bounded bowls", bent.f, None, True),
             (
                 "wave",
-                lambda x, xp: [1 + x[..., 0] ** 2 + (x[..., 1] - 0.3 * xp.sin(2 * x[..., 0])) ** 2, 1 + far(x, (1, 0))],
+                lambda x, xp: [
+                    1 + x[..., 0] ** 2 + (x[..., 1] - 0.3 * xp.sin(2 * x[..., 0])) ** 2,
+                    1 + far(x, (1, 0)),
+                ],
                 None,
                 False,
             ),
@@ -565,7 +689,18 @@ def noisy() -> Iterator[Case]:
         for name, f, designs, bounded in sets:
             low, high = ((-0.5, 0.0), (0.8, 0.9)) if bounded else (-3, 3)
             options = {"vectorized": True}
-            yield Case(f"{name}, noise {noise:g}", "noise", f, low, high, (0.2, 0.3), bounded, noise, designs, options)
+            yield Case(
+                f"{name}, noise {noise:g}",
+                "noise",
+                f,
+                low,
+                high,
+                (0.2, 0.3),
+                bounded,
+                noise,
+                designs,
+                options,
+            )
 
 
 def undefined() -> Iterator[Case]:
@@ -573,7 +708,10 @@ def undefined() -> Iterator[Case]:
     yield Case(
         "logarithmic barriers",
         "NaN regions",
-        lambda x, xp: [far(x, (0.2, 0.2)) - 0.1 * xp.log(x).sum(-1), far(x, (1, 2)) - 0.1 * xp.log(x).sum(-1)],
+        lambda x, xp: [
+            far(x, (0.2, 0.2)) - 0.1 * xp.log(x).sum(-1),
+            far(x, (1, 2)) - 0.1 * xp.log(x).sum(-1),
+        ],
         0,
         4,
         (0.5, 0.5),
@@ -589,7 +727,10 @@ def undefined() -> Iterator[Case]:
     yield Case(
         "set cut by the domain",
         "NaN regions",
-        lambda x, xp: [far(x, (-1, 0)) + 0 * xp.sqrt(x[..., 0]), far(x, (1, 1)) + 0 * xp.sqrt(x[..., 0])],
+        lambda x, xp: [
+            far(x, (-1, 0)) + 0 * xp.sqrt(x[..., 0]),
+            far(x, (1, 1)) + 0 * xp.sqrt(x[..., 0]),
+        ],
         0,
         3,
         (0.5, 0.5),
@@ -606,7 +747,10 @@ def undefined() -> Iterator[Case]:
     yield Case(
         "hole in the middle",
         "NaN regions",
-        lambda x, xp: [far(x, (-1, 0)) + 0 * xp.sqrt(far(x, (0, 0)) - 0.09), far(x, (1, 0)) + 0 * xp.sqrt(far(x, (0, 0)) - 0.09)],
+        lambda x, xp: [
+            far(x, (-1, 0)) + 0 * xp.sqrt(far(x, (0, 0)) - 0.09),
+            far(x, (1, 0)) + 0 * xp.sqrt(far(x, (0, 0)) - 0.09),
+        ],
         -3,
         3,
         (0.5, 0.5),
@@ -614,7 +758,10 @@ def undefined() -> Iterator[Case]:
     yield Case(
         "hole beside the set",
         "NaN regions",
-        lambda x, xp: [far(x, (-1, 0)) + 0 * xp.sqrt(far(x, (0, 1)) - 0.49), far(x, (1, 0)) + 0 * xp.sqrt(far(x, (0, 1)) - 0.49)],
+        lambda x, xp: [
+            far(x, (-1, 0)) + 0 * xp.sqrt(far(x, (0, 1)) - 0.49),
+            far(x, (1, 0)) + 0 * xp.sqrt(far(x, (0, 1)) - 0.49),
+        ],
         -3,
         3,
         (0.5, 0.0),
@@ -631,7 +778,10 @@ def undefined() -> Iterator[Case]:
     yield Case(
         "reciprocals",
         "NaN regions",
-        lambda x, xp: [1 / x[..., 0] + x[..., 0] + x[..., 1] ** 2, 2 / x[..., 0] ** 2 + x[..., 0] ** 2 + (x[..., 1] - 1) ** 2],
+        lambda x, xp: [
+            1 / x[..., 0] + x[..., 0] + x[..., 1] ** 2,
+            2 / x[..., 0] ** 2 + x[..., 0] ** 2 + (x[..., 1] - 1) ** 2,
+        ],
         (0.01, -3),
         5,
         (0.7, 0.5),
@@ -649,18 +799,87 @@ def undefined() -> Iterator[Case]:
 def kinked() -> Iterator[Case]:
     """Absolute values and maxima."""
     sets = [
-        ("lasso of two", lambda x, xp: [far(x, (1, 0.3)) + x[..., 0] * x[..., 1], xp.abs(x).sum(-1)], -3, 3, 2),
+        (
+            "lasso of two",
+            lambda x, xp: [far(x, (1, 0.3)) + x[..., 0] * x[..., 1], xp.abs(x).sum(-1)],
+            -3,
+            3,
+            2,
+        ),
         ("lasso of three", lambda x, xp: [far(x, (1, 0.3, -0.6)), xp.abs(x).sum(-1)], -3, 3, 3),
-        ("two sums", lambda x, xp: [xp.abs(x - 1).sum(-1), xp.abs(x + 1).sum(-1) + far(x, (0, 0))], -3, 3, 2),
-        ("largest of two bowls", lambda x, xp: [xp.maximum(far(x, (0, 0)), far(x, (1, 0))), far(x, (0.5, 2))], -3, 4, 2),
-        ("largest coordinate", lambda x, xp: [xp.max(xp.abs(x - 1), axis=-1), far(x, (-1, 0.5))], -3, 3, 2),
-        ("largest of lines", lambda x, xp: [xp.maximum(x[..., 0], -2 * x[..., 0]) + x[..., 1] ** 2, far(x, (1, 1))], -3, 3, 2),
-        ("quantile losses", lambda x, xp: [xp.maximum(0.9 * x, -0.1 * x).sum(-1) + far(x, 0) / 9, far(x, (1, -1))], -3, 3, 2),
-        ("absolute value and bowl", lambda x, xp: [xp.abs(x[..., 0] - x[..., 1]) + far(x, (1, 1)), far(x, (-1, 0.5))], -3, 3, 2),
-        ("hinge", lambda x, xp: [xp.maximum(1 - x[..., 0], 0.0) + xp.maximum(1 - x[..., 1], 0.0), far(x, (0, 0))], -3, 3, 2),
-        ("upward kink", lambda x, xp: [far(x, (0, 0)) - 0.5 * xp.abs(x[..., 0] - 0.5), far(x, (1, 1))], -3, 3, 2),
-        ("lower of two bowls", lambda x, xp: [xp.minimum(far(x, (0, 0)), far(x, (2, 2)) + 0.2), far(x, (1, -1))], -4, 4, 2),
-        ("norm and bowl", lambda x, xp: [far(x, (0, 0)) ** 0.5 + 0.3 * xp.abs(x[..., 0]), far(x, (1, 1))], -3, 3, 2),
+        (
+            "two sums",
+            lambda x, xp: [xp.abs(x - 1).sum(-1), xp.abs(x + 1).sum(-1) + far(x, (0, 0))],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "largest of two bowls",
+            lambda x, xp: [xp.maximum(far(x, (0, 0)), far(x, (1, 0))), far(x, (0.5, 2))],
+            -3,
+            4,
+            2,
+        ),
+        (
+            "largest coordinate",
+            lambda x, xp: [xp.max(xp.abs(x - 1), axis=-1), far(x, (-1, 0.5))],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "largest of lines",
+            lambda x, xp: [xp.maximum(x[..., 0], -2 * x[..., 0]) + x[..., 1] ** 2, far(x, (1, 1))],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "quantile losses",
+            lambda x, xp: [xp.maximum(0.9 * x, -0.1 * x).sum(-1) + far(x, 0) / 9, far(x, (1, -1))],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "absolute value and bowl",
+            lambda x, xp: [xp.abs(x[..., 0] - x[..., 1]) + far(x, (1, 1)), far(x, (-1, 0.5))],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "hinge",
+            lambda x, xp: [
+                xp.maximum(1 - x[..., 0], 0.0) + xp.maximum(1 - x[..., 1], 0.0),
+                far(x, (0, 0)),
+            ],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "upward kink",
+            lambda x, xp: [far(x, (0, 0)) - 0.5 * xp.abs(x[..., 0] - 0.5), far(x, (1, 1))],
+            -3,
+            3,
+            2,
+        ),
+        (
+            "lower of two bowls",
+            lambda x, xp: [xp.minimum(far(x, (0, 0)), far(x, (2, 2)) + 0.2), far(x, (1, -1))],
+            -4,
+            4,
+            2,
+        ),
+        (
+            "norm and bowl",
+            lambda x, xp: [far(x, (0, 0)) ** 0.5 + 0.3 * xp.abs(x[..., 0]), far(x, (1, 1))],
+            -3,
+            3,
+            2,
+        ),
     ]
     for name, f, low, high, L in sets:
         yield Case(name, "kinks", f, [low] * L, high, [0.4, 0.7, 0.2][:L])
@@ -670,13 +889,22 @@ def bounded() -> Iterator[Case]:
     """Bounds that cut the set."""
     bowl = rotated(10, 2, 3), rotated(10, 2, 4)
     bent = quadratics("", "", bowl, [(1.5, 1), (-1, -0.5)])
-    deep = quadratics("", "", [rotated(20, 3, s) for s in (5, 6, 7)], [(1.5, 0, 0.5), (-1, 0.5, 0), (0, 1.2, -1)])
-    zdt1 = lambda x, xp: [x[..., 0], (1 + 9 * x[..., 1]) * (1 - xp.sqrt(x[..., 0] / (1 + 9 * x[..., 1])))]  # noqa: E731
-    zdt2 = lambda x, xp: [x[..., 0], (1 + 9 * x[..., 1]) * (1 - (x[..., 0] / (1 + 9 * x[..., 1])) ** 2)]  # noqa: E731
-    on_axis = lambda n: np.stack([np.linspace(0, 1, n) ** 2, np.zeros(n)], axis=1)  # noqa: E731
-    gaps = lambda x, xp: [  # noqa: E731
+    deep = quadratics(
+        "", "", [rotated(20, 3, s) for s in (5, 6, 7)], [(1.5, 0, 0.5), (-1, 0.5, 0), (0, 1.2, -1)]
+    )
+    zdt1 = lambda x, xp: [
         x[..., 0],
-        (1 + 9 * x[..., 1]) * (1 - xp.sqrt(x[..., 0] / (1 + 9 * x[..., 1]))) - x[..., 0] * xp.sin(10 * np.pi * x[..., 0]),
+        (1 + 9 * x[..., 1]) * (1 - xp.sqrt(x[..., 0] / (1 + 9 * x[..., 1]))),
+    ]
+    zdt2 = lambda x, xp: [
+        x[..., 0],
+        (1 + 9 * x[..., 1]) * (1 - (x[..., 0] / (1 + 9 * x[..., 1])) ** 2),
+    ]
+    on_axis = lambda n: np.stack([np.linspace(0, 1, n) ** 2, np.zeros(n)], axis=1)
+    gaps = lambda x, xp: [
+        x[..., 0],
+        (1 + 9 * x[..., 1]) * (1 - xp.sqrt(x[..., 0] / (1 + 9 * x[..., 1])))
+        - x[..., 0] * xp.sin(10 * np.pi * x[..., 0]),
     ]
     sets = [
         ("bowls cut", bent.f, (-0.5, -0.2), (0.7, 0.6), None),
@@ -708,7 +936,13 @@ def bounded() -> Iterator[Case]:
             (1.5, 1.5),
             None,
         ),
-        ("linear in a box", lambda x, xp: [x[..., 0] + 0.5 * x[..., 1], 1 - x[..., 0] + x[..., 1]], (0, 0), (1, 1), on_axis),
+        (
+            "linear in a box",
+            lambda x, xp: [x[..., 0] + 0.5 * x[..., 1], 1 - x[..., 0] + x[..., 1]],
+            (0, 0),
+            (1, 1),
+            on_axis,
+        ),
         (
             "bilinear in a box",
             lambda x, xp: [x[..., 0] * x[..., 1] + x[..., 0], (1 - x[..., 0]) * (1 + x[..., 1])],
@@ -716,8 +950,20 @@ def bounded() -> Iterator[Case]:
             (1, 1),
             None,
         ),
-        ("lasso in a box", lambda x, xp: [far(x, (1, 0.3)), xp.abs(x).sum(-1)], (-0.5, -0.5), (0.7, 0.2), None),
-        ("far minimizers, small box", lambda x, xp: [far(x, (50, 3)), far(x, (-40, 60))], (0, 0), (1, 1), None),
+        (
+            "lasso in a box",
+            lambda x, xp: [far(x, (1, 0.3)), xp.abs(x).sum(-1)],
+            (-0.5, -0.5),
+            (0.7, 0.2),
+            None,
+        ),
+        (
+            "far minimizers, small box",
+            lambda x, xp: [far(x, (50, 3)), far(x, (-40, 60))],
+            (0, 0),
+            (1, 1),
+            None,
+        ),
         (
             "ring in a box",
             lambda x, xp: [(far(x, 0) - 1) ** 2 + 0.2 * x[..., 0], far(x, (0.5, 0.2))],
@@ -731,7 +977,8 @@ def bounded() -> Iterator[Case]:
 
 
 def stopped() -> Iterator[Case]:
-    """Runs that end before their time: by their budget, by their callback or by their number of iterations."""
+    """Runs that end before their time: by their budget, by their callback or by their number of
+    iterations."""
     bent = quadratics("", "", [rotated(10, 2, 1), rotated(10, 2, 2)], [(1, 1), (-1, 0.5)])
     for name, options in [
         ("budget 3", {"budget": 3}),
@@ -741,9 +988,27 @@ def stopped() -> Iterator[Case]:
         ("callback 4", {"callback": lambda iteration: iteration.number == 4}),
         ("iterations 2", {"n_iterations": 2}),
     ]:
-        yield Case(f"stopped by {name}", "stopped", bent.f, -2, 2, (0.1, 0.9), designs=bent.designs, options=options)
+        yield Case(
+            f"stopped by {name}",
+            "stopped",
+            bent.f,
+            -2,
+            2,
+            (0.1, 0.9),
+            designs=bent.designs,
+            options=options,
+        )
         if "n_iterations" not in options:
-            yield Case(f"bounded, stopped by {name}", "stopped", bent.f, (-0.5, -0.2), (0.7, 0.6), None, True, options=options)
+            yield Case(
+                f"bounded, stopped by {name}",
+                "stopped",
+                bent.f,
+                (-0.5, -0.2),
+                (0.7, 0.6),
+                None,
+                True,
+                options=options,
+            )
 
 
 KINDS = (

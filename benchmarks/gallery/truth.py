@@ -1,8 +1,9 @@
-"""The truth of a problem: a dense sample of its Pareto set, refined until it is exact. NumPy and moocore alone.
+"""The truth of a problem: a dense sample of its Pareto set, refined until it is exact. NumPy and
+moocore alone.
 
-The distance of two fronts at a chart point a is a difference of levels: min_x max_m (f_m(x) − a_m). Any f is above one chart
-point, a = f − mean(f), so that a few hundred levels, each found by a random search with shrinking steps, say how far answers are
-off.
+The distance of two fronts at a chart point a is a difference of levels: min_x max_m (f_m(x) − a_m).
+Any f is above one chart point, a = f − mean(f), so that a few hundred levels, each found by a
+random search with shrinking steps, say how far answers are off.
 """
 
 import hashlib
@@ -29,11 +30,12 @@ ROUNDS, CHILDREN = 45, 24
 """Of a random search: rounds, and designs in each."""
 
 EDGE = 1e-3
-"""A truth without bounds that comes this close to a side of its box, as a share of its width, is none, if objectives are defined
-beyond."""
+"""A truth without bounds that comes this close to a side of its box, as a share of its width, is
+none, if objectives are defined beyond."""
 
 POINT = 1e-7
-"""A front that varies by less than this share of what a sample of the box does is a point in that objective."""
+"""A front that varies by less than this share of what a sample of the box does is a point in that
+objective."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,15 @@ class Truth:
 
 
 def truth_of(case: Case) -> Truth:
-    """The truth, made once for each version of the gallery's files and kept in the folder of temporary files."""
+    """The truth, made once for each version of the gallery's files and kept in the folder of
+    temporary files."""
     here = Path(__file__).parent
-    text = b"".join((here / name).read_bytes() for name in ("case.py", "truth.py", "problems.py", "families.py"))
-    folder = Path(tempfile.gettempdir()) / "bezierflow-gallery" / hashlib.sha256(text).hexdigest()[:16]
+    text = b"".join(
+        (here / name).read_bytes() for name in ("case.py", "truth.py", "problems.py", "families.py")
+    )
+    folder = (
+        Path(tempfile.gettempdir()) / "bezierflow-gallery" / hashlib.sha256(text).hexdigest()[:16]
+    )
     path = folder / f"{case.name}.npz"
     if path.exists():
         with np.load(path) as kept:
@@ -84,7 +91,11 @@ def make_truth(case: Case) -> Truth:
     sample = evenly(case, N_SAMPLES if case.n_variables <= 3 else 1000)
     f = case.values(sample)
     usual = np.nanmedian(np.where(np.isfinite(f), f, np.nan), axis=0) - f.min(axis=0)
-    x = case.designs(N_CLOSED) if case.designs is not None else refined(case, sample[nondominated(f)], rng)
+    x = (
+        case.designs(N_CLOSED)
+        if case.designs is not None
+        else refined(case, sample[nondominated(f)], rng)
+    )
     x = x[nondominated(case.values(x))]
     f = case.values(x)
     if len(x) > N_KEPT:
@@ -94,18 +105,26 @@ def make_truth(case: Case) -> Truth:
     span = np.where(span > POINT * usual, span, np.maximum(usual, np.finfo(float).tiny))
     low, high = case.box
     farther = np.concatenate(
-        [np.where(x < low + EDGE * (high - low), low - 1, x), np.where(x > high - EDGE * (high - low), high + 1, x)]
+        [
+            np.where(x < low + EDGE * (high - low), low - 1, x),
+            np.where(x > high - EDGE * (high - low), high + 1, x),
+        ]
     )
-    leaves = np.isfinite(case.values(farther)).all(axis=1) & (farther != np.tile(x, (2, 1))).any(axis=1)
+    leaves = np.isfinite(case.values(farther)).all(axis=1) & (farther != np.tile(x, (2, 1))).any(
+        axis=1
+    )
     if not case.bounded and case.designs is None and leaves.any():
-        raise ValueError(f"the set of {case.name} leaves the box that it is looked for in: give it a wider one")
+        raise ValueError(
+            f"the set of {case.name} leaves the box that it is looked for in: give it a wider one"
+        )
     ideal = f.min(axis=0)
     spacing = 5 / cells(f.shape[1])
     return Truth(x, f, ideal, span, spacing)
 
 
 def evenly(case: Case, n: int) -> np.ndarray:
-    """A grid of about n designs, moved within its cells at random, with the bounds themselves on it."""
+    """A grid of about n designs, moved within its cells at random, with the bounds themselves on
+    it."""
     low, high = case.box
     side = max(2, round(n ** (1 / len(low))))
     axes = [np.linspace(0, 1, side)] * len(low) if len(low) <= 3 else None
@@ -128,7 +147,8 @@ def cells(n_objectives: int) -> int:
 
 
 def spread(f: np.ndarray, n: int) -> np.ndarray:
-    """Rows of at most n points, each the farthest from those before it; the ends of every objective first."""
+    """Rows of at most n points, each the farthest from those before it; the ends of every objective
+    first."""
     chosen = list(dict.fromkeys(int(row) for row in f.argmin(axis=0)))
     away = np.min([np.abs(f - f[row]).max(axis=1) for row in chosen], axis=0)
     while len(chosen) < n and away.max() > 0:
@@ -147,7 +167,8 @@ def thinned(f: np.ndarray) -> np.ndarray:
 
 
 def refined(case: Case, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Nondominated designs with their neighborhoods sampled ever finer, and each objective's own minimizer among them."""
+    """Nondominated designs with their neighborhoods sampled ever finer, and each objective's own
+    minimizer among them."""
     low, high = case.box
     width = (high - low) / 300
     for level in range(6):
@@ -168,7 +189,8 @@ def refined(case: Case, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def minimizers(case: Case, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Of each objective, and of those the one that is best for the others, from the best design known."""
+    """Of each objective, and of those the one that is best for the others, from the best design
+    known."""
     f = case.values(x)
     span = np.maximum(np.ptp(f, axis=0), 1e-9 * (1 + np.abs(f).max(axis=0)))
     rows = f.argmin(axis=0)
@@ -177,9 +199,14 @@ def minimizers(case: Case, x: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 def search(
-    case: Case, x: np.ndarray, loss: Callable[[np.ndarray], np.ndarray], rng: np.random.Generator, start: float
+    case: Case,
+    x: np.ndarray,
+    loss: Callable[[np.ndarray], np.ndarray],
+    rng: np.random.Generator,
+    start: float,
 ) -> np.ndarray:
-    """The best design near each row, by random steps whose length shrinks where none of them helps."""
+    """The best design near each row, by random steps whose length shrinks where none of them
+    helps."""
     low, high = case.box
     return random_search(case.values, loss, x, (low, high), start, rng)
 
@@ -192,7 +219,8 @@ def random_search(
     start: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Rows x moved to where the loss of their values, (n, k, M) -> (n, k), is least. Steps along the last gain among them."""
+    """Rows x moved to where the loss of their values, (n, k, M) -> (n, k), is least. Steps along
+    the last gain among them."""
     low, high = box
     x, scale = x.copy(), np.full((len(x), 1, 1), start)
     best, last = loss(values(x)[:, None])[:, 0], np.zeros_like(x)
@@ -200,7 +228,9 @@ def random_search(
         steps = scale * (high - low) * rng.normal(size=(len(x), CHILDREN, len(low)))
         steps *= 10.0 ** -rng.uniform(0, 2, (len(x), CHILDREN, 1))
         steps[:, 0] = last
-        steps[:, 1 : CHILDREN // 2] *= rng.random((len(x), CHILDREN // 2 - 1, len(low))) < 1 / min(2, len(low))
+        steps[:, 1 : CHILDREN // 2] *= rng.random((len(x), CHILDREN // 2 - 1, len(low))) < 1 / min(
+            2, len(low)
+        )
         trial = np.clip(x[:, None] + steps, low, high)
         found = np.nan_to_num(loss(values(trial)), nan=np.inf)
         row, column = np.arange(len(x)), found.argmin(axis=1)

@@ -1,10 +1,12 @@
-"""Runs the Python examples of a page as a reader would type them: one after the other, in one process, with a copy of docs/data.
+"""Runs the Python examples of a page as a reader would type them: one after the other, in one
+process, with a copy of docs/data.
 
     python docs/site/page_runner.py docs/examples/brake.md          # prints what they print, and keeps the pictures they make
     python docs/site/page_runner.py --slow docs/examples/brake.md   # with the parts that take minutes, and keeps their results
 
-A block that opens with ```python is run always. One that opens with ```py takes long, and is run with `--slow` alone: what it
-leaves in `data/` is kept in docs/data, where the blocks after it find it.
+A block that opens with ```python is run always. One that opens with ```py takes long, and is run
+with `--slow` alone: what it leaves in `data/` is kept in docs/data, where the blocks after it find
+it.
 """
 
 import json
@@ -44,25 +46,35 @@ class Done(NamedTuple):
 
 
 def run_blocks(blocks: list[str], folder: Path) -> list[Done]:
-    """Runs blocks in a folder, which gets a copy of docs/data. Raises `RuntimeError` with the end of what a failing one said."""
+    """Runs blocks in a folder, which gets a copy of docs/data. Raises `RuntimeError` with the end
+    of what a failing one said."""
     shutil.copytree(DATA, folder / "data", dirs_exist_ok=True)
     with tempfile.TemporaryDirectory() as aside:
         blocks_file, done_file = Path(aside) / "blocks.json", Path(aside) / "done.json"
         blocks_file.write_text(json.dumps(blocks))
         command = [sys.executable, "-W", "ignore", "-c", RUNNER, str(blocks_file), str(done_file)]
-        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "MPLBACKEND": "Agg"})
+        ended = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "MPLBACKEND": "Agg"},
+        )
         if ended.returncode:
             raise RuntimeError(ended.stderr[-3000:])
         return [Done(*done) for done in json.loads(done_file.read_text())]
 
 
 def main(arguments: list[str]) -> None:
-    """Runs pages, prints what their blocks print, and keeps their pictures and, with --slow, their results."""
+    """Runs pages, prints what their blocks print, and keeps their pictures and, with --slow, their
+    results."""
     slow = "--slow" in arguments
     for name in [argument for argument in arguments if argument != "--slow"]:
         page = Path(name)
         with tempfile.TemporaryDirectory() as folder:
-            for block in run_blocks((ANY_BLOCK if slow else BLOCK).findall(page.read_text("utf-8")), Path(folder)):
+            for block in run_blocks(
+                (ANY_BLOCK if slow else BLOCK).findall(page.read_text("utf-8")), Path(folder)
+            ):
                 print(block.printed, *block.written, sep="\n")
             for picture in Path(folder).glob("*.png"):
                 (page.parent / "images").mkdir(exist_ok=True)

@@ -1,7 +1,9 @@
-"""Runs the Python examples of every page while the site is built, and shows what they print and write below them.
+"""Runs the Python examples of every page while the site is built, and shows what they print and
+write below them.
 
-An example that fails ends the build. What a page printed and wrote is kept in `_build/examples` and used again while neither the
-page's code nor the data nor the package changed. Interactive pages that an example writes become part of the site.
+An example that fails ends the build. What a page printed and wrote is kept in `_build/examples` and
+used again while neither the page's code nor the data nor the package changed. Interactive pages
+that an example writes become part of the site.
 """
 
 import hashlib
@@ -27,7 +29,10 @@ WRITTEN = "_written"
 def run(page: Path, kept: Path, version: str) -> tuple[list[Done], Path]:
     """What each block of a page did, and the folder with the interactive pages that they wrote."""
     blocks = BLOCK.findall(page.read_text("utf-8"))
-    known = kept / f"{page.stem}-{hashlib.sha256(json.dumps([blocks, version]).encode()).hexdigest()[:24]}"
+    known = (
+        kept
+        / f"{page.stem}-{hashlib.sha256(json.dumps([blocks, version]).encode()).hexdigest()[:24]}"
+    )
     if not (known / "done.json").exists():
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -52,11 +57,18 @@ def run_all(app: Sphinx) -> None:
     sources = [*sorted(Path(bezierflow.__file__).parent.rglob("*.py")), *sorted(DATA.iterdir())]
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     pages = [
-        page for page in sorted(root.glob("**/*.md")) if "_build" not in page.parts and BLOCK.search(page.read_text("utf-8"))
+        page
+        for page in sorted(root.glob("**/*.md"))
+        if "_build" not in page.parts and BLOCK.search(page.read_text("utf-8"))
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda page: run(page, Path(app.outdir).parent / "examples", version), pages)
-        app.examples = {page.relative_to(root).with_suffix("").as_posix(): each for page, each in zip(pages, found, strict=True)}
+        found = pool.map(
+            lambda page: run(page, Path(app.outdir).parent / "examples", version), pages
+        )
+        app.examples = {
+            page.relative_to(root).with_suffix("").as_posix(): each
+            for page, each in zip(pages, found, strict=True)
+        }
 
 
 def show(app: Sphinx, name: str, source: list[str]) -> None:
@@ -81,8 +93,9 @@ def _window(name: str, written: str) -> str:
     """An interactive page within the page where there is room, and a link to it."""
     address = "../" * name.count("/") + f"{WRITTEN}/{name}/{written}"
     return (
-        f'\n<div class="explorer"><iframe src="{address}" title="{written}" loading="lazy"></iframe>'
-        f'<p><a href="{address}" target="_blank">Open {written} in a window of its own</a></p></div>\n'
+        f'\n<div class="explorer"><iframe src="{address}" title="{written}"'
+        f' loading="lazy"></iframe><p><a href="{address}" target="_blank">Open {written} in a'
+        " window of its own</a></p></div>\n"
     )
 
 

@@ -1,4 +1,5 @@
-"""Multi-objective optimization whose answer is a surface: a Bézier simplex that lies on the Pareto set.
+"""Multi-objective optimization whose answer is a surface: a Bézier simplex that lies on the Pareto
+set.
 
 Names are loaded when they are first used, so that `bezierflow --help` does not wait for JAX.
 """
@@ -66,7 +67,17 @@ _HOMES = {
     "explorer": ("explore",),
     "forms": ("HostFunction",),
     "flow": (
-        *("AtlasFlow", "Dialogue", "Flow", "LeastSquares", "NormalFlow", "PullBack", "Reason", "Solution", "Stochastic"),
+        *(
+            "AtlasFlow",
+            "Dialogue",
+            "Flow",
+            "LeastSquares",
+            "NormalFlow",
+            "PullBack",
+            "Reason",
+            "Solution",
+            "Stochastic",
+        ),
         *("check", "lift", "load", "minimize"),
     ),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),

@@ -1,7 +1,8 @@
-"""Readers of arguments: each returns the value in the one form that is used inside, or raises an error in one line.
+"""Readers of arguments: each returns the value in the one form that is used inside, or raises an
+error in one line.
 
-The line names the argument, shows the value found and says what would do. A wrong kind of thing is a TypeError, a wrong value of
-the right kind a ValueError. Nothing is compiled or computed for it.
+The line names the argument, shows the value found and says what would do. A wrong kind of thing is
+a TypeError, a wrong value of the right kind a ValueError. Nothing is compiled or computed for it.
 """
 
 import re
@@ -23,7 +24,8 @@ LARGEST_SEED = 2**63 - 1
 """JAX's random keys are made of 64-bit integers with a sign."""
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that move the cursor, end a line or turn the direction of text, and halves of characters."""
+"""Characters that move the cursor, end a line or turn the direction of text, and halves of
+characters."""
 
 _REPR = Repr()
 _REPR.maxstring = _REPR.maxother = LONGEST
@@ -34,7 +36,11 @@ def shown(value: object) -> str:
     """The value as messages show it: one line, not long, without control characters."""
     value = value.item() if isinstance(value, np.generic) else value
     try:
-        text = np.array2string(value, threshold=8) if isinstance(value, np.ndarray) else _REPR.repr(value)
+        text = (
+            np.array2string(value, threshold=8)
+            if isinstance(value, np.ndarray)
+            else _REPR.repr(value)
+        )
     except Exception:  # a `__repr__` of the user's that fails
         text = f"a {type(value).__name__}"
     text = " ".join(printable(text).split())
@@ -43,12 +49,20 @@ def shown(value: object) -> str:
 
 def printable(text: str) -> str:
     """The text with control characters written as escapes."""
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    return CONTROL.sub(
+        lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text
+    )
 
 
-def read_count(value: object, name: str, least: int = 0, most: int | None = None, advice: str = "") -> int:
+def read_count(
+    value: object, name: str, least: int = 0, most: int | None = None, advice: str = ""
+) -> int:
     """A whole number, NumPy's too and floats that are whole, between `least` and `most`."""
-    wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+    wanted = (
+        f"a whole number of at least {least}"
+        if most is None
+        else f"a whole number from {least} to {most}"
+    )
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
@@ -66,7 +80,9 @@ def or_none(read: Callable[..., T], value: object, *arguments: object) -> T | No
     return None if value is None else read(value, *arguments)
 
 
-def read_number(value: object, name: str, wanted: str, holds: Callable[[float], bool], advice: str = "") -> float:
+def read_number(
+    value: object, name: str, wanted: str, holds: Callable[[float], bool], advice: str = ""
+) -> float:
     """A real number with a property; `wanted` says which, in words. NaN has none."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -83,17 +99,31 @@ def read_number(value: object, name: str, wanted: str, holds: Callable[[float], 
 
 def read_nonnegative(value: object, name: str, advice: str = "") -> float:
     """A finite number of at least 0."""
-    return read_number(value, name, "a finite number of at least 0", lambda number: isfinite(number) and number >= 0, advice)
+    return read_number(
+        value,
+        name,
+        "a finite number of at least 0",
+        lambda number: isfinite(number) and number >= 0,
+        advice,
+    )
 
 
 def read_positive(value: object, name: str, advice: str = "") -> float:
     """A finite number above 0."""
-    return read_number(value, name, "a finite number above 0", lambda number: isfinite(number) and number > 0, advice)
+    return read_number(
+        value,
+        name,
+        "a finite number above 0",
+        lambda number: isfinite(number) and number > 0,
+        advice,
+    )
 
 
 def read_probability(value: object, name: str, advice: str = "") -> float:
     """A number strictly between 0 and 1."""
-    return read_number(value, name, "a number strictly between 0 and 1", lambda number: 0 < number < 1, advice)
+    return read_number(
+        value, name, "a number strictly between 0 and 1", lambda number: 0 < number < 1, advice
+    )
 
 
 def read_seed(value: object, name: str = "seed") -> int:
@@ -128,11 +158,22 @@ def read_reals(value: object, name: str, wanted: str) -> np.ndarray:
 def read_doubles(value: Any, name: str, wanted: str) -> np.ndarray:
     """Real numbers as a float64 array of any shape, finite or not."""
     if np.iscomplexobj(value):
-        raise TypeError(_must(name, f"{wanted}, real ones", value, "give real and imaginary parts as two variables"))
+        raise TypeError(
+            _must(
+                name,
+                f"{wanted}, real ones",
+                value,
+                "give real and imaginary parts as two variables",
+            )
+        )
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
-            array = array.astype(object).astype(float) if array.dtype.kind == "O" else np.asarray(None, dtype=int)
+            array = (
+                array.astype(object).astype(float)
+                if array.dtype.kind == "O"
+                else np.asarray(None, dtype=int)
+            )
     except (TypeError, ValueError, OverflowError):
         raise TypeError(_must(name, wanted, value, "")) from None
     return array.astype(np.float64)

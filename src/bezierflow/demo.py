@@ -1,4 +1,5 @@
-"""The demonstration: scaled-MED by the paper's Algorithm 2, a lifted Newton and the normal flow, against the exact Pareto set."""
+"""The demonstration: scaled-MED by the paper's Algorithm 2, a lifted Newton and the normal flow,
+against the exact Pareto set."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 QUADRATURE_ORDER = 24
-"""Gauss nodes a direction for the best surface of a degree and for its error; 48 agree with it to 12 digits."""
+"""Gauss nodes a direction for the best surface of a degree and for its error; 48 agree with it to
+12 digits."""
 
 
 class Row(NamedTuple):
-    """A line of the table. `mse` and `floor` are None where t is not the weights of a weighted sum."""
+    """A line of the table. `mse` and `floor` are None where t is not the weights of a weighted
+    sum."""
 
     method: str
     degree: int
@@ -33,11 +36,16 @@ class Row(NamedTuple):
 
 
 def run_demo(folder: Path) -> list[Row]:
-    """Runs three methods, writes `scaled-med.png` and `scaled-med.bez` into the folder, and returns the rows of the table."""
+    """Runs three methods, writes `scaled-med.png` and `scaled-med.bez` into the folder, and returns
+    the rows of the table."""
     problem = ScaledMED()
     x0 = np.zeros(3)
     algorithm_2 = minimize(
-        problem, x0, lift(GradientDescent(lambda k: 1 / k), degree=3, sampler=Uniform(100)), n_iterations=1000, progress=True
+        problem,
+        x0,
+        lift(GradientDescent(lambda k: 1 / k), degree=3, sampler=Uniform(100)),
+        n_iterations=1000,
+        progress=True,
     )
     newton = minimize(problem, x0, lift(Newton(), degree=3), progress=True)
     auto = minimize(problem, x0, progress=True)
@@ -67,18 +75,24 @@ def _row(name: str, solution: Solution, problem: ScaledMED) -> Row:
 
 
 def _exact_mse(surface: BezierSimplex, problem: ScaledMED) -> float:
-    """The mean of |b(t) − x*(t)|² over the simplex by quadrature: what a sample of t estimates, without its noise."""
+    """The mean of |b(t) − x*(t)|² over the simplex by quadrature: what a sample of t estimates,
+    without its noise."""
     nodes = gauss_nodes(problem.n_objectives, QUADRATURE_ORDER)
     difference = np.asarray(surface(nodes.t)) - np.asarray(problem.pareto_map(nodes.t))
     return float(nodes.weights @ np.sum(difference**2, axis=1))
 
 
 def _degree_floor(problem: ScaledMED, degree: int) -> float:
-    """The least MSE any surface of this degree can have: that of the L² projection of x*(t), by quadrature."""
+    """The least MSE any surface of this degree can have: that of the L² projection of x*(t), by
+    quadrature."""
     nodes = gauss_nodes(problem.n_objectives, QUADRATURE_ORDER)
-    return _exact_mse(fit(nodes.t, np.asarray(problem.pareto_map(nodes.t)), degree, weights=nodes.weights), problem)
+    return _exact_mse(
+        fit(nodes.t, np.asarray(problem.pareto_map(nodes.t)), degree, weights=nodes.weights),
+        problem,
+    )
 
 
 def _largest_distance(surface: BezierSimplex, problem: ScaledMED) -> float:
-    """The largest distance to the exact Pareto set over a regular grid of the surface, whatever t means on it."""
+    """The largest distance to the exact Pareto set over a regular grid of the surface, whatever t
+    means on it."""
     return float(problem.distance(np.asarray(surface(grid(problem.n_objectives, 30)))).max())

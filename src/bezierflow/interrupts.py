@@ -1,8 +1,9 @@
 """Ctrl-C during a run: heard at once, and acted upon where nothing is half-done.
 
-Inside of `orderly_interrupts()` the first Ctrl-C is a request: a line says that it was heard, and the next call of
-`raise_if_interrupted`, which the loops of this library make between two batches of evaluations, raises `KeyboardInterrupt` once.
-The second Ctrl-C is Python's own: it raises `KeyboardInterrupt` wherever the program is.
+Inside of `orderly_interrupts()` the first Ctrl-C is a request: a line says that it was heard, and
+the next call of `raise_if_interrupted`, which the loops of this library make between two batches of
+evaluations, raises `KeyboardInterrupt` once. The second Ctrl-C is Python's own: it raises
+`KeyboardInterrupt` wherever the program is.
 """
 
 import signal
@@ -12,7 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-HEARD = "\ninterrupted: ends after the step at hand and keeps what there is; Ctrl-C again to end at once\n"
+HEARD = (
+    "\ninterrupted: ends after the step at hand and keeps what there is; Ctrl-C again to end at"
+    " once\n"
+)
 
 
 class _Request:
@@ -26,7 +30,8 @@ class _Request:
 def orderly_interrupts() -> Iterator[None]:
     """A block in which the first Ctrl-C is a request.
 
-    Inside of another one, in other threads, or with a handler of the user's own, it changes nothing.
+    Inside of another one, in other threads, or with a handler of the user's own, it changes
+    nothing.
     """
     here = threading.current_thread() is threading.main_thread()
     if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -1,4 +1,5 @@
-"""Silence: what goes wrong in a computation is said in its result, not by warnings of the libraries that it is made with."""
+"""Silence: what goes wrong in a computation is said in its result, not by warnings of the libraries
+that it is made with."""
 
 import warnings
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ LIBRARIES = r"(numpy|scipy|jax|equinox|optax|optimistix|bezierflow)(\.|$)"
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """A block, or as `@quiet()` a function, without NumPy's floating-point warnings and without warnings of the libraries.
+    """A block, or as `@quiet()` a function, without NumPy's floating-point warnings and without
+    warnings of the libraries.
 
     NumPy's linear algebra has one thread in it: everything that computes at length is such a block.
     """

@@ -1,7 +1,9 @@
-"""One thread for NumPy's linear algebra, so that results have the same bits whatever the number of cores.
+"""One thread for NumPy's linear algebra, so that results have the same bits whatever the number of
+cores.
 
-OpenBLAS and its kin split products and factorizations over threads, and sum in another order for another number of them. The
-matrices of this library are too small to gain by it. JAX's own programs do not depend on the number of threads.
+OpenBLAS and its kin split products and factorizations over threads, and sum in another order for
+another number of them. The matrices of this library are too small to gain by it. JAX's own programs
+do not depend on the number of threads.
 """
 
 import sys
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """A block, or as `@one_blas_thread()` a function, in which BLAS has one thread; afterwards as many as before.
+    """A block, or as `@one_blas_thread()` a function, in which BLAS has one thread; afterwards as
+    many as before.
 
-    In the main thread alone: OpenBLAS takes the number from no other. Who computes in threads and wants the same bits on
-    another machine sets OPENBLAS_NUM_THREADS=1 before Python starts.
+    In the main thread alone: OpenBLAS takes the number from no other. Who computes in threads and
+    wants the same bits on another machine sets OPENBLAS_NUM_THREADS=1 before Python starts.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -31,7 +34,8 @@ def one_blas_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _controller(n_modules: int) -> "ThreadpoolController":
-    """The thread pools of the libraries loaded so far. Finding them takes milliseconds; new ones come with new modules."""
+    """The thread pools of the libraries loaded so far. Finding them takes milliseconds; new ones
+    come with new modules."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

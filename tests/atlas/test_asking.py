@@ -13,9 +13,17 @@ PLACE = np.array([[0.1, -0.1]])
 
 
 def constant(level, z):
-    """A patch of one variable and two objectives that says the same everywhere; it holds by what z lies within [0, 1]."""
+    """A patch of one variable and two objectives that says the same everywhere; it holds by what z
+    lies within [0, 1]."""
     label = Label(np.ones(2, dtype=bool), np.zeros(0, dtype=bool), np.zeros(1, dtype=int), 0)
-    return Patch(label, np.array([[-2.0], [2.0]]), 0, np.array([[z, level, 0.5, 0.5]]), np.array([[1.0, 9.0], [-1.0, 9.0]]), 0.0)
+    return Patch(
+        label,
+        np.array([[-2.0], [2.0]]),
+        0,
+        np.array([[z, level, 0.5, 0.5]]),
+        np.array([[1.0, 9.0], [-1.0, 9.0]]),
+        0.0,
+    )
 
 
 def answer(*patches):
@@ -36,7 +44,8 @@ def test_one_that_nearly_holds_answers_where_it_is_clearly_lower():
 
 
 def test_in_a_sliver_between_neighbors_no_patch_of_another_basin_answers():
-    """Neighbors miss each other by their errors; another basin holds there, with a level that is higher by a little only."""
+    """Neighbors miss each other by their errors; another basin holds there, with a level that is
+    higher by a little only."""
     assert answer(constant(0.7, 0.5), constant(0.6995, -2e-7), constant(0.6995, -1e-7)) == 2
 
 
@@ -58,11 +67,21 @@ def test_best_levels_are_those_of_all_points():
 
 
 def test_where_no_patch_holds_the_point_with_the_least_level_answers():
-    """A corner (0, 1) claims the level of its first objective everywhere; its second one is far above that at (0.6, 0)."""
+    """A corner (0, 1) claims the level of its first objective everywhere; its second one is far
+    above that at (0.6, 0)."""
     corner = Label(np.array([True, False]), np.zeros(0, dtype=bool), np.zeros(1, dtype=int), 0)
-    point = Patch(corner, np.zeros((1, 0)), 0, np.array([[0.2, 0.0, 1.0, 1.0]]), np.zeros((0, 1)), 0.0)
+    point = Patch(
+        corner, np.zeros((1, 0)), 0, np.array([[0.2, 0.0, 1.0, 1.0]]), np.zeros((0, 1)), 0.0
+    )
     middle = constant(0.5, 0.5)
-    middle = Patch(middle.label, middle.corners, 0, middle.control_points, np.array([[1.0, 0.1], [-1.0, 0.1]]), 0.0)
+    middle = Patch(
+        middle.label,
+        middle.corners,
+        0,
+        middle.control_points,
+        np.array([[1.0, 0.1], [-1.0, 0.1]]),
+        0.0,
+    )
     zero, one = np.zeros(2), np.ones(2)
     units = Units(zero, one, zero[:1], one[:1], zero[:1], one[:1])
     atlas = BezierAtlas((point, middle), units, Raveling.of(zero[:1]), 1.0)

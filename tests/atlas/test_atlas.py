@@ -1,4 +1,5 @@
-"""Atlases of sets that are known in closed form: bounds, constraints, gaps, whiskers; and what one does with them."""
+"""Atlases of sets that are known in closed form: bounds, constraints, gaps, whiskers; and what one
+does with them."""
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +19,9 @@ def pair(x):
 
 def waves(x):
     """A front in three pieces: the set is where a decreasing wave reaches a new low."""
-    return jnp.array([x[0], 1 - jnp.sqrt(x[0] + 0.05) - 0.5 * x[0] * jnp.sin(6 * jnp.pi * x[0]) + x[1] ** 2])
+    return jnp.array(
+        [x[0], 1 - jnp.sqrt(x[0] + 0.05) - 0.5 * x[0] * jnp.sin(6 * jnp.pi * x[0]) + x[1] ** 2]
+    )
 
 
 def values(objectives, x):
@@ -52,7 +55,9 @@ def area():
 @pytest.fixture(scope="module")
 def budget():
     w = np.random.default_rng(0).dirichlet(np.ones(2), 3000)
-    solution = bf.minimize(pair, None, bounds=(np.zeros(3), np.ones(3)), constraints=LinearConstraint(np.ones(3), 1, 1))
+    solution = bf.minimize(
+        pair, None, bounds=(np.zeros(3), np.ones(3)), constraints=LinearConstraint(np.ones(3), 1, 1)
+    )
     return solution, on_the_unit_simplex(w @ CENTERS[:2])
 
 
@@ -62,10 +67,13 @@ def broken():
 
 
 def gaps_to(solution, objectives, x):
-    """The distances, in units of ranges, from true points of the front to the answers above them."""
+    """The distances, in units of ranges, from true points of the front to the answers above
+    them."""
     f = values(objectives, x)
     atlas = solution.pareto_set
-    return np.abs((values(objectives, atlas.flat(atlas.chart(f))) - f) / np.ptp(f, axis=0)).max(axis=1)
+    return np.abs((values(objectives, atlas.flat(atlas.chart(f))) - f) / np.ptp(f, axis=0)).max(
+        axis=1
+    )
 
 
 def gap_to(solution, objectives, x):
@@ -73,7 +81,8 @@ def gap_to(solution, objectives, x):
 
 
 def gap_from(solution, objectives, x):
-    """The largest distance, in units of ranges, from the atlas's own points to a dense sample of the front."""
+    """The largest distance, in units of ranges, from the atlas's own points to a dense sample of
+    the front."""
     f = values(objectives, x)
     span = np.ptp(f, axis=0)
     mine = solution.spread(200).F
@@ -127,11 +136,15 @@ def test_a_front_in_pieces(broken):
     n_pieces = 1 + np.sum(np.diff(np.flatnonzero(best)) > 1)
     curves = [piece for piece in broken.pareto_set.pieces if piece.dimension == 1]
     assert len(curves) == n_pieces > 2
-    assert all(not set(piece.meets) & {broken.pareto_set.pieces.index(other) for other in curves} for piece in curves)
+    assert all(
+        not set(piece.meets) & {broken.pareto_set.pieces.index(other) for other in curves}
+        for piece in curves
+    )
 
 
 def test_a_gap_is_no_error(broken):
-    """At a gap two points are equally good, a jump apart; either is right, and the estimate does not count their distance."""
+    """At a gap two points are equally good, a jump apart; either is right, and the estimate does
+    not count their distance."""
     assert broken.error.front < 1e-4
     assert broken.error.coverage > 0.98
 
@@ -140,7 +153,11 @@ def test_designs_that_are_no_smooth_function_of_the_front():
     """All designs with x₁ = 0 have the same objectives: a pole, to which x₂ is an angle."""
 
     def pole(x):
-        return x[0] * jnp.array([x[1], 1 - x[1], 0.0]) + jnp.array([0.0, 0.0, 1 - x[0]]) + (x[2] - 0.5) ** 2
+        return (
+            x[0] * jnp.array([x[1], 1 - x[1], 0.0])
+            + jnp.array([0.0, 0.0, 1 - x[0]])
+            + (x[2] - 0.5) ** 2
+        )
 
     solution = bf.minimize(pole, None, bounds=(np.zeros(3), np.ones(3)))
     x = np.column_stack([np.random.default_rng(0).random((2000, 2)), np.full(2000, 0.5)])
@@ -171,7 +188,12 @@ def test_a_basin_that_keeps_its_bounds_is_not_taken_for_the_whole_set():
     """Both objectives have a local minimum at the start, and f₂ a much better one at (2, 0)."""
 
     def wells(x):
-        return jnp.array([jnp.sum(x**2), jnp.sum(x**2) - 9 * jnp.exp(-4 * jnp.sum((x - jnp.array([2.0, 0.0])) ** 2))])
+        return jnp.array(
+            [
+                jnp.sum(x**2),
+                jnp.sum(x**2) - 9 * jnp.exp(-4 * jnp.sum((x - jnp.array([2.0, 0.0])) ** 2)),
+            ]
+        )
 
     solution = bf.minimize(wells, np.zeros(2), bounds=(-3, 3))
     assert isinstance(solution.pareto_set, bf.BezierAtlas)
@@ -209,7 +231,9 @@ def test_an_aspiration_is_answered_by_the_point_that_exceeds_it_least(area):
 def test_an_aspiration_on_one_surface():
     solution = bf.minimize(pair, np.zeros(3))
     f = values(pair, (0.3 * CENTERS[:1] + 0.7 * CENTERS[1:2]))[0]
-    np.testing.assert_allclose(solution.at(aspiration=f), 0.3 * CENTERS[0] + 0.7 * CENTERS[1], atol=1e-4)
+    np.testing.assert_allclose(
+        solution.at(aspiration=f), 0.3 * CENTERS[0] + 0.7 * CENTERS[1], atol=1e-4
+    )
 
 
 def test_files_hold_an_atlas(area, tmp_path):
@@ -245,7 +269,9 @@ def test_designs_of_any_shape():
     solution = bf.minimize(objectives, {"a": np.full(2, 0.5), "b": 0.5}, bounds=(lower, 1))
     x = solution.at(weights=[0.5, 0.5])
     assert set(x) == {"a", "b"}
-    np.testing.assert_allclose([*x["a"], x["b"]], np.clip(CENTERS[:2].mean(axis=0), 0, 1), atol=2e-3)
+    np.testing.assert_allclose(
+        [*x["a"], x["b"]], np.clip(CENTERS[:2].mean(axis=0), 0, 1), atol=2e-3
+    )
 
 
 def test_a_fixed_variable_stays_where_it_is():

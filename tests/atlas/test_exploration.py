@@ -48,7 +48,12 @@ def test_bounds_may_be_generous():
 def test_a_box_that_is_feasible_keeps_its_units():
     feasible = feasible_set((np.zeros(2), np.ones(2)), lambda x: jnp.sum(x) - 3, 2)
     with double_precision():
-        program = Program(lambda x: jnp.array([x[0], (x[0] - 1e-3) ** 2 + x[1]]), 2, feasible, (np.zeros(2), np.ones(2)))
+        program = Program(
+            lambda x: jnp.array([x[0], (x[0] - 1e-3) ** 2 + x[1]]),
+            2,
+            feasible,
+            (np.zeros(2), np.ones(2)),
+        )
         box = (np.zeros(2), np.ones(2))
         look_over(program, box, np.zeros((1, 2)), 0)
         assert feasible_part(program, box, 0) is None
@@ -64,4 +69,6 @@ def test_a_survey_stops_at_its_budget_and_counts():
     with double_precision():
         found = survey(pair, 2, settings, np.zeros((1, 2)), 0, Evaluations(objective=100))
     assert 600 < found.evaluations.objective <= 700
-    np.testing.assert_allclose(found.f, np.stack([(found.x**2).sum(axis=1), ((found.x - 1) ** 2).sum(axis=1)], axis=1))
+    np.testing.assert_allclose(
+        found.f, np.stack([(found.x**2).sum(axis=1), ((found.x - 1) ** 2).sum(axis=1)], axis=1)
+    )

@@ -1,4 +1,5 @@
-"""The equations of a label: Newton's method, tangents, and signs, on a problem whose solutions are known."""
+"""The equations of a label: Newton's method, tangents, and signs, on a problem whose solutions are
+known."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +29,8 @@ def chart(level):
 
 
 def exact(a):
-    """The point of the set with f₁ − f₂ = a₁ − a₂: weighted means of A and B, clipped to the box, are all of it."""
+    """The point of the set with f₁ − f₂ = a₁ − a₂: weighted means of A and B, clipped to the box,
+    are all of it."""
     w = np.linspace(0, 1, 200_001)[:, None]
     x = np.clip(w * A + (1 - w) * B, 0, 1)
     f = np.stack([np.sum((x - A) ** 2, axis=1), np.sum((x - B) ** 2, axis=1)], axis=1)
@@ -46,7 +48,9 @@ def test_solutions_are_the_points_of_the_set(program):
 def test_multipliers_of_the_objectives_are_weights(program):
     answers = solve(program, chart(np.array([-0.1, 0.2])), np.full((2, 2), 0.5))
     np.testing.assert_allclose(answers.found.mu.sum(axis=1), 1, atol=1e-9)
-    gradients = np.einsum("nm,nml->nl", answers.found.mu, 2 * (answers.found.z[:, None] - np.stack([A, B])))
+    gradients = np.einsum(
+        "nm,nml->nl", answers.found.mu, 2 * (answers.found.z[:, None] - np.stack([A, B]))
+    )
     np.testing.assert_allclose(np.where(answers.found.side == 0, gradients, 0.0), 0, atol=1e-8)
     assert np.all(answers.found.side * gradients <= 1e-9)  # bounds hold the point back
 
@@ -56,17 +60,29 @@ def test_tangents_lead_to_neighboring_solutions(program):
     h = 1e-4
     there = newton(program, predict(here, chart(0.1 + h)))
     assert there.ok.all()
-    np.testing.assert_allclose(there.z, here.z + np.einsum("nij,nj->ni", here.tangent[:, :2], chart(h)), atol=10 * h**2)
+    np.testing.assert_allclose(
+        there.z, here.z + np.einsum("nij,nj->ni", here.tangent[:, :2], chart(h)), atol=10 * h**2
+    )
     # s* falls by w as a grows: ds/da = −μ.
     np.testing.assert_allclose(here.tangent[:, 2], -here.mu, atol=1e-6)
 
 
 def test_a_label_goes_on_smoothly_where_it_does_not_hold(program):
-    """Both objectives active and no variable at its bound: beyond the box the equations give the unclipped set."""
+    """Both objectives active and no variable at its bound: beyond the box the equations give the
+    unclipped set."""
     a = chart(0.6)
     z, r = np.array([[0.2, 0.8]]), program.values(np.array([[0.2, 0.8]]))
     free = newton(
-        program, start(program, a, z, np.full((1, 2), 0.5), np.ones((1, 2), dtype=bool), np.zeros((1, 2), dtype=int), r)
+        program,
+        start(
+            program,
+            a,
+            z,
+            np.full((1, 2), 0.5),
+            np.ones((1, 2), dtype=bool),
+            np.zeros((1, 2), dtype=int),
+            r,
+        ),
     )
     assert free.ok.all()
     w = free.mu[0, 0]
@@ -83,12 +99,17 @@ def label_solution(program, a, z, active, side, most=8):
     """Newton's method on a label, from z."""
     z, active, side = np.array([z]), np.array([active]), np.array([side])
     mu = np.where(active, 1 / active.sum(), 0.0)
-    return newton(program, start(program, np.array([a]), z, mu, active, side, program.values(z)), most)
+    return newton(
+        program, start(program, np.array([a]), z, mu, active, side, program.values(z)), most
+    )
 
 
 def test_variables_at_bounds_stay_there_to_the_last_bit():
-    """Where a slope is infinite, rounding in a variable at its bound would be an error of its fourth root."""
-    steep = square(lambda x: jnp.array([x[0] ** 2 + x[1] ** 0.25, (x[0] - 1) ** 2 + x[1] ** 0.25]), 2)
+    """Where a slope is infinite, rounding in a variable at its bound would be an error of its
+    fourth root."""
+    steep = square(
+        lambda x: jnp.array([x[0] ** 2 + x[1] ** 0.25, (x[0] - 1) ** 2 + x[1] ** 0.25]), 2
+    )
     found = label_solution(steep, [0.1, -0.1], [0.37, 0.0], [True, True], [0, -1])
     assert found.ok.all()
     assert found.z[0, 1] == 0.0
@@ -114,4 +135,5 @@ def test_a_bound_without_a_price_does_not_hold_a_maximum():
     arc = square(lambda x: jnp.array([jnp.cos(x[0]) + x[1], jnp.sin(x[0]) + x[1]]), 2)
     found = label_solution(arc, [-1.0, 1.0], [0.0, 0.0], [True, False], [-1, -1])
     assert not found.ok.any()
-    assert label_solution(arc, [1.0, -1.0], [0.0, 0.0], [False, True], [-1, -1]).ok.all()  # where sin x₁ is least
+    # where sin x₁ is least
+    assert label_solution(arc, [1.0, -1.0], [0.0, 0.0], [False, True], [-1, -1]).ok.all()

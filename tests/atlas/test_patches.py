@@ -16,7 +16,12 @@ def test_a_frame_spans_the_plane_of_the_chart(n):
 
 
 def label(objectives, side=(0, 0), constraints=(), n_inequalities=0):
-    return Label(np.array(objectives, dtype=bool), np.array(constraints, dtype=bool), np.array(side), n_inequalities)
+    return Label(
+        np.array(objectives, dtype=bool),
+        np.array(constraints, dtype=bool),
+        np.array(side),
+        n_inequalities,
+    )
 
 
 def test_coordinates_and_chart_points_belong_together():
@@ -32,8 +37,11 @@ def test_coordinates_and_chart_points_belong_together():
 def test_conditions_are_bounds_of_free_variables_multipliers_and_slacks():
     region = label([1, 1], side=(0, -1), constraints=[1, 0, 1], n_inequalities=2)
     box = (np.array([0.0, 0.0]), np.array([1.0, np.inf]))
-    y = np.array([[0.3, 0.7, 9.0, 0.4, 0.6, 0.2, -0.5, -3.0]])  # z₁, ν₂, σ, w₁, w₂, λ₁, g₂, λ of the equality
-    np.testing.assert_allclose(np.sort(region.signs(y, box)[0]), np.sort([0.3, 0.7, 0.7, 0.4, 0.6, 0.2, 0.5]))
+    # z₁, ν₂, σ, w₁, w₂, λ₁, g₂, λ of the equality
+    y = np.array([[0.3, 0.7, 9.0, 0.4, 0.6, 0.2, -0.5, -3.0]])
+    np.testing.assert_allclose(
+        np.sort(region.signs(y, box)[0]), np.sort([0.3, 0.7, 0.7, 0.4, 0.6, 0.2, 0.5])
+    )
 
 
 def test_the_front_of_a_patch_is_its_level_and_what_is_inactive():

@@ -32,12 +32,17 @@ def test_scipy_finds_nothing_better():
     for k in range(len(q)):
         value = lambda y, k=k: y @ Q[k] @ y / 2 + q[k] @ y
         inside = {"type": "ineq", "fun": lambda y, k=k: b[k] - G[k] @ y}
-        other = minimize(value, np.zeros(q.shape[1]), constraints=inside, method="SLSQP", options={"ftol": 1e-14})
+        other = minimize(
+            value, np.zeros(q.shape[1]), constraints=inside, method="SLSQP", options={"ftol": 1e-14}
+        )
         assert value(best[k]) < other.fun + 1e-8
 
 
 def test_a_batch_answers_as_its_members_do():
     Q, q, G, b = programs(2)
     together = solve_programs(Q, q, G, b, np.zeros_like(q)).y
-    alone = [solve_programs(Q[k, None], q[k, None], G[k, None], b[k, None], np.zeros((1, 4))).y[0] for k in range(len(q))]
+    alone = [
+        solve_programs(Q[k, None], q[k, None], G[k, None], b[k, None], np.zeros((1, 4))).y[0]
+        for k in range(len(q))
+    ]
     np.testing.assert_allclose(together, alone, atol=1e-9)

@@ -1,4 +1,5 @@
-"""The archive: exact, the same bytes for the same content, never half written, and clear about what is wrong with a file."""
+"""The archive: exact, the same bytes for the same content, never half written, and clear about what
+is wrong with a file."""
 
 import json
 import os
@@ -11,7 +12,11 @@ from bezierflow.bezier import archives
 from bezierflow.bezier.archives import read_archive, write_archive
 
 CONTENT = {"kind": "note", "names": ["cost", "größe"], "nested": {"a": [1, 2.5, None, True]}}
-ARRAYS = {"x": np.array([[0.1, np.nan], [np.inf, -0.0]]), "part/one.t": np.arange(3), "s": np.float32(1.5)}
+ARRAYS = {
+    "x": np.array([[0.1, np.nan], [np.inf, -0.0]]),
+    "part/one.t": np.arange(3),
+    "s": np.float32(1.5),
+}
 
 
 def test_content_comes_back_exactly(tmp_path):
@@ -26,7 +31,10 @@ def test_content_comes_back_exactly(tmp_path):
 
 def test_same_content_gives_the_same_bytes_in_any_order_and_layout(tmp_path):
     write_archive(tmp_path / "a.bez", CONTENT, ARRAYS)
-    turned = {name: np.array(ARRAYS[name], ARRAYS[name].dtype.newbyteorder(">"), order="F") for name in reversed(ARRAYS)}
+    turned = {
+        name: np.array(ARRAYS[name], ARRAYS[name].dtype.newbyteorder(">"), order="F")
+        for name in reversed(ARRAYS)
+    }
     write_archive(tmp_path / "b.bez", dict(reversed(CONTENT.items())), turned)
     assert (tmp_path / "a.bez").read_bytes() == (tmp_path / "b.bez").read_bytes()
 
@@ -73,7 +81,12 @@ def test_foreign_files_are_named_as_such(tmp_path):
     path.write_text("hello")
     with pytest.raises(ValueError, match="not a bezierflow file: it starts with b'hell'"):
         read_archive(path)
-    for content in ({"other.txt": "x"}, {"manifest.json": "{"}, {"manifest.json": "[]"}, {"manifest.json": '{"format": "zip"}'}):
+    for content in (
+        {"other.txt": "x"},
+        {"manifest.json": "{"},
+        {"manifest.json": "[]"},
+        {"manifest.json": '{"format": "zip"}'},
+    ):
         with zipfile.ZipFile(path, "w") as archive:
             for name, text in content.items():
                 archive.writestr(name, text)
@@ -87,7 +100,11 @@ def test_later_versions_ask_for_an_update(tmp_path, monkeypatch):
     write_archive(tmp_path / "a.bez", CONTENT, {})
     monkeypatch.undo()
     with pytest.raises(
-        ValueError, match=rf"has version {ours + 1} of the format, this library reads up to version {ours}; update"
+        ValueError,
+        match=(
+            rf"has version {ours + 1} of the format, this library reads up to version {ours};"
+            r" update"
+        ),
     ):
         read_archive(tmp_path / "a.bez")
 
@@ -109,7 +126,9 @@ def test_every_cut_and_every_flipped_byte_of_an_array_is_noticed(tmp_path):
 def test_pickles_are_refused(tmp_path):
     path = tmp_path / "a.bez"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("manifest.json", json.dumps({"format": "bezierflow", "version": 1, "kind": "surface"}))
+        archive.writestr(
+            "manifest.json", json.dumps({"format": "bezierflow", "version": 1, "kind": "surface"})
+        )
         with archive.open("x.npy", "w") as member:
             np.lib.format.write_array(member, np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="an array in it cannot be read"):
@@ -135,7 +154,8 @@ def test_what_cannot_be_kept_is_refused_before_writing(tmp_path, manifest, array
 def test_what_a_killed_process_left_is_removed_and_what_another_one_writes_is_not(tmp_path):
     target = tmp_path / "a.bez"
     left, written_now, another = (
-        tmp_path / name for name in ("a.bez.0123abcd.part", "a.bez.4567ef01.part", "b.bez.0123abcd.part")
+        tmp_path / name
+        for name in ("a.bez.0123abcd.part", "a.bez.4567ef01.part", "b.bez.0123abcd.part")
     )
     for path in (left, written_now, another):
         path.write_bytes(b"")

@@ -40,10 +40,14 @@ def test_every_route_gives_the_same_numbers(n_objectives, degree):
     points = np.random.default_rng(1).normal(size=(n_controls(n_objectives, degree), 3))
     design = in_double(lambda t: basis(t, degree), t)
     assert design.shape == (4, 2, len(points))
-    np.testing.assert_allclose(design.reshape(8, -1), design_matrix(t.reshape(8, -1), degree), rtol=1e-13)
+    np.testing.assert_allclose(
+        design.reshape(8, -1), design_matrix(t.reshape(8, -1), degree), rtol=1e-13
+    )
     columns = in_double(lambda t: jnp.stack(monomial_columns(t, degree), axis=-1), t)
     np.testing.assert_allclose(columns, design, rtol=1e-13)
-    np.testing.assert_allclose(in_double(lambda t: combine(t, jnp.asarray(points), degree), t), design @ points, atol=1e-13)
+    np.testing.assert_allclose(
+        in_double(lambda t: combine(t, jnp.asarray(points), degree), t), design @ points, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize(("n_objectives", "degree"), [(2, 20), (3, 20), (20, 2)])

@@ -1,4 +1,5 @@
-"""Least squares with known t: exact where it can be, weighted, penalized, with control points held, and honest about rank."""
+"""Least squares with known t: exact where it can be, weighted, penalized, with control points held,
+and honest about rank."""
 
 from fractions import Fraction
 
@@ -24,14 +25,21 @@ def samples(n, n_objectives, seed=0):
 
 def exact_least_squares(design, x):
     """(ZᵀZ)⁻¹Zᵀx without any rounding but the last: Bareiss elimination in integers."""
-    denominator = max(Fraction(entry).denominator for entry in [*design.ravel().tolist(), *x.tolist()])
-    scaled = np.array([[int(Fraction(entry) * denominator) for entry in row] for row in design.tolist()], dtype=object)
+    denominator = max(
+        Fraction(entry).denominator for entry in [*design.ravel().tolist(), *x.tolist()]
+    )
+    scaled = np.array(
+        [[int(Fraction(entry) * denominator) for entry in row] for row in design.tolist()],
+        dtype=object,
+    )
     right = np.array([int(Fraction(entry) * denominator) for entry in x.tolist()], dtype=object)
     system = np.column_stack([scaled.T @ scaled, scaled.T @ right])
     size, previous = len(system), 1
     for k in range(size):
         others = np.arange(size) != k
-        system[others] = (system[k, k] * system[others] - np.outer(system[others, k], system[k])) // previous
+        system[others] = (
+            system[k, k] * system[others] - np.outer(system[others, k], system[k])
+        ) // previous
         previous = system[k, k]
     return np.array([float(Fraction(system[i, -1], system[i, i])) for i in range(size)])
 
@@ -58,9 +66,12 @@ def test_host_design_is_the_basis(n_objectives, degree):
     np.testing.assert_allclose(design_matrix(t, degree), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize(("n_objectives", "degree", "seed"), [(2, 12, 0), (3, 5, 1), (3, 6, 2), (5, 3, 3), (8, 2, 4)])
+@pytest.mark.parametrize(
+    ("n_objectives", "degree", "seed"), [(2, 12, 0), (3, 5, 1), (3, 6, 2), (5, 3, 3), (8, 2, 4)]
+)
 def test_few_samples_lose_no_accuracy_that_qr_keeps(n_objectives, degree, seed):
-    """N = ⌈1.2 n⌉ random t, against exact arithmetic: the error stays that of Householder QR (within a small factor)."""
+    """N = ⌈1.2 n⌉ random t, against exact arithmetic: the error stays that of Householder QR
+    (within a small factor)."""
     size = n_controls(n_objectives, degree)
     rng = np.random.default_rng(seed)
     t = rng.dirichlet(np.ones(n_objectives), int(np.ceil(1.2 * size)))
@@ -74,7 +85,8 @@ def test_few_samples_lose_no_accuracy_that_qr_keeps(n_objectives, degree, seed):
 
 
 def test_refinement_is_as_accurate_as_qr_up_to_its_limit():
-    """A degree that raises the condition to the edge of where Cholesky is still used: its error alone would be κ²u."""
+    """A degree that raises the condition to the edge of where Cholesky is still used: its error
+    alone would be κ²u."""
     t, points = samples(400, 2), np.random.default_rng(1).normal(size=(13, 3))
     surface, report = fit(t, design_matrix(t, 12) @ points, 12, diagnostics=True)
     assert 1e3 < report.condition < 1e4
@@ -109,10 +121,16 @@ def test_weights_count_as_repeated_samples():
 
 @pytest.mark.parametrize("n_samples", [4, 40])
 def test_ridge_minimizes_what_it_says(n_samples):
-    t, x, ridge = samples(n_samples, 3), np.random.default_rng(1).normal(size=(n_samples, 2)) + 5, 0.3
+    t, x, ridge = (
+        samples(n_samples, 3),
+        np.random.default_rng(1).normal(size=(n_samples, 2)) + 5,
+        0.3,
+    )
     design, mean = design_matrix(t, 2), x.mean(axis=0)
     surface = fit(t, x, 2, ridge=ridge)
-    gradient = design.T @ (design @ surface.control_points - x) + ridge * (surface.control_points - mean)
+    gradient = design.T @ (design @ surface.control_points - x) + ridge * (
+        surface.control_points - mean
+    )
     assert np.abs(gradient).max() < 1e-12
 
 
@@ -142,7 +160,10 @@ def test_pytree_values_and_scalars():
     value = surface(np.array([0.2, 0.3, 0.5]))
     np.testing.assert_allclose(value["b"][0], 0.2, atol=1e-14)
     np.testing.assert_allclose(value["b"][1], [0.3, 0.5], atol=1e-14)
-    np.testing.assert_allclose(surface.control_points["a"], fit(t, x["a"].reshape(20, 6), 1).control_points.reshape(3, 2, 3))
+    np.testing.assert_allclose(
+        surface.control_points["a"],
+        fit(t, x["a"].reshape(20, 6), 1).control_points.reshape(3, 2, 3),
+    )
     assert fit(t, t[:, 0], 1).control_points.shape == (3,)
     np.testing.assert_allclose(fit(t.tolist(), t.tolist(), 1).control_points, np.eye(3), atol=1e-14)
 
@@ -160,7 +181,9 @@ def test_diagnostics_say_what_was_measured():
     surface, report = fit(t, x, 3, weights=weights, diagnostics=True)
     assert isinstance(surface, BezierSimplex)
     assert report.n_samples == 50
-    np.testing.assert_allclose(report.condition, np.linalg.cond(design_matrix(t[50:], 3)), rtol=1e-6)
+    np.testing.assert_allclose(
+        report.condition, np.linalg.cond(design_matrix(t[50:], 3)), rtol=1e-6
+    )
     distances = np.sum((surface(t[50:]) - x[50:]) ** 2, axis=1)
     np.testing.assert_allclose(report.residual_rms, np.sqrt(distances.mean()), rtol=1e-9)
 
@@ -205,13 +228,20 @@ def test_rank_deficiency_warns_and_gives_the_solution_nearest_to_the_mean():
         ({"weights": [1.0, 1.0, -1.0, 1.0, 1.0]}, r"weights\[2\] = -1.0"),
         ({"weights": [0.0] * 5}, "only zeros"),
         ({"frozen": {2: 0.0}}, "got the key 2"),
-        ({"frozen": {(1, 1): 0.0}}, r"sum 1, or by objectives from 0 to 1 for vertices, got the key \(1, 1\)"),
+        (
+            {"frozen": {(1, 1): 0.0}},
+            r"sum 1, or by objectives from 0 to 1 for vertices, got the key \(1, 1\)",
+        ),
         ({"frozen": {0: 0.0, (1, 0): 0.0}}, r"names the control point \(1, 0\) twice"),
         ({"frozen": {0: [0.0, 1.0]}}, r"frozen\[0\] must be built like one row of x"),
     ],
 )
 def test_misuse_is_named(change, message):
-    arguments = {"t": [[0.5, 0.5], [0.2, 0.8], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]], "x": [1.0, 2.0, 3.0, 4.0, 5.0], "degree": 1}
+    arguments = {
+        "t": [[0.5, 0.5], [0.2, 0.8], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]],
+        "x": [1.0, 2.0, 3.0, 4.0, 5.0],
+        "degree": 1,
+    }
     with pytest.raises(ValueError, match=message):
         fit(**(arguments | change))
 

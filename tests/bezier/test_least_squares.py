@@ -1,4 +1,5 @@
-"""Least squares in compiled loops: as accurate as QR on the host, differentiable, in the precision of its input."""
+"""Least squares in compiled loops: as accurate as QR on the host, differentiable, in the precision
+of its input."""
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +31,10 @@ def test_zero_weight_leaves_a_sample_out():
     design, values, _ = problem(20, 3, 2, 2)
     weights = np.repeat([1.0, 0.0], [12, 8])
     with double_precision():
-        found, expected = jax.jit(least_squares)(design, values, weights), jax.jit(least_squares)(design[:12], values[:12])
+        found, expected = (
+            jax.jit(least_squares)(design, values, weights),
+            jax.jit(least_squares)(design[:12], values[:12]),
+        )
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -63,11 +67,16 @@ def test_derivatives_are_those_of_the_closed_form(width, exact):
         return jnp.sum(jnp.sin(least_squares(design, values, weights)))
 
     with double_precision():
-        found, expected = (jax.jit(jax.grad(f, argnums=(0, 1)))(design, values) for f in (ours, closed_form))
+        found, expected = (
+            jax.jit(jax.grad(f, argnums=(0, 1)))(design, values) for f in (ours, closed_form)
+        )
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-8)
 
 
 def test_float32_stays_float32():
     design, values, weights = (array.astype(np.float32) for array in problem(30, 3, 2, 2))
-    assert least_squares(jnp.asarray(design), jnp.asarray(values), jnp.asarray(weights)).dtype == jnp.float32
+    assert (
+        least_squares(jnp.asarray(design), jnp.asarray(values), jnp.asarray(weights)).dtype
+        == jnp.float32
+    )

@@ -1,4 +1,5 @@
-"""The Bézier simplex: its mathematics over many M, D and L, and its manners as an immutable pytree."""
+"""The Bézier simplex: its mathematics over many M, D and L, and its manners as an immutable
+pytree."""
 
 import dataclasses
 
@@ -20,7 +21,9 @@ from exact_bernstein import exact_value
 def surfaces(draw, most_objectives=5, most_degree=5, shapes=None):
     """A surface with random control points, and the generator that made it."""
     shape = (
-        draw(st.sampled_from(shapes)) if shapes else (draw(st.integers(1, most_objectives)), draw(st.integers(0, most_degree)))
+        draw(st.sampled_from(shapes))
+        if shapes
+        else (draw(st.integers(1, most_objectives)), draw(st.integers(0, most_degree)))
     )
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     width = 2 if shapes else draw(st.integers(1, 4))
@@ -121,9 +124,13 @@ def test_subdivision_and_splitting_are_the_same_map(case):
 
 @pytest.mark.parametrize(("n_objectives", "degree"), [(2, 20), (3, 20), (20, 3)])
 def test_high_degrees_and_many_objectives_lose_no_digits(n_objectives, degree):
-    """Against exact arithmetic: all terms of one sign or not, the error stays some roundings of the largest control point."""
+    """Against exact arithmetic: all terms of one sign or not, the error stays some roundings of the
+    largest control point."""
     rng = np.random.default_rng(0)
-    points, t = rng.normal(size=(n_controls(n_objectives, degree), 1)), rng.dirichlet(np.ones(n_objectives), 2)
+    points, t = (
+        rng.normal(size=(n_controls(n_objectives, degree), 1)),
+        rng.dirichlet(np.ones(n_objectives), 2),
+    )
     exact = np.array([exact_value(points, row, degree) for row in t])
     bound = 4 * (degree + n_objectives) * 1.2e-16 * np.abs(points).max()
     surface = BezierSimplex(points, n_objectives, degree)
@@ -170,7 +177,9 @@ def test_pytree_values():
     assert surface.n_variables == 5
     t = rng.dirichlet(np.ones(3), 4)
     value = surface(t)
-    np.testing.assert_allclose(value["b"][0], BezierSimplex(surface.control_points["b"][0], 3, 2)(t))
+    np.testing.assert_allclose(
+        value["b"][0], BezierSimplex(surface.control_points["b"][0], 3, 2)(t)
+    )
     for same in (surface.elevate(3), surface.subdivide(np.eye(3))):
         np.testing.assert_allclose(same(t)["w"], value["w"], atol=1e-13)
     assert surface.restrict((0, 2)).control_points["w"].shape == (3, 2, 2)
@@ -183,20 +192,28 @@ def test_constant_surfaces_keep_their_value_exactly():
     t = np.random.default_rng(0).dirichlet(np.ones(3), 5)
     np.testing.assert_allclose(surface(t)["a"], np.broadcast_to([0.1, 0.2], (5, 2)), rtol=1e-14)
     assert surface.control_points["a"].dtype == surface.control_points["b"].dtype == np.float64
-    assert BezierSimplex.constant(jnp.zeros(2, jnp.float32), 3, 2).control_points.dtype == jnp.float32
+    assert (
+        BezierSimplex.constant(jnp.zeros(2, jnp.float32), 3, 2).control_points.dtype == jnp.float32
+    )
 
 
 def test_transformations_of_jax():
-    points, t = jnp.asarray(np.random.default_rng(0).normal(size=(6, 2)), jnp.float32), jnp.array([0.2, 0.3, 0.5])
+    points, t = (
+        jnp.asarray(np.random.default_rng(0).normal(size=(6, 2)), jnp.float32),
+        jnp.array([0.2, 0.3, 0.5]),
+    )
     surface = BezierSimplex(points, 3, 2)
     np.testing.assert_allclose(jax.jit(lambda s, t: s(t))(surface, t), surface(t), rtol=1e-6)
     batch = jnp.stack([t, t[::-1]])
     np.testing.assert_allclose(jax.vmap(surface)(batch), surface(batch), rtol=1e-6)
     gradient = jax.grad(lambda s: s(t)[0])(surface)
     assert isinstance(gradient, BezierSimplex)
-    np.testing.assert_allclose(gradient.control_points[:, 0].sum(), 1, rtol=1e-6)  # ∂b/∂p_d is z_d(t)
+    # ∂b/∂p_d is z_d(t)
+    np.testing.assert_allclose(gradient.control_points[:, 0].sum(), 1, rtol=1e-6)
     many = eqx.filter_vmap(lambda p: BezierSimplex(p, 3, 2))(jnp.stack([points, 2 * points]))
-    np.testing.assert_allclose(eqx.filter_vmap(lambda s: s(t))(many), [surface(t), 2 * surface(t)], rtol=1e-5)
+    np.testing.assert_allclose(
+        eqx.filter_vmap(lambda s: s(t))(many), [surface(t), 2 * surface(t)], rtol=1e-5
+    )
     assert np.isfinite(jax.jacfwd(surface)(jnp.eye(3)[0])).all()
 
 
@@ -212,7 +229,12 @@ def test_float32_stays_float32_and_float64_survives_without_the_global_switch():
         assert value.dtype == jnp.float32
     assert single.subdivide(jnp.eye(3, dtype=jnp.float32)).control_points.dtype == jnp.float32
     double = BezierSimplex(points, 3, 2)
-    for value in (double(t), double.jacobian(t), double.elevate(4).control_points, double.subdivide(np.eye(3)).control_points):
+    for value in (
+        double(t),
+        double.jacobian(t),
+        double.elevate(4).control_points,
+        double.subdivide(np.eye(3)).control_points,
+    ):
         assert value.dtype == np.float64
     assert not jax.config.jax_enable_x64
 
@@ -236,10 +258,13 @@ def test_integers_of_numpy_serve_as_numbers():
 def test_faces_of_faces_and_included_points():
     surface = BezierSimplex(np.random.default_rng(0).normal(size=(35, 2)), 4, 4)
     np.testing.assert_array_equal(
-        surface.restrict((0, 1, 3)).restrict((0, 2)).control_points, surface.restrict((0, 3)).control_points
+        surface.restrict((0, 1, 3)).restrict((0, 2)).control_points,
+        surface.restrict((0, 3)).control_points,
     )
     t = np.random.default_rng(1).dirichlet(np.ones(2), 6)
-    np.testing.assert_allclose(surface.restrict((3, 0))(t), surface(include(t, (0, 3), 4)), atol=1e-13)
+    np.testing.assert_allclose(
+        surface.restrict((3, 0))(t), surface(include(t, (0, 3), 4)), atol=1e-13
+    )
 
 
 @pytest.mark.parametrize(
@@ -250,11 +275,20 @@ def test_faces_of_faces_and_included_points():
             r"must have 6 rows for n_objectives=3 and degree=2, got a leaf of shape",
         ),
         (lambda s: BezierSimplex({}, 3, 2), "at least one array, got an empty pytree"),
-        (lambda s: BezierSimplex(np.zeros(1), 3, -1), "degree must be a whole number of at least 0, got -1"),
-        (lambda s: s(np.ones((4, 2))), r"t must have 3 coordinates along its last axis, got shape \(4, 2\)"),
+        (
+            lambda s: BezierSimplex(np.zeros(1), 3, -1),
+            "degree must be a whole number of at least 0, got -1",
+        ),
+        (
+            lambda s: s(np.ones((4, 2))),
+            r"t must have 3 coordinates along its last axis, got shape \(4, 2\)",
+        ),
         (lambda s: s.elevate(1), "degree must be a whole number from 2 to 200, got 1"),
         (lambda s: s.restrict((0, 3)), "distinct numbers from 0 to 2"),
-        (lambda s: s([50.0, 50.0, 0.0]), r"t must hold points of the simplex .* row 0 is \[50.0, 50.0, 0.0\] with sum 100"),
+        (
+            lambda s: s([50.0, 50.0, 0.0]),
+            r"t must hold points of the simplex .* row 0 is \[50.0, 50.0, 0.0\] with sum 100",
+        ),
         (lambda s: s([-0.5, 1.0, 0.5]), "no coordinate below 0"),
         (lambda s: s([np.nan, 0.5, 0.5]), "t must hold points of the simplex"),
         (lambda s: s.jacobian([1.0, 1.0, 1.0]), "t must hold points of the simplex"),

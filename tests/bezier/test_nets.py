@@ -1,4 +1,5 @@
-"""Operations on control nets in JAX and in NumPy, each against what it means for the map in exact arithmetic."""
+"""Operations on control nets in JAX and in NumPy, each against what it means for the map in exact
+arithmetic."""
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +42,9 @@ def exact(net, t, degree, *by):
 
 @EXAMPLES
 @given(st.integers(1, 6), st.integers(0, 12), st.sampled_from([1, 3, 2500]), st.integers(0, 10**6))
-def test_every_entry_of_the_design_is_the_exact_one_to_its_last_digits(n_objectives, degree, n, seed):
+def test_every_entry_of_the_design_is_the_exact_one_to_its_last_digits(
+    n_objectives, degree, n, seed
+):
     t = np.random.default_rng(seed).dirichlet(np.full(n_objectives, 0.5), n)
     design = design_matrix(t, degree)
     assert design.shape == (n, n_controls(n_objectives, degree))
@@ -56,7 +59,9 @@ def test_every_entry_of_the_design_is_the_exact_one_to_its_last_digits(n_objecti
 def test_elevation_leaves_the_map_unchanged(module, n_objectives, degree, seed):
     net, t = net_and_points(n_objectives, degree, seed, 2)
     above = on_host(module.elevate, net, n_objectives, degree, degree + 2)
-    np.testing.assert_allclose(exact(above, t, degree + 2), exact(net, t, degree), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(
+        exact(above, t, degree + 2), exact(net, t, degree), rtol=1e-13, atol=1e-14
+    )
 
 
 @TWINS
@@ -67,9 +72,19 @@ def test_nets_of_partial_derivatives_are_the_exact_ones_twice(module, n_objectiv
     slopes = on_host(module.differentiate, net, n_objectives, degree)
     bends = on_host(module.differentiate, slopes, n_objectives, max(degree - 1, 0))
     assert slopes.shape == (n_objectives, n_controls(n_objectives, max(degree - 1, 0)), 2)
-    assert bends.shape == (n_objectives, n_objectives, n_controls(n_objectives, max(degree - 2, 0)), 2)
+    assert bends.shape == (
+        n_objectives,
+        n_objectives,
+        n_controls(n_objectives, max(degree - 2, 0)),
+        2,
+    )
     for m in range(n_objectives):
-        np.testing.assert_allclose(exact(slopes[m], t, max(degree - 1, 0)), exact(net, t, degree, m), rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(
+            exact(slopes[m], t, max(degree - 1, 0)),
+            exact(net, t, degree, m),
+            rtol=1e-13,
+            atol=1e-13,
+        )
         for k in range(n_objectives):
             bend = exact(bends[m, k], t, max(degree - 2, 0))
             np.testing.assert_allclose(bend, exact(net, t, degree, m, k), rtol=1e-13, atol=1e-12)
@@ -80,23 +95,36 @@ def test_nets_of_partial_derivatives_are_the_exact_ones_twice(module, n_objectiv
 def test_derivatives_at_points_are_the_exact_ones(n_objectives, degree, seed):
     net, t = net_and_points(n_objectives, degree, seed, 3)
     partials = np.stack([exact(net, t, degree, m) for m in range(n_objectives)], axis=1)
-    np.testing.assert_allclose(numpy_nets.partial_derivatives(net, t, degree), partials, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        numpy_nets.partial_derivatives(net, t, degree), partials, rtol=1e-12, atol=1e-13
+    )
     along = np.einsum("nml,mk->nlk", partials, tangent_basis(n_objectives))
-    np.testing.assert_allclose(numpy_nets.surface_tangents(net, t, degree), along, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        numpy_nets.surface_tangents(net, t, degree), along, rtol=1e-12, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize(("n_objectives", "degree"), SHAPES)
 def test_derivatives_along_the_simplex_do_not_change_with_the_degree(n_objectives, degree):
-    """They are those of the map, unlike partial derivatives, which belong to one of its many extensions to R^M."""
+    """They are those of the map, unlike partial derivatives, which belong to one of its many
+    extensions to R^M."""
     net, t = net_and_points(n_objectives, degree)
     above = numpy_nets.elevate(net, n_objectives, degree, degree + 1)
-    slopes, slopes_above = (numpy_nets.surface_tangents(points, t, d) for points, d in ((net, degree), (above, degree + 1)))
+    slopes, slopes_above = (
+        numpy_nets.surface_tangents(points, t, d)
+        for points, d in ((net, degree), (above, degree + 1))
+    )
     np.testing.assert_allclose(slopes_above, slopes, atol=1e-12)
     twice = [
-        numpy_nets.simplex_derivatives(numpy_nets.simplex_derivatives(points, n_objectives, d), n_objectives, d - 1)
+        numpy_nets.simplex_derivatives(
+            numpy_nets.simplex_derivatives(points, n_objectives, d), n_objectives, d - 1
+        )
         for points, d in ((net, degree), (above, degree + 1))
     ]
-    bends, bends_above = (design_matrix(t, d) @ second for d, second in zip((degree - 2, degree - 1), twice, strict=True))
+    bends, bends_above = (
+        design_matrix(t, d) @ second
+        for d, second in zip((degree - 2, degree - 1), twice, strict=True)
+    )
     np.testing.assert_allclose(bends_above, bends, atol=1e-11)
 
 
@@ -104,15 +132,24 @@ def test_derivatives_along_the_simplex_do_not_change_with_the_degree(n_objective
 def test_the_elevation_matrix_elevates(n_objectives, degree):
     net, _ = net_and_points(n_objectives, degree)
     above = numpy_nets.elevate(net, n_objectives, degree, degree + 1)
-    np.testing.assert_allclose(numpy_nets.elevation_matrix(n_objectives, degree) @ net, above, atol=1e-14)
+    np.testing.assert_allclose(
+        numpy_nets.elevation_matrix(n_objectives, degree) @ net, above, atol=1e-14
+    )
 
 
 @TWINS
 def test_nets_of_a_batch_are_those_of_its_members(module):
     batch = np.random.default_rng(0).normal(size=(2, 3, n_controls(3, 4), 5))
-    above, slopes = on_host(module.elevate, batch, 3, 4, 6), on_host(module.differentiate, batch, 3, 4)
-    np.testing.assert_allclose(above[1, 2], on_host(module.elevate, batch[1, 2], 3, 4, 6), atol=1e-15)
-    np.testing.assert_allclose(slopes[1, 2], on_host(module.differentiate, batch[1, 2], 3, 4), atol=1e-15)
+    above, slopes = (
+        on_host(module.elevate, batch, 3, 4, 6),
+        on_host(module.differentiate, batch, 3, 4),
+    )
+    np.testing.assert_allclose(
+        above[1, 2], on_host(module.elevate, batch[1, 2], 3, 4, 6), atol=1e-15
+    )
+    np.testing.assert_allclose(
+        slopes[1, 2], on_host(module.differentiate, batch[1, 2], 3, 4), atol=1e-15
+    )
 
 
 @pytest.mark.parametrize(("n_objectives", "degree"), SHAPES)
@@ -127,11 +164,15 @@ def test_contraction_down_to_degree_zero_is_the_value(n_objectives, degree):
     np.testing.assert_allclose(left[0], design_matrix(t[:1], degree)[0] @ net, atol=1e-13)
 
 
-@pytest.mark.parametrize(("n_objectives", "degree", "n_corners"), [(2, 5, 2), (3, 3, 3), (3, 3, 2), (3, 2, 4), (2, 0, 2)])
+@pytest.mark.parametrize(
+    ("n_objectives", "degree", "n_corners"), [(2, 5, 2), (3, 3, 3), (3, 3, 2), (3, 2, 4), (2, 0, 2)]
+)
 def test_subdivision_is_the_map_over_the_smaller_simplex(n_objectives, degree, n_corners):
     net, t = net_and_points(n_objectives, degree)
     corners, s = t[:n_corners], np.random.default_rng(1).dirichlet(np.ones(n_corners), 5)
     subdivide = jax.jit(nets.subdivide, static_argnums=(2, 3))
     with double_precision():
         part = np.asarray(subdivide(jnp.asarray(net), jnp.asarray(corners), n_objectives, degree))
-    np.testing.assert_allclose(design_matrix(s, degree) @ part, design_matrix(s @ corners, degree) @ net, atol=1e-13)
+    np.testing.assert_allclose(
+        design_matrix(s, degree) @ part, design_matrix(s @ corners, degree) @ net, atol=1e-13
+    )

@@ -1,4 +1,5 @@
-"""Fitting with unknown t: surfaces are found again from their points, noise is averaged out, reports say what happened."""
+"""Fitting with unknown t: surfaces are found again from their points, noise is averaged out,
+reports say what happened."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from bezierflow.simplex import grid
 def dome(degree=2):
     """A curved triangle in R³, lifted in the middle, and 200 points of it."""
     rng = np.random.default_rng(0)
-    points = grid(3, degree) @ np.array([[0.0, 0, 0], [2, 0, 0], [0, 1, 0]]) + 0.1 * rng.normal(size=(len(grid(3, degree)), 3))
+    points = grid(3, degree) @ np.array([[0.0, 0, 0], [2, 0, 0], [0, 1, 0]]) + 0.1 * rng.normal(
+        size=(len(grid(3, degree)), 3)
+    )
     surface = BezierSimplex(points, 3, degree)
     return surface, surface(rng.dirichlet(np.ones(3), 200))
 
@@ -26,7 +29,8 @@ def test_points_of_a_surface_give_it_back():
     beyond, missed = project(surface, found(t))[1], project(found, surface(t))[1]
     assert np.median(beyond) < 1e-9
     assert np.median(missed) < 1e-9
-    # Random points hardly reach into corners: there the found surface may end a little before or behind the true one.
+    # Random points hardly reach into corners: there the found surface may end a little before or
+    # behind the true one.
     assert max(np.sqrt(np.mean(beyond**2)), np.sqrt(np.mean(missed**2))) < 1e-2
 
 
@@ -57,7 +61,10 @@ def test_noise_is_averaged_out_and_the_surface_keeps_to_the_cloud():
 def test_tautness_keeps_a_surface_from_reaching_beyond_its_points():
     _, x = dome()
     noisy = x + 0.05 * np.random.default_rng(3).normal(size=x.shape)
-    taut, (loose, report) = fit_points(noisy, 3, 2), fit_points(noisy, 3, 2, options=FitOptions(tautness=0.0), diagnostics=True)
+    taut, (loose, report) = (
+        fit_points(noisy, 3, 2),
+        fit_points(noisy, 3, 2, options=FitOptions(tautness=0.0), diagnostics=True),
+    )
     assert report.residual_rms < fit_points(noisy, 3, 2, diagnostics=True)[1].residual_rms
     assert np.ptp(taut.control_points, axis=0).prod() < np.ptp(loose.control_points, axis=0).prod()
 
@@ -85,7 +92,9 @@ def test_vertices_say_which_corner_is_which_objective():
 def test_frozen_control_points_stay():
     surface, x = dome()
     held = {0: surface.vertex(0), (0, 1, 1): [1.0, 0.5, 0.25]}
-    found = fit_points(x, 3, 2, vertices=np.stack([surface.vertex(m) for m in range(3)]), frozen=held)
+    found = fit_points(
+        x, 3, 2, vertices=np.stack([surface.vertex(m) for m in range(3)]), frozen=held
+    )
     np.testing.assert_array_equal(found.vertex(0), surface.vertex(0))
     np.testing.assert_array_equal(found.control_points[4], [1.0, 0.5, 0.25])
 
@@ -101,7 +110,9 @@ def test_curves_and_pytrees():
 
 def test_running_out_of_iterations_is_said():
     _, x = dome()
-    with pytest.warns(RuntimeWarning, match="fit_points stopped at max_iterations=2 while still improving"):
+    with pytest.warns(
+        RuntimeWarning, match="fit_points stopped at max_iterations=2 while still improving"
+    ):
         _, report = fit_points(x, 3, 2, options=FitOptions(max_iterations=2), diagnostics=True)
     assert not report.converged
     assert report.n_iterations == 2
@@ -154,6 +165,8 @@ def test_stiffness_is_the_stretch_of_the_net():
     total = 0.0
     for below in np.eye(3, dtype=int):
         cell = [rows[tuple((below + corner).tolist())] for corner in np.eye(3, dtype=int)]
-        total += sum(np.sum((points[cell[i]] - points[cell[j]]) ** 2) for i in range(3) for j in range(i))
+        total += sum(
+            np.sum((points[cell[i]] - points[cell[j]]) ** 2) for i in range(3) for j in range(i)
+        )
     np.testing.assert_allclose(np.trace(points.T @ stiffness(3, 2) @ points), total)
     assert not stiffness(2, 0).any()

@@ -1,4 +1,5 @@
-"""Foot points: nearest where that can be checked, first-order optimal everywhere, for any surface."""
+"""Foot points: nearest where that can be checked, first-order optimal everywhere, for any
+surface."""
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ def wavy(n_objectives, degree, width, seed=0, wave=0.15):
 
 
 def optimality_gap(surface, t, x):
-    """max_s g·(t − s) over the simplex, g the gradient of ½‖b(t) − x‖²: 0 at a stationary point, never below."""
+    """max_s g·(t − s) over the simplex, g the gradient of ½‖b(t) − x‖²: 0 at a stationary point,
+    never below."""
     gradient = np.einsum("nl,nlm->nm", surface(t) - x, surface.derivative(t))
     return np.sum(gradient * t, axis=1) - gradient.min(axis=1)
 
@@ -47,7 +49,9 @@ def test_a_flat_simplex_gives_barycentric_coordinates_inside_and_faces_outside()
     surface = BezierSimplex(np.eye(3), 3, 1).elevate(3)
     x = np.array([[0.2, 0.3, 0.5], [2.0, 0.0, 0.0], [0.6, 0.6, -1.0], [1 / 3, 1 / 3, 1 / 3]])
     t, distance = (found[:4] for found in project(surface, np.tile(x, (25, 1))))
-    np.testing.assert_allclose(t, [[0.2, 0.3, 0.5], [1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]], atol=1e-12)
+    np.testing.assert_allclose(
+        t, [[0.2, 0.3, 0.5], [1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]], atol=1e-12
+    )
     np.testing.assert_allclose(distance, [0, 1, np.sqrt(0.02 + 1), 0], atol=1e-12)
 
 

@@ -1,4 +1,5 @@
-"""Pytrees as flat vectors and back: nothing is lost, in NumPy, in JAX and inside compiled programs."""
+"""Pytrees as flat vectors and back: nothing is lost, in NumPy, in JAX and inside compiled
+programs."""
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +13,20 @@ from bezierflow.bezier.raveling import pack, pack_one
 
 shapes = st.lists(st.integers(1, 3), max_size=2).map(tuple)
 trees = st.recursive(
-    shapes, lambda inner: st.lists(inner, min_size=1, max_size=2) | st.dictionaries(st.text("ab"), inner, min_size=1)
+    shapes,
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=2) | st.dictionaries(st.text("ab"), inner, min_size=1)
+    ),
 )
 
 
 def filled(tree, batch, seed=0):
     rng = np.random.default_rng(seed)
-    return jax.tree.map(lambda shape: rng.normal(size=(*batch, *shape)), tree, is_leaf=lambda node: isinstance(node, tuple))
+    return jax.tree.map(
+        lambda shape: rng.normal(size=(*batch, *shape)),
+        tree,
+        is_leaf=lambda node: isinstance(node, tuple),
+    )
 
 
 @settings(deadline=None, max_examples=40)
@@ -59,7 +67,11 @@ def test_rows_are_values_and_one_value_is_a_row():
 @pytest.mark.parametrize(
     ("x", "error", "message"),
     [
-        ({"a": np.zeros((2, 1)), "b": np.zeros(3)}, ValueError, "x must be an array with one value a row"),
+        (
+            {"a": np.zeros((2, 1)), "b": np.zeros(3)},
+            ValueError,
+            "x must be an array with one value a row",
+        ),
         ({}, ValueError, "x must be an array with one value a row"),
         (3.0, ValueError, "x must be an array with one value a row"),
         ([[0.0], [np.nan]], ValueError, "x must be finite; row 1"),

@@ -1,4 +1,5 @@
-"""Skeleton fitting: every face fits its own points, shares its boundary, and needs only the points it needs."""
+"""Skeleton fitting: every face fits its own points, shares its boundary, and needs only the points
+it needs."""
 
 import numpy as np
 import pytest
@@ -54,20 +55,29 @@ def test_a_face_depends_on_its_own_points_and_its_boundary_only():
     moved[0, 1] = (points[0, 1][0], points[0, 1][1] + 1.0)
     before, after = fit_skeleton(points, 3, 3), fit_skeleton(moved, 3, 3)
     for face in ((0, 2), (1, 2)):
-        np.testing.assert_array_equal(before.restrict(face).control_points, after.restrict(face).control_points)
-    assert np.abs(before.restrict((0, 1)).control_points - after.restrict((0, 1)).control_points).max() > 0.5
+        np.testing.assert_array_equal(
+            before.restrict(face).control_points, after.restrict(face).control_points
+        )
+    assert (
+        np.abs(before.restrict((0, 1)).control_points - after.restrict((0, 1)).control_points).max()
+        > 0.5
+    )
 
 
 def test_columns_of_t_follow_the_face_as_it_is_written():
     surface = surface_of()
     points = samples(surface)
     turned = {tuple(reversed(face)): (t[:, ::-1], x) for face, (t, x) in points.items()}
-    np.testing.assert_allclose(fit_skeleton(turned, 3, 3).control_points, surface.control_points, atol=1e-11)
+    np.testing.assert_allclose(
+        fit_skeleton(turned, 3, 3).control_points, surface.control_points, atol=1e-11
+    )
 
 
 def test_corners_are_means_and_faces_above_the_degree_are_not_used():
     rng = np.random.default_rng(0)
-    points = {(m,): rng.normal(size=(7, 2)) for m in range(3)} | {(0, 1, 2): rng.normal(size=(1, 2))}
+    points = {(m,): rng.normal(size=(7, 2)) for m in range(3)} | {
+        (0, 1, 2): rng.normal(size=(1, 2))
+    }
     found = fit_skeleton(points, 3, 1)
     np.testing.assert_allclose(found.control_points, [points[(m,)].mean(axis=0) for m in range(3)])
 
@@ -86,15 +96,30 @@ def replaced(face, value):
     ("change", "message"),
     [
         (lambda points: {}, r"7 are missing, the first is \(0,\)"),
-        (lambda points: {k: v for k, v in points.items() if k != (0, 2)}, r"1 are missing, the first is \(0, 2\)"),
+        (
+            lambda points: {k: v for k, v in points.items() if k != (0, 2)},
+            r"1 are missing, the first is \(0, 2\)",
+        ),
         (replaced((0, 3), np.zeros((5, 3))), "distinct numbers from 0 to 2"),
         (replaced((1, 0), np.zeros((5, 3))), r"names the face \(0, 1\) twice"),
         (replaced((0, 1), np.zeros((5, 2))), "must be built like the other faces' points"),
         (replaced((0, 1), np.zeros((0, 3))), "must hold at least one point"),
-        (replaced((0, 1), (np.zeros((5, 3)), np.zeros((5, 3)))), r"needs t of shape \(5, 2\), got \(5, 3\)"),
-        (replaced((0, 1), np.zeros((1, 3))), r"face \(0, 1\): 1 points cannot determine 2 free control points"),
-        (replaced((0, 1), (np.array([[0.5, 0.5]]), np.zeros((1, 3)))), r"face \(0, 1\): 1 samples cannot determine 2"),
-        (replaced((0, 1), (np.full((5, 2), 0.6), np.zeros((5, 3)))), r"face \(0, 1\): t must hold points of the simplex"),
+        (
+            replaced((0, 1), (np.zeros((5, 3)), np.zeros((5, 3)))),
+            r"needs t of shape \(5, 2\), got \(5, 3\)",
+        ),
+        (
+            replaced((0, 1), np.zeros((1, 3))),
+            r"face \(0, 1\): 1 points cannot determine 2 free control points",
+        ),
+        (
+            replaced((0, 1), (np.array([[0.5, 0.5]]), np.zeros((1, 3)))),
+            r"face \(0, 1\): 1 samples cannot determine 2",
+        ),
+        (
+            replaced((0, 1), (np.full((5, 2), 0.6), np.zeros((5, 3)))),
+            r"face \(0, 1\): t must hold points of the simplex",
+        ),
     ],
 )
 def test_misuse_is_named(change, message):

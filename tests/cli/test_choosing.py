@@ -39,8 +39,12 @@ def test_questions_are_those_of_python(file, solution, tmp_path):
         ),
         ("best", "mass"): bf.decisions.best(solution, "mass"),
         ("nearest", "cost=0", "gain=0"): bf.decisions.nearest(solution, {"cost": 0, "gain": 0}),
-        ("compromise", "cost=1", "mass=3"): bf.decisions.compromise(solution, {"cost": 1, "mass": 3}),
-        ("robust", "cost=1", "mass=2:5"): bf.decisions.robust(solution, {"cost": (1, 1), "mass": (2, 5)}),
+        ("compromise", "cost=1", "mass=3"): bf.decisions.compromise(
+            solution, {"cost": 1, "mass": 3}
+        ),
+        ("robust", "cost=1", "mass=2:5"): bf.decisions.robust(
+            solution, {"cost": (1, 1), "mass": (2, 5)}
+        ),
         ("knee",): bf.decisions.knee(solution),
     }
     for arguments, choice in asked.items():
@@ -52,7 +56,9 @@ def test_questions_are_those_of_python(file, solution, tmp_path):
 
 
 def test_ranges_are_printed_with_the_users_signs(file, solution):
-    assert f"gain: {bf.decisions.ranges(solution).ideal[2]:.6g} (best) to" in run("choose", file, "ranges")
+    assert f"gain: {bf.decisions.ranges(solution).ideal[2]:.6g} (best) to" in run(
+        "choose", file, "ranges"
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,10 +86,8 @@ def test_plot_lists_kinds_without_a_file():
 def test_solve_takes_names_directions_bounds_and_logarithms(tmp_path):
     source = tmp_path / "mine.py"
     source.write_text(
-        "import jax.numpy as jnp\n"
-        "def process(x):\n"
-        "    rate = jnp.log10(x[0])\n"
-        "    return jnp.array([90 - (rate + 4) ** 2 - (x[1] - 1) ** 2, (rate + 2) ** 2 + (x[1] + 1) ** 2])\n"
+        "import jax.numpy as jnp\ndef process(x):\n    rate = jnp.log10(x[0])\n    return"
+        " jnp.array([90 - (rate + 4) ** 2 - (x[1] - 1) ** 2, (rate + 2) ** 2 + (x[1] + 1) ** 2])\n"
     )
     output = run(
         "solve", f"{source}:process", "--names", "yield [%],cost", "--variables", "rate,width", "--maximize", "yield",
@@ -94,5 +98,9 @@ def test_solve_takes_names_directions_bounds_and_logarithms(tmp_path):
     assert solution.names.objective_labels == ("yield [%]", "cost")
     np.testing.assert_allclose(solution.front(np.eye(2)), [[90, 8], [82, 0]], atol=1e-4)
     np.testing.assert_allclose(solution.design(np.eye(2)), [[1e-4, 1], [1e-2, -1]], rtol=1e-3)
-    assert "'loss' is no objective" in run("solve", f"{source}:process", "--x0", "1,1", "--maximize", "loss", code=2)
-    assert "must be lower:upper" in run("solve", f"{source}:process", "--x0", "1,1", "--bounds", "0,1", code=2)
+    assert "'loss' is no objective" in run(
+        "solve", f"{source}:process", "--x0", "1,1", "--maximize", "loss", code=2
+    )
+    assert "must be lower:upper" in run(
+        "solve", f"{source}:process", "--x0", "1,1", "--bounds", "0,1", code=2
+    )

@@ -23,14 +23,25 @@ def run(*arguments, code=0):
 
 
 def test_a_run_is_kept_and_goes_on_with_more_iterations(tmp_path):
-    solve = ("solve", "quadratic-2-2", "--method", "gradient-descent", "--samples", "8", "--degree", "2")
+    solve = (
+        "solve",
+        "quadratic-2-2",
+        "--method",
+        "gradient-descent",
+        "--samples",
+        "8",
+        "--degree",
+        "2",
+    )
     run(*solve, "--iterations", "3", "--checkpoint", tmp_path / "run")
     run("resume", tmp_path / "run", "--iterations", "6", "-o", tmp_path / "a.bez")
     run(*solve, "--iterations", "6", "-o", tmp_path / "b.bez")
     one, other = (bf.load(tmp_path / name) for name in ("a.bez", "b.bez"))
     assert (one.pareto_set.control_points == other.pareto_set.control_points).all()
     assert one.stats.iterations == 6
-    assert "seed was 0 and is 1" in run(*solve, "--iterations", "6", "--seed", "1", "--checkpoint", tmp_path / "run", code=2)
+    assert "seed was 0 and is 1" in run(
+        *solve, "--iterations", "6", "--seed", "1", "--checkpoint", tmp_path / "run", code=2
+    )
     assert "holds no run" in run("resume", tmp_path, code=2)
 
 
@@ -43,17 +54,39 @@ main()
 
 
 def test_ctrl_c_ends_with_130_and_the_surface_and_the_run_goes_on(tmp_path):
-    """The objectives are slow until the interrupt was sent, so that it comes in the middle of a run."""
+    """The objectives are slow until the interrupt was sent, so that it comes in the middle of a
+    run."""
     (tmp_path / "slow").touch()
     (tmp_path / "mine.py").write_text(
         "import time, numpy as np\nfrom pathlib import Path\ndef f(x):\n"
         f"    time.sleep(0.1 if Path({str(tmp_path / 'slow')!r}).exists() else 0)\n"
         "    return np.array([np.sum((x - 1.0) ** 2), np.sum((x + 1.0) ** 2)])\n"
     )
-    solve = ["solve", f"{tmp_path / 'mine.py'}:f", "--x0", "0,0", "--method", "gradient-descent", "--step-size", "0.01"]
-    options = ["--degree", "1", "--iterations", "40", "--checkpoint", str(tmp_path / "run"), "-o", str(tmp_path / "a.bez")]
+    solve = [
+        "solve",
+        f"{tmp_path / 'mine.py'}:f",
+        "--x0",
+        "0,0",
+        "--method",
+        "gradient-descent",
+        "--step-size",
+        "0.01",
+    ]
+    options = [
+        "--degree",
+        "1",
+        "--iterations",
+        "40",
+        "--checkpoint",
+        str(tmp_path / "run"),
+        "-o",
+        str(tmp_path / "a.bez"),
+    ]
     process = subprocess.Popen(
-        [sys.executable, "-c", LISTENING, *solve, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", LISTENING, *solve, *options],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     while not (tmp_path / "run" / "0.bez").exists() and process.poll() is None:
         time.sleep(0.05)
@@ -75,14 +108,20 @@ def test_ask_and_tell(tmp_path):
     folder, table = tmp_path / "study", tmp_path / "designs.csv"
     assert "begin one with --bounds and --objectives" in run("ask", folder, code=2)
     new = ("--bounds", "0,1:1,5", "--objectives", "cost,mass", "--budget", "9", "--worst")
-    assert "--worst mass must be a number such as 0.5, got 'much'" in run("ask", folder, *new, "mass=much", code=2)
-    assert "must name each only once" in run("ask", folder, *new, "mass=8", "--worst", "mass=9", code=2)
+    assert "--worst mass must be a number such as 0.5, got 'much'" in run(
+        "ask", folder, *new, "mass=much", code=2
+    )
+    assert "must name each only once" in run(
+        "ask", folder, *new, "mass=8", "--worst", "mass=9", code=2
+    )
     run("ask", folder, "-n", "3", *new, "mass=8", "-o", table)
     assert read_journal(folder / "journal.jsonl")[0]["settings"]["worst"] == [None, 8.0]
     lines = table.read_text().splitlines()
     assert lines[0] == "number,x1,x2"
     rows = [f"{line},{number},{3 - number}" for number, line in enumerate(lines[1:])]
-    (tmp_path / "results.csv").write_text("\ufeffnumber,x1,x2,cost,mass\n" + "\n".join([*rows[:2], lines[3] + ",,"]) + "\n")
+    (tmp_path / "results.csv").write_text(
+        "\ufeffnumber,x1,x2,cost,mass\n" + "\n".join([*rows[:2], lines[3] + ",,"]) + "\n"
+    )
     assert "3 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
     assert "0 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
     evaluations = bf.Study(folder).evaluations
@@ -90,7 +129,9 @@ def test_ask_and_tell(tmp_path):
     assert run("ask", folder).splitlines()[1].startswith("3,")
     assert run("ask", folder, *new, "mass=8").splitlines()[1].startswith("4,")
     assert "worst was [None, 8.0] and is [None, 7.0]" in run("ask", folder, *new, "mass=7", code=2)
-    assert "whose settings stay: leave out --worst" in run("ask", folder, "--worst", "mass=7", code=2)
+    assert "whose settings stay: leave out --worst" in run(
+        "ask", folder, "--worst", "mass=7", code=2
+    )
     (tmp_path / "wrong.csv").write_text("number,cost\n3,1\n")
     assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
 
@@ -104,13 +145,24 @@ def test_a_study_by_hand_has_a_surface_and_nothing_to_call(tmp_path):
     assert "an atlas of" in said
     assert re.search(r"error +not known", said)  # nothing was predicted before it was told
     assert len(bf.load(file).evaluated.F) == 7
-    x = np.array([float(line.split(",")[0]) for line in run("sample", folder, "-n", "5").splitlines()[1:]])
+    x = np.array(
+        [float(line.split(",")[0]) for line in run("sample", folder, "-n", "5").splitlines()[1:]]
+    )
     np.testing.assert_allclose([x.min(), x.max()], [0.0, 0.7], atol=0.02)
     assert "was begun by hand and calls no objectives" in run("resume", folder, code=2)
 
 
 def test_the_folder_of_a_run_is_as_good_as_a_file(tmp_path):
-    run("solve", "scaled-med", "--method", "newton", "--iterations", "2", "--checkpoint", tmp_path / "run")
+    run(
+        "solve",
+        "scaled-med",
+        "--method",
+        "newton",
+        "--iterations",
+        "2",
+        "--checkpoint",
+        tmp_path / "run",
+    )
     assert run("sample", tmp_path / "run", "-n", "4").count("\n") == 5
     assert "holds no run and no study" in run("sample", tmp_path, code=2)
 

@@ -29,7 +29,10 @@ def test_points_are_printed_as_csv(file):
 
 
 def test_points_are_written_in_the_format_of_the_ending(file, tmp_path):
-    assert f"written: {tmp_path / 'points.csv'} (100 points)" in run(file, "-o", tmp_path / "points.csv").output
+    assert (
+        f"written: {tmp_path / 'points.csv'} (100 points)"
+        in run(file, "-o", tmp_path / "points.csv").output
+    )
     assert len((tmp_path / "points.csv").read_text().splitlines()) == 101
     run(file, "-n", 7, "-o", tmp_path / "points.json")
     assert np.shape(json.loads((tmp_path / "points.json").read_text())["F"]) == (7, 2)

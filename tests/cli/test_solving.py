@@ -22,10 +22,20 @@ def solved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli")
     source = folder / "mine.py"
     source.write_text(
-        "import jax.numpy as jnp\ndef spread(x):\n    return jnp.array([jnp.sum((x - 1.0) ** 2), jnp.sum((x + 1.0) ** 2)])\n"
+        "import jax.numpy as jnp\ndef spread(x):\n    return jnp.array([jnp.sum((x - 1.0) ** 2),"
+        " jnp.sum((x + 1.0) ** 2)])\n"
     )
     output = run(
-        "solve", f"{source}:spread", "--x0", "0,0", "--method", "newton", "-o", folder / "a.bez", "--json", folder / "a.json"
+        "solve",
+        f"{source}:spread",
+        "--x0",
+        "0,0",
+        "--method",
+        "newton",
+        "-o",
+        folder / "a.bez",
+        "--json",
+        folder / "a.json",
     )
     return folder, output, json.loads((folder / "a.json").read_text())
 
@@ -64,10 +74,30 @@ def test_solve_takes_built_in_problems_and_the_papers_settings(tmp_path):
 def test_fit_with_known_weights_and_without(tmp_path):
     problem = bf.problems.ScaledMED()
     t = np.random.default_rng(0).dirichlet(np.ones(3), 80)
-    np.savetxt(tmp_path / "x.csv", problem.pareto_map(t), delimiter=",", header="a,b,c", comments="")
+    np.savetxt(
+        tmp_path / "x.csv", problem.pareto_map(t), delimiter=",", header="a,b,c", comments=""
+    )
     np.savetxt(tmp_path / "t.csv", t, delimiter=",")
-    run("fit", tmp_path / "x.csv", "--objectives", 3, "--weights", tmp_path / "t.csv", "-o", tmp_path / "known.bez")
-    run("fit", tmp_path / "x.csv", "--objectives", 3, "-o", tmp_path / "unknown.bsf", "--json", tmp_path / "u.json")
+    run(
+        "fit",
+        tmp_path / "x.csv",
+        "--objectives",
+        3,
+        "--weights",
+        tmp_path / "t.csv",
+        "-o",
+        tmp_path / "known.bez",
+    )
+    run(
+        "fit",
+        tmp_path / "x.csv",
+        "--objectives",
+        3,
+        "-o",
+        tmp_path / "unknown.bsf",
+        "--json",
+        tmp_path / "u.json",
+    )
     fresh = np.random.default_rng(1).dirichlet(np.ones(3), 500)
     assert bf.metrics.mse(bf.load(tmp_path / "known.bez"), problem, fresh) < 1e-3
     assert json.loads((tmp_path / "u.json").read_text())["residual_rms"] < 0.02
@@ -77,7 +107,18 @@ def test_fit_with_known_weights_and_without(tmp_path):
 def fitted_points(tmp_path, text, encoding="utf-8"):
     """How many rows `fit` reads from a CSV with this text."""
     (tmp_path / "x.csv").write_text(text, encoding=encoding)
-    run("fit", tmp_path / "x.csv", "--objectives", 2, "--degree", 1, "-o", tmp_path / "x.bez", "--json", tmp_path / "x.json")
+    run(
+        "fit",
+        tmp_path / "x.csv",
+        "--objectives",
+        2,
+        "--degree",
+        1,
+        "-o",
+        tmp_path / "x.bez",
+        "--json",
+        tmp_path / "x.json",
+    )
     return json.loads((tmp_path / "x.json").read_text())["points"]
 
 
@@ -85,12 +126,19 @@ def test_fit_skips_headings_and_comments_and_keeps_every_row_of_numbers(tmp_path
     rows = "0,1\n0.5,0.5\n\n1,0\n"
     assert fitted_points(tmp_path, rows) == 3
     assert fitted_points(tmp_path, rows, encoding="utf-8-sig") == 3  # as a spreadsheet saves it
-    assert fitted_points(tmp_path, "# made by hand\nfirst,second\n" + rows, encoding="utf-8-sig") == 3
+    assert (
+        fitted_points(tmp_path, "# made by hand\nfirst,second\n" + rows, encoding="utf-8-sig") == 3
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("0,1\n0.5,half\n1,0\n", "'half'"), ("0,one\n1,0\n", "'one'"), ("0,1\n1\n", "columns"), ("a,b\n", "no rows")],
+    [
+        ("0,1\n0.5,half\n1,0\n", "'half'"),
+        ("0,one\n1,0\n", "'one'"),
+        ("0,1\n1\n", "columns"),
+        ("a,b\n", "no rows"),
+    ],
 )
 def test_a_cell_that_is_no_number_is_named(tmp_path, text, words):
     (tmp_path / "bad.csv").write_text(text)
@@ -128,7 +176,17 @@ def test_a_function_needs_x0_and_a_file_needs_the_function(solved):
 
 
 def test_a_run_that_fails_says_so_and_exits_with_one(tmp_path):
-    output = run("solve", "scaled-med", "--method", "gradient-descent", "--step-size", "10", "--iterations", "100", code=1)
+    output = run(
+        "solve",
+        "scaled-med",
+        "--method",
+        "gradient-descent",
+        "--step-size",
+        "10",
+        "--iterations",
+        "100",
+        code=1,
+    )
     assert "diverged" in output
 
 

@@ -1,4 +1,5 @@
-"""Every question that minimizes something agrees with a dense grid that is refined around its best point."""
+"""Every question that minimizes something agrees with a dense grid that is refined around its best
+point."""
 
 import jax
 import numpy as np
@@ -66,7 +67,9 @@ def test_best_under_a_bound(case):
     assert choice.feasible
     np.testing.assert_allclose(front(choice.t[None])[0], choice.f, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.asarray(choice.x), np.asarray(solution.pareto_set(choice.t)))
-    expected = least(front, solution.n_objectives, lambda f: np.where(f[:, 1] <= limit, f[:, 0], np.inf))
+    expected = least(
+        front, solution.n_objectives, lambda f: np.where(f[:, 1] <= limit, f[:, 0], np.inf)
+    )
     assert choice.value == near(expected, span.width[0])
 
 
@@ -104,7 +107,9 @@ def test_least_regret(case):
     solution, front = case
     n_objectives = solution.n_objectives
     choice = decisions.robust(solution, {0: (0.5, 2.0), 1: (1.0, 1.5)})
-    corners = np.array([[a, b, *[0.0] * (n_objectives - 2)] for a in (0.5, 2.0) for b in (1.0, 1.5)])
+    corners = np.array(
+        [[a, b, *[0.0] * (n_objectives - 2)] for a in (0.5, 2.0) for b in (1.0, 1.5)]
+    )
     totals = np.array([least(front, n_objectives, lambda f, w=w: f @ w) for w in corners])
     expected = least(front, n_objectives, lambda f: (f @ corners.T - totals).max(axis=1))
     assert choice.value == near(expected, np.abs(choice.f).sum())
@@ -121,5 +126,7 @@ def test_locate_front(case):
     target = span.ideal + 0.3 * span.width
     found = decisions.locate_front(solution, target)
     scale = np.ptp(front(bf.decisions.view.view_of(solution).grid_t), axis=0)
-    expected = least(front, solution.n_objectives, lambda f: np.sum(((f - target) / scale) ** 2, axis=1))
+    expected = least(
+        front, solution.n_objectives, lambda f: np.sum(((f - target) / scale) ** 2, axis=1)
+    )
     assert abs(found.distance**2 - expected) <= 1e-6

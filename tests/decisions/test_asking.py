@@ -1,4 +1,5 @@
-"""What cannot be met: the least largest violation first, then the question with bounds loosened by it."""
+"""What cannot be met: the least largest violation first, then the question with bounds loosened by
+it."""
 
 import dataclasses
 
@@ -17,7 +18,10 @@ from solved import distances_to_points
 def with_front(net, degree):
     """A solution whose front is the polynomial with this net."""
     n_objectives = np.shape(net)[1]
-    front = FittedFront(BezierSimplex(np.asarray(net, dtype=float), n_objectives, degree), *np.zeros((2, n_objectives)))
+    front = FittedFront(
+        BezierSimplex(np.asarray(net, dtype=float), n_objectives, degree),
+        *np.zeros((2, n_objectives)),
+    )
     return dataclasses.replace(distances_to_points(n_objectives, 3), known_front=front)
 
 
@@ -60,8 +64,10 @@ def test_a_point_that_alone_breaks_the_bounds_least_is_the_answer_to_every_quest
     violation = (answers[0].f[:2] - [-0.3, 0.0]) / view_of(ROUND).scale[:2]
     dense = (np.asarray(ROUND.front(grid(3, 150)))[:, :2] - [-0.3, 0.0]) / view_of(ROUND).scale[:2]
     assert violation.max() <= dense.max(axis=1).min() + 1e-9
-    assert violation[0] == pytest.approx(violation[1], abs=1e-8)  # both bounds give alike, in units of ranges
-    assert answers[3].value == pytest.approx(0.0, abs=1e-9)  # no other point is within reach, whatever the prices
+    # both bounds give alike, in units of ranges
+    assert violation[0] == pytest.approx(violation[1], abs=1e-8)
+    # no other point is within reach, whatever the prices
+    assert answers[3].value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_regret_counts_within_the_bounds_as_loosened():
@@ -72,7 +78,9 @@ def test_regret_counts_within_the_bounds_as_loosened():
     regrets = f @ prices.T - (f @ prices.T).min(axis=0)
     assert choice.f[0] == pytest.approx(0.0, abs=1e-8)
     assert choice.value <= regrets.max(axis=1).min() + 1e-8
-    assert choice.value == pytest.approx(np.max(prices @ choice.f - (f @ prices.T).min(axis=0)), abs=1e-7)
+    assert choice.value == pytest.approx(
+        np.max(prices @ choice.f - (f @ prices.T).min(axis=0)), abs=1e-7
+    )
 
 
 def test_room_between_the_points_of_the_grid_is_found():
@@ -84,9 +92,12 @@ def test_room_between_the_points_of_the_grid_is_found():
 
 
 def test_weights_price_a_bound_by_what_it_costs():
-    """f = t²: least f1 with f2 ≤ ¼ is at t = (½, ½), where one unit of the bound costs one of the goal."""
+    """f = t²: least f1 with f2 ≤ ¼ is at t = (½, ½), where one unit of the bound costs one of the
+    goal."""
     solution = with_front([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]], 2)
     choice = decisions.best(solution, 0, {1: (None, 0.25)})
     np.testing.assert_allclose(choice.weights, [1.0, 1.0], rtol=1e-6)
     looser = decisions.best(solution, 0, {1: (None, 0.2501)})
-    assert (choice.f[0] - looser.f[0]) / 1e-4 == pytest.approx(choice.weights[1] / choice.weights[0], rel=1e-3)
+    assert (choice.f[0] - looser.f[0]) / 1e-4 == pytest.approx(
+        choice.weights[1] / choice.weights[0], rel=1e-3
+    )

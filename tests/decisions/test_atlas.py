@@ -9,7 +9,20 @@ import pytest
 from scipy.optimize import nnls
 
 import bezierflow as bf
-from bezierflow.decisions import best, compromise, keep, knee, locate, locate_front, nearest, polish, ranges, rates, robust, zoom
+from bezierflow.decisions import (
+    best,
+    compromise,
+    keep,
+    knee,
+    locate,
+    locate_front,
+    nearest,
+    polish,
+    ranges,
+    rates,
+    robust,
+    zoom,
+)
 from bezierflow.precision import double_precision
 from clipped_means import CENTERS, atlas_in_the_box, clipped_means, distances
 
@@ -32,7 +45,8 @@ def test_ranges_are_those_of_the_front(solution, dense):
     found, f = ranges(solution), dense[1]
     np.testing.assert_allclose(found.ideal, f.min(axis=0), atol=1e-4)
     assert (found.nadir >= f.max(axis=0) - 1e-4).all()
-    np.testing.assert_allclose(found.nadir, f.max(axis=0), atol=2e-2)  # the sample rarely has the very ends
+    # the sample rarely has the very ends
+    np.testing.assert_allclose(found.nadir, f.max(axis=0), atol=2e-2)
 
 
 @pytest.mark.parametrize("limits", [{1: (None, 0.8)}, {1: (None, 1.0), 0: (None, 1.5)}])
@@ -55,7 +69,10 @@ def test_totals_aspirations_and_regrets_are_no_worse_than_a_dense_sample(solutio
     prices = np.array([1.0, 2.0, 0.5])
     assert compromise(solution, prices).value < (f @ prices).min() + 1e-4
     hope = np.full(3, 0.3)
-    assert np.max((nearest(solution, hope).f - hope) / width) < ((f - hope) / width).max(axis=1).min() + 1e-3
+    assert (
+        np.max((nearest(solution, hope).f - hope) / width)
+        < ((f - hope) / width).max(axis=1).min() + 1e-3
+    )
     assert knee(solution).value < 0
     choice = robust(solution, {0: (1, 2), 1: (0.5, 1.5), 2: (1, 1)})
     corners = np.array([[a, b, 1.0] for a in (1, 2) for b in (0.5, 1.5)])
@@ -79,7 +96,10 @@ def test_the_nearest_point_of_the_set(solution, dense):
     assert found.distance < np.linalg.norm(x - design, axis=1).min() + 1e-4
     np.testing.assert_allclose(np.linalg.norm(found.x - design), found.distance, atol=1e-12)
     target, span = np.array([1.0, 0.5, 0.9]), solution.pareto_set.units.span
-    assert locate_front(solution, target).distance < np.linalg.norm((f - target) / span, axis=1).min() + 1e-4
+    assert (
+        locate_front(solution, target).distance
+        < np.linalg.norm((f - target) / span, axis=1).min() + 1e-4
+    )
 
 
 def test_a_part_of_the_front(solution):
@@ -103,7 +123,8 @@ def test_what_an_atlas_cannot_is_said(solution):
 
 
 def off_the_set(x):
-    """How far x is from a minimizer of some weighted sum in the box: the least sum of slopes along free variables."""
+    """How far x is from a minimizer of some weighted sum in the box: the least sum of slopes along
+    free variables."""
     free = (x > 0) & (x < 1)
     slopes = 2 * (x - CENTERS)[:, free].T
     return nnls(np.vstack([slopes, np.ones(3)]), np.append(np.zeros(free.sum()), 1.0))[1]
@@ -121,5 +142,7 @@ def test_polish_moves_a_choice_onto_the_set_within_the_bounds(solution):
         assert (polished.x <= 1).all()
         np.testing.assert_allclose(polished.x, one.x, atol=1e-2)
         np.testing.assert_allclose(polished.f, distances(polished.x), rtol=1e-6)
-    assert (polish(solution, moved).f < moved.f + 1e-6).all(), "what is off the set is dominated by the point above"
+    assert (polish(solution, moved).f < moved.f + 1e-6).all(), (
+        "what is off the set is dominated by the point above"
+    )
     assert "polished by Newton" in polished.question

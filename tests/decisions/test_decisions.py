@@ -1,4 +1,5 @@
-"""What a person asks and gets: names, bounds that cannot be met, regions, rates, inverse maps, polish."""
+"""What a person asks and gets: names, bounds that cannot be met, regions, rates, inverse maps,
+polish."""
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ CENTER = np.array([0.3, 0.3, 0.4])
 @pytest.fixture(scope="module")
 def solution():
     problem = bf.problems.ScaledMED().with_names(
-        objectives=["cost", "weight", "noise"], objective_units=["EUR", "kg", ""], variables=["a", "b", "c"]
+        objectives=["cost", "weight", "noise"],
+        objective_units=["EUR", "kg", ""],
+        variables=["a", "b", "c"],
     )
     return solved(problem, 5)
 
@@ -96,13 +99,16 @@ def test_a_zoom_is_the_same_surface_over_a_part(solution):
     t = np.random.default_rng(0).dirichlet(np.ones(3), 5)
     np.testing.assert_allclose(part.pareto_set(t), solution.pareto_set(t @ corners), atol=1e-12)
     np.testing.assert_allclose(part.front(t), solution.front(t @ corners), atol=1e-10)
-    np.testing.assert_allclose(part.fitted_front.surface(t), solution.fitted_front.surface(t @ corners), atol=1e-10)
+    np.testing.assert_allclose(
+        part.fitted_front.surface(t), solution.fitted_front.surface(t @ corners), atol=1e-10
+    )
     inner = decisions.best(part, "cost")
     assert inner.f[0] >= decisions.best(solution, "cost").f[0] - 1e-12
 
 
 def test_rates_are_the_slopes_of_the_front(solution, from_file):
-    """Two objectives: the slope of the curve. Three: f_i changes by rate · df_j when the third is held."""
+    """Two objectives: the slope of the curve. Three: f_i changes by rate · df_j when the third is
+    held."""
     two = solved(bf.problems.Quadratic.random(2, 4, seed=3), 5)
     t, step = np.array([0.4, 0.6]), 1e-6 * np.array([1.0, -1.0])
     after, before = (np.asarray(two.front(t + s)) for s in (step, -step))
@@ -112,8 +118,11 @@ def test_rates_are_the_slopes_of_the_front(solution, from_file):
         rates = decisions.rates(one, CENTER)
         assert (rates.matrix[~np.eye(3, dtype=bool)] < 0).all()
         steps = 1e-6 * np.array([[1, -1, 0], [1, 0, -1]])
-        moved = np.array([np.asarray(one.front(CENTER + s)) - np.asarray(one.front(CENTER - s)) for s in steps])
-        held = moved[1, 2] * moved[0] - moved[0, 2] * moved[1]  # the combination that leaves noise alone
+        moved = np.array(
+            [np.asarray(one.front(CENTER + s)) - np.asarray(one.front(CENTER - s)) for s in steps]
+        )
+        # the combination that leaves noise alone
+        held = moved[1, 2] * moved[0] - moved[0, 2] * moved[1]
         assert rates["cost", "weight"] == pytest.approx(held[0] / held[1], rel=1e-4)
         assert decisions.rate(one, CENTER, "cost", "weight") == rates[0, 1]
         assert rates.definite
@@ -190,9 +199,18 @@ def test_designs_may_be_pytrees():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda s: decisions.best(s, "speed"), "minimize='speed' is not an objective; there are 'cost', 'weight', 'noise'"),
-        (lambda s: decisions.best(s, 3), "minimize must be an objective's name or its number from 0 to 2, got 3"),
-        (lambda s: decisions.best(s, 0, {"cost": 3.0}), r"subject_to\['cost'\] must be \(lowest, highest\)"),
+        (
+            lambda s: decisions.best(s, "speed"),
+            "minimize='speed' is not an objective; there are 'cost', 'weight', 'noise'",
+        ),
+        (
+            lambda s: decisions.best(s, 3),
+            "minimize must be an objective's name or its number from 0 to 2, got 3",
+        ),
+        (
+            lambda s: decisions.best(s, 0, {"cost": 3.0}),
+            r"subject_to\['cost'\] must be \(lowest, highest\)",
+        ),
         (lambda s: decisions.best(s, 0, {"cost": (3.0, 1.0)}), "must have its lowest value first"),
         (lambda s: decisions.compromise(s, [1, 2]), "weights must hold 3 finite numbers"),
         (lambda s: decisions.compromise(s, [1, 2, -1]), "weights must hold numbers of at least 0"),

@@ -1,4 +1,5 @@
-"""A problem with maximized objectives answers as the same problem negated by hand, with the signs flipped back."""
+"""A problem with maximized objectives answers as the same problem negated by hand, with the signs
+flipped back."""
 
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def pair(request):
 
 @pytest.fixture(scope="module")
 def middle(pair):
-    """Bounds that cut the front, from its ranges by hand; and the same for the maximized objective's own sign."""
+    """Bounds that cut the front, from its ranges by hand; and the same for the maximized
+    objective's own sign."""
     span = decisions.ranges(pair[0])
     limit = span.ideal + 0.4 * span.width
     return {0: (None, limit[0]), 1: (None, limit[1])}, {0: (None, limit[0]), 1: (-limit[1], None)}
@@ -41,15 +43,22 @@ def test_the_front_and_points_of_it(pair):
     by_hand, shown = pair
     t = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
     np.testing.assert_allclose(shown.front(t), SIGNS * np.asarray(by_hand.front(t)))
-    np.testing.assert_allclose(shown.at(weights=[1, 2, 3]), by_hand.at(weights=[1, 2, 3]), atol=1e-9)
+    np.testing.assert_allclose(
+        shown.at(weights=[1, 2, 3]), by_hand.at(weights=[1, 2, 3]), atol=1e-9
+    )
     hope = np.asarray(by_hand.front(t[0])) - 0.1
-    np.testing.assert_allclose(shown.at(aspiration=SIGNS * hope), by_hand.at(aspiration=hope), atol=1e-9)
+    np.testing.assert_allclose(
+        shown.at(aspiration=SIGNS * hope), by_hand.at(aspiration=hope), atol=1e-9
+    )
     np.testing.assert_allclose(shown.spread(9).F, SIGNS * by_hand.spread(9).F)
 
 
 def test_every_question(pair, middle):
     by_hand, shown = pair
-    same(decisions.best(by_hand, 1, middle[0]), decisions.best(shown, maximize=1, subject_to=middle[1]))
+    same(
+        decisions.best(by_hand, 1, middle[0]),
+        decisions.best(shown, maximize=1, subject_to=middle[1]),
+    )
     same(decisions.best(by_hand, 2, middle[0]), decisions.best(shown, 2, middle[1]))
     hope = decisions.ranges(by_hand).ideal + 0.1
     same(decisions.nearest(by_hand, hope), decisions.nearest(shown, SIGNS * hope))
@@ -58,7 +67,10 @@ def test_every_question(pair, middle):
     same(decisions.compromise(by_hand, {0: 1, 1: 3}), decisions.compromise(shown, {0: 1, 1: 3}))
     prices = {0: (1, 2), 1: (1, 3)}
     same(decisions.robust(by_hand, prices), decisions.robust(shown, prices))
-    same(decisions.knee(decisions.keep(by_hand, middle[0])), decisions.knee(decisions.keep(shown, middle[1])))
+    same(
+        decisions.knee(decisions.keep(by_hand, middle[0])),
+        decisions.knee(decisions.keep(shown, middle[1])),
+    )
 
 
 def test_values_have_the_sign_of_what_was_asked(pair, middle):
@@ -66,8 +78,12 @@ def test_values_have_the_sign_of_what_was_asked(pair, middle):
     choice = decisions.best(shown, maximize=1, subject_to=middle[1])
     assert choice.value == pytest.approx(choice.f[1])
     assert choice.value == pytest.approx(-decisions.best(by_hand, 1, middle[0]).value)
-    assert decisions.compromise(shown, [1, 2, 3]).value == pytest.approx(decisions.compromise(by_hand, [1, 2, 3]).value)
-    np.testing.assert_allclose(choice.weights, decisions.best(by_hand, 1, middle[0]).weights, rtol=1e-6, atol=1e-9)
+    assert decisions.compromise(shown, [1, 2, 3]).value == pytest.approx(
+        decisions.compromise(by_hand, [1, 2, 3]).value
+    )
+    np.testing.assert_allclose(
+        choice.weights, decisions.best(by_hand, 1, middle[0]).weights, rtol=1e-6, atol=1e-9
+    )
 
 
 def test_what_had_to_give(pair):
@@ -83,13 +99,18 @@ def test_what_had_to_give(pair):
 def test_ranges_rates_and_locations(pair, middle):
     by_hand, shown = pair
     for args in ((), ("bounds",)):
-        one, other = (decisions.ranges(s, m) if args else decisions.ranges(s) for s, m in zip(pair, middle, strict=True))
+        one, other = (
+            decisions.ranges(s, m) if args else decisions.ranges(s)
+            for s, m in zip(pair, middle, strict=True)
+        )
         np.testing.assert_allclose(other.ideal, SIGNS * one.ideal, atol=1e-9)
         np.testing.assert_allclose(other.nadir, SIGNS * one.nadir, atol=1e-9)
         np.testing.assert_allclose(other.width, one.width)
     t = decisions.knee(by_hand).t
     one, other = decisions.rates(by_hand, t), decisions.rates(shown, t)
-    np.testing.assert_allclose(other.matrix, one.matrix * SIGNS[:, None] * SIGNS[None, :], rtol=1e-9)
+    np.testing.assert_allclose(
+        other.matrix, one.matrix * SIGNS[:, None] * SIGNS[None, :], rtol=1e-9
+    )
     np.testing.assert_allclose(other.weights, one.weights, rtol=1e-9)
     f = np.asarray(by_hand.front(t)) + 0.05
     same(decisions.locate_front(by_hand, f), decisions.locate_front(shown, SIGNS * f))
@@ -111,13 +132,16 @@ def test_polish_and_zoom():
     corners = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5]])
     t = np.array([0.2, 0.3, 0.5])
     np.testing.assert_allclose(
-        np.asarray(decisions.zoom(shown, corners).front(t)), SIGNS * np.asarray(decisions.zoom(by_hand, corners).front(t))
+        np.asarray(decisions.zoom(shown, corners).front(t)),
+        SIGNS * np.asarray(decisions.zoom(by_hand, corners).front(t)),
     )
 
 
 def test_the_wrong_direction_is_told():
     shown = turned(distances_to_points(3, 3), 1)
-    with pytest.raises(ValueError, match=r"this objective is maximized: write best\(solution, maximize='f2'\)"):
+    with pytest.raises(
+        ValueError, match=r"this objective is maximized: write best\(solution, maximize='f2'\)"
+    ):
         decisions.best(shown, "f2")
     with pytest.raises(ValueError, match="this objective is minimized"):
         decisions.best(shown, maximize=0)

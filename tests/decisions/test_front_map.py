@@ -10,7 +10,11 @@ from bezierflow.simplex import SmoothMap, tangent_basis
 from solved import solved
 
 SOLUTION = solved(bf.problems.ScaledMED(), 4)
-FITTED = PolynomialMap(np.asarray(SOLUTION.fitted_front.surface.control_points), 3, SOLUTION.fitted_front.surface.degree)
+FITTED = PolynomialMap(
+    np.asarray(SOLUTION.fitted_front.surface.control_points),
+    3,
+    SOLUTION.fitted_front.surface.degree,
+)
 SURFACE = PolynomialMap(np.asarray(SOLUTION.pareto_set.control_points), 3, 4)
 EXACT = ExactMap(SOLUTION.objectives, SURFACE)
 T = np.random.default_rng(0).dirichlet(np.ones(3), 4)
@@ -30,9 +34,14 @@ def test_derivatives_are_those_of_the_values(front):
     for one, other in zip(front.slopes(T), (values, slopes), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
     for direction in directions.T:
-        after, before = front.derivatives(T + 1e-5 * direction), front.derivatives(T - 1e-5 * direction)
+        after, before = (
+            front.derivatives(T + 1e-5 * direction),
+            front.derivatives(T - 1e-5 * direction),
+        )
         np.testing.assert_allclose(direction @ slopes, (after[0] - before[0]) / 2e-5, atol=1e-6)
-        np.testing.assert_allclose(np.einsum("m,nmkv->nkv", direction, bends), (after[1] - before[1]) / 2e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            np.einsum("m,nmkv->nkv", direction, bends), (after[1] - before[1]) / 2e-5, atol=1e-5
+        )
 
 
 def test_maps_are_smooth_maps_of_the_simplex():
@@ -64,7 +73,11 @@ def test_a_polynomial_is_interpolated_exactly_and_a_constant_has_no_slope():
     np.testing.assert_array_equal(slopes, np.zeros((4, 3, 2)))
 
 
-@pytest.mark.parametrize("kink", [lambda x: jax.numpy.sqrt(x @ x), lambda x: jax.numpy.sqrt(x[0])], ids=["NaN", "infinite"])
+@pytest.mark.parametrize(
+    "kink",
+    [lambda x: jax.numpy.sqrt(x @ x), lambda x: jax.numpy.sqrt(x[0])],
+    ids=["NaN", "infinite"],
+)
 def test_a_derivative_that_is_not_finite_is_given_as_zero(kink):
     def kinked(x):
         return bf.problems.ScaledMED()(x).at[0].set(kink(x))
@@ -80,7 +93,10 @@ def test_a_stand_in_is_searched_only_where_it_cannot_be_told_from_the_front():
     t = np.random.default_rng(1).dirichlet(np.full(3, 0.5), 300)
     smooth = view_of(SOLUTION)
     assert smooth.terrain.front is smooth.stand_in
-    np.testing.assert_allclose(smooth.stand_in.values(t) / smooth.scale, smooth.front.values(t) / smooth.scale, atol=1e-9)
-    cusps = solved(bf.problems.SkewMED(3), 3)  # powers below 1: no polynomial follows them into the corners
+    np.testing.assert_allclose(
+        smooth.stand_in.values(t) / smooth.scale, smooth.front.values(t) / smooth.scale, atol=1e-9
+    )
+    # powers below 1: no polynomial follows them into the corners
+    cusps = solved(bf.problems.SkewMED(3), 3)
     assert view_of(cusps).stand_in is None
     assert view_of(cusps).terrain.front is view_of(cusps).front

@@ -1,4 +1,5 @@
-"""The epigraph program: SLSQP ends where first-order conditions hold, and the multipliers are those of the conditions."""
+"""The epigraph program: SLSQP ends where first-order conditions hold, and the multipliers are those
+of the conditions."""
 
 import numpy as np
 import pytest
@@ -20,15 +21,23 @@ def bowls(n_objectives, degree=3, seed=0):
     """A front with a bowl for each objective, Σ_k a_mk (t_k − δ_mk)² roughly, a little warped."""
     rng = np.random.default_rng(seed)
     nodes = multi_indices(n_objectives, degree) / degree
-    net = np.stack([((nodes - e) ** 2 @ rng.uniform(0.5, 2, n_objectives)) for e in np.eye(n_objectives)], axis=1)
-    return over_the_grid(PolynomialMap(net + 0.02 * rng.normal(size=net.shape), n_objectives, degree), n_objectives)
+    net = np.stack(
+        [((nodes - e) ** 2 @ rng.uniform(0.5, 2, n_objectives)) for e in np.eye(n_objectives)],
+        axis=1,
+    )
+    return over_the_grid(
+        PolynomialMap(net + 0.02 * rng.normal(size=net.shape), n_objectives, degree), n_objectives
+    )
 
 
 def asked(A, c=None, B=None, d=None):
     """A program from nested lists."""
     A = np.asarray(A, dtype=float)
     B = np.zeros((0, A.shape[1])) if B is None else np.asarray(B, dtype=float)
-    c, d = (np.zeros(len(rows)) if side is None else np.asarray(side, dtype=float) for rows, side in ((A, c), (B, d)))
+    c, d = (
+        np.zeros(len(rows)) if side is None else np.asarray(side, dtype=float)
+        for rows, side in ((A, c), (B, d))
+    )
     return Program(A, c, B, d)
 
 
@@ -50,7 +59,8 @@ def test_first_order_conditions_hold_where_it_ends(n_objectives, seed):
     assert t.sum() == pytest.approx(1, abs=1e-14)
     assert program.violations(terrain.front.values(t[None]))[0] <= 1e-8
     assert residual <= 1e-6
-    # Priced by the weights, no coordinate of t is worth moving: t_m is 0 unless the total's slope along it is the least of all.
+    # Priced by the weights, no coordinate of t is worth moving: t_m is 0 unless the total's slope
+    # along it is the least of all.
     gradient = terrain.front.slopes(t[None])[1][0] @ weights
     np.testing.assert_allclose(t * (gradient - gradient.min()), 0, atol=1e-5)
     assert (weights >= -1e-12).all()  # of nonnegative rows
@@ -62,18 +72,23 @@ def test_multipliers_of_programs_solved_by_hand():
     weights, residual = first_order(LINE, middle, np.array([0.5, 0.5]))
     np.testing.assert_allclose(weights, [0.5, 0.5], atol=1e-12)
     assert residual < 1e-12
-    bounded = asked([[1.0, 0.0]], B=[[0.0, 1.0]], d=[0.3])  # least t1 while t2 ≤ 0.3: the bound is worth one for one
+    # least t1 while t2 ≤ 0.3: the bound is worth one for one
+    bounded = asked([[1.0, 0.0]], B=[[0.0, 1.0]], d=[0.3])
     np.testing.assert_allclose(solve(LINE, bounded, np.array([1.0, 0.0])), [0.7, 0.3], atol=1e-9)
     weights, residual = first_order(LINE, bounded, np.array([0.7, 0.3]))
     np.testing.assert_allclose(weights, [1.0, 1.0], atol=1e-12)
     assert residual < 1e-12
-    idle = asked([[1.0, 0.0]], B=[[1.0, 0.0]], d=[0.3])  # the same bound as the goal does not bind at its least
-    np.testing.assert_allclose(first_order(LINE, idle, np.array([0.0, 1.0]))[0], [1.0, 0.0], atol=1e-12)
+    # the same bound as the goal does not bind at its least
+    idle = asked([[1.0, 0.0]], B=[[1.0, 0.0]], d=[0.3])
+    np.testing.assert_allclose(
+        first_order(LINE, idle, np.array([0.0, 1.0]))[0], [1.0, 0.0], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     ("t", "least"),
-    [([1.0, 0.0], 0.1), ([0.4, 0.6], 0.1)],  # the goal falls along the simplex; its bound is broken by 0.3
+    # the goal falls along the simplex; its bound is broken by 0.3
+    [([1.0, 0.0], 0.1), ([0.4, 0.6], 0.1)],
 )
 def test_a_residual_tells_what_is_wrong(t, least):
     assert first_order(LINE, asked([[1.0, 0.0]]), np.array(t))[1] > least
@@ -82,12 +97,14 @@ def test_a_residual_tells_what_is_wrong(t, least):
 
 
 def test_a_bound_with_room_has_no_multiplier_for_free():
-    nearly = asked([[1.0, 0.0]], B=[[0.0, 1.0]], d=[0.3 + 5e-6])  # with the bound's multiplier 1 all but its room would be met
+    # with the bound's multiplier 1 all but its room would be met
+    nearly = asked([[1.0, 0.0]], B=[[0.0, 1.0]], d=[0.3 + 5e-6])
     assert 1e-6 < first_order(LINE, nearly, np.array([0.7, 0.3]))[1] < 1e-5
 
 
 def along_an_edge(seed):
-    """On an edge of the simplex a goal and a bound that change along it alone, against each other: slopes say the same often."""
+    """On an edge of the simplex a goal and a bound that change along it alone, against each other:
+    slopes say the same often."""
     rng = np.random.default_rng(seed)
     n_objectives = int(rng.integers(3, 7))
     ends = rng.permutation(n_objectives)[:2]
@@ -121,7 +138,9 @@ def test_slopes_of_the_epigraph_are_those_of_its_excess():
     assert excess[2:4].max(initial=0) == pytest.approx(program.violations(values)[0], abs=1e-13)
     np.testing.assert_array_equal(excess[4:], -epigraph.t(z))
     for k, step in enumerate(1e-6 * np.eye(4)):
-        np.testing.assert_allclose(slopes[:, k], (epigraph(z + step)[0] - epigraph(z - step)[0]) / 2e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            slopes[:, k], (epigraph(z + step)[0] - epigraph(z - step)[0]) / 2e-6, atol=1e-8
+        )
     assert epigraph.t(z).sum() == pytest.approx(1, abs=1e-15)
 
 
@@ -135,4 +154,6 @@ class Broken(PolynomialMap):
 
 def test_where_slopes_are_no_numbers_the_start_is_the_end():
     terrain = over_the_grid(Broken(np.eye(3), 3, 1), 3)
-    np.testing.assert_array_equal(solve(terrain, asked(np.eye(3)), np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5])
+    np.testing.assert_array_equal(
+        solve(terrain, asked(np.eye(3)), np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5]
+    )

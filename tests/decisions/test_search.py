@@ -28,7 +28,9 @@ def least(row, B=None, d=None):
     """The least of a combination of values, within bounds."""
     row = np.asarray([row], dtype=float)
     B = np.zeros((0, row.shape[1])) if B is None else np.asarray(B, dtype=float)
-    return Program(row, np.zeros(1), B, np.zeros(len(B)) if d is None else np.asarray(d, dtype=float))
+    return Program(
+        row, np.zeros(1), B, np.zeros(len(B)) if d is None else np.asarray(d, dtype=float)
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -92,9 +94,13 @@ def test_starts_agree_that_lead_to_a_point_as_good():
     for seed in range(6):
         terrain, _ = wavy(seed)
         n_objectives = terrain.t.shape[1]
-        program = Program(np.eye(n_objectives), np.zeros(n_objectives), np.zeros((0, n_objectives)), np.zeros(0))
+        program = Program(
+            np.eye(n_objectives), np.zeros(n_objectives), np.zeros((0, n_objectives)), np.zeros(0)
+        )
         found, starts = search(terrain, program), good_starts(terrain, program)
-        goals = program.goals(terrain.front.values(np.stack([solve(terrain, program, start) for start in starts])))
+        goals = program.goals(
+            terrain.front.values(np.stack([solve(terrain, program, start) for start in starts]))
+        )
         assert found.starts == len(starts)
         assert found.agreed == (goals <= found.goal + 1e-6).sum()
         disagreed += found.agreed < found.starts
@@ -103,7 +109,9 @@ def test_starts_agree_that_lead_to_a_point_as_good():
 
 def test_all_starts_agree_in_a_single_basin():
     front = PolynomialMap(np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]), 2, 2)  # t1² and t2²
-    found = search(over_the_grid(front, 2), Program(np.eye(2), np.zeros(2), np.zeros((0, 2)), np.zeros(0)))
+    found = search(
+        over_the_grid(front, 2), Program(np.eye(2), np.zeros(2), np.zeros((0, 2)), np.zeros(0))
+    )
     np.testing.assert_allclose(found.t, [0.5, 0.5], atol=1e-8)
     assert found.agreed == found.starts
     assert found.goal == pytest.approx(0.25, abs=1e-12)
@@ -116,7 +124,8 @@ def test_where_no_point_is_allowed_the_least_violation_is_found():
 
 
 class Kinked(PolynomialMap):
-    """A front with a kink at its first corner: it rises there steeply, and its derivatives say that it does not rise at all."""
+    """A front with a kink at its first corner: it rises there steeply, and its derivatives say that
+    it does not rise at all."""
 
     def slopes(self, t):
         values, slopes = super().slopes(t)
@@ -151,7 +160,11 @@ def test_a_search_that_is_misled_is_no_worse_than_its_starts():
     for seed in range(5):
         terrain, _ = wavy(seed)
         n_objectives, limit = terrain.t.shape[1], np.median(terrain.values[:, 1])
-        misled = Terrain(Misled(terrain.front.points, n_objectives, terrain.front.degree), terrain.t, terrain.values)
+        misled = Terrain(
+            Misled(terrain.front.points, n_objectives, terrain.front.degree),
+            terrain.t,
+            terrain.values,
+        )
         program = least(np.eye(n_objectives)[0], np.eye(n_objectives)[1:2], [limit])
         found = search(misled, program)
         assert found.goal <= terrain.values[terrain.values[:, 1] <= limit, 0].min() + 1e-9
@@ -159,7 +172,8 @@ def test_a_search_that_is_misled_is_no_worse_than_its_starts():
 
 
 def test_a_kink_that_is_the_lowest_point_is_the_answer():
-    front = Kinked(np.array([[0.0], [1.0], [0.5], [1.0]]), 2, 3)  # from the corner it rises, then falls a little
+    # from the corner it rises, then falls a little
+    front = Kinked(np.array([[0.0], [1.0], [0.5], [1.0]]), 2, 3)
     found = search(over_the_grid(front, 2), least([1.0]))
     np.testing.assert_array_equal(found.t, [1.0, 0.0])
     assert found.goal == 0

@@ -1,4 +1,5 @@
-"""Fronts with many basins, which no optimizer would return: the search must still find the lowest one."""
+"""Fronts with many basins, which no optimizer would return: the search must still find the lowest
+one."""
 
 import dataclasses
 from itertools import product
@@ -20,13 +21,21 @@ SOLUTIONS = {n_objectives: distances_to_points(n_objectives, 3) for n_objectives
 
 
 def wavy(rng, n_objectives, degree):
-    """A solution whose front is a random polynomial in units of its own for each objective, and that polynomial."""
-    net = rng.normal(size=(n_controls(n_objectives, degree), n_objectives)) * 10.0 ** rng.integers(-3, 4, size=n_objectives)
-    front = FittedFront(BezierSimplex(net, n_objectives, degree), np.zeros(n_objectives), np.zeros(n_objectives))
-    return dataclasses.replace(SOLUTIONS[n_objectives], known_front=front), PolynomialMap(net, n_objectives, degree)
+    """A solution whose front is a random polynomial in units of its own for each objective, and
+    that polynomial."""
+    net = rng.normal(size=(n_controls(n_objectives, degree), n_objectives)) * 10.0 ** rng.integers(
+        -3, 4, size=n_objectives
+    )
+    front = FittedFront(
+        BezierSimplex(net, n_objectives, degree), np.zeros(n_objectives), np.zeros(n_objectives)
+    )
+    return dataclasses.replace(SOLUTIONS[n_objectives], known_front=front), PolynomialMap(
+        net, n_objectives, degree
+    )
 
 
-@pytest.mark.parametrize("seed", [*range(12), 14, 258])  # in the last two the lowest rank of the grid is in a basin outside
+# in the last two the lowest rank of the grid is in a basin outside
+@pytest.mark.parametrize("seed", [*range(12), 14, 258])
 def test_ranges_of_a_part_are_no_narrower_than_on_a_dense_grid(seed):
     rng = np.random.default_rng(seed)
     n_objectives, degree = int(rng.integers(2, 5)), int(rng.integers(2, 6))

@@ -1,4 +1,5 @@
-"""Engines: every point comes back once, with its values or with why there are none, whatever happens to workers."""
+"""Engines: every point comes back once, with its values or with why there are none, whatever
+happens to workers."""
 
 import multiprocessing
 import os
@@ -31,7 +32,10 @@ def outcomes(pool: Pool, n: int) -> dict[int, Outcome]:
 @pytest.fixture(scope="module", autouse=True)
 def _workers_find_their_functions():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(workers.__file__), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv(
+            "PYTHONPATH",
+            os.pathsep.join([os.path.dirname(workers.__file__), os.environ.get("PYTHONPATH", "")]),
+        )
         yield
 
 
@@ -40,7 +44,9 @@ def dask():
     """A local Dask cluster of two processes."""
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -48,7 +54,8 @@ def dask():
 
 @pytest.fixture(scope="module")
 def ray():
-    """A Ray cluster of two workers, where Ray is installed (`pip install ray`): continuous integration goes without."""
+    """A Ray cluster of two workers, where Ray is installed (`pip install ray`): continuous
+    integration goes without."""
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, logging_level="error", log_to_driver=False)
     yield RayExecutor()
@@ -59,14 +66,20 @@ def test_every_point_comes_back_with_its_values_whatever_the_engine(dask):
     threads = ThreadPoolExecutor(3)
     for executor in (None, threads, lambda: ThreadPoolExecutor(2), 2, dask.get_executor()):
         found = outcomes(Pool(workers.values, executor), 40)
-        assert {number: outcome.y for number, outcome in found.items()} == {i: (float(i), 1.0 - i) for i in range(40)}
+        assert {number: outcome.y for number, outcome in found.items()} == {
+            i: (float(i), 1.0 - i) for i in range(40)
+        }
 
 
 def test_failures_are_retried_then_left_out_with_the_reason(dask):
     for executor in (None, 2, dask.get_executor()):
         found = outcomes(Pool(workers.troubled, executor, timeout=0.3), 8)
         failures = {number: outcome.failure for number, outcome in found.items() if outcome.failed}
-        assert failures == {3: "ZeroDivisionError: at 3", 4: "returned [nan, 1.0]", 5: "no answer within timeout=0.3 s"}
+        assert failures == {
+            3: "ZeroDivisionError: at 3",
+            4: "returned [nan, 1.0]",
+            5: "no answer within timeout=0.3 s",
+        }
         assert len(found) == 8
 
 
@@ -77,7 +90,13 @@ def test_a_failure_is_tried_as_often_as_said(tmp_path):
         return [1.0] if tries > x[0] else [np.inf]
 
     found = outcomes(Pool(flaky, retries=2), 5)
-    assert {number: outcome.failed for number, outcome in found.items()} == {0: False, 1: False, 2: False, 3: True, 4: True}
+    assert {number: outcome.failed for number, outcome in found.items()} == {
+        0: False,
+        1: False,
+        2: False,
+        3: True,
+        4: True,
+    }
     assert [len((tmp_path / str(i)).read_text()) for i in range(5)] == [1, 2, 3, 3, 3]
 
 
@@ -93,22 +112,32 @@ def test_a_worker_of_dask_that_is_killed_in_the_middle_costs_nothing(dask, tmp_p
     pid = next(iter(dask.run(os.getpid).values()))
     threading.Timer(0.2, os.kill, (pid, signal.SIGKILL)).start()
     found = outcomes(pool, 60)
-    assert {number: outcome.y for number, outcome in found.items()} == {i: (float(i), 1.0 - i) for i in range(60)}
+    assert {number: outcome.y for number, outcome in found.items()} == {
+        i: (float(i), 1.0 - i) for i in range(60)
+    }
 
 
 def test_ray_gives_the_same_with_failures_and_dying_workers(ray):
     found = outcomes(Pool(workers.values, ray), 40)
-    assert {number: outcome.y for number, outcome in found.items()} == {i: (float(i), 1.0 - i) for i in range(40)}
+    assert {number: outcome.y for number, outcome in found.items()} == {
+        i: (float(i), 1.0 - i) for i in range(40)
+    }
     found = outcomes(Pool(workers.troubled, ray, timeout=0.5), 8)
     failures = {number: outcome.failure for number, outcome in found.items() if outcome.failed}
-    assert failures == {3: "ZeroDivisionError: at 3", 4: "returned [nan, 1.0]", 5: "no answer within timeout=0.5 s"}
+    assert failures == {
+        3: "ZeroDivisionError: at 3",
+        4: "returned [nan, 1.0]",
+        5: "no answer within timeout=0.5 s",
+    }
     found = outcomes(Pool(workers.deadly, ray), 10)
     assert [number for number, outcome in found.items() if outcome.failed] == [3]
     assert all(found[i].y == (float(i), 1.0) for i in range(10) if i != 3)
 
 
 def test_forks_are_refused_and_other_processes_are_not():
-    with pytest.raises(ValueError, match=r"a fork of a process in which JAX runs hangs.*get_context\(\"spawn\"\)"):
+    with pytest.raises(
+        ValueError, match=r"a fork of a process in which JAX runs hangs.*get_context\(\"spawn\"\)"
+    ):
         Pool(workers.values, ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")))
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         assert len(outcomes(Pool(workers.values, executor), 3)) == 3

@@ -13,8 +13,12 @@ def test_joining_and_taking_are_inverse():
     first, second = some(4), some(3)
     both = first.join(second)
     for name in ("points", "values", "gradients", "hessians"):
-        np.testing.assert_array_equal(getattr(both.take(np.arange(4, 7)), name), getattr(second, name))
-        np.testing.assert_array_equal(getattr(both.take(np.arange(7) < 4), name), getattr(first, name))
+        np.testing.assert_array_equal(
+            getattr(both.take(np.arange(4, 7)), name), getattr(second, name)
+        )
+        np.testing.assert_array_equal(
+            getattr(both.take(np.arange(7) < 4), name), getattr(first, name)
+        )
 
 
 def test_hessians_are_kept_only_if_both_have_them():

@@ -13,8 +13,12 @@ def objectives(x):
 def test_values_gradients_and_hessians():
     x = np.random.default_rng(0).normal(size=(37, 2))
     found = JaxEvaluator(objectives, 2, 2).hessians(x)
-    np.testing.assert_allclose(found.values, np.stack([np.sum(x**2, axis=1), x[:, 0] * x[:, 1] ** 2], axis=1))
-    np.testing.assert_allclose(found.gradients[:, 1], np.stack([x[:, 1] ** 2, 2 * x[:, 0] * x[:, 1]], axis=1))
+    np.testing.assert_allclose(
+        found.values, np.stack([np.sum(x**2, axis=1), x[:, 0] * x[:, 1] ** 2], axis=1)
+    )
+    np.testing.assert_allclose(
+        found.gradients[:, 1], np.stack([x[:, 1] ** 2, 2 * x[:, 0] * x[:, 1]], axis=1)
+    )
     np.testing.assert_allclose(found.hessians[:, 0], np.tile(2 * np.eye(2), (37, 1, 1)))
     np.testing.assert_allclose(found.hessians[:, 1, 0, 1], 2 * x[:, 1])
 

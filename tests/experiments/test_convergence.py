@@ -1,4 +1,5 @@
-"""What `docs/convergence.md` states about lifted gradient descent with fixed nodes, and the rates of approximation."""
+"""What `docs/convergence.md` states about lifted gradient descent with fixed nodes, and the rates
+of approximation."""
 
 from itertools import pairwise
 
@@ -13,7 +14,8 @@ from bezierflow.problems import by_name
 
 PROBLEM = bf.problems.Quadratic.random(3, 4, condition=10, seed=3)
 STEEPEST, FLATTEST = 2 * 10**0.5, 2 / 10**0.5
-"""β and m of every weighted sum: Quadratic.random has eigenvalues between 10^(−1/2) and 10^(1/2)."""
+"""β and m of every weighted sum: Quadratic.random has eigenvalues between 10^(−1/2) and
+10^(1/2)."""
 
 
 def node_norm(nodes, values):
@@ -50,7 +52,8 @@ def test_a_map_that_is_a_polynomial_is_met_at_its_degree():
 
 
 def test_an_analytic_map_gains_a_factor_with_each_degree_and_a_jumping_one_does_not():
-    """On the edge with weights 1 and 3 a coordinate of x* is 1/(1 + 2s): its pole makes the factor 2 + √3 = 3.73."""
+    """On the edge with weights 1 and 3 a coordinate of x* is 1/(1 + 2s): its pole makes the factor
+    2 + √3 = 3.73."""
     problem = by_name("scaled-med")
     errors = [best_fit_errors(exact_map(problem), 3, degree)[0] for degree in (3, 4, 5, 6)]
     ratios = np.array(errors[:-1]) / np.array(errors[1:])
@@ -62,8 +65,18 @@ def test_an_analytic_map_gains_a_factor_with_each_degree_and_a_jumping_one_does_
 
 def test_a_rate_is_that_of_a_geometric_sequence(tmp_path):
     file = TrialFile(tmp_path / "rates.csv", ["problem", "map", "degree"], ["rms", "largest"], {})
-    file.add([{"problem": "p", "map": "m", "degree": d, "rms": 0.1 * 2.5**-d, "largest": 1.0} for d in range(1, 8)])
-    file.add([{"problem": "q", "map": "m", "degree": d, "rms": 1e-16, "largest": 1e-16} for d in range(1, 8)])
+    file.add(
+        [
+            {"problem": "p", "map": "m", "degree": d, "rms": 0.1 * 2.5**-d, "largest": 1.0}
+            for d in range(1, 8)
+        ]
+    )
+    file.add(
+        [
+            {"problem": "q", "map": "m", "degree": d, "rms": 1e-16, "largest": 1e-16}
+            for d in range(1, 8)
+        ]
+    )
     assert rate(file, "p", "m") == pytest.approx(2.5)
     assert rate(file, "q", "m") is None
 

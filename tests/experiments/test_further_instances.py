@@ -49,7 +49,11 @@ def test_group_lasso_surface_approaches_the_converged_solver():
     assert (excess > -1e-12).all()
     assert excess.max() < 0.05
     stepped = group_lasso.excess(
-        data, mixing, lambda t: group_lasso.proximal_step(data, mixing, t, np.asarray(surface(t))), t, exact
+        data,
+        mixing,
+        lambda t: group_lasso.proximal_step(data, mixing, t, np.asarray(surface(t))),
+        t,
+        exact,
     )
     assert (stepped <= excess + 1e-12).all()
 
@@ -57,10 +61,14 @@ def test_group_lasso_surface_approaches_the_converged_solver():
 def test_hypervolume_of_a_staircase_by_hand():
     values, reference = np.array([[1.0, 3.0], [2.0, 1.0]]), np.array([4.0, 4.0])
     with double_precision():
-        assert float(two_objectives.uncrowded_hypervolume(values, reference)) == pytest.approx(3 * 1 + 2 * 2)
+        assert float(two_objectives.uncrowded_hypervolume(values, reference)) == pytest.approx(
+            3 * 1 + 2 * 2
+        )
         dominated = np.array([*values, [3.0, 2.0]])
         # It adds no volume and costs its height of 1 above the staircase, over two neighbors.
-        assert float(two_objectives.uncrowded_hypervolume(dominated, reference)) == pytest.approx(7 - 0.5)
+        assert float(two_objectives.uncrowded_hypervolume(dominated, reference)) == pytest.approx(
+            7 - 0.5
+        )
 
 
 @pytest.mark.parametrize("name", list(two_objectives.CURVE_METHODS))

@@ -24,10 +24,24 @@ def test_the_papers_numbers_stand_beside_both_norms(tmp_path):
     file = tables.run_trials(tables.TABLE2, tmp_path, 0, 0, [])
     score = dict.fromkeys(tables.TABLE2.scores, 0.1)
     keys = list(tables.trial_keys(tables.TABLE2, 2, 0, ["proposed", "baseline"]))
-    file.add([{"problem": problem, "method": name, "size": size, "seed": seed, **score} for problem, name, size, seed in keys])
+    file.add(
+        [
+            {"problem": problem, "method": name, "size": size, "seed": seed, **score}
+            for problem, name, size, seed in keys
+        ]
+    )
     lines = tables.lines(tables.TABLE2, file, 2, 0, ["proposed", "baseline"])
-    beside = {line.score: line.paper for line in lines if (line.problem, line.size) == ("skew-3med", 30)}
-    assert beside["igd"] == beside["igd_l1"] == {"proposed": (9.50e-2, 3.68e-4), "baseline": (1.38e-1, 8.63e-4)}
+    beside = {
+        line.score: line.paper for line in lines if (line.problem, line.size) == ("skew-3med", 30)
+    }
+    assert (
+        beside["igd"]
+        == beside["igd_l1"]
+        == {
+            "proposed": (9.50e-2, 3.68e-4),
+            "baseline": (1.38e-1, 8.63e-4),
+        }
+    )
     assert beside["gd"] == beside["gd_l1"]
     assert beside["distance"] == {}
     assert "| skew-3mmd | IGD, L1 | 100 | 6.54e-02±4.81e-04 |" in markdown(lines)

@@ -11,5 +11,7 @@ def test_every_table_of_a_page_is_what_the_results_say(page):
 
 
 def test_every_table_is_in_a_page():
-    named = [found[2] for page in PAGES for found in MARKED.finditer(page.read_text(encoding="utf-8"))]
+    named = [
+        found[2] for page in PAGES for found in MARKED.finditer(page.read_text(encoding="utf-8"))
+    ]
     assert sorted(named) == sorted(TABLES)

@@ -21,10 +21,15 @@ def test_weighted_sums_reach_all_of_a_convex_problem_and_do_not_jump():
     coarse, fine = (largest_jump(problem, cut(problem, n)) for n in (20, 40))
     assert fine < coarse < 0.3
     t = np.random.default_rng(0).dirichlet(np.ones(3), 20)
-    np.testing.assert_allclose(multipliers(problem, np.asarray(problem.pareto_map(t))), t, atol=1e-9)
+    np.testing.assert_allclose(
+        multipliers(problem, np.asarray(problem.pareto_map(t))), t, atol=1e-9
+    )
 
 
-@pytest.mark.parametrize(("name", "least", "most", "jump"), [("skew-3med", 0.9, 0.96, 0.6), ("skew-3mmd", 0.42, 0.52, 1.4)])
+@pytest.mark.parametrize(
+    ("name", "least", "most", "jump"),
+    [("skew-3med", 0.9, 0.96, 0.6), ("skew-3mmd", 0.42, 0.52, 1.4)],
+)
 def test_weighted_sums_miss_a_part_of_the_skew_sets_and_jump_over_it(name, least, most, jump):
     problem = by_name(name)
     assert least < share(problem, 30) < most
@@ -43,6 +48,9 @@ def test_what_is_called_missed_has_a_lower_point_and_what_is_called_reached_has_
             with double_precision():
                 own = float(total(cells.centers[cell], weights))
                 starts = [*np.eye(3), *rng.dirichlet(np.ones(3), 5)]
-                others = [minimize(lambda x, w=weights: float(total(x, w)), x, method="Nelder-Mead").fun for x in starts]
+                others = [
+                    minimize(lambda x, w=weights: float(total(x, w)), x, method="Nelder-Mead").fun
+                    for x in starts
+                ]
                 lowest = min(*others, *(float(total(x, weights)) for x in np.eye(3)))
             assert (lowest < own - 1e-6 * abs(own)) == (not expected)

@@ -11,10 +11,13 @@ from experiments import tables
 
 @pytest.fixture
 def quick_methods(monkeypatch):
-    """Surfaces without any optimization: the true map, shifted by a little for one method and by more for the other."""
+    """Surfaces without any optimization: the true map, shifted by a little for one method and by
+    more for the other."""
 
     def shifted(by):
-        return lambda task: lambda t: np.asarray(task.problem.pareto_point(t)) + by * (1 + task.seed / 100)
+        return lambda task: (
+            lambda t: np.asarray(task.problem.pareto_point(t)) + by * (1 + task.seed / 100)
+        )
 
     quick = {
         "proposed": Method("Proposed", "N", shifted(0.01)),
@@ -50,7 +53,11 @@ def test_a_further_method_is_a_further_column(tmp_path, quick_methods):
     heading, _, row = text.splitlines()[:3]
     assert heading.count("paper") == 2
     assert "a further method: ours" in heading
-    assert row.split(" | ")[3:6] == ["5.51e-05±2.40e-06", "**3.12e-04±9.68e-06**", "1.51e-01±1.56e-03"]
+    assert row.split(" | ")[3:6] == [
+        "5.51e-05±2.40e-06",
+        "**3.12e-04±9.68e-06**",
+        "1.51e-01±1.56e-03",
+    ]
 
 
 def test_trials_continue_and_nothing_is_computed_twice(tmp_path, quick_methods):
@@ -89,11 +96,13 @@ def test_scores_of_the_exact_set():
     skew = by_name("skew-3med")
     exact = table2_scores(skew.pareto_point, skew, skew.pareto_point(np.eye(3)), seed=0)
     assert exact["distance"] < 1e-12
-    assert exact["gd"] > 0.1  # a validation set of three corners finds fault even with the exact set
+    # a validation set of three corners finds fault even with the exact set
+    assert exact["gd"] > 0.1
 
 
 def test_proposed_lowers_the_error_a_thousandfold(tmp_path, monkeypatch):
-    """The real column, with fewer iterations: from the zero surface (MSE 1.9) to a few times the best of degree 3 (3.4e-5)."""
+    """The real column, with fewer iterations: from the zero surface (MSE 1.9) to a few times the
+    best of degree 3 (3.4e-5)."""
     monkeypatch.setattr("experiments.methods.N_ITERATIONS", 200)
     monkeypatch.setattr(tables, "ROW_SIZES", (100,))
     file = tables.run_trials(tables.TABLE1, tmp_path, 1, 0, ["proposed"])

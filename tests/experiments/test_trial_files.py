@@ -5,7 +5,13 @@ SETTINGS = {"degree": 3}
 
 
 def trial_file(tmp_path, settings=SETTINGS):
-    return TrialFile(tmp_path / "trials.csv", ["method", "seed"], ["score"], settings, "bezierflow reproduce table1")
+    return TrialFile(
+        tmp_path / "trials.csv",
+        ["method", "seed"],
+        ["score"],
+        settings,
+        "bezierflow reproduce table1",
+    )
 
 
 def test_a_trial_is_computed_once_and_read_back_exactly(tmp_path):

@@ -26,10 +26,17 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="session")
 def browser():
-    program = os.environ.get("BEZIERFLOW_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = os.environ.get("BEZIERFLOW_BROWSER") or next(
+        filter(None, map(shutil.which, BROWSERS)), None
+    )
     if program is None:
-        pytest.skip("no Chromium on this machine: install it (Debian: `make browser`) or set BEZIERFLOW_BROWSER to its path")
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'bezierflow[browser]'")
+        pytest.skip(
+            "no Chromium on this machine: install it (Debian: `make browser`) or set"
+            " BEZIERFLOW_BROWSER to its path"
+        )
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no playwright: pip install 'bezierflow[browser]'"
+    )
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield chromium
@@ -42,7 +49,8 @@ NAMES = {
     4: Names(),
     6: Names(),
     "evil": Names(
-        objectives=(EVIL, "</script><script>alert(2)</script>", '"quoted", & <b>bold</b>'), variables=(EVIL, "$title", "y")
+        objectives=(EVIL, "</script><script>alert(2)</script>", '"quoted", & <b>bold</b>'),
+        variables=(EVIL, "$title", "y"),
     ),
 }
 
@@ -56,20 +64,30 @@ def solutions():
 @pytest.fixture(scope="session")
 def pages(solutions, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    return {which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>") for which, one in solutions.items()}
+    return {
+        which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>")
+        for which, one in solutions.items()
+    }
 
 
 @pytest.fixture(scope="session")
 def atlases():
-    """Two objectives with gaps and an isolated point, three and four in a box, two with constraints; see `make_atlases`."""
-    found = {which: load(Path(__file__).parent / "atlases" / f"{which}.bez") for which in (2, 3, 4, "constrained")}
+    """Two objectives with gaps and an isolated point, three and four in a box, two with
+    constraints; see `make_atlases`."""
+    found = {
+        which: load(Path(__file__).parent / "atlases" / f"{which}.bez")
+        for which in (2, 3, 4, "constrained")
+    }
     return found | {3: dataclasses.replace(found[3], names=NAMES["evil"].complete(3, 3))}
 
 
 @pytest.fixture(scope="session")
 def atlas_pages(atlases, tmp_path_factory):
     folder = tmp_path_factory.mktemp("atlas_pages")
-    return {which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>") for which, one in atlases.items()}
+    return {
+        which: explore(one, folder / f"{which}.html", title="Study & <i>more</i>")
+        for which, one in atlases.items()
+    }
 
 
 @pytest.fixture
@@ -86,7 +104,8 @@ def opened_atlas(visit_again, atlas_pages):
 
 @pytest.fixture
 def visit(browser):
-    """Opens a page; at the end there must have been no error, no dialog and no request but the file itself."""
+    """Opens a page; at the end there must have been no error, no dialog and no request but the file
+    itself."""
     troubles, opened = [], []
 
     def visit(path, **window):
@@ -101,7 +120,8 @@ def visit(browser):
 
 @pytest.fixture(scope="session")
 def kept_pages(browser):
-    """Pages that stay open from one test to the next, each with what went wrong on it: most of the time goes into opening."""
+    """Pages that stay open from one test to the next, each with what went wrong on it: most of the
+    time goes into opening."""
     kept = {}
     yield kept
     for page, _ in kept.values():
@@ -121,7 +141,8 @@ FIRST_STATE = """() => {
 
 @pytest.fixture
 def visit_again(browser, kept_pages):
-    """As `visit`, but a page that is open already is brought back to its first state; a front that was turned stays so."""
+    """As `visit`, but a page that is open already is brought back to its first state; a front that
+    was turned stays so."""
     visited = []
 
     def visit_again(path, width=1440, height=900):
@@ -144,16 +165,28 @@ def visit_again(browser, kept_pages):
 
 
 def open_page(browser, path, troubles, width=1440, height=900):
-    """A page in a context of its own; errors, dialogs and requests but the file itself are put down as troubles."""
-    context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    """A page in a context of its own; errors, dialogs and requests but the file itself are put down
+    as troubles."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, accept_downloads=True
+    )
     page = context.new_page()
-    page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
+    page.on(
+        "console",
+        lambda message: message.type in ("error", "warning") and troubles.append(message.text),
+    )
     page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on(
+        "dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss())
+    )
     address = path.as_uri()
     page.on(
         "request",
-        lambda request: request.url.split(":")[0] == "blob" or request.url == address or troubles.append(request.url),
+        lambda request: (
+            request.url.split(":")[0] == "blob"
+            or request.url == address
+            or troubles.append(request.url)
+        ),
     )
     page.goto(address)
     return page

@@ -1,4 +1,5 @@
-"""The atlases that the page's tests open, as files: `python tests/explorer/make_atlases.py` makes them again.
+"""The atlases that the page's tests open, as files: `python tests/explorer/make_atlases.py` makes
+them again.
 
 They take a minute or two, and the page shows what is in a file however it came there.
 """
@@ -32,7 +33,9 @@ def main():
     bf.minimize(distances(4), None, bounds=box, tol=1e-2).save(FOLDER / "4.bez")
     constraints = [LinearConstraint(np.ones(3), 1, 1), lambda x: x[0] - x[1] - 0.3]
     bounds = np.zeros(3), np.ones(3)
-    bf.minimize(distances(2), None, bounds=bounds, constraints=constraints, tol=1e-3).save(FOLDER / "constrained.bez")
+    bf.minimize(distances(2), None, bounds=bounds, constraints=constraints, tol=1e-3).save(
+        FOLDER / "constrained.bez"
+    )
 
 
 if __name__ == "__main__":

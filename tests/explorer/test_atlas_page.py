@@ -1,4 +1,5 @@
-"""The page of an atlas in a real headless Chromium: the browser asks its patches as Python does, and says what holds."""
+"""The page of an atlas in a real headless Chromium: the browser asks its patches as Python does,
+and says what holds."""
 
 import csv
 import dataclasses
@@ -20,7 +21,9 @@ ASKED = """(points) => points.map((a) => {
 
 
 def state(page):
-    return page.evaluate("({t: [...bezierflow.state.t], f: bezierflow.state.f, x: bezierflow.state.x})")
+    return page.evaluate(
+        "({t: [...bezierflow.state.t], f: bezierflow.state.f, x: bezierflow.state.x})"
+    )
 
 
 def settle(page):
@@ -30,7 +33,9 @@ def settle(page):
 def chart_points(atlas, n=300):
     """All over the chart, and on the set with its edges."""
     rng = np.random.default_rng(0)
-    on_set = atlas.points.f[rng.integers(len(atlas.points.f), size=n)] + 1e-3 * rng.normal(size=(n, atlas.n_objectives))
+    on_set = atlas.points.f[rng.integers(len(atlas.points.f), size=n)] + 1e-3 * rng.normal(
+        size=(n, atlas.n_objectives)
+    )
     a = np.concatenate([rng.uniform(size=(n, atlas.n_objectives)), on_set])
     return a - a.mean(axis=1, keepdims=True)
 
@@ -49,11 +54,14 @@ def test_answers_are_those_of_python(opened_atlas, atlases, which):
     found = opened_atlas(which).evaluate(ASKED, a.tolist())
     claims = atlas.ask(a)
     dimensions = {atlas.patches[number].label.dimension for number in claims.number}
-    assert len(dimensions) > 1 or which == "constrained"  # inside and beside the front, but where it covers the whole chart
+    # inside and beside the front, but where it covers the whole chart
+    assert len(dimensions) > 1 or which == "constrained"
     np.testing.assert_array_equal([one["number"] for one in found], claims.number)
     np.testing.assert_array_equal([one["holds"] for one in found], atlas.holds(a))
     scale = np.abs(atlas.units.ideal) + atlas.units.span
-    np.testing.assert_allclose([one["f"] for one in found] / scale, atlas.front(a) / scale, atol=1e-12)
+    np.testing.assert_allclose(
+        [one["f"] for one in found] / scale, atlas.front(a) / scale, atol=1e-12
+    )
     np.testing.assert_allclose([one["x"] for one in found], atlas.flat(a), atol=1e-12)
     np.testing.assert_allclose([one["weights"] for one in found], atlas.weights(a), atol=1e-11)
 
@@ -61,7 +69,9 @@ def test_answers_are_those_of_python(opened_atlas, atlases, which):
 def test_a_chart_point_that_no_patch_knows_is_answered_nearby(visit, atlases, tmp_path):
     whole = atlases[3]
     full = tuple(patch for patch in whole.pareto_set.patches if patch.label.full)
-    solution = dataclasses.replace(whole, pareto_set=dataclasses.replace(whole.pareto_set, patches=full))
+    solution = dataclasses.replace(
+        whole, pareto_set=dataclasses.replace(whole.pareto_set, patches=full)
+    )
     page = visit(explore(solution, tmp_path / "page.html"))
     a = [0.9, -0.3, -0.6]
     page.evaluate("(a) => bezierflow.moveTo(a)", a)
@@ -69,7 +79,10 @@ def test_a_chart_point_that_no_patch_knows_is_answered_nearby(visit, atlases, tm
     assert "No patch holds here" in page.locator("#place").inner_text()
     near = np.array(page.evaluate("(a) => bezierflow.model.ask(a).a", a))
     known = np.array(page.evaluate("bezierflow.model.knownValues"))
-    assert page.evaluate("bezierflow.model.places").index(near.tolist()) == (known - a).max(axis=1).argmin()
+    assert (
+        page.evaluate("bezierflow.model.places").index(near.tolist())
+        == (known - a).max(axis=1).argmin()
+    )
     np.testing.assert_allclose(state(page)["x"], solution.pareto_set.flat(near), atol=1e-12)
     np.testing.assert_allclose(state(page)["f"], solution.pareto_set.front(near), atol=1e-12)
 
@@ -79,7 +92,9 @@ def test_rates_are_those_of_python(opened_atlas, atlases, which):
     page, solution = opened_atlas(which), atlases[which]
     atlas = solution.pareto_set
     for a in [void(atlas), *chart_points(atlas)[-4:]]:
-        shown = page.evaluate("(a) => bezierflow.model.rates(bezierflow.model.point(a)).matrix", a.tolist())
+        shown = page.evaluate(
+            "(a) => bezierflow.model.rates(bezierflow.model.point(a)).matrix", a.tolist()
+        )
         found, expected = np.array(shown, dtype=float), decisions.rates(solution, a).matrix
         priced = atlas.weights(a) * atlas.units.span > 1e-9
         both = np.outer(priced, priced)
@@ -96,16 +111,14 @@ def test_a_gap_is_shown_and_said(opened_atlas, atlases):
     a = np.column_stack([u, -u])
     on_front = np.array([patch.label.full for patch in atlas.patches])[atlas.ask(a).number]
     changes = u[np.flatnonzero(np.diff(on_front.astype(int)))]
-    drawn = page.evaluate(
-        """(() => {
+    drawn = page.evaluate("""(() => {
             const { model } = bezierflow, mesh = model.mesh(true);
             const ends = new Map();
             for (const cell of mesh.cells.filter((_, k) => model.isFull(mesh.pieces[k]))) {
                 for (const k of cell) ends.set(k, (ends.get(k) ?? 0) + 1);
             }
             return [...ends].filter(([, n]) => n === 1).map(([k]) => mesh.points[k][0]).sort((a, b) => a - b);
-        })()"""
-    )
+        })()""")
     drawn = [end for end in drawn if abs(end) < 0.49]
     np.testing.assert_allclose(drawn, changes, atol=1e-3)
     gap = float(changes[:2].mean())
@@ -117,18 +130,18 @@ def test_a_gap_is_shown_and_said(opened_atlas, atlases):
 
 
 def test_cells_lie_on_their_pieces(opened_atlas, atlases):
-    """The middle of a cell of the chart is answered by the piece that the cell is drawn for, but for the thinnest cells."""
+    """The middle of a cell of the chart is answered by the piece that the cell is drawn for, but
+    for the thinnest cells."""
     atlas = atlases[3].pareto_set
-    corners, pieces = opened_atlas(3).evaluate(
-        """(() => {
+    corners, pieces = opened_atlas(3).evaluate("""(() => {
             const mesh = bezierflow.model.mesh(true), areas = [...mesh.cells.keys()].filter((k) => mesh.cells[k].length === 3);
             return [areas.map((k) => mesh.cells[k].map((corner) => mesh.points[corner])), areas.map((k) => mesh.pieces[k])];
-        })()"""
-    )
+        })()""")
     corners = np.array(corners)
     sides = corners[:, 1:] - corners[:, :1]
     area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2
-    assert area.sum() == pytest.approx(np.sqrt(3), rel=1e-2)  # of the hexagon, a cube seen along its diagonal
+    # of the hexagon, a cube seen along its diagonal
+    assert area.sum() == pytest.approx(np.sqrt(3), rel=1e-2)
     owner = {number: k for k, piece in enumerate(atlas.pieces) for number in piece.patches}
     expected = [owner.get(int(number), -1) for number in atlas.ask(corners.mean(axis=1)).number]
     assert area[np.array(pieces) == expected].sum() > 0.995 * area.sum()
@@ -192,7 +205,8 @@ def test_the_keyboard_moves_the_point(opened_atlas):
     settle(page)
     assert page.locator(".piece").nth(1).get_attribute("aria-current") == "true"
     assert page.evaluate(
-        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) => one.tabIndex >= 0)"
+        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) =>"
+        " one.tabIndex >= 0)"
     )
 
 
@@ -223,7 +237,9 @@ def test_go_to_least_finds_the_least(opened_atlas, atlases, which):
 def test_what_is_active_is_said(opened_atlas, atlases):
     page, atlas = opened_atlas(3), atlases[3].pareto_set
     names = atlases[3].names
-    piece = next(piece for piece in atlas.pieces if piece.dimension == 2 and (piece.side == 1).any())
+    piece = next(
+        piece for piece in atlas.pieces if piece.dimension == 2 and (piece.side == 1).any()
+    )
     f = atlas.points.f[np.isin(atlas.points.patch, piece.patches)]
     middle = f[np.argsort(np.linalg.norm(f - f.mean(axis=0), axis=1))[0]]
     page.evaluate("(a) => bezierflow.moveTo(a)", (middle - middle.mean()).tolist())
@@ -242,7 +258,9 @@ def test_active_constraints_are_said(opened_atlas, atlases):
     seen = set()
     for a in atlas.points.f[::40]:
         a = a - a.mean()
-        said = page.evaluate("(a) => bezierflow.model.describe(bezierflow.model.point(a)).join(' ')", a.tolist())
+        said = page.evaluate(
+            "(a) => bezierflow.model.describe(bezierflow.model.point(a)).join(' ')", a.tolist()
+        )
         active = bool(atlas.label(a).constraints[0])
         assert ("inequality 1" in said) == active
         assert "inequality 2" not in said
@@ -259,10 +277,15 @@ def test_bookmarks_are_exported(opened_atlas, atlases):
         page.locator("#csv").click()
     rows = list(csv.reader(io.StringIO(waiting.value.path().read_text(encoding="utf-8"))))
     assert rows[0][4] == f"a: {names.objectives[0]}"
-    np.testing.assert_array_equal([float(cell) for cell in rows[1][1:]], [*chosen["f"], *chosen["t"], *chosen["x"]])
+    np.testing.assert_array_equal(
+        [float(cell) for cell in rows[1][1:]], [*chosen["f"], *chosen["t"], *chosen["x"]]
+    )
     with page.expect_download() as waiting:
         page.locator("#json").click()
-    assert json.loads(waiting.value.path().read_text(encoding="utf-8"))["choices"][0]["x"] == chosen["x"]
+    assert (
+        json.loads(waiting.value.path().read_text(encoding="utf-8"))["choices"][0]["x"]
+        == chosen["x"]
+    )
     page.locator("#weight-1").fill("0.2")
     page.get_by_role("button", name="go", exact=True).click()
     np.testing.assert_allclose(state(page)["t"], chosen["t"])
@@ -311,16 +334,29 @@ def test_a_page_in_a_frame_that_is_not_shown_waits(opened_atlas):
     page = opened_atlas(2)
     shown = page.locator("main").inner_text()
     for display in ("none", ""):
-        page.evaluate("(display) => { document.body.style.display = display; dispatchEvent(new Event('resize')); }", display)
+        page.evaluate(
+            "(display) => { document.body.style.display = display; dispatchEvent(new"
+            " Event('resize')); }",
+            display,
+        )
     assert page.locator("main").inner_text() == shown
 
 
 def test_a_surrogate_is_shown_by_its_predictions(visit, atlases, tmp_path):
-    """How many answers hold says nothing of a surrogate: its errors are those of evaluations that it had not seen."""
+    """How many answers hold says nothing of a surrogate: its errors are those of evaluations that
+    it had not seen."""
     error = dataclasses.replace(
-        atlases[2].error, front=None, coverage=None, n_samples=6, max=0.0125, rms=0.0075, by_objective=(0.3, 0.2)
+        atlases[2].error,
+        front=None,
+        coverage=None,
+        n_samples=6,
+        max=0.0125,
+        rms=0.0075,
+        by_objective=(0.3, 0.2),
     )
-    page = visit(explore(dataclasses.replace(atlases[2], known_error=error), tmp_path / "surrogate.html"))
+    page = visit(
+        explore(dataclasses.replace(atlases[2], known_error=error), tmp_path / "surrogate.html")
+    )
     text = page.locator("#error").inner_text()
     assert "hold" not in text
     assert all(word in text for word in ("surrogate", "last 6", "0.0125", "0.0075"))
@@ -332,4 +368,6 @@ def test_the_error_is_shown(opened_atlas, atlases):
     settle(page)
     assert "fresh answers hold" in page.locator("#error").inner_text()
     worst = atlases[2].error.front * atlases[2].pareto_set.units.span[0]
-    assert float(page.locator(".tolerance").first.inner_text().strip("± ").replace("−", "-")) == pytest.approx(worst, rel=0.5)
+    assert float(
+        page.locator(".tolerance").first.inner_text().strip("± ").replace("−", "-")
+    ) == pytest.approx(worst, rel=0.5)

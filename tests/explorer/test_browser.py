@@ -18,7 +18,9 @@ EVERY = [2, 3, 4, 6, "evil"]
 
 
 def state(page):
-    return page.evaluate("({t: [...bezierflow.state.t], f: bezierflow.state.f, x: bezierflow.state.x})")
+    return page.evaluate(
+        "({t: [...bezierflow.state.t], f: bezierflow.state.f, x: bezierflow.state.x})"
+    )
 
 
 def settle(page):
@@ -29,7 +31,9 @@ def settle(page):
 def test_polynomials_are_those_of_python(opened, solutions, which):
     page, solution = opened(which), solutions[which]
     n_objectives = solution.n_objectives
-    t = np.vstack([np.random.default_rng(0).dirichlet(np.ones(n_objectives), 6), np.eye(n_objectives)])
+    t = np.vstack(
+        [np.random.default_rng(0).dirichlet(np.ones(n_objectives), 6), np.eye(n_objectives)]
+    )
     f, x, slopes, indices = page.evaluate(
         """(points) => [
             points.map((t) => bezierflow.model.front.evaluate(t)),
@@ -39,9 +43,13 @@ def test_polynomials_are_those_of_python(opened, solutions, which):
         ]""",
         t.tolist(),
     )
-    np.testing.assert_allclose(f, np.asarray(solution.fitted_front.surface(t)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        f, np.asarray(solution.fitted_front.surface(t)), rtol=1e-12, atol=1e-12
+    )
     np.testing.assert_allclose(x, np.asarray(solution.flat_surface(t)), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(slopes, np.asarray(solution.flat_surface.derivative(t)), rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(
+        slopes, np.asarray(solution.flat_surface.derivative(t)), rtol=1e-12, atol=1e-11
+    )
     np.testing.assert_array_equal(indices, multi_indices(n_objectives, 4))
 
 
@@ -49,14 +57,19 @@ def test_polynomials_are_those_of_python(opened, solutions, which):
 def test_rates_are_those_of_python(opened, solutions, which):
     page, solution = opened(which), solutions[which]
     for t in np.random.default_rng(1).dirichlet(3 * np.ones(solution.n_objectives), 3):
-        found = page.evaluate("(t) => bezierflow.tradeoffRates(bezierflow.model.front, t, bezierflow.model.scale)", t.tolist())
+        found = page.evaluate(
+            "(t) => bezierflow.tradeoffRates(bezierflow.model.front, t, bezierflow.model.scale)",
+            t.tolist(),
+        )
         np.testing.assert_allclose(found, decisions.rates(solution, t).matrix, rtol=1e-8)
 
 
 @pytest.mark.parametrize("n_objectives", [2, 3, 5])
 def test_a_point_outside_goes_to_the_nearest_point_of_the_simplex(opened, n_objectives):
     points = np.random.default_rng(2).normal(scale=2, size=(20, n_objectives))
-    found = opened(2).evaluate("(points) => points.map(bezierflow.projectToSimplex)", points.tolist())
+    found = opened(2).evaluate(
+        "(points) => points.map(bezierflow.projectToSimplex)", points.tolist()
+    )
     with double_precision():
         expected = np.asarray(jax.vmap(optax.projections.projection_simplex)(points))
     np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -75,11 +88,17 @@ def test_dragging_in_the_triangle_moves_the_point_and_everything_follows(opened,
     assert after["t"][0] > before["t"][0] + 0.1
     assert sum(after["t"]) == pytest.approx(1)
     t = np.array(after["t"])
-    np.testing.assert_allclose(after["f"], np.asarray(solutions[3].fitted_front.surface(t)), rtol=1e-12)
-    np.testing.assert_allclose(after["x"], np.asarray(solutions[3].flat_surface(t)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        after["f"], np.asarray(solutions[3].fitted_front.surface(t)), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        after["x"], np.asarray(solutions[3].flat_surface(t)), rtol=1e-12, atol=1e-12
+    )
     shown = page.locator(".objective .value").first.inner_text().replace("−", "-")
     assert float(shown) == pytest.approx(after["f"][0], rel=1e-4)
-    assert float(page.locator("#weights output").first.inner_text()) == pytest.approx(after["t"][0], abs=1e-3)
+    assert float(page.locator("#weights output").first.inner_text()) == pytest.approx(
+        after["t"][0], abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("which", EVERY)
@@ -116,7 +135,8 @@ def test_the_keyboard_reaches_and_moves_everything(opened):
     page.keyboard.press("Enter")
     assert page.locator(".bookmarks tbody tr").count() == 1
     order = page.evaluate(
-        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) => one.tabIndex >= 0)"
+        "[...document.querySelectorAll('button, input, canvas:not([hidden])')].every((one) =>"
+        " one.tabIndex >= 0)"
     )
     assert order
 
@@ -163,7 +183,9 @@ def test_go_to_least_finds_the_least_within_the_bounds(opened, solutions):
     limit = page.evaluate("bezierflow.state.bounds[1]")
     page.get_by_role("button", name="go to least").first.click()
     expected = decisions.best(solutions[3], 0, {1: (None, limit)})
-    assert state(page)["f"][0] == pytest.approx(expected.f[0], abs=2e-3 * decisions.ranges(solutions[3]).width[0])
+    assert state(page)["f"][0] == pytest.approx(
+        expected.f[0], abs=2e-3 * decisions.ranges(solutions[3]).width[0]
+    )
 
 
 @pytest.mark.parametrize("which", [3, "evil"])
@@ -181,7 +203,9 @@ def test_bookmarks_are_compared_and_exported(opened, solutions, which):
     rows = list(csv.reader(io.StringIO(waiting.value.path().read_text(encoding="utf-8"))))
     assert rows[0][1:4] == list(names.objective_labels)
     assert rows[2][0] == 'the "light", one'
-    np.testing.assert_array_equal([float(cell) for cell in rows[2][1:]], [*chosen["f"], *chosen["t"], *chosen["x"]])
+    np.testing.assert_array_equal(
+        [float(cell) for cell in rows[2][1:]], [*chosen["f"], *chosen["t"], *chosen["x"]]
+    )
     with page.expect_download() as waiting:
         page.locator("#json").click()
     exported = json.loads(waiting.value.path().read_text(encoding="utf-8"))
@@ -226,7 +250,11 @@ TOO_WIDE = """[...document.querySelectorAll("body *")].filter((one) => one.clien
 def test_nothing_is_wider_than_its_place(visit, opened, pages, width):
     """In a window that is made narrower, and one of them opened on a narrow screen."""
     for which in (3, 6, "evil"):
-        page = visit(pages[which], width=width) if (which, width) == ("evil", 400) else opened(which, width=width)
+        page = (
+            visit(pages[which], width=width)
+            if (which, width) == ("evil", 400)
+            else opened(which, width=width)
+        )
         page.locator("#add").click()
         page.locator("#weight-1").fill("0.9")
         page.locator("#add").click()
@@ -247,7 +275,8 @@ def test_rates_fit_in_a_window_that_was_made_narrower_where_they_were_shorter(op
 
 
 def test_a_range_dragged_along_an_axis_keeps_what_is_in_it(opened):
-    """Parallel coordinates of four objectives: both ends of a range limit the front, and a click takes them off."""
+    """Parallel coordinates of four objectives: both ends of a range limit the front, and a click
+    takes them off."""
     page = opened(4)
     settle(page)
     x, top, bottom = page.evaluate(
@@ -274,7 +303,12 @@ def test_a_range_dragged_along_an_axis_keeps_what_is_in_it(opened):
     page.locator("#parallel").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
-    assert page.evaluate("bezierflow.state.bounds.map(Number.isFinite)") == [False, True, False, False]
+    assert page.evaluate("bezierflow.state.bounds.map(Number.isFinite)") == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_bookmarks_are_drawn_side_by_side(opened):
@@ -286,15 +320,13 @@ def test_bookmarks_are_drawn_side_by_side(opened):
     page.locator("#add").click()
     assert chart.is_visible()
     colors = page.evaluate("bezierflow.state.bookmarks.map(({ color }) => color)")
-    found = page.evaluate(
-        """(() => {
+    found = page.evaluate("""(() => {
             const canvas = document.querySelector(".comparison"), seen = new Set();
             const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
             const hex = (value) => value.toString(16).padStart(2, "0");
             for (let k = 0; k < data.length; k += 4) seen.add(`#${hex(data[k])}${hex(data[k + 1])}${hex(data[k + 2])}`);
             return [...seen];
-        })()"""
-    )
+        })()""")
     assert set(colors) <= set(found)
 
 
@@ -306,8 +338,17 @@ def test_the_error_of_the_surface_is_shown(opened):
 
 
 def test_numbers_are_written_for_people(opened):
-    asked = [[0.5, 4], [-7.1e-15, 4, 60], [-7.1e-15, 2], [1234567.8, 3], [-2.5, 4, 1e13], [3.0, 4, 60]]
-    written = opened(3).evaluate("(asked) => asked.map((one) => bezierflow.readable(...one))", asked)
+    asked = [
+        [0.5, 4],
+        [-7.1e-15, 4, 60],
+        [-7.1e-15, 2],
+        [1234567.8, 3],
+        [-2.5, 4, 1e13],
+        [3.0, 4, 60],
+    ]
+    written = opened(3).evaluate(
+        "(asked) => asked.map((one) => bezierflow.readable(...one))", asked
+    )
     assert written == ["0.5", "0", "−7e−15", "1.2e+6", "0", "3"]
 
 

@@ -1,4 +1,5 @@
-"""The page of a problem with maximized objectives and logarithmic variables: the user's signs and values, as Python has them."""
+"""The page of a problem with maximized objectives and logarithmic variables: the user's signs and
+values, as Python has them."""
 
 import dataclasses
 
@@ -28,11 +29,9 @@ def test_values_rates_and_words_have_the_users_signs(page_of, solutions, which):
     page = page_of(solution)
     t = np.random.default_rng(1).dirichlet(3 * np.ones(which))
     page.evaluate("(t) => bezierflow.moveTo(t)", t.tolist())
-    f, rates, ideal, nadir = page.evaluate(
-        """(({ state, model }) => [
+    f, rates, ideal, nadir = page.evaluate("""(({ state, model }) => [
             state.f, model.rates(state.point).matrix, [...model.ideal], [...model.nadir],
-        ])(bezierflow)"""
-    )
+        ])(bezierflow)""")
     np.testing.assert_allclose(f, np.asarray(solution.front(t)), rtol=1e-12)
     np.testing.assert_allclose(rates, decisions.rates(solution, t).matrix, rtol=1e-7)
     span = decisions.ranges(solution)
@@ -54,13 +53,18 @@ def test_bounds_and_the_best_within_them(page_of, solutions, which):
     assert 0 < sum(feasible) < len(feasible)
     row = page.locator(".objective")
     row.nth(other).get_by_role("button").click()
-    wish = {"maximize" if SIGNS[which][other] < 0 else "minimize": other, "subject_to": {m: (limit, None)}}
+    wish = {
+        "maximize" if SIGNS[which][other] < 0 else "minimize": other,
+        "subject_to": {m: (limit, None)},
+    }
     expected, f = decisions.best(solution, **wish), page.evaluate("bezierflow.state.f")
     assert f[m] >= limit - 1e-6 * span.width[m]
     assert f[other] == pytest.approx(expected.f[other], abs=5e-3 * span.width[other])
     page.locator("#reset").click()
     row.nth(m).get_by_role("button", name="go to largest").click()
-    assert page.evaluate("bezierflow.state.f")[m] == pytest.approx(span.ideal[m], abs=1e-3 * span.width[m])
+    assert page.evaluate("bezierflow.state.f")[m] == pytest.approx(
+        span.ideal[m], abs=1e-3 * span.width[m]
+    )
 
 
 @pytest.mark.parametrize("which", [2, 3, "constrained"])
@@ -72,17 +76,26 @@ def test_an_atlas_answers_with_the_users_signs(page_of, atlases, which):
     a = rng.uniform(size=(60, atlas.n_objectives))
     a -= a.mean(axis=1, keepdims=True)
     found = page.evaluate(
-        "(points) => points.map((a) => (({ f, x, weights }) => ({ f, x, weights }))(bezierflow.model.point(a)))", a.tolist()
+        "(points) => points.map((a) => (({ f, x, weights }) => ({ f, x, weights"
+        " }))(bezierflow.model.point(a)))",
+        a.tolist(),
     )
     np.testing.assert_allclose([one["f"] for one in found], atlas.front(a), atol=1e-11)
     np.testing.assert_allclose([one["weights"] for one in found], atlas.weights(a), atol=1e-10)
     on_front = next(one for one in a if atlas.label(one).full)
     page.evaluate("(a) => bezierflow.moveTo(a)", on_front.tolist())
-    rates = np.array(page.evaluate("bezierflow.model.rates(bezierflow.state.point).matrix"), dtype=float)
+    rates = np.array(
+        page.evaluate("bezierflow.model.rates(bezierflow.state.point).matrix"), dtype=float
+    )
     known = np.isfinite(rates)
-    np.testing.assert_allclose(rates[known], decisions.rates(solution, on_front).matrix[known], rtol=1e-7)
+    np.testing.assert_allclose(
+        rates[known], decisions.rates(solution, on_front).matrix[known], rtol=1e-7
+    )
     page.locator(f"#bound-{m}").fill("500")
-    assert page.evaluate("bezierflow.state.f")[m] >= page.evaluate(f"bezierflow.state.bounds[{m}]") - 1e-7
+    assert (
+        page.evaluate("bezierflow.state.f")[m]
+        >= page.evaluate(f"bezierflow.state.bounds[{m}]") - 1e-7
+    )
     assert "at least" in page.locator(".bound label").all_inner_texts()
 
 
@@ -90,23 +103,32 @@ def test_scaled_and_logarithmic_variables_are_shown_as_themselves(page_of, solut
     for solution in (solutions[3], atlases[2]):
         n = solution.raveling.n_variables
         kinds = ("log10", "", "log")[:n] + ("",) * max(0, n - 3)
-        names = dataclasses.replace(solution.names.complete(solution.n_objectives, n), transforms=kinds)
+        names = dataclasses.replace(
+            solution.names.complete(solution.n_objectives, n), transforms=kinds
+        )
         scale = np.geomspace(2.0, 3e4, n)
         shown = dataclasses.replace(solution, names=names, raveling=solution.raveling.scaled(scale))
         page = page_of(shown)
         t = np.array(page.evaluate("[...bezierflow.state.t]"), dtype=float)
         x = page.evaluate("bezierflow.state.x")
         np.testing.assert_allclose(x, shown.flat_designs(t), rtol=1e-12)
-        solved_for = np.asarray(solution.flat_designs(t))[0] / (scale[0] if solution is solutions[3] else 1.0)
-        assert x[0] == pytest.approx(scale[0] * 10**solved_for)  # designs of one surface are kept in the user's units
+        solved_for = np.asarray(solution.flat_designs(t))[0] / (
+            scale[0] if solution is solutions[3] else 1.0
+        )
+        # designs of one surface are kept in the user's units
+        assert x[0] == pytest.approx(scale[0] * 10**solved_for)
 
 
 def test_a_doubtful_result_says_so_at_the_top(page_of, opened, solutions):
-    doubtful = dataclasses.replace(solutions[3], result=Result(Reason.SUSPECT, "f2 still falls along <x3>"))
+    doubtful = dataclasses.replace(
+        solutions[3], result=Result(Reason.SUSPECT, "f2 still falls along <x3>")
+    )
     page = page_of(doubtful)
     text = page.locator("#caution").inner_text()
     assert "suspect: f2 still falls along <x3>" in text
-    red, green, blue = page.evaluate("getComputedStyle(document.getElementById('caution')).color.match(/[0-9]+/g).map(Number)")
+    red, green, blue = page.evaluate(
+        "getComputedStyle(document.getElementById('caution')).color.match(/[0-9]+/g).map(Number)"
+    )
     assert red > 2 * max(green, blue)
     assert "every" not in page.locator(".subtitle").inner_text()
     assert page.locator("#caution").bounding_box()["y"] < page.locator("h1").bounding_box()["y"]
@@ -116,9 +138,12 @@ def test_a_doubtful_result_says_so_at_the_top(page_of, opened, solutions):
 
 
 def test_a_surface_that_is_far_off_claims_less(page_of, solutions):
-    """A lifted method converges to the best surface of its degree, however far from the set that is."""
+    """A lifted method converges to the best surface of its degree, however far from the set that
+    is."""
     error = solutions[2].error
-    coarse = dataclasses.replace(solutions[2], known_error=dataclasses.replace(error, max=error.diameter / 10))
+    coarse = dataclasses.replace(
+        solutions[2], known_error=dataclasses.replace(error, max=error.diameter / 10)
+    )
     assert "near the Pareto front" in page_of(coarse).locator(".subtitle").inner_text()
 
 

@@ -46,7 +46,11 @@ TREE = {"a": np.zeros(()), "b": np.zeros((2, 2))}
 
 
 def test_a_pytree_like_x_and_numbers_in_it():
-    found = feasible_set(({"a": -1.0, "b": np.arange(4.0).reshape(2, 2)}, {"a": None, "b": 9}), None, Raveling.of(TREE))
+    found = feasible_set(
+        ({"a": -1.0, "b": np.arange(4.0).reshape(2, 2)}, {"a": None, "b": 9}),
+        None,
+        Raveling.of(TREE),
+    )
     np.testing.assert_array_equal(found.lower, [-1, 0, 1, 2, 3])
     np.testing.assert_array_equal(found.upper, [INF, 9, 9, 9, 9])
 
@@ -58,28 +62,55 @@ def test_flat_bounds_of_a_pytree():
 
 def test_a_pytree_that_is_a_pair_itself():
     x = (np.zeros(2), np.zeros(1))
-    found = feasible_set(((np.zeros(2), np.ones(1)), (np.full(2, 5.0), np.full(1, 6.0))), None, Raveling.of(x))
+    found = feasible_set(
+        ((np.zeros(2), np.ones(1)), (np.full(2, 5.0), np.full(1, 6.0))), None, Raveling.of(x)
+    )
     np.testing.assert_array_equal(found.lower, [0, 0, 1])
     np.testing.assert_array_equal(found.upper, [5, 5, 6])
 
 
 MISTAKES = {
     "exchanged": (([0, 2], [1, 1]), 2, ValueError, "lower 2 and upper 1 for x2"),
-    "exchanged, three variables": (([0, 2, 0], 1), 3, ValueError, "got lower 2 and upper 1 for x2; exchange them"),
+    "exchanged, three variables": (
+        ([0, 2, 0], 1),
+        3,
+        ValueError,
+        "got lower 2 and upper 1 for x2; exchange them",
+    ),
     "two pairs": (((0, 5), (-1, 1)), 2, ValueError, r"read as \(lower, upper\), not as two pairs"),
     "two equal pairs": (((0, 1), (0, 1)), 2, ValueError, "fix every variable .* not as two pairs"),
-    "two pairs or two sides": ([(0, 1), (2, 3)], 2, ValueError, r"may be read as two pairs \(low, high\) or as lower and upper"),
+    "two pairs or two sides": (
+        [(0, 1), (2, 3)],
+        2,
+        ValueError,
+        r"may be read as two pairs \(low, high\) or as lower and upper",
+    ),
     "all fixed": ((1, 1), 3, ValueError, "fix every variable"),
     "nan": (([0, np.nan], 1), 2, ValueError, "got lower nan for x2"),
     "lower infinite": ((INF, None), 2, ValueError, "lower inf"),
-    "too short": ((np.zeros(3), 1), 4, ValueError, r"lower bounds must hold 4 numbers.* got shape \(3,\)"),
+    "too short": (
+        (np.zeros(3), 1),
+        4,
+        ValueError,
+        r"lower bounds must hold 4 numbers.* got shape \(3,\)",
+    ),
     "too few pairs": ([(0, 1)] * 3, 4, ValueError, "for each of the 4 variables, got 3 entries"),
     "not a pair": ([(0, 1), (0, 1, 2), (0, 1)], 3, ValueError, r"got \(0, 1, 2\) for variable 2"),
     "a number": (3.0, 2, TypeError, "got 3.0; give"),
     "a dict": ({"x": (0, 1)}, 2, TypeError, "bounds must hold lower and upper"),
     "texts": (("a", "b"), 2, TypeError, "lower bounds must be numbers, got 'a'"),
-    "another tree": (({"c": 0.0}, {"c": 1.0}), 2, ValueError, "lower bounds must be a pytree like x"),
-    "leaves": (({"a": 0.0, "b": np.zeros(3)}, 1), Raveling.of(TREE), ValueError, r"leaves like x, .* got shapes"),
+    "another tree": (
+        ({"c": 0.0}, {"c": 1.0}),
+        2,
+        ValueError,
+        "lower bounds must be a pytree like x",
+    ),
+    "leaves": (
+        ({"a": 0.0, "b": np.zeros(3)}, 1),
+        Raveling.of(TREE),
+        ValueError,
+        r"leaves like x, .* got shapes",
+    ),
 }
 
 

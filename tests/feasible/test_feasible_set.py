@@ -16,11 +16,15 @@ X = np.array([3.0, 4.0])
 
 
 def rows(feasible, x):
-    return np.asarray(feasible.inequalities(jnp.asarray(x))), np.asarray(feasible.equalities(jnp.asarray(x)))
+    return np.asarray(feasible.inequalities(jnp.asarray(x))), np.asarray(
+        feasible.equalities(jnp.asarray(x))
+    )
 
 
 def test_sides_become_inequalities_and_equalities():
-    linear = LinearConstraint([[1, 0], [0, 1], [1, 1], [1, -1]], [0, -np.inf, 5, -np.inf], [2, 3, 5, np.inf])
+    linear = LinearConstraint(
+        [[1, 0], [0, 1], [1, 1], [1, -1]], [0, -np.inf, 5, -np.inf], [2, 3, 5, np.inf]
+    )
     feasible = feasible_set(None, [linear, DISC], 2)
     assert (feasible.n_inequalities, feasible.n_equalities) == (4, 1)
     g, h = rows(feasible, X)
@@ -50,7 +54,9 @@ def test_constraints_get_x_in_its_own_form():
 
 
 def test_a_feasible_set_is_a_pytree_and_new_numbers_compile_nothing():
-    made = [feasible_set((0, high), NonlinearConstraint(DISC, -np.inf, high), 2) for high in (1.0, 2.0)]
+    made = [
+        feasible_set((0, high), NonlinearConstraint(DISC, -np.inf, high), 2) for high in (1.0, 2.0)
+    ]
     seen = []
 
     @eqx.filter_jit
@@ -68,7 +74,10 @@ def test_a_feasible_set_is_a_pytree_and_new_numbers_compile_nothing():
 
 
 def test_what_a_set_says_of_itself():
-    free, half, box, disc = (feasible_set(b, c, 2) for b, c in ((None, None), ((0, None), None), ((0, 1), None), (None, DISC)))
+    free, half, box, disc = (
+        feasible_set(b, c, 2)
+        for b, c in ((None, None), ((0, None), None), ((0, 1), None), (None, DISC))
+    )
     assert [s.unbounded for s in (free, half, box, disc)] == [True, False, False, True]
     assert [s.has_finite_box for s in (free, half, box, disc)] == [False, False, True, False]
     assert [s.has_constraints for s in (free, half, box, disc)] == [False, False, False, True]
@@ -83,7 +92,9 @@ def test_clip_is_exact_and_keeps_the_kind_of_array():
     np.testing.assert_array_equal(clipped, [[0.2, 7.0], [0.1, -1e30], [0.1, 7.0]])
     assert isinstance(jax.jit(lambda x: box.clip(x))(jnp.asarray(x)), jax.Array)
     np.testing.assert_array_equal(box.center(), [0.2, 0.0])
-    np.testing.assert_array_equal(feasible_set(([2.0, -np.inf], [np.inf, -3.0]), None, 2).center(), [2, -3])
+    np.testing.assert_array_equal(
+        feasible_set(([2.0, -np.inf], [np.inf, -3.0]), None, 2).center(), [2, -3]
+    )
 
 
 def test_violation_of_a_batch_and_what_it_belongs_to():
@@ -116,7 +127,12 @@ REPAIRS = {
     "a box": ((0, 1), None, [2.0, -1.0], [1.0, 0.0]),
     "an equality in a box": ((0, 1), LinearConstraint([1, 2], 3, 3), [0.0, 0.0], [1.0, 1.0]),
     "a circle": (None, NonlinearConstraint(lambda x: jnp.sum(x**2), 4, 4), [0.3, 0.4], [1.2, 1.6]),
-    "a circle, from its center": (None, NonlinearConstraint(lambda x: jnp.sum(x**2), 4, 4), [0.0, 0.0], None),
+    "a circle, from its center": (
+        None,
+        NonlinearConstraint(lambda x: jnp.sum(x**2), 4, 4),
+        [0.0, 0.0],
+        None,
+    ),
     "a fixed variable": (([0.5, -9], [0.5, 9]), DISC, [0.0, 5.0], [0.5, np.sqrt(0.75)]),
     "far away": (None, DISC, [3e6, 4e6], [0.6, 0.8]),
 }
@@ -135,9 +151,17 @@ def test_repair_finds_the_nearest_feasible_point(case):
 
 
 EMPTY = {
-    "two half-planes": (None, [lambda x: x[0] + 1.0, lambda x: 0.5 - x[0]], "smallest violation is 0.75, of constraint [12]"),
+    "two half-planes": (
+        None,
+        [lambda x: x[0] + 1.0, lambda x: 0.5 - x[0]],
+        "smallest violation is 0.75, of constraint [12]",
+    ),
     "a disc outside of the box": ((2, 3), DISC, "smallest violation is 7, of constraint 1 <= 0"),
-    "an imaginary circle": (None, NonlinearConstraint(lambda x: jnp.sum(x**2), -1, -1), "violation is 1, of constraint 1 = -1"),
+    "an imaginary circle": (
+        None,
+        NonlinearConstraint(lambda x: jnp.sum(x**2), -1, -1),
+        "violation is 1, of constraint 1 = -1",
+    ),
     "a hair's breadth": (None, lambda x: jnp.sum(x**2) + 1e-6, "violation is 1e-06"),
     "all fixed but one": (([5, 5], [5, 6]), DISC, "violation is 49"),
 }
@@ -169,7 +193,11 @@ MISTAKES = {
     "a matrix": (lambda x: jnp.ones((2, 2)), ValueError, r"got shape \(2, 2\)"),
     "integers": (lambda x: jnp.array([1]), TypeError, "got dtype int"),
     "fails": ([DISC, lambda x: x @ jnp.ones(5)], TypeError, "constraint 2 failed for x"),
-    "columns": (LinearConstraint([1, 2, 3], 0, 1), ValueError, r"must have 2 columns, got shape \(1, 3\)"),
+    "columns": (
+        LinearConstraint([1, 2, 3], 0, 1),
+        ValueError,
+        r"must have 2 columns, got shape \(1, 3\)",
+    ),
     "sides": (NonlinearConstraint(DISC, 2, 1), ValueError, "lb 2 and ub 1 in row 1"),
     "nan": (NonlinearConstraint(DISC, np.nan, 1), ValueError, "lb of constraint 1 must not be nan"),
     "too many sides": (

@@ -1,8 +1,10 @@
-"""A hunt for files that the readers do not stand: mutations that reach new lines are kept and mutated again.
+"""A hunt for files that the readers do not stand: mutations that reach new lines are kept and
+mutated again.
 
     PYTHONPATH=src:tests python -m files.hunt --seconds 600
 
-Coverage is seen by `sys.settrace` over the files that read. What breaks a promise is kept in the folder that is printed.
+Coverage is seen by `sys.settrace` over the files that read. What breaks a promise is kept in the
+folder that is printed.
 """
 
 import argparse
@@ -73,12 +75,18 @@ def hunt(seconds: float, seed: int) -> int:
         if not lines <= seen:
             seen |= lines
             pool.append((name, content))
-        refused = error is None or (isinstance(error, ValueError) and str(error).startswith(str(path)))
-        if not refused or time.process_time() - began > 20:  # ten times the promise: tracing is slow
+        refused = error is None or (
+            isinstance(error, ValueError) and str(error).startswith(str(path))
+        )
+        # ten times the promise: tracing is slow
+        if not refused or time.process_time() - began > 20:
             broken += 1
             (folder / f"broken-{broken}-{name}").write_bytes(content)
             print(f"broken: {name}: {error!r}")
-    print(f"{tried} files, {len(seen)} lines reached, {len(pool)} files kept, {broken} broke a promise; in {folder}")
+    print(
+        f"{tried} files, {len(seen)} lines reached, {len(pool)} files kept, {broken} broke a"
+        f" promise; in {folder}"
+    )
     return broken
 
 

@@ -1,6 +1,7 @@
 """Mutated files: seeded changes of real files, of their bytes and of what the bytes mean.
 
-`python -m files.hunt` goes on with them for as long as it is told, and keeps those that reach new lines of the readers.
+`python -m files.hunt` goes on with them for as long as it is told, and keeps those that reach new
+lines of the readers.
 """
 
 import io
@@ -12,8 +13,44 @@ from typing import Any
 
 import numpy as np
 
-NUMBERS = (0, -1, 1, 2, 3, 7, 255, 10**6, 2**31, 2**63, 2**70, 10**40, -(2**63), 0.5, -0.0, 1e308, 1e-320, True, False)
-OTHERS = (None, "", "nan", "inf", "-inf", "NaN", "1", "\x1b[31m", "a" * 1000, [], {}, [[]], [[[]]], {"leaf": "x"}, {"none": True})
+NUMBERS = (
+    0,
+    -1,
+    1,
+    2,
+    3,
+    7,
+    255,
+    10**6,
+    2**31,
+    2**63,
+    2**70,
+    10**40,
+    -(2**63),
+    0.5,
+    -0.0,
+    1e308,
+    1e-320,
+    True,
+    False,
+)
+OTHERS = (
+    None,
+    "",
+    "nan",
+    "inf",
+    "-inf",
+    "NaN",
+    "1",
+    "\x1b[31m",
+    "a" * 1000,
+    [],
+    {},
+    [[]],
+    [[[]]],
+    {"leaf": "x"},
+    {"none": True},
+)
 TEXTS = (
     b"nan",
     b"inf",
@@ -64,14 +101,22 @@ def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def mutate_zip(content: bytes, rng: np.random.Generator) -> bytes:
-    """A zip file with other members, all with right checksums: JSON with other values, arrays with other numbers and headers."""
+    """A zip file with other members, all with right checksums: JSON with other values, arrays with
+    other numbers and headers."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [(info.filename, archive.read(info)) for info in archive.infolist()]
     row = int(rng.integers(len(members)))
     name, data = members[row]
     what = rng.integers(10)
     if what == 0:
-        members[row] = (str(rng.choice(["x.npy", "manifest.json", "../x.npy", "a/0.npy", name.upper(), name + "\x00"])), data)
+        members[row] = (
+            str(
+                rng.choice(
+                    ["x.npy", "manifest.json", "../x.npy", "a/0.npy", name.upper(), name + "\x00"]
+                )
+            ),
+            data,
+        )
     elif what == 1:
         members.append((str(rng.choice([name, "extra.npy", "history/x.npy", "x.py"])), data))
     elif what == 2:
@@ -127,7 +172,9 @@ def _is_circular(document: Any) -> bool:
 
 def walk(tree: Any) -> Iterator[tuple[Any, Any]]:
     """Every place of a JSON document: what holds it, and under which key."""
-    keys = list(tree) if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    keys = (
+        list(tree) if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    )
     for key in keys:
         yield tree, key
         yield from walk(tree[key])
@@ -160,7 +207,9 @@ def mutate_array(data: bytes, rng: np.random.Generator) -> bytes:
 def _with_entry(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     changed = np.array(array, dtype=float)
     if changed.size:
-        changed.flat[rng.integers(changed.size)] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 0.0, 1e308])
+        changed.flat[rng.integers(changed.size)] = rng.choice(
+            [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e308]
+        )
     return changed
 
 
@@ -172,7 +221,13 @@ def corpus(folder: Path, explorer_atlases: Path, theirs: Path) -> dict[str, byte
     surface = BezierSimplex(np.sqrt(np.arange(1.0, 13)).reshape(6, 2), 3, 2)
     for ending in (".bez", ".bsf", ".json", ".csv", ".tsv"):
         surface.save(folder / f"surface{ending}")
-    BezierSimplex({"a": np.arange(3.0), "b": [np.ones((3, 2)), None]}, 2, 2).save(folder / "tree.bez")
+    BezierSimplex({"a": np.arange(3.0), "b": [np.ones((3, 2)), None]}, 2, 2).save(
+        folder / "tree.bez"
+    )
     distances_to_points(3, 2).save(folder / "solution.bez")
-    files = [*folder.iterdir(), min(explorer_atlases.glob("*.bez"), key=lambda path: path.stat().st_size), *theirs.iterdir()]
+    files = [
+        *folder.iterdir(),
+        min(explorer_atlases.glob("*.bez"), key=lambda path: path.stat().st_size),
+        *theirs.iterdir(),
+    ]
     return {path.name: path.read_bytes() for path in files}

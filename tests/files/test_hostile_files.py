@@ -1,4 +1,5 @@
-"""Files made to do harm, each by a way that has worked once: refused in one line, soon, and without much memory."""
+"""Files made to do harm, each by a way that has worked once: refused in one line, soon, and without
+much memory."""
 
 import io
 import json
@@ -25,7 +26,15 @@ def npy(array):
     return buffer.getvalue()
 
 
-def surface_file(points=((0.0,), (1.0,)), n_objectives=2, degree=1, version=2, others=(), kind=zipfile.ZIP_STORED, **more):
+def surface_file(
+    points=((0.0,), (1.0,)),
+    n_objectives=2,
+    degree=1,
+    version=2,
+    others=(),
+    kind=zipfile.ZIP_STORED,
+    **more,
+):
     manifest = {
         "format": "bezierflow",
         "version": version,
@@ -35,13 +44,34 @@ def surface_file(points=((0.0,), (1.0,)), n_objectives=2, degree=1, version=2, o
         "control_points": {"leaf": "p/0"},
         **more,
     }
-    return zipped([("manifest.json", json.dumps(manifest).encode()), ("p/0.npy", npy(np.array(points))), *others], kind)
+    return zipped(
+        [
+            ("manifest.json", json.dumps(manifest).encode()),
+            ("p/0.npy", npy(np.array(points))),
+            *others,
+        ],
+        kind,
+    )
 
 
-def bsf_file(controls=(0, 1), degree=(1,), dimensions=(1,), rows=((0.0,), (1.0,)), more="", kind=zipfile.ZIP_STORED):
+def bsf_file(
+    controls=(0, 1),
+    degree=(1,),
+    dimensions=(1,),
+    rows=((0.0,), (1.0,)),
+    more="",
+    kind=zipfile.ZIP_STORED,
+):
     cell = {"dimensions": list(dimensions), "degree": list(degree), "controls": list(controls)}
-    model = {"schema_version": 1, "dtype": "torch.float64", "space": {"cells": [cell], "main_cells": [0], "more": more}}
-    return zipped([("model.json", json.dumps(model).encode()), ("coefficients.npy", npy(np.array(rows)))], kind)
+    model = {
+        "schema_version": 1,
+        "dtype": "torch.float64",
+        "space": {"cells": [cell], "main_cells": [0], "more": more},
+    }
+    return zipped(
+        [("model.json", json.dumps(model).encode()), ("coefficients.npy", npy(np.array(rows)))],
+        kind,
+    )
 
 
 class Harmful:
@@ -61,7 +91,10 @@ FILES = {
     "huge.bez": lambda: surface_file(n_objectives=10**6, degree=10**6),
     "huge_degree.bez": lambda: surface_file(degree=10**18),
     "huge_shape.bez": lambda: zipped(
-        [("manifest.json", b'{"format":"bezierflow","version":2,"kind":"surface"}'), ("a.npy", HUGE_HEADER)]
+        [
+            ("manifest.json", b'{"format":"bezierflow","version":2,"kind":"surface"}'),
+            ("a.npy", HUGE_HEADER),
+        ]
     ),
     "nested.bez": lambda: zipped([("manifest.json", b"[" * 100_000)]),
     "nested.json": lambda: b'{"a":' * 100_000,
@@ -81,7 +114,9 @@ FILES = {
     "infinite.bez": lambda: surface_file(points=((0.0,), (np.inf,))),
     "complex.bez": lambda: surface_file(points=((0.0,), (1j,))),
     "float_degree.bez": lambda: surface_file(degree=1.0),
-    "key_twice.bez": lambda: zipped([("manifest.json", b'{"format":"bezierflow","version":2,"kind":"a","kind":"surface"}')]),
+    "key_twice.bez": lambda: zipped(
+        [("manifest.json", b'{"format":"bezierflow","version":2,"kind":"a","kind":"surface"}')]
+    ),
     "pickle.bez": lambda: zipped([("manifest.json", pickle.dumps(Harmful()))]),
     "pickled_array.bez": lambda: surface_file(others=[("q.npy", PICKLED_ARRAY)]),
     "negative.bsf": lambda: bsf_file(controls=(0, -1)),
@@ -116,7 +151,8 @@ def test_harmful_files_are_refused_in_one_line_with_little_memory(tmp_path, name
 @pytest.mark.parametrize("ending", [".csv", ".json", ".tsv", ".bez", ".bsf"])
 def test_large_sound_files_take_ten_times_their_size_at_most(tmp_path, ending, degree, width):
     path = tmp_path / f"large{ending}"
-    points = np.ones((degree + 1, width))  # numbers as short as they can be: most of them in a file of a size
+    # numbers as short as they can be: most of them in a file of a size
+    points = np.ones((degree + 1, width))
     BezierSimplex(points, 2, degree).save(path)
     tracemalloc.start()
     try:
@@ -141,20 +177,36 @@ def changed(solution, tmp_path, change):
 
 
 CHANGES = {
-    "too few names": lambda manifest, members: manifest["names"].update(objectives=["a"], directions=[], objective_units=[]),
+    "too few names": (
+        lambda manifest, members: manifest["names"].update(
+            objectives=["a"], directions=[], objective_units=[]
+        )
+    ),
     "too many variables": lambda manifest, members: manifest["names"]["variables"].append("x9"),
-    "a name with an escape": lambda manifest, members: manifest["names"]["objectives"].__setitem__(0, "\x1b[31mred"),
+    "a name with an escape": (
+        lambda manifest, members: manifest["names"]["objectives"].__setitem__(0, "\x1b[31mred")
+    ),
     "a negative error": lambda manifest, members: manifest["error"].update(rms=-1.0),
     "an error that is text": lambda manifest, members: manifest["error"].update(max="small"),
     "an unknown flag": lambda manifest, members: manifest["error"].update(flags=["GOOD"]),
     "an unknown reason": lambda manifest, members: manifest["result"].update(reason="FINE"),
     "negative counts": lambda manifest, members: manifest["stats"].update(iterations=-1),
     "no error": lambda manifest, members: manifest.pop("error"),
-    "a front of other objectives": lambda manifest, members: manifest["front"].update(n_objectives=2, degree=5),
-    "a front error of other objectives": lambda manifest, members: members.update({"front_error/max.npy": npy(np.zeros(2))}),
-    "a negative front error": lambda manifest, members: members.update({"front_error/max.npy": npy(np.full(3, -1.0))}),
-    "a front that is not finite": lambda manifest, members: members.update({"front/0.npy": npy(np.full((6, 3), np.nan))}),
-    "a table as history": lambda manifest, members: members.update({"history/movement.npy": npy(np.zeros((2, 2)))}),
+    "a front of other objectives": (
+        lambda manifest, members: manifest["front"].update(n_objectives=2, degree=5)
+    ),
+    "a front error of other objectives": lambda manifest, members: members.update(
+        {"front_error/max.npy": npy(np.zeros(2))}
+    ),
+    "a negative front error": lambda manifest, members: members.update(
+        {"front_error/max.npy": npy(np.full(3, -1.0))}
+    ),
+    "a front that is not finite": lambda manifest, members: members.update(
+        {"front/0.npy": npy(np.full((6, 3), np.nan))}
+    ),
+    "a table as history": lambda manifest, members: members.update(
+        {"history/movement.npy": npy(np.zeros((2, 2)))}
+    ),
 }
 
 
@@ -168,7 +220,9 @@ def test_files_that_cannot_be_of_a_solution_are_refused(tmp_path, name):
 
 def test_messages_from_files_are_printable(tmp_path):
     path = changed(
-        distances_to_points(3, 2), tmp_path, lambda manifest, members: manifest["result"].update(message="\x1b[2J\nok")
+        distances_to_points(3, 2),
+        tmp_path,
+        lambda manifest, members: manifest["result"].update(message="\x1b[2J\nok"),
     )
     assert bf.load(path).result.message == "\\x1b[2J\\nok"
 
@@ -177,5 +231,8 @@ def test_objectives_that_are_not_those_of_the_file_are_refused(tmp_path):
     solution = distances_to_points(3, 2, objectives=True)
     solution.save(tmp_path / "solution.bez")
     assert bf.load(tmp_path / "solution.bez", objectives=solution.objectives).objectives is not None
-    with pytest.raises(ValueError, match=r"objectives are not those of .*solution\.bez: f2 is .*, where the file has"):
+    with pytest.raises(
+        ValueError,
+        match=r"objectives are not those of .*solution\.bez: f2 is .*, where the file has",
+    ):
         bf.load(tmp_path / "solution.bez", objectives=lambda x: 2 * solution.objectives(x))

@@ -1,4 +1,5 @@
-"""Thousands of mutated files: each is refused in one line with its path, or gives something sound."""
+"""Thousands of mutated files: each is refused in one line with its path, or gives something
+sound."""
 
 import json
 import signal
@@ -29,7 +30,9 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    return corpus(tmp_path_factory.mktemp("real"), TESTS / "explorer" / "atlases", TESTS / "bezier" / "data")
+    return corpus(
+        tmp_path_factory.mktemp("real"), TESTS / "explorer" / "atlases", TESTS / "bezier" / "data"
+    )
 
 
 @pytest.fixture
@@ -46,7 +49,8 @@ def alarm():
 
 
 def load(path, alarm):
-    """What is in a file, or the line that refuses it; held against the promises on time, memory and the error."""
+    """What is in a file, or the line that refuses it; held against the promises on time, memory and
+    the error."""
     alarm(SECONDS)
     try:
         found = bf.load(path)
@@ -71,7 +75,8 @@ def load_in_bounded_memory(path, alarm):
 
 
 def check_sound(found):
-    """A surface or solution with finite numbers, and as many names as there are objectives and variables."""
+    """A surface or solution with finite numbers, and as many names as there are objectives and
+    variables."""
     if isinstance(found, bf.BezierSimplex):
         assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(found.control_points))
         assert all(len(leaf) == found.n_controls for leaf in jax.tree.leaves(found.control_points))
@@ -82,9 +87,15 @@ def check_sound(found):
     with np.errstate(all="ignore"):
         values = [*jax.tree.leaves(found.pareto_set(t)), found.front(t)]
     huge = 1e300  # a number that was put in may overflow in a sum
-    controls = jax.tree.leaves(found.pareto_set.control_points) if isinstance(found.pareto_set, bf.BezierSimplex) else []
+    controls = (
+        jax.tree.leaves(found.pareto_set.control_points)
+        if isinstance(found.pareto_set, bf.BezierSimplex)
+        else []
+    )
     if all(np.abs(leaf).max() < huge for leaf in controls):
-        assert all(np.isfinite(value).all() for value in values) or isinstance(found.pareto_set, bf.BezierAtlas)
+        assert all(np.isfinite(value).all() for value in values) or isinstance(
+            found.pareto_set, bf.BezierAtlas
+        )
     assert not float(found.error) < 0
     assert found.result.message.isprintable()
 
@@ -126,17 +137,38 @@ def test_changed_bytes_of_an_archive_never_give_other_numbers(files, tmp_path, a
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
-KEYS = ("format", "version", "kind", "n_objectives", "degree", "control_points", "names", "error", "atlas", "example")
+KEYS = (
+    "format",
+    "version",
+    "kind",
+    "n_objectives",
+    "degree",
+    "control_points",
+    "names",
+    "error",
+    "atlas",
+    "example",
+)
 MANIFESTS = st.fixed_dictionaries({}, optional=dict.fromkeys(KEYS, JSON)).map(
-    lambda manifest: {**manifest, "format": "bezierflow", "version": 2, "kind": manifest.get("kind", "solution")}
+    lambda manifest: {
+        **manifest,
+        "format": "bezierflow",
+        "version": 2,
+        "kind": manifest.get("kind", "solution"),
+    }
 )
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.sampled_from([".bez", ".bsf", ".json", ".csv", ".tsv"]), st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+@given(
+    st.sampled_from([".bez", ".bsf", ".json", ".csv", ".tsv"]),
+    st.binary(max_size=60) | st.text(max_size=60).map(str.encode),
+)
 def test_any_bytes_are_refused(tmp_path_factory, ending, content):
     path = tmp_path_factory.mktemp("bytes") / f"any{ending}"
     path.write_bytes(content)

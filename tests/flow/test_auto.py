@@ -16,7 +16,8 @@ def solution():
 
 
 def relative_error(solution, problem):
-    """The larger of both one-sided largest distances between surface and exact set, over the diameter."""
+    """The larger of both one-sided largest distances between surface and exact set, over the
+    diameter."""
     t = np.concatenate([bf.simplex.grid(problem.n_objectives, 12), np.eye(problem.n_objectives)])
     there = problem.distance(np.asarray(solution.pareto_set(t))).max()
     _, back = bf.bezier.project(solution.flat_surface, np.asarray(problem.pareto_point(t)))
@@ -39,11 +40,14 @@ def test_the_estimate_is_honest(solution):
 
 def test_the_same_seed_gives_the_same_bits(solution):
     again = bf.minimize(SCALED_MED, np.zeros(3))
-    np.testing.assert_array_equal(again.pareto_set.control_points, solution.pareto_set.control_points)
+    np.testing.assert_array_equal(
+        again.pareto_set.control_points, solution.pareto_set.control_points
+    )
 
 
 def test_multipliers_are_the_weights_of_the_point(solution):
-    """On scaled-MED the minimizer for given weights is known: the point for the multipliers must be the point itself."""
+    """On scaled-MED the minimizer for given weights is known: the point for the multipliers must be
+    the point itself."""
     t = T[:50]
     weights = solution.multipliers(t)
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-12)
@@ -53,7 +57,9 @@ def test_multipliers_are_the_weights_of_the_point(solution):
 def test_the_point_for_given_weights(solution):
     for weights in ([0.2, 0.3, 0.5], [4.0, 4.0, 2.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0]):
         w = np.array(weights) / np.sum(weights)
-        np.testing.assert_allclose(solution.at(weights=weights), SCALED_MED.pareto_map(w), atol=1e-5)
+        np.testing.assert_allclose(
+            solution.at(weights=weights), SCALED_MED.pareto_map(w), atol=1e-5
+        )
     with pytest.raises(ValueError, match="weights must be 3 numbers"):
         solution.at(weights=[1.0, 2.0])
 
@@ -61,7 +67,9 @@ def test_the_point_for_given_weights(solution):
 def test_weights_parametrization_reaches_the_degree_floor():
     solution = bf.minimize(SCALED_MED, np.zeros(3), parametrization="weights", degree=3)
     nodes = bf.simplex.gauss_nodes(3, 20)
-    miss = np.sum((np.asarray(solution.pareto_set(nodes.t)) - SCALED_MED.pareto_map(nodes.t)) ** 2, axis=1)
+    miss = np.sum(
+        (np.asarray(solution.pareto_set(nodes.t)) - SCALED_MED.pareto_map(nodes.t)) ** 2, axis=1
+    )
     assert nodes.weights @ miss < 1.01 * 3.3315e-5
     assert solution.stats.evaluations.hessian <= 60
 
@@ -76,13 +84,17 @@ def test_scaling_and_shifting_objectives_changes_nothing(solution):
     scale, shift = np.array([1e6, 1.0, 1e-6]), np.array([3.0, -1e3, 10.0])
     scaled = bf.minimize(lambda x: scale * SCALED_MED(x) + shift, np.zeros(3))
     assert scaled.result.reason is bf.Reason.CONVERGED
-    assert SCALED_MED.distance(np.asarray(scaled.pareto_set(T))).max() / scaled.error.diameter < 1e-6
+    assert (
+        SCALED_MED.distance(np.asarray(scaled.pareto_set(T))).max() / scaled.error.diameter < 1e-6
+    )
 
 
 def test_pytrees_callbacks_and_budgets():
     objectives = lambda x: SCALED_MED(jnp.array([x["a"], *x["b"]]))
     seen = []
-    solution = bf.minimize(objectives, {"a": 0.0, "b": np.zeros(2)}, callback=lambda i: seen.append(i) or i.number == 4)
+    solution = bf.minimize(
+        objectives, {"a": 0.0, "b": np.zeros(2)}, callback=lambda i: seen.append(i) or i.number == 4
+    )
     assert solution.result.reason is bf.Reason.STOPPED
     assert [iteration.number for iteration in seen] == [1, 2, 3, 4]
     assert set(solution.pareto_set(T[0])) == {"a", "b"}

@@ -25,10 +25,15 @@ def test_a_healthy_problem_has_no_cause():
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (lambda x: jnp.array([0.0, -(x[2] ** 2) * 2 - x[2]]), "mass still falls along x3 at 1e+7: does it need a bound?"),
+        (
+            lambda x: jnp.array([0.0, -(x[2] ** 2) * 2 - x[2]]),
+            "mass still falls along x3 at 1e+7: does it need a bound?",
+        ),
         (lambda x: jnp.array([jnp.exp(-x[1]) - (x[1] - 1) ** 2, 0.0]), "cost still falls"),
         (
-            lambda x: jnp.array([0.0, -jnp.sum((x + 1) ** 2) + jnp.exp(-x[0]) + x[1] ** 2 + x[2] ** 2]),
+            lambda x: jnp.array(
+                [0.0, -jnp.sum((x + 1) ** 2) + jnp.exp(-x[0]) + x[1] ** 2 + x[2] ** 2]
+            ),
             "never turns back along x1",
         ),
     ],
@@ -45,9 +50,9 @@ def test_what_lies_beyond_bounds_is_no_cause():
 
 def test_a_maximized_objective_rises():
     names = Names(objectives=("cost", "mass"), directions=("minimize", "maximize")).complete(2, 3)
-    assert find_cause(lambda x: bowls(x) - jnp.array([0.0, 2 * x[2] ** 2]), SURFACE, names).startswith(
-        "mass still rises along x3"
-    )
+    assert find_cause(
+        lambda x: bowls(x) - jnp.array([0.0, 2 * x[2] ** 2]), SURFACE, names
+    ).startswith("mass still rises along x3")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +69,9 @@ def test_kinks_are_named_with_their_place(kink, words):
 
 
 def test_kinks_that_are_smooth_are_none():
-    assert find_cause(lambda x: bowls(x) + jnp.array([jnp.abs(x[1]) ** 3, 0.0]), SURFACE, NAMES) == ""
+    assert (
+        find_cause(lambda x: bowls(x) + jnp.array([jnp.abs(x[1]) ** 3, 0.0]), SURFACE, NAMES) == ""
+    )
 
 
 def test_a_start_that_is_not_finite_is_refused_with_the_objective():
@@ -82,14 +89,27 @@ def test_causes_come_before_symptoms():
 
 def test_one_objective_says_what_it_is():
     solution = bf.minimize(lambda x: jnp.array([jnp.sum((x - 1) ** 2)]), np.zeros(2))
-    assert "there is one objective, so the set is a single point, its minimizer" in solution.result.message
+    assert (
+        "there is one objective, so the set is a single point, its minimizer"
+        in solution.result.message
+    )
     np.testing.assert_allclose(solution.pareto_set(np.ones(1)), [1, 1], atol=1e-8)
 
 
 def test_an_unbounded_objective_is_the_first_thing_said():
     solution = bf.minimize(
-        lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]), np.zeros(3), bf.Newton(), n_iterations=30
+        lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
+        np.zeros(3),
+        bf.Newton(),
+        n_iterations=30,
     )
-    assert solution.result.reason is bf.Reason.ITERATION_LIMIT  # as asked for: nothing is claimed, nothing is looked for
-    solution = bf.minimize(lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]), np.zeros(3), bf.GradientDescent(0.3))
-    assert solution.result.message.startswith("f2 still falls along x3 at 1e+7: does it need a bound?")
+    # as asked for: nothing is claimed, nothing is looked for
+    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    solution = bf.minimize(
+        lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
+        np.zeros(3),
+        bf.GradientDescent(0.3),
+    )
+    assert solution.result.message.startswith(
+        "f2 still falls along x3 at 1e+7: does it need a bound?"
+    )

@@ -1,4 +1,5 @@
-"""Runs in folders: whatever ends them, they go on to the result of a run that was never interrupted, to the last bit."""
+"""Runs in folders: whatever ends them, they go on to the result of a run that was never
+interrupted, to the last bit."""
 
 import dataclasses
 import warnings
@@ -23,7 +24,10 @@ CASES = {
     "normal": {"x0": START, "tol": 1e-4},
     "weights": {"x0": START, "parametrization": "weights", "max_degree": 4},
     "atlas": {"x0": START, "bounds": (-0.5, 0.7), "tol": 1e-3},
-    "gradient descent": {**LIFTED, "method": bf.lift(bf.GradientDescent(lambda k: 0.3 / k), 2, bf.Uniform(12))},
+    "gradient descent": {
+        **LIFTED,
+        "method": bf.lift(bf.GradientDescent(lambda k: 0.3 / k), 2, bf.Uniform(12)),
+    },
     "adam": {**LIFTED, "method": bf.Optax(optax.adam(0.05)), "degree": 2},
     "newton": {**LIFTED, "method": bf.Newton(), "degree": 2},
     "scipy": {"x0": START, "n_iterations": 4, "method": bf.SciPy("L-BFGS-B", 1), "degree": 2},
@@ -73,7 +77,15 @@ def begun(tmp_path_factory):
     """A run of a problem that a folder can hold, ended after two iterations of five."""
     folder, problem = tmp_path_factory.mktemp("begun") / "run", bf.problems.Quadratic.random(2, 2)
     with pytest.raises(Death):
-        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5, checkpoint=folder, every=0, callback=dying_after(2))
+        bf.minimize(
+            problem,
+            START,
+            bf.Newton(0.5),
+            n_iterations=5,
+            checkpoint=folder,
+            every=0,
+            callback=dying_after(2),
+        )
     return problem, folder
 
 
@@ -87,8 +99,11 @@ def copied(folder: Path, to: Path) -> Path:
 def test_a_folder_that_can_name_everything_needs_nothing_else(begun, tmp_path):
     problem, folder = begun
     found = bf.resume(copied(folder, tmp_path / "run"))
-    assert content(bf.resume(tmp_path / "run"), tmp_path) == content(found, tmp_path)  # once more, when it has ended
-    assert content(found, tmp_path) == content(bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5), tmp_path)
+    # once more, when it has ended
+    assert content(bf.resume(tmp_path / "run"), tmp_path) == content(found, tmp_path)
+    assert content(found, tmp_path) == content(
+        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5), tmp_path
+    )
     assert bf.Study(tmp_path / "run").solution.stats.iterations == 5
 
 
@@ -96,7 +111,9 @@ def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
     problem, folder = begun
     folder = copied(folder, tmp_path / "run")
     longer = bf.resume(folder, n_iterations=8)
-    assert content(longer, tmp_path) == content(bf.minimize(problem, START, bf.Newton(0.5), n_iterations=8), tmp_path)
+    assert content(longer, tmp_path) == content(
+        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=8), tmp_path
+    )
     with pytest.raises(ValueError, match=r"n_iterations was 8 and is 7.*may be larger"):
         bf.resume(folder, n_iterations=7)
 
@@ -108,7 +125,10 @@ def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
         ({"degree": 2}, "degree was 'auto' and is 2"),
         ({"seed": 1}, "seed was 0 and is 1"),
         ({"x0": np.ones(2)}, r"x0 was array\(\[0., 0.\]\) and is array\(\[1., 1.\]\)"),
-        ({"objectives": bf.problems.Quadratic.random(2, 2, seed=5)}, "the objectives are not those of the run"),
+        (
+            {"objectives": bf.problems.Quadratic.random(2, 2, seed=5)},
+            "the objectives are not those of the run",
+        ),
         ({"objectives": objectives}, "the objectives are not those of the run"),
     ],
 )
@@ -124,7 +144,10 @@ def test_what_a_folder_cannot_hold_is_asked_for(tmp_path):
 
     method = bf.GradientDescent(lambda k: 0.1 / k)
     bf.minimize(mine, START, method, n_iterations=2, degree=1, checkpoint=tmp_path)
-    with pytest.raises(ValueError, match=r"cannot hold objectives, method .*bf.resume\(.*, objectives, method=...\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"cannot hold objectives, method .*bf.resume\(.*, objectives, method=...\)",
+    ):
         bf.resume(tmp_path)
     assert bf.resume(tmp_path, mine, method=method).stats.iterations == 2
     with pytest.raises(TypeError, match="not iterations"):
@@ -135,7 +158,10 @@ def test_what_a_folder_cannot_hold_is_asked_for(tmp_path):
 
 def test_functions_of_a_file_are_found_again(tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text("import jax.numpy as jnp\ndef f(x):\n    return jnp.stack([jnp.sum((x - 1) ** 2), jnp.sum((x + 1) ** 2)])\n")
+    file.write_text(
+        "import jax.numpy as jnp\ndef f(x):\n    return jnp.stack([jnp.sum((x - 1) ** 2),"
+        " jnp.sum((x + 1) ** 2)])\n"
+    )
     f = __import__("runpy").run_path(str(file))["f"]
     bf.minimize(f, START, bf.Newton(), n_iterations=2, degree=1, checkpoint=tmp_path / "run")
     assert bf.resume(tmp_path / "run").stats.iterations == 2
@@ -153,7 +179,8 @@ def test_a_larger_budget_is_gone_on_with(tmp_path):
 
 
 def test_a_damaged_state_is_never_taken_for_a_good_one(begun, tmp_path):
-    """Every seventh byte is changed: the file is refused, with its path, or what it holds is unchanged."""
+    """Every seventh byte is changed: the file is refused, with its path, or what it holds is
+    unchanged."""
     whole, path = (begun[1] / "0.bez").read_bytes(), tmp_path / "0.bez"
     path.write_bytes(whole)
     manifest, arrays = read_checked(path, "state of a flow")
@@ -166,7 +193,9 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(begun, tmp_path):
             messages.append(str(error))
         else:
             assert found == manifest
-            assert all(np.array_equal(others[name], arrays[name], equal_nan=True) for name in arrays)
+            assert all(
+                np.array_equal(others[name], arrays[name], equal_nan=True) for name in arrays
+            )
     assert len(messages) > len(whole) // 14
     assert all("0.bez" in message for message in messages)
 
@@ -203,6 +232,17 @@ def test_a_disk_that_is_full_later_does_not_stop_the_run(begun, tmp_path):
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5, checkpoint=folder, every=0, callback=callback)
+        found = bf.minimize(
+            problem,
+            START,
+            bf.Newton(0.5),
+            n_iterations=5,
+            checkpoint=folder,
+            every=0,
+            callback=callback,
+        )
     assert found.stats.iterations == 5
-    assert any(issubclass(one.category, StorageWarning) and "0.bez cannot be written" in str(one.message) for one in caught)
+    assert any(
+        issubclass(one.category, StorageWarning) and "0.bez cannot be written" in str(one.message)
+        for one in caught
+    )

@@ -21,7 +21,9 @@ def test_a_sound_problem_is_called_sound():
     assert report.noise < 1e-14
     assert "one surface" in report.plan
     assert set(report.seconds) == {"value", "gradient", "hessian", "compilation"}
-    assert str(report).startswith("2 objectives, 3 variables: a JAX function\nat x0: f1 = 3, f2 = 3\n")
+    assert str(report).startswith(
+        "2 objectives, 3 variables: a JAX function\nat x0: f1 = 3, f2 = 3\n"
+    )
 
 
 def test_a_wrong_gradient_is_named_with_both_numbers():
@@ -29,7 +31,9 @@ def test_a_wrong_gradient_is_named_with_both_numbers():
     def square(x):
         return jnp.sum(x**2)
 
-    square.defjvp(lambda primals, tangents: (square(*primals), jnp.dot(3 * primals[0], tangents[0])))
+    square.defjvp(
+        lambda primals, tangents: (square(*primals), jnp.dot(3 * primals[0], tangents[0]))
+    )
     report = bf.check(lambda x: jnp.array([square(x), jnp.sum((x - 1) ** 2)]), np.ones(2))
     assert not report.ok
     assert "the gradient of f1 by x1 is 3, where differences of values give 2" in report.problems[0]
@@ -49,10 +53,20 @@ def test_numpy_functions_with_noise_a_constant_objective_and_holes():
 
 
 def test_kinks_are_lifted_or_named():
-    assert "lift 2 kinks" in bf.check(lambda x: jnp.array([jnp.sum(jnp.abs(x)), jnp.sum((x - 1) ** 2)]), np.full(2, 0.3)).plan
-    step = lambda x: jnp.array([jnp.where(x[0] > 0.3, 2 * x[0], x[0]) + x[1] ** 2, jnp.sum((x - 1) ** 2)])
+    assert (
+        "lift 2 kinks"
+        in bf.check(
+            lambda x: jnp.array([jnp.sum(jnp.abs(x)), jnp.sum((x - 1) ** 2)]), np.full(2, 0.3)
+        ).plan
+    )
+    step = lambda x: jnp.array(
+        [jnp.where(x[0] > 0.3, 2 * x[0], x[0]) + x[1] ** 2, jnp.sum((x - 1) ** 2)]
+    )
     report = bf.check(step, np.zeros(2))
-    assert any("the slope of f1 jumps at x1 = 0.3" in text for text in report.remarks) or "kinks" in report.plan
+    assert (
+        any("the slope of f1 jumps at x1 = 0.3" in text for text in report.remarks)
+        or "kinks" in report.plan
+    )
 
 
 def test_not_finite_at_the_start_is_a_problem():
@@ -62,7 +76,11 @@ def test_not_finite_at_the_start_is_a_problem():
 
 @pytest.mark.usefixtures("unchecked")
 def test_what_minimize_refuses_is_refused_with_the_same_line():
-    for objectives, x0 in ((lambda x: jnp.array([x[5], x[0]]), np.zeros(3)), (sound, np.zeros(0)), (3, np.zeros(2))):
+    for objectives, x0 in (
+        (lambda x: jnp.array([x[5], x[0]]), np.zeros(3)),
+        (sound, np.zeros(0)),
+        (3, np.zeros(2)),
+    ):
         with pytest.raises((TypeError, ValueError)) as checked:
             bf.check(objectives, x0)
         with pytest.raises((TypeError, ValueError)) as run:

@@ -50,7 +50,9 @@ def name(request):
 def begun(name, seed=0):
     objectives = OBJECTIVES[name]
     n_objectives = 3 if objectives is PROBLEM else 2
-    flow, start, _ = FLOWS[name].prepare(objectives, bf.BezierSimplex(np.full((1, 3), 0.1), n_objectives, 0))
+    flow, start, _ = FLOWS[name].prepare(
+        objectives, bf.BezierSimplex(np.full((1, 3), 0.1), n_objectives, 0)
+    )
     return flow, flow.init(objectives, start, seed)
 
 
@@ -74,10 +76,15 @@ def net(surface):
 
 def test_every_flow_of_the_room_is_tested_here():
     def final(cls):
-        return {cls} if not cls.__subclasses__() else set().union(*(final(sub) for sub in cls.__subclasses__()))
+        return (
+            {cls}
+            if not cls.__subclasses__()
+            else set().union(*(final(sub) for sub in cls.__subclasses__()))
+        )
 
     ours = {cls for cls in final(AbstractFlow) if cls.__module__.startswith("bezierflow")}
-    assert ours - {StochasticFlow} == {type(flow) for flow in FLOWS.values()}  # which takes batches: see test_stochastic.py
+    # which takes batches: see test_stochastic.py
+    assert ours - {StochasticFlow} == {type(flow) for flow in FLOWS.values()}
 
 
 def test_a_fresh_state_has_a_surface_and_has_cost_nothing(name):
@@ -117,10 +124,14 @@ def test_advancing_is_stepping(name):
             if flow.done(stepped):
                 break
         advanced = drive(flow, OBJECTIVES[name], state, n_iterations=len(infos))
-        np.testing.assert_allclose(control_points(flow, advanced.state), control_points(flow, stepped), atol=1e-12)
+        np.testing.assert_allclose(
+            control_points(flow, advanced.state), control_points(flow, stepped), atol=1e-12
+        )
         assert flow.evaluations(advanced.state) == flow.evaluations(stepped)
         for key in infos[0]:
-            np.testing.assert_allclose(advanced.history[key], [float(info[key]) for info in infos], atol=1e-12)
+            np.testing.assert_allclose(
+                advanced.history[key], [float(info[key]) for info in infos], atol=1e-12
+            )
 
 
 def solve(name, **options):
@@ -136,7 +147,10 @@ def solved_alone(name):
 def stopped_after_two(name):
     """The solution, and what its callback saw."""
     seen = []
-    return solve(name, callback=lambda iteration: seen.append(iteration) or iteration.number == 2), seen
+    return (
+        solve(name, callback=lambda iteration: seen.append(iteration) or iteration.number == 2),
+        seen,
+    )
 
 
 def test_watching_changes_nothing(name):
@@ -185,9 +199,14 @@ def test_a_count_of_iterations_below_one_or_not_whole_is_refused(name, n_iterati
 def test_a_budget_is_never_exceeded(kind, budget):
     seen = []
     solution = bf.minimize(
-        PROBLEM, np.zeros(3), kind(budget=budget), callback=lambda iteration: seen.append(iteration.evaluations) and False
+        PROBLEM,
+        np.zeros(3),
+        kind(budget=budget),
+        callback=lambda iteration: seen.append(iteration.evaluations) and False,
     )
-    assert max(evaluations.objective for evaluations in [*seen, solution.stats.evaluations]) <= budget
+    assert (
+        max(evaluations.objective for evaluations in [*seen, solution.stats.evaluations]) <= budget
+    )
     assert not solution.result.success
     assert np.isfinite(net(solution.pareto_set)).all()
 
@@ -206,21 +225,31 @@ def test_how_it_was_made_can_be_written_down(name, tmp_path):
     assert bf.load(tmp_path / "made.bez").made_by == solution.made_by
     assert solution.made_by["seed"] == 0
     assert solution.made_by["n_iterations"] == 6
-    assert solution.made_by["parametrization"] == {"normal": "free", "atlas": "chart"}.get(name, "weights")
+    assert solution.made_by["parametrization"] == {"normal": "free", "atlas": "chart"}.get(
+        name, "weights"
+    )
 
 
 class Halving(AbstractFlow):
-    """The smallest flow there can be: the flat surface through corners that go half of the way to given ones."""
+    """The smallest flow there can be: the flat surface through corners that go half of the way to
+    given ones."""
 
     target: np.ndarray
 
     def init(self, objectives, start, seed):
-        return Halfway(bf.BezierSimplex(np.broadcast_to(start.vertex(0), self.target.shape), len(self.target), 1), 0)
+        return Halfway(
+            bf.BezierSimplex(
+                np.broadcast_to(start.vertex(0), self.target.shape), len(self.target), 1
+            ),
+            0,
+        )
 
     def step(self, objectives, state):
         P = (np.asarray(state.surface.control_points) + self.target) / 2
         distance = float(np.abs(P - self.target).max())
-        return Halfway(bf.BezierSimplex(P, len(P), 1), state.k + 1, done=distance < 1e-9), {"distance": distance}
+        return Halfway(bf.BezierSimplex(P, len(P), 1), state.k + 1, done=distance < 1e-9), {
+            "distance": distance
+        }
 
 
 class Halfway:

@@ -12,11 +12,15 @@ C = np.array([[0.0, 0.0], [1.0, 0.5]])
 
 
 def f(x):
-    return np.stack([np.sum((x - c) ** 2, axis=-1) + 0.1 * (x[..., 0] - c[0]) ** 4 for c in C], axis=-1)
+    return np.stack(
+        [np.sum((x - c) ** 2, axis=-1) + 0.1 * (x[..., 0] - c[0]) ** 4 for c in C], axis=-1
+    )
 
 
 def df(x):
-    rows = [2 * (x - c) + np.stack([0.4 * (x[..., 0] - c[0]) ** 3, 0 * x[..., 0]], axis=-1) for c in C]
+    rows = [
+        2 * (x - c) + np.stack([0.4 * (x[..., 0] - c[0]) ** 3, 0 * x[..., 0]], axis=-1) for c in C
+    ]
     return np.stack(rows, axis=-2)
 
 
@@ -35,8 +39,12 @@ def called():
 
 
 def test_the_answer_is_that_of_calls_bit_for_bit(called):
-    solution = talk(bf.Dialogue(np.zeros(2), 2, with_jac=True, degree=3, max_degree=3), np.random.default_rng(0))
-    np.testing.assert_array_equal(solution.pareto_set.control_points, called.pareto_set.control_points)
+    solution = talk(
+        bf.Dialogue(np.zeros(2), 2, with_jac=True, degree=3, max_degree=3), np.random.default_rng(0)
+    )
+    np.testing.assert_array_equal(
+        solution.pareto_set.control_points, called.pareto_set.control_points
+    )
     assert solution.result.reason == called.result.reason
     assert solution.error.rms == called.error.rms
 
@@ -53,13 +61,19 @@ def test_it_goes_on_from_what_was_told_without_asking_again(called):
     x = second.ask()
     assert not (x[:, None] == known[0][None]).all(axis=2).any()
     solution = talk(second)
-    np.testing.assert_array_equal(solution.pareto_set.control_points, called.pareto_set.control_points)
+    np.testing.assert_array_equal(
+        solution.pareto_set.control_points, called.pareto_set.control_points
+    )
 
 
 def test_a_lifted_method_with_values_alone():
     dialogue = bf.Dialogue(np.zeros(2), 2, bf.GradientDescent(0.2), degree=2, n_iterations=3)
-    asked = bf.minimize(f, np.zeros(2), bf.GradientDescent(0.2), vectorized=True, degree=2, n_iterations=3)
-    np.testing.assert_array_equal(talk(dialogue).pareto_set.control_points, asked.pareto_set.control_points)
+    asked = bf.minimize(
+        f, np.zeros(2), bf.GradientDescent(0.2), vectorized=True, degree=2, n_iterations=3
+    )
+    np.testing.assert_array_equal(
+        talk(dialogue).pareto_set.control_points, asked.pareto_set.control_points
+    )
 
 
 def test_rounded_designs_are_recognized_and_what_does_not_fit_is_refused():

@@ -21,6 +21,8 @@ BENT = np.array([[0.0, 0.0], [0.5, 1.0], [1.0, 1.2], [1.0, 2.0], [1.5, 1.0], [2.
         (np.tile(BENT[1], (3, 1)), 2, "a point"),
     ],
 )
-def test_the_dimension_of_a_surface_is_said_where_it_is_less_than_that_of_its_simplex(points, n_objectives, said):
+def test_the_dimension_of_a_surface_is_said_where_it_is_less_than_that_of_its_simplex(
+    points, n_objectives, said
+):
     text = describe_thinness(bf.BezierSimplex(points, n_objectives, 2))
     assert (text is None) if said is None else f"the set is {said}" in (text or "")

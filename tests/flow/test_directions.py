@@ -1,4 +1,5 @@
-"""Maximized objectives and variables on a logarithmic scale: what people give and get is what they know."""
+"""Maximized objectives and variables on a logarithmic scale: what people give and get is what they
+know."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -28,13 +29,22 @@ def test_names_numbers_and_a_single_bool_say_the_same():
     problem = Problem(yield_and_cost, objective_names=["yield", "cost"], maximize="yield")
     flow = bf.lift(bf.Newton(), degree=2)
     signs = [
-        bf.minimize(yield_and_cost, np.zeros(2), flow, n_iterations=1, maximize=given).names.signs.tolist()
+        bf.minimize(
+            yield_and_cost, np.zeros(2), flow, n_iterations=1, maximize=given
+        ).names.signs.tolist()
         for given in ([0], 0, (True, False), np.array([True, False]))
     ]
     assert signs == [[-1, 1]] * 4
-    assert bf.minimize(problem, np.zeros(2), flow, n_iterations=1).names.directions == ("maximize", "minimize")
-    assert bf.minimize(problem, np.zeros(2), flow, n_iterations=1, maximize=True).names.directions == ("maximize", "maximize")
-    assert bf.minimize(problem, np.zeros(2), flow, n_iterations=1, maximize=[]).names.directions == ("minimize", "minimize")
+    assert bf.minimize(problem, np.zeros(2), flow, n_iterations=1).names.directions == (
+        "maximize",
+        "minimize",
+    )
+    assert bf.minimize(
+        problem, np.zeros(2), flow, n_iterations=1, maximize=True
+    ).names.directions == ("maximize", "maximize")
+    assert bf.minimize(
+        problem, np.zeros(2), flow, n_iterations=1, maximize=[]
+    ).names.directions == ("minimize", "minimize")
 
 
 @pytest.mark.parametrize(
@@ -51,11 +61,15 @@ def test_what_maximize_cannot_mean_is_told(given, message):
 
 
 def test_an_atlas_keeps_signs_and_files_do(tmp_path):
-    solution = bf.minimize(yield_and_cost, None, bounds=(np.zeros(2), np.full(2, 0.8)), maximize=[0])
+    solution = bf.minimize(
+        yield_and_cost, None, bounds=(np.zeros(2), np.full(2, 0.8)), maximize=[0]
+    )
     assert isinstance(solution.pareto_set, bf.BezierAtlas)
     f = np.asarray(solution.front(np.zeros(2)))
     np.testing.assert_allclose(yield_and_cost(solution.pareto_set(np.zeros(2))), f, rtol=1e-6)
-    np.testing.assert_allclose(solution.pareto_set.front(solution.pareto_set.chart(f)), f, rtol=1e-3)
+    np.testing.assert_allclose(
+        solution.pareto_set.front(solution.pareto_set.chart(f)), f, rtol=1e-3
+    )
     solution.save(tmp_path / "atlas.bez")
     again = bf.load(tmp_path / "atlas.bez")
     np.testing.assert_allclose(again.front(np.zeros(2)), f, rtol=1e-3)
@@ -70,7 +84,9 @@ def rate_and_loss(x):
 
 
 def test_a_logarithmic_variable_is_itself_to_people(tmp_path):
-    solution = bf.minimize(rate_and_loss, np.array([1e-3, 2.0]), transforms={0: "log10"}, bounds=([1e-7, 0], [1.0, 9]))
+    solution = bf.minimize(
+        rate_and_loss, np.array([1e-3, 2.0]), transforms={0: "log10"}, bounds=([1e-7, 0], [1.0, 9])
+    )
     assert solution.result.success
     t = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     np.testing.assert_allclose(solution.design(t), [[1e-5, 1], [10**-3.5, 2], [1e-2, 3]], rtol=1e-6)
@@ -79,14 +95,18 @@ def test_a_logarithmic_variable_is_itself_to_people(tmp_path):
     np.testing.assert_allclose(solution.front(t)[0], [0, 13], atol=1e-8)
     choice = bf.decisions.knee(solution)
     np.testing.assert_allclose(choice.x, solution.design(choice.t))
-    np.testing.assert_allclose(bf.decisions.locate(solution, [10**-3.5, 2.0]).t, [0.5, 0.5], atol=1e-6)
+    np.testing.assert_allclose(
+        bf.decisions.locate(solution, [10**-3.5, 2.0]).t, [0.5, 0.5], atol=1e-6
+    )
     np.testing.assert_allclose(bf.decisions.polish(solution, choice).x, choice.x, rtol=1e-5)
     solution.save(tmp_path / "rates.bez")
     np.testing.assert_allclose(bf.load(tmp_path / "rates.bez").design(t), solution.design(t))
 
 
 def test_an_atlas_of_logarithms_starts_at_the_middle_of_the_decades():
-    solution = bf.minimize(rate_and_loss, None, transforms={0: "log10"}, bounds=([1e-4, 0], [1.0, 2]))
+    solution = bf.minimize(
+        rate_and_loss, None, transforms={0: "log10"}, bounds=([1e-4, 0], [1.0, 2])
+    )
     assert isinstance(solution.pareto_set, bf.BezierAtlas)
     designs = solution.spread(20).X
     assert designs[:, 0].min() == pytest.approx(1e-4)

@@ -21,7 +21,9 @@ def test_the_error_of_a_large_surface_is_not_estimated_unasked(tmp_path):
     assert solution.error.flags == (Flag.NOT_ESTIMATED,)
     assert np.isnan(float(solution.error))
     corners = np.asarray(solution.flat_surface(np.eye(2)))
-    np.testing.assert_allclose(solution.error.diameter, np.linalg.norm(corners[0] - corners[1]), rtol=1e-9)
+    np.testing.assert_allclose(
+        solution.error.diameter, np.linalg.norm(corners[0] - corners[1]), rtol=1e-9
+    )
     solution.save(tmp_path / "large.bez")
     assert bf.load(tmp_path / "large.bez").error.flags == (Flag.NOT_ESTIMATED,)
     assert "was not estimated" in str(bf.decisions.knee(solution).certainty)
@@ -29,20 +31,25 @@ def test_the_error_of_a_large_surface_is_not_estimated_unasked(tmp_path):
 
 @jax.custom_vjp
 def gradient_only(x):
-    """Squared distances whose gradient comes from elsewhere, so that JAX cannot differentiate it again."""
+    """Squared distances whose gradient comes from elsewhere, so that JAX cannot differentiate it
+    again."""
     return jnp.stack([jnp.sum((x - 1) ** 2), jnp.sum((x + 1) ** 2)])
 
 
 def _backward(x, weights):
     shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    return (jax.pure_callback(lambda x, w: 2 * (w[0] * (x - 1) + w[1] * (x + 1)), shape, x, weights),)
+    return (
+        jax.pure_callback(lambda x, w: 2 * (w[0] * (x - 1) + w[1] * (x + 1)), shape, x, weights),
+    )
 
 
 gradient_only.defvjp(lambda x: (gradient_only(x), x), _backward)
 
 
 def test_objectives_without_hessians_have_no_estimate():
-    solution = dataclasses.replace(distances_to_points(2, 3), objectives=gradient_only, known_error=None)
+    solution = dataclasses.replace(
+        distances_to_points(2, 3), objectives=gradient_only, known_error=None
+    )
     assert solution.error.flags == (Flag.NOT_ESTIMATED,)
 
 

@@ -1,4 +1,5 @@
-"""Results in the forms that other tools expect: SciPy's and pymoo's names, tables, and what is printed."""
+"""Results in the forms that other tools expect: SciPy's and pymoo's names, tables, and what is
+printed."""
 
 import csv
 import dataclasses
@@ -27,7 +28,11 @@ def solution():
 
 @pytest.fixture(scope="module")
 def named():
-    return distances_to_points(3, 2, names=Names(("=cost", "mass", "noise"), ("mass", "@width"), ("EUR", "kg", ""), ("", "mm")))
+    return distances_to_points(
+        3,
+        2,
+        names=Names(("=cost", "mass", "noise"), ("mass", "@width"), ("EUR", "kg", ""), ("", "mm")),
+    )
 
 
 def test_fields_have_the_names_that_scipy_and_pymoo_use(solution):
@@ -43,7 +48,16 @@ def test_fields_have_the_names_that_scipy_and_pymoo_use(solution):
 def test_a_data_frame_has_variables_objectives_and_t(named):
     pytest.importorskip("pandas")
     table = named.to_pandas(20)
-    assert list(table.columns) == ["mass", "@width", "=cost", "mass (objective)", "noise", "t1", "t2", "t3"]
+    assert list(table.columns) == [
+        "mass",
+        "@width",
+        "=cost",
+        "mass (objective)",
+        "noise",
+        "t1",
+        "t2",
+        "t3",
+    ]
     assert len(table) == 20
     np.testing.assert_allclose(table[["t1", "t2", "t3"]].sum(axis=1), 1)
     np.testing.assert_array_equal(table["=cost"], named.spread(20).F[:, 0])
@@ -51,7 +65,9 @@ def test_a_data_frame_has_variables_objectives_and_t(named):
 
 def test_a_missing_pandas_names_its_line(named, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"data frames need pandas: pip install 'bezierflow\[interop\]'"):
+    with pytest.raises(
+        ImportError, match=r"data frames need pandas: pip install 'bezierflow\[interop\]'"
+    ):
         named.to_pandas(5)
 
 
@@ -61,7 +77,9 @@ def test_a_csv_file_reads_back_exactly_and_starts_no_formula(named, tmp_path):
         heading, *rows = csv.reader(file)
     assert heading == ["mass", "'@width", "'=cost", "mass (objective)", "noise", "t1", "t2", "t3"]
     points = named.spread(12)
-    np.testing.assert_array_equal(np.array(rows, dtype=float), np.hstack([points.X, points.F, points.t]))
+    np.testing.assert_array_equal(
+        np.array(rows, dtype=float), np.hstack([points.X, points.F, points.t])
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["points.csv"]
 
 
@@ -93,7 +111,9 @@ def test_a_solution_prints_as_a_short_table(solution, named):
     assert max(map(len, lines)) <= 96
     assert "the estimated distance" not in str(solution)  # it has a row of its own
     assert "knee" in str(solution).split("\nnext:")[1]
-    doubtful = dataclasses.replace(distances_to_points(2, 2), result=Result(bf.Reason.SUSPECT, "it folds"))
+    doubtful = dataclasses.replace(
+        distances_to_points(2, 2), result=Result(bf.Reason.SUSPECT, "it folds")
+    )
     assert "bf.check(" in str(doubtful).split("\nnext:")[1]
     assert "color:#b3141c" in doubtful._repr_html_()
     assert "color:#b3141c" not in named._repr_html_()

@@ -1,4 +1,5 @@
-"""Objectives with kinks through `minimize`: lasso paths, the worst customer, distances along streets, against other solvers."""
+"""Objectives with kinks through `minimize`: lasso paths, the worst customer, distances along
+streets, against other solvers."""
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +28,9 @@ def penalized(n_variables, n_objectives):
     def nonsmooth(x):
         return jnp.stack([0 * x[0], jnp.sum(jnp.abs(x)), 0 * x[0]])[:n_objectives]
 
-    return bf.problems.Composite(smooth, nonsmooth, lambda x, w: jnp.sign(x) * jnp.maximum(jnp.abs(x) - w[1], 0))
+    return bf.problems.Composite(
+        smooth, nonsmooth, lambda x, w: jnp.sign(x) * jnp.maximum(jnp.abs(x) - w[1], 0)
+    )
 
 
 def coordinate_descent(X, w):
@@ -51,12 +54,17 @@ def values(objectives, x):
 def distances(solution, x):
     """How far the answers above the objectives of x are from them, in units of ranges."""
     f, atlas = values(solution.objectives, x), solution.pareto_set
-    return np.abs((values(solution.objectives, atlas(atlas.chart(f))) - f) / atlas.units.span).max(axis=1)
+    return np.abs((values(solution.objectives, atlas(atlas.chart(f))) - f) / atlas.units.span).max(
+        axis=1
+    )
 
 
 def held_out(n_objectives, n):
     """Weights from all over: misfits are some ten times larger than penalties."""
-    return np.pad(np.random.default_rng(7).dirichlet(np.ones(n_objectives), n), ((0, 0), (0, 3 - n_objectives)))
+    return np.pad(
+        np.random.default_rng(7).dirichlet(np.ones(n_objectives), n),
+        ((0, 0), (0, 3 - n_objectives)),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +83,14 @@ def test_the_lasso_path(lasso):
 
 
 def test_groups_that_are_0_at_the_end_of_the_path_and_between_its_ends():
-    """The second group has a prior: it leaves 0 at neither end, and passes it on the way from its fit to its prior."""
+    """The second group has a prior: it leaves 0 at neither end, and passes it on the way from its
+    fit to its prior."""
 
     def fit_and_groups(x):
         groups = jnp.linalg.norm(x[:2]) + jnp.linalg.norm(x[2:])
-        return jnp.stack([0.5 * jnp.sum((A @ x - b) ** 2), groups + 0.75 * jnp.sum((x[2:] - PRIOR) ** 2)])
+        return jnp.stack(
+            [0.5 * jnp.sum((A @ x - b) ** 2), groups + 0.75 * jnp.sum((x[2:] - PRIOR) ** 2)]
+        )
 
     solution = bf.minimize(fit_and_groups, np.full(4, 0.1))
     assert solution.result.reason is Reason.CONVERGED
@@ -98,7 +109,8 @@ PRIOR = np.array([0.0, -0.9])
 
 
 def proximal_gradient(w):
-    """The minimizers of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4| + 3|x_3:4 − PRIOR|²/4), one for each row of weights."""
+    """The minimizers of w_1 |Ax − b|²/2 + w_2 (|x_1:2| + |x_3:4| + 3|x_3:4 − PRIOR|²/4), one for
+    each row of weights."""
     H, g, x = A.T @ A, A.T @ b, np.zeros((len(w), 4))
     ratio = (w[:, 1] / w[:, 0])[:, None]
     step = 1 / (np.linalg.eigvalsh(H)[-1] + 1.5 * ratio)
@@ -157,7 +169,9 @@ def by_epigraph(w):
     total = lambda xu: w @ [xu[2], square(xu).mean(), np.sum((xu[:2] - DEPOT) ** 2)]
     inside = {"type": "ineq", "fun": lambda xu: xu[2] - square(xu)}
     start = np.append(CUSTOMERS.mean(axis=0), 2.0)
-    return scipy_minimize(total, start, constraints=inside, method="SLSQP", options={"ftol": 1e-15, "maxiter": 300}).x[:2]
+    return scipy_minimize(
+        total, start, constraints=inside, method="SLSQP", options={"ftol": 1e-15, "maxiter": 300}
+    ).x[:2]
 
 
 def test_the_worst_customer_without_being_told():
@@ -186,13 +200,17 @@ def test_bounds_and_constraints_hold_beside_kinks():
 
 
 def test_a_kink_that_points_upwards_is_refused():
-    solution = bf.minimize(lambda x: jnp.stack([x[1] ** 2 - jnp.abs(x[0]), x @ x]), np.array([0.1, 0.1]))
+    solution = bf.minimize(
+        lambda x: jnp.stack([x[1] ** 2 - jnp.abs(x[0]), x @ x]), np.array([0.1, 0.1])
+    )
     assert not solution.result.success
     assert "could not be lifted: objective 1 falls" in solution.result.message
 
 
 def test_a_run_that_ends_well_is_not_made_again():
     """|x + 5| has its kink far from the set of these."""
-    solution = bf.minimize(lambda x: jnp.stack([x @ x + jnp.abs(x[0] + 5), jnp.sum((x - 1) ** 2)]), np.ones(2))
+    solution = bf.minimize(
+        lambda x: jnp.stack([x @ x + jnp.abs(x[0] + 5), jnp.sum((x - 1) ** 2)]), np.ones(2)
+    )
     assert isinstance(solution.pareto_set, bf.BezierSimplex)
     assert solution.result.reason is Reason.CONVERGED

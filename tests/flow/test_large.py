@@ -22,7 +22,9 @@ L = 24
 def quadratics(seed=5):
     rng = np.random.default_rng(seed)
     bases = [np.linalg.qr(rng.normal(size=(L, L)))[0] for _ in range(2)]
-    return bf.problems.Quadratic([b @ np.diag(6 ** rng.random(L)) @ b.T for b in bases], rng.normal(size=(2, L)))
+    return bf.problems.Quadratic(
+        [b @ np.diag(6 ** rng.random(L)) @ b.T for b in bases], rng.normal(size=(2, L))
+    )
 
 
 PROBLEM = quadratics()
@@ -51,7 +53,9 @@ def test_it_comes_as_near_to_the_set_as_it_says(solution):
 def test_a_finished_surface_is_accepted_as_it_is(solution):
     again = bf.minimize(PROBLEM, solution, bf.NormalFlow(hessian="free"))
     assert again.stats.iterations == 0
-    np.testing.assert_array_equal(again.pareto_set.control_points, solution.pareto_set.control_points)
+    np.testing.assert_array_equal(
+        again.pareto_set.control_points, solution.pareto_set.control_points
+    )
 
 
 @pytest.mark.parametrize("budget", [0, 40, 150])
@@ -70,26 +74,36 @@ def test_gradients_alone_do(solution):
 
 
 def test_float32_arrays_stay_float32_and_come_to_1e6():
-    single = bf.minimize(PROBLEM, jnp.zeros(L, jnp.float32), bf.NormalFlow(hessian="free", tol=1e-5))
+    single = bf.minimize(
+        PROBLEM, jnp.zeros(L, jnp.float32), bf.NormalFlow(hessian="free", tol=1e-5)
+    )
     assert single.pareto_set.control_points.dtype == np.float32
     assert farthest(single) < 1e-5
     assert single.made_by["dtype"] == "float32"
 
 
 def n_compiled(n_variables, caplog):
-    """How many programs with arrays of that many variables a run compiles. The set is the same for every number."""
+    """How many programs with arrays of that many variables a run compiles. The set is the same for
+    every number."""
     centers = np.zeros((2, n_variables))
     centers[0, :3], centers[1, :3] = (1.0, 0.5, 0.0), (0.0, 0.3, 1.0)
     caplog.clear()
     with jax.log_compiles():
-        bf.minimize(lambda x: jnp.sum((x - centers) ** 2, axis=1), np.zeros(n_variables), bf.NormalFlow(hessian="free", tol=1e-2))
+        bf.minimize(
+            lambda x: jnp.sum((x - centers) ** 2, axis=1),
+            np.zeros(n_variables),
+            bf.NormalFlow(hessian="free", tol=1e-2),
+        )
     said = [record.getMessage() for record in caplog.records]
-    return sum(line.startswith("Compiling") and re.search(rf"\b{n_variables}\b", line) is not None for line in said)
+    return sum(
+        line.startswith("Compiling") and re.search(rf"\b{n_variables}\b", line) is not None
+        for line in said
+    )
 
 
 def test_the_number_of_compiled_programs_does_not_grow_with_the_variables(caplog):
-    """Both numbers are above 1000: with up to 500 variables a Hessian at the start chooses their units, and with up to 1000 it is
-    seen whether the set is thin, by some programs more.
+    """Both numbers are above 1000: with up to 500 variables a Hessian at the start chooses their
+    units, and with up to 1000 it is seen whether the set is thin, by some programs more.
     """
     few, many = n_compiled(1201, caplog), n_compiled(3001, caplog)
     assert 5 < many == few < 40
@@ -97,7 +111,8 @@ def test_the_number_of_compiled_programs_does_not_grow_with_the_variables(caplog
 
 def curvature_of(flow, n_variables):
     return flow.prepare(
-        lambda x: jnp.stack([jnp.sum(x**2), jnp.sum((x - 1) ** 2)]), BezierSimplex(np.zeros((1, n_variables)), 2, 0)
+        lambda x: jnp.stack([jnp.sum(x**2), jnp.sum((x - 1) ** 2)]),
+        BezierSimplex(np.zeros((1, n_variables)), 2, 0),
     )[0].hessian
 
 
@@ -140,7 +155,10 @@ except ValueError as error:
 
 
 def test_nodes_and_variables_are_split_over_devices():
-    flags = "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    flags = (
+        "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"
+        " --xla_llvm_disable_expensive_passes=true"
+    )
     environment = {**os.environ, "XLA_FLAGS": flags}
     out = subprocess.run(
         [sys.executable, "-c", SPLIT], capture_output=True, text=True, check=True, env=environment
@@ -152,7 +170,10 @@ def test_nodes_and_variables_are_split_over_devices():
 
 
 def test_errors_at_single_points_are_left_out_where_hessians_are_too_large():
-    solution = replace(distances_to_points(2, 2500), objectives=lambda x: jnp.stack([jnp.sum(x**2), jnp.sum((x - 1) ** 2)]))
+    solution = replace(
+        distances_to_points(2, 2500),
+        objectives=lambda x: jnp.stack([jnp.sum(x**2), jnp.sum((x - 1) ** 2)]),
+    )
     assert np.isnan(bf.flow.local_error(solution, np.array([[0.5, 0.5]]))).all()
     with pytest.raises(ValueError, match="2500 variables are too many"):
         bf.plots.error(solution)

@@ -16,14 +16,18 @@ ALGORITHM_2 = bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.
 
 
 def solve(**options):
-    return bf.minimize(PROBLEM, np.zeros(3), ALGORITHM_2, **{"n_iterations": 40, "seed": 5, **options})
+    return bf.minimize(
+        PROBLEM, np.zeros(3), ALGORITHM_2, **{"n_iterations": 40, "seed": 5, **options}
+    )
 
 
 def test_same_seed_same_bits_however_the_loop_is_cut():
     whole, again, cut = solve(), solve(), solve(callback=lambda iteration: False)
     np.testing.assert_array_equal(whole.pareto_set.control_points, again.pareto_set.control_points)
     np.testing.assert_array_equal(whole.pareto_set.control_points, cut.pareto_set.control_points)
-    assert not np.array_equal(whole.pareto_set.control_points, solve(seed=6).pareto_set.control_points)
+    assert not np.array_equal(
+        whole.pareto_set.control_points, solve(seed=6).pareto_set.control_points
+    )
 
 
 def test_results_are_double_precision_and_the_users_setting_is_untouched():
@@ -39,7 +43,9 @@ def test_cost_in_gradients_counts_values_jacobians_and_hessians():
     solution = distances_to_points(2, 4)
     for spent, cost in (((30, 0, 0), 20), ((0, 5, 0), 10), ((0, 0, 7), 56), ((30, 5, 7), 86)):
         stats = dataclasses.replace(solution.stats, evaluations=Evaluations(*spent))
-        assert dataclasses.replace(solution, stats=stats).gradient_equivalents == pytest.approx(cost)
+        assert dataclasses.replace(solution, stats=stats).gradient_equivalents == pytest.approx(
+            cost
+        )
 
 
 def test_counts_and_history():
@@ -138,7 +144,9 @@ def test_a_count_of_iterations_claims_nothing_and_costs_no_estimate():
 
 
 def test_divergence_keeps_the_last_good_surface():
-    solution = bf.minimize(PROBLEM, np.zeros(3), bf.lift(bf.GradientDescent(10.0), degree=2), n_iterations=500)
+    solution = bf.minimize(
+        PROBLEM, np.zeros(3), bf.lift(bf.GradientDescent(10.0), degree=2), n_iterations=500
+    )
     assert solution.result.reason is bf.Reason.DIVERGED
     assert not solution.result.success
     assert "smaller step_size" in solution.result.message
@@ -149,10 +157,14 @@ def test_divergence_keeps_the_last_good_surface():
 
 def test_a_non_finite_objective_is_located():
     def cliff(x):
-        return jnp.array([jnp.sum((x - 1.0) ** 2), jnp.sum((x + 1.0) ** 2) + jnp.where(x[0] > 0.5, jnp.nan, 0.0)])
+        return jnp.array(
+            [jnp.sum((x - 1.0) ** 2), jnp.sum((x + 1.0) ** 2) + jnp.where(x[0] > 0.5, jnp.nan, 0.0)]
+        )
 
     named = bf.problems.Problem(cliff, objective_names=["cost", "weight"])
-    solution = bf.minimize(named, np.zeros(2), bf.lift(bf.GradientDescent(0.05), degree=2), n_iterations=100)
+    solution = bf.minimize(
+        named, np.zeros(2), bf.lift(bf.GradientDescent(0.05), degree=2), n_iterations=100
+    )
     assert solution.result.reason is bf.Reason.NON_FINITE
     assert "weight was nan at x=[" in solution.result.message
     assert f"in iteration {solution.stats.iterations + 1}" in solution.result.message
@@ -162,7 +174,9 @@ def test_a_non_finite_objective_is_located():
 
 def test_a_non_finite_gradient_is_located():
     root = lambda x: jnp.array([jnp.sqrt(jnp.sum(x**2)), jnp.sum((x - 1.0) ** 2)])
-    solution = bf.minimize(root, np.zeros(2), bf.lift(bf.GradientDescent(0.05), degree=2), n_iterations=5)
+    solution = bf.minimize(
+        root, np.zeros(2), bf.lift(bf.GradientDescent(0.05), degree=2), n_iterations=5
+    )
     assert solution.result.reason is bf.Reason.NON_FINITE
     assert "the gradient of f1 was [nan, nan] at x=[0.0, 0.0]" in solution.result.message
 
@@ -178,7 +192,9 @@ def test_x_may_be_any_pytree():
     value = tree.pareto_set(t)
     assert value["a"].shape == (15,)
     assert value["b"].shape == (15, 2)
-    np.testing.assert_allclose(np.column_stack([value["a"], value["b"]]), flat.pareto_set(t), atol=1e-12)
+    np.testing.assert_allclose(
+        np.column_stack([value["a"], value["b"]]), flat.pareto_set(t), atol=1e-12
+    )
     np.testing.assert_allclose(tree.front(t), flat.front(t), atol=1e-12)
     assert tree.front(t[0]).shape == (3,)
 
@@ -187,7 +203,8 @@ def test_a_list_of_numbers_is_a_vector():
     flow = bf.lift(bf.Newton(), degree=3)
     solution = bf.minimize(PROBLEM, [0, 0.0, 0], flow, n_iterations=3)
     np.testing.assert_array_equal(
-        solution.pareto_set.control_points, bf.minimize(PROBLEM, np.zeros(3), flow, n_iterations=3).pareto_set.control_points
+        solution.pareto_set.control_points,
+        bf.minimize(PROBLEM, np.zeros(3), flow, n_iterations=3).pareto_set.control_points,
     )
 
 
@@ -195,11 +212,17 @@ def test_a_surface_is_a_warm_start_at_its_own_degree_or_above():
     cold = bf.minimize(PROBLEM, np.zeros(3), bf.lift(bf.Newton(), degree=2), n_iterations=3)
     warm = bf.minimize(PROBLEM, cold.pareto_set, bf.lift(bf.Newton(), degree=4), n_iterations=1)
     t = np.random.default_rng(0).dirichlet(np.ones(3), 500)
-    assert bf.metrics.mse(warm.pareto_set, PROBLEM, t) < 0.1 * bf.metrics.mse(cold.pareto_set, PROBLEM, t)
+    assert bf.metrics.mse(warm.pareto_set, PROBLEM, t) < 0.1 * bf.metrics.mse(
+        cold.pareto_set, PROBLEM, t
+    )
     with pytest.raises(ValueError, match="degree 2, above the flow's 1"):
         bf.minimize(PROBLEM, cold.pareto_set, bf.lift(bf.Newton(), degree=1))
     with pytest.raises(ValueError, match="surface over 3 objectives, but objectives returns 2"):
-        bf.minimize(lambda x: jnp.array([jnp.sum(x**2), x[0]]), cold.pareto_set, bf.lift(bf.Newton(), degree=2))
+        bf.minimize(
+            lambda x: jnp.array([jnp.sum(x**2), x[0]]),
+            cold.pareto_set,
+            bf.lift(bf.Newton(), degree=2),
+        )
 
 
 def test_a_method_alone_is_lifted_for_the_user():
@@ -208,7 +231,9 @@ def test_a_method_alone_is_lifted_for_the_user():
 
 
 def test_names_travel_from_problem_to_solution():
-    named = PROBLEM.with_names(objectives=["cost", "mass", "noise"], objective_units=["EUR", "kg", "dB"])
+    named = PROBLEM.with_names(
+        objectives=["cost", "mass", "noise"], objective_units=["EUR", "kg", "dB"]
+    )
     solution = bf.minimize(named, np.zeros(3), bf.Newton(), n_iterations=2)
     assert solution.names.objectives == ("cost", "mass", "noise")
     assert solution.names.objective_units == ("EUR", "kg", "dB")
@@ -219,25 +244,70 @@ TWO = lambda x: jnp.array([jnp.sum(x**2), jnp.sum((x - 1) ** 2)])
 
 MISTAKES = {
     "scalar objective": ((lambda x: jnp.sum(x**2), np.zeros(2)), {}, ValueError, "got a scalar"),
-    "matrix objective": ((lambda x: jnp.ones((2, 2)), np.zeros(2)), {}, ValueError, r"got shape \(2, 2\)"),
-    "integer objective": ((lambda x: jnp.array([1, 2]), np.zeros(2)), {}, TypeError, "got dtype int"),
-    "dictionary objective": ((lambda x: {"a": x[0]}, np.zeros(2)), {}, TypeError, "as one array or a list, got dict"),
-    "objective that fails": ((lambda x: jnp.array([x @ jnp.ones(5), 0.0]), np.zeros(2)), {}, TypeError, r"shape \(2,\)"),
+    "matrix objective": (
+        (lambda x: jnp.ones((2, 2)), np.zeros(2)),
+        {},
+        ValueError,
+        r"got shape \(2, 2\)",
+    ),
+    "integer objective": (
+        (lambda x: jnp.array([1, 2]), np.zeros(2)),
+        {},
+        TypeError,
+        "got dtype int",
+    ),
+    "dictionary objective": (
+        (lambda x: {"a": x[0]}, np.zeros(2)),
+        {},
+        TypeError,
+        "as one array or a list, got dict",
+    ),
+    "objective that fails": (
+        (lambda x: jnp.array([x @ jnp.ones(5), 0.0]), np.zeros(2)),
+        {},
+        TypeError,
+        r"shape \(2,\)",
+    ),
     "not a function": ((3.0, np.zeros(2)), {}, TypeError, "objectives must be a function"),
-    "x0 too short": ((PROBLEM, np.zeros(2)), {}, ValueError, "x0 must have 3 variables for ScaledMED, got 2"),
-    "x0 not finite": ((TWO, np.array([0.0, np.nan])), {}, ValueError, "x0 must be an array .* all finite"),
+    "x0 too short": (
+        (PROBLEM, np.zeros(2)),
+        {},
+        ValueError,
+        "x0 must have 3 variables for ScaledMED, got 2",
+    ),
+    "x0 not finite": (
+        (TWO, np.array([0.0, np.nan])),
+        {},
+        ValueError,
+        "x0 must be an array .* all finite",
+    ),
     "x0 empty": ((TWO, {}), {}, ValueError, "x0 must hold at least one number"),
     "x0 text": ((TWO, "zeros"), {}, TypeError, "x0 must be an array"),
     "method name": ((TWO, np.zeros(2), "newton"), {}, ValueError, "got 'newton'"),
-    "degree twice": ((TWO, np.zeros(2), bf.lift(bf.Newton(), 3)), {"degree": 4}, ValueError, "disagrees with the flow's own"),
-    "iterations": ((TWO, np.zeros(2), bf.Newton()), {"n_iterations": 0}, ValueError, "n_iterations must be .* got 0"),
+    "degree twice": (
+        (TWO, np.zeros(2), bf.lift(bf.Newton(), 3)),
+        {"degree": 4},
+        ValueError,
+        "disagrees with the flow's own",
+    ),
+    "iterations": (
+        (TWO, np.zeros(2), bf.Newton()),
+        {"n_iterations": 0},
+        ValueError,
+        "n_iterations must be .* got 0",
+    ),
     "tolerance": (
         (TWO, np.zeros(2), bf.Newton()),
         {"tol": -1.0},
         ValueError,
         "tol must be a finite number of at least 0, got -1.0",
     ),
-    "too few samples": ((TWO, np.zeros(2), bf.lift(bf.Newton(), 3, bf.Uniform(3))), {}, ValueError, "n_samples=3"),
+    "too few samples": (
+        (TWO, np.zeros(2), bf.lift(bf.Newton(), 3, bf.Uniform(3))),
+        {},
+        ValueError,
+        "n_samples=3",
+    ),
 }
 
 

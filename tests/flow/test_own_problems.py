@@ -1,4 +1,5 @@
-"""What people hand over: functions in NumPy, lists, torch and pymoo problems, constraints in NumPy, variables of any scale."""
+"""What people hand over: functions in NumPy, lists, torch and pymoo problems, constraints in NumPy,
+variables of any scale."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +13,9 @@ WISHES = [[0.5, 0.5], [0.2, 1.0], [1.0, 0.3]]
 
 
 def in_jax(x):
-    return jnp.array([jnp.sum((x - 1) ** 2) + 0.1 * jnp.sin(x[0]), x @ jnp.asarray(A) @ x + x[1] ** 4])
+    return jnp.array(
+        [jnp.sum((x - 1) ** 2) + 0.1 * jnp.sin(x[0]), x @ jnp.asarray(A) @ x + x[1] ** 4]
+    )
 
 
 def in_numpy(x):
@@ -54,7 +57,9 @@ def test_the_same_surface_from_every_form(case, reference):
 @pytest.mark.parametrize("sigma", [1e-8, 1e-6])
 def test_noise_is_seen_and_its_result_says_what_is_possible(sigma, reference):
     rng = np.random.default_rng(0)
-    solution = bf.minimize(lambda x: in_numpy(x) * (1 + sigma * rng.standard_normal(2)), np.zeros(2))
+    solution = bf.minimize(
+        lambda x: in_numpy(x) * (1 + sigma * rng.standard_normal(2)), np.zeros(2)
+    )
     assert solution.result.success
     off = np.linalg.norm(designs(solution) - reference, axis=1).max()
     assert off < 3 * solution.error.max < 100 * sigma ** (2 / 3)
@@ -63,7 +68,12 @@ def test_noise_is_seen_and_its_result_says_what_is_possible(sigma, reference):
 def test_torch(reference):
     torch = pytest.importorskip("torch")
     solution = bf.minimize(
-        lambda x: torch.stack([torch.sum((x - 1) ** 2) + 0.1 * torch.sin(x[0]), x @ torch.as_tensor(A) @ x + x[1] ** 4]),
+        lambda x: torch.stack(
+            [
+                torch.sum((x - 1) ** 2) + 0.1 * torch.sin(x[0]),
+                x @ torch.as_tensor(A) @ x + x[1] ** 4,
+            ]
+        ),
         np.zeros(2),
     )
     np.testing.assert_allclose(designs(solution), reference, atol=1e-7)
@@ -74,7 +84,9 @@ def test_a_pymoo_problem_brings_its_bounds_and_constraints():
 
     class Disc(pymoo.ElementwiseProblem):
         def __init__(self):
-            super().__init__(n_var=2, n_obj=2, n_ieq_constr=1, xl=np.array([-2.0, -2.0]), xu=np.array([2.0, 2.0]))
+            super().__init__(
+                n_var=2, n_obj=2, n_ieq_constr=1, xl=np.array([-2.0, -2.0]), xu=np.array([2.0, 2.0])
+            )
 
         def _evaluate(self, x, out, *args, **kwargs):
             out["F"] = [100 * (x[0] ** 2 + x[1] ** 2), (x[0] - 1) ** 2 + x[1] ** 2]
@@ -106,11 +118,15 @@ def test_constraints_in_numpy():
         tol=1e-4,
     )
     for wish in ([0.5, 0.5], [0.7, 0.3], [1.0, 0.2]):
-        np.testing.assert_allclose(solution.at(aspiration=wish), exact.at(aspiration=wish), atol=1e-3)
+        np.testing.assert_allclose(
+            solution.at(aspiration=wish), exact.at(aspiration=wish), atol=1e-3
+        )
         assert outside(solution.at(aspiration=wish)) < 1e-3
 
 
-@pytest.mark.parametrize("method", [bf.GradientDescent(0.1), bf.SciPy("L-BFGS-B", n_steps=5)], ids=["descent", "scipy"])
+@pytest.mark.parametrize(
+    "method", [bf.GradientDescent(0.1), bf.SciPy("L-BFGS-B", n_steps=5)], ids=["descent", "scipy"]
+)
 def test_lifted_methods_take_numpy(method):
     squares = lambda x: np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
     solution = bf.minimize(squares, np.zeros(2), method, degree=1, n_iterations=60)
@@ -130,7 +146,8 @@ def test_an_error_inside_of_a_lifted_run_is_the_users_own():
 
 
 def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
-    """It was kept inside of the compiled program; values that are not numbers in its place would say nothing."""
+    """It was kept inside of the compiled program; values that are not numbers in its place would
+    say nothing."""
     broken = []
 
     def fails(x):
@@ -150,7 +167,10 @@ def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
 def test_variables_of_any_scale_give_the_same_surface(k):
     def scaled(k):
         return lambda x: jnp.array(
-            [(x[0] / k - 1) ** 2 + (k * x[1]) ** 2, (x[0] / k) ** 2 + (k * x[1] - 1) ** 2 + (x[0] / k) ** 4]
+            [
+                (x[0] / k - 1) ** 2 + (k * x[1]) ** 2,
+                (x[0] / k) ** 2 + (k * x[1] - 1) ** 2 + (x[0] / k) ** 4,
+            ]
         )
 
     plain = bf.minimize(scaled(1.0), np.array([0.1, 0.1]))
@@ -165,12 +185,16 @@ def test_variables_of_any_scale_give_the_same_surface(k):
 
 
 def test_a_scaled_solution_survives_its_file(tmp_path):
-    f = lambda x: jnp.array([(x[0] / 1e4 - 1) ** 2 + x[1] ** 2, (x[0] / 1e4) ** 2 + (x[1] - 1) ** 2])
+    f = lambda x: jnp.array(
+        [(x[0] / 1e4 - 1) ** 2 + x[1] ** 2, (x[0] / 1e4) ** 2 + (x[1] - 1) ** 2]
+    )
     solution = bf.minimize(f, np.zeros(2))
     assert solution.made_by["x_scale"][0] > 100 * solution.made_by["x_scale"][1]
     solution.save(tmp_path / "a.bez")
     for loaded in (bf.load(tmp_path / "a.bez"), bf.load(tmp_path / "a.bez", objectives=f)):
-        np.testing.assert_allclose(loaded.at(aspiration=[0.5, 0.5]), solution.at(aspiration=[0.5, 0.5]), rtol=1e-6)
+        np.testing.assert_allclose(
+            loaded.at(aspiration=[0.5, 0.5]), solution.at(aspiration=[0.5, 0.5]), rtol=1e-6
+        )
         assert loaded.error.rms == solution.error.rms
 
 

@@ -1,4 +1,5 @@
-"""Which form the answer takes: one surface where that is the set, an atlas of the right dimension where it is not."""
+"""Which form the answer takes: one surface where that is the set, an atlas of the right dimension
+where it is not."""
 
 import jax
 import jax.numpy as jnp
@@ -23,8 +24,14 @@ def distance(x, point):
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 DEGENERATE = {
-    "three objectives of one variable": (lambda x: jnp.array([x[0] ** 2, (x[0] - 1) ** 2, 2 * (x[0] - 2) ** 2]), [1]),
-    "four objectives of two variables": (lambda x: jnp.array([distance(x, p) for p in SQUARE]), [2, 2]),
+    "three objectives of one variable": (
+        lambda x: jnp.array([x[0] ** 2, (x[0] - 1) ** 2, 2 * (x[0] - 2) ** 2]),
+        [1],
+    ),
+    "four objectives of two variables": (
+        lambda x: jnp.array([distance(x, p) for p in SQUARE]),
+        [2, 2],
+    ),
 }
 
 
@@ -42,10 +49,12 @@ def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
 
 
 def test_objectives_with_one_minimizer_have_a_surface_of_one_point():
-    """It is decided by slopes: the minimizers are found up to rounding, which is all that lies between them."""
+    """It is decided by slopes: the minimizers are found up to rounding, which is all that lies
+    between them."""
     minimizer = np.array([1.0, 2.0])
     solution = bf.minimize(
-        lambda x: jnp.array([distance(x, minimizer), distance(x, minimizer) + 3 * (x[0] - 1) ** 2]), np.zeros(2)
+        lambda x: jnp.array([distance(x, minimizer), distance(x, minimizer) + 3 * (x[0] - 1) ** 2]),
+        np.zeros(2),
     )
     assert solution.result.reason is bf.Reason.CONVERGED
     assert "no better point among 1536 probes" in solution.result.message
@@ -56,7 +65,9 @@ def test_objectives_with_one_minimizer_have_a_surface_of_one_point():
 
 def test_two_basins_without_bounds_become_an_atlas():
     def wells(x):
-        return jnp.array([(x[0] ** 2 - 1) ** 2 + x[0] / 2 + x[1] ** 2, (x[0] - 1.5) ** 2 + (x[1] - 1) ** 2])
+        return jnp.array(
+            [(x[0] ** 2 - 1) ** 2 + x[0] / 2 + x[1] ** 2, (x[0] - 1.5) ** 2 + (x[1] - 1) ** 2]
+        )
 
     solution = bf.minimize(wells, np.array([1.0, 0.0]))
     assert solution.result.reason is bf.Reason.CONVERGED
@@ -66,7 +77,8 @@ def test_two_basins_without_bounds_become_an_atlas():
 
 
 def assert_nothing_dominates(solution, objectives, *sides):
-    """No design of a grid is better than the answer above it, and the set has no point that one dominates."""
+    """No design of a grid is better than the answer above it, and the set has no point that one
+    dominates."""
     x = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, len(sides))
     with double_precision():
         f = np.asarray(jax.jit(jax.vmap(objectives))(x))
@@ -87,7 +99,8 @@ def test_a_set_that_keeps_its_bounds_is_held_against_a_survey_of_the_box():
         return jnp.array([griewank(x, 0.0), griewank(x, 7.0)])
 
     solution = bf.minimize(pair, None, bounds=(np.full(2, -30.0), np.full(2, 30.0)))
-    assert isinstance(solution.pareto_set, bf.BezierAtlas)  # the set of the basin at the start keeps the bounds, too
+    # the set of the basin at the start keeps the bounds, too
+    assert isinstance(solution.pareto_set, bf.BezierAtlas)
     assert solution.result.reason is bf.Reason.CONVERGED
     assert_nothing_dominates(solution, pair, np.linspace(-2, 13, 300), np.linspace(-2, 13, 300))
 
@@ -100,7 +113,12 @@ def test_equalities_lead_to_an_atlas_at_once():
     def portfolio(x):
         return jnp.array([-(mean @ x), x @ x])
 
-    solution = bf.minimize(portfolio, None, bounds=(np.zeros(3), np.ones(3)), constraints=LinearConstraint(np.ones(3), 1, 1))
+    solution = bf.minimize(
+        portfolio,
+        None,
+        bounds=(np.zeros(3), np.ones(3)),
+        constraints=LinearConstraint(np.ones(3), 1, 1),
+    )
     assert solution.result.message.startswith("the set lies on equality constraints")
     assert solution.result.reason is bf.Reason.CONVERGED
     designs = solution.spread(50).X
@@ -109,7 +127,8 @@ def test_equalities_lead_to_an_atlas_at_once():
 
 
 def test_an_atlas_without_bounds_is_held_against_points_far_away():
-    """The atlas of one problem, asked about another that has a deep well besides: a point of the well is named."""
+    """The atlas of one problem, asked about another that has a deep well besides: a point of the
+    well is named."""
 
     def waves(x, depth=0.0):
         well = depth * jnp.exp(-((x[0] + 3) ** 2))
@@ -120,7 +139,9 @@ def test_an_atlas_without_bounds_is_held_against_points_far_away():
             return waves(x, depth)
 
         probes = probes_of(ended.surface, (np.zeros(1), np.ones(1)), 1.0)
-        return find_rival(objectives, ended.surface, probes, feasible_set(None, None, 1), None, ended.evaluations)[0]
+        return find_rival(
+            objectives, ended.surface, probes, feasible_set(None, None, 1), None, ended.evaluations
+        )[0]
 
     with double_precision():
         problem = Problem(

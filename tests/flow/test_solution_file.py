@@ -11,7 +11,9 @@ import pytest
 import bezierflow as bf
 
 PROBLEM = bf.problems.ScaledMED().with_names(
-    objectives=["cost", "mass", "noise"], objective_units=["EUR", "kg", "dB"], variables=["a", "b", "c"]
+    objectives=["cost", "mass", "noise"],
+    objective_units=["EUR", "kg", "dB"],
+    variables=["a", "b", "c"],
 )
 T = np.random.default_rng(0).dirichlet(np.ones(3), 50)
 
@@ -30,7 +32,9 @@ def path(solution, tmp_path_factory):
 
 def test_everything_a_person_needs_comes_back(solution, path):
     loaded = bf.load(path)
-    np.testing.assert_array_equal(loaded.pareto_set.control_points, solution.pareto_set.control_points)
+    np.testing.assert_array_equal(
+        loaded.pareto_set.control_points, solution.pareto_set.control_points
+    )
     assert loaded.names == solution.names
     assert loaded.names.objective_labels == ("cost [EUR]", "mass [kg]", "noise [dB]")
     assert loaded.result == solution.result
@@ -61,7 +65,9 @@ def test_the_same_solution_gives_the_same_bytes(solution, path, tmp_path):
 
 
 def test_pytrees_survive(tmp_path):
-    objectives = lambda x: jnp.array([jnp.sum((x["u"] - 1) ** 2) + x["v"] ** 2, jnp.sum(x["u"] ** 2) + (x["v"] - 2) ** 2])
+    objectives = lambda x: jnp.array(
+        [jnp.sum((x["u"] - 1) ** 2) + x["v"] ** 2, jnp.sum(x["u"] ** 2) + (x["v"] - 2) ** 2]
+    )
     solution = bf.minimize(objectives, {"u": np.zeros(2), "v": 0.0}, bf.Newton(), degree=1)
     solution.save(tmp_path / "tree.bez")
     loaded = bf.load(tmp_path / "tree.bez")
@@ -89,7 +95,8 @@ def test_mistakes_are_named_and_lose_nothing(solution, path, tmp_path):
 
 
 def test_no_import_hides_a_cycle():
-    """Every import within the room, wherever in a file it stands, leads to a file that does not lead back."""
+    """Every import within the room, wherever in a file it stands, leads to a file that does not
+    lead back."""
     room = Path(bf.flow.__file__).parent
     imports = {
         path.stem: {
@@ -100,6 +107,8 @@ def test_no_import_hides_a_cycle():
         for path in room.glob("*.py")
     }
     sorted_out: set[str] = set()
-    while ready := {name for name, needs in imports.items() if name not in sorted_out and needs <= sorted_out}:
+    while ready := {
+        name for name, needs in imports.items() if name not in sorted_out and needs <= sorted_out
+    }:
         sorted_out |= ready
     assert sorted_out == set(imports)

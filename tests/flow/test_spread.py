@@ -50,7 +50,9 @@ def test_even_in_the_front_is_not_even_in_t():
 
 def test_points_belong_together_and_keep_the_shape_of_x():
     def objectives(x):
-        return jnp.stack([jnp.sum((x["a"] - 1) ** 2) + x["b"] ** 2, jnp.sum(x["a"] ** 2) + (x["b"] - 2) ** 2])
+        return jnp.stack(
+            [jnp.sum((x["a"] - 1) ** 2) + x["b"] ** 2, jnp.sum(x["a"] ** 2) + (x["b"] - 2) ** 2]
+        )
 
     points = bf.minimize(objectives, {"a": np.zeros((2, 2)), "b": np.zeros(())}).spread(5)
     assert points.X["a"].shape == (5, 2, 2)
@@ -69,5 +71,7 @@ def test_a_solution_from_a_file_spreads_the_same_points(triangle, tmp_path):
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("n", [1, 2, 2.5, "ten", 10**6])
 def test_a_number_that_makes_no_sense_is_named(triangle, n):
-    with pytest.raises(ValueError, match=r"n must be a whole number from 3 \(the corners\) to 5000, got"):
+    with pytest.raises(
+        ValueError, match=r"n must be a whole number from 3 \(the corners\) to 5000, got"
+    ):
         triangle.spread(n)

@@ -22,7 +22,10 @@ def f(x):
 
 def run():
     solution = bf.minimize(f, np.zeros(3))
-    return np.asarray(solution.pareto_set.control_points).tobytes() + bf.decisions.knee(solution).t.tobytes()
+    return (
+        np.asarray(solution.pareto_set.control_points).tobytes()
+        + bf.decisions.knee(solution).t.tobytes()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,9 @@ def test_settings_of_the_users_do_not_break_a_run_and_stay(alone, setting, value
 
 
 def test_linear_algebra_has_one_thread_inside_and_as_many_as_before_outside():
-    n_threads = lambda: [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    n_threads = lambda: [
+        pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"
+    ]
     before = n_threads()
     with one_blas_thread():
         assert set(n_threads()) == {1}
@@ -103,7 +108,9 @@ def test_the_claimed_error_of_a_fitted_front_is_honest_for_logarithms(n_objectiv
     front = lambda t: np.log(t + least)
     fitted = fit_front(front, n_objectives, 3)
     t = grid(n_objectives, {2: 1000, 3: 60}[n_objectives])
-    t = np.concatenate([t**power / np.sum(t**power, axis=1, keepdims=True) for power in (1, 2, 4, 8, 16)])
+    t = np.concatenate(
+        [t**power / np.sum(t**power, axis=1, keepdims=True) for power in (1, 2, 4, 8, 16)]
+    )
     miss = np.abs(np.asarray(fitted.surface(t)) - front(t)).max(axis=0)
     assert (miss <= 1.5 * fitted.max).all()
     assert fitted.is_rough == (least == 1e-5)

@@ -22,7 +22,9 @@ def test_a_converged_surface_is_kept_at_a_tenth_of_the_cost(cold):
         warm = bf.minimize(PROBLEM, start)
         assert warm.result.success
         assert "the surface given was kept" in warm.result.message
-        np.testing.assert_array_equal(warm.pareto_set.control_points, cold.pareto_set.control_points)
+        np.testing.assert_array_equal(
+            warm.pareto_set.control_points, cold.pareto_set.control_points
+        )
         assert warm.gradient_equivalents <= 0.1 * cold.gradient_equivalents
         assert warm.stats.evaluations.objective <= 0.1 * cold.stats.evaluations.objective
 
@@ -32,7 +34,9 @@ def test_a_surface_of_another_problem_is_not_kept(cold):
     warm = bf.minimize(moved, cold)
     assert warm.result.success
     assert "was kept" not in warm.result.message
-    np.testing.assert_allclose(warm.pareto_set(np.eye(3)), np.asarray(cold.pareto_set(np.eye(3))) + 0.1, atol=1e-6)
+    np.testing.assert_allclose(
+        warm.pareto_set(np.eye(3)), np.asarray(cold.pareto_set(np.eye(3))) + 0.1, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("how", ["callback", "iterations", "budget"])
@@ -64,7 +68,9 @@ def test_an_atlas_goes_on_too():
     f = lambda x: jnp.array([x[0], 1 - jnp.sqrt(x[0]) + x[1] ** 2])
     bounds = (np.array([0.01, -1.0]), np.array([1.0, 1.0]))
     whole = bf.minimize(f, None, bounds=bounds)
-    part = bf.minimize(f, None, bounds=bounds, callback=lambda iteration: "regions" in iteration.info)
+    part = bf.minimize(
+        f, None, bounds=bounds, callback=lambda iteration: "regions" in iteration.info
+    )
     assert part.result.reason is Reason.STOPPED
     rest = bf.minimize(f, part, bounds=bounds)
     assert rest.result.reason is whole.result.reason

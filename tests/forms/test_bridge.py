@@ -38,9 +38,15 @@ def test_jax_maps_compiles_and_differentiates_it(parts):
     f = bridge(**parts)
     with double_precision():
         np.testing.assert_array_equal(jax.jit(jax.vmap(f))(X), jax.vmap(in_jax)(X))
-        np.testing.assert_allclose(jax.vmap(jax.jacrev(f))(X), jax.vmap(jax.jacrev(in_jax))(X), atol=1e-9)
-        np.testing.assert_allclose(jax.jit(jax.jacfwd(f))(X[0]), jax.jacfwd(in_jax)(X[0]), atol=1e-9)
-        np.testing.assert_allclose(jax.vmap(jax.hessian(f))(X), jax.vmap(jax.hessian(in_jax))(X), atol=1e-5)
+        np.testing.assert_allclose(
+            jax.vmap(jax.jacrev(f))(X), jax.vmap(jax.jacrev(in_jax))(X), atol=1e-9
+        )
+        np.testing.assert_allclose(
+            jax.jit(jax.jacfwd(f))(X[0]), jax.jacfwd(in_jax)(X[0]), atol=1e-9
+        )
+        np.testing.assert_allclose(
+            jax.vmap(jax.hessian(f))(X), jax.vmap(jax.hessian(in_jax))(X), atol=1e-5
+        )
 
 
 def test_it_keeps_double_precision_in_a_loop_that_jax_runs_elsewhere():
@@ -71,7 +77,8 @@ def test_a_point_is_evaluated_once():
     f.source.function = HostFunction(counted, jac)
     f.source.order = 1
     JaxEvaluator(f, 2, 2).values(X)
-    assert len(calls) == 2  # two of the three points are equal, and the block is filled up with copies
+    # two of the three points are equal, and the block is filled up with copies
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,9 @@ def test_differences_count_as_what_they_evaluate(parts, costs):
 
     for order, expected in enumerate(costs):
         f = bridge(**parts)
-        f.source.function = HostFunction(counted("values", in_numpy), **{k: counted("jac", v) for k, v in parts.items()})
+        f.source.function = HostFunction(
+            counted("values", in_numpy), **{k: counted("jac", v) for k, v in parts.items()}
+        )
         calls.update(values=0, jac=0)
         evaluator = JaxEvaluator(f, 2, 2)
         (evaluator.values, evaluator.jacobians, evaluator.hessians)[order](X[:1])

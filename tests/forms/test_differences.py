@@ -11,18 +11,26 @@ X = np.array([[0.3, -0.4, 1.2], [1.0, 2.0, -0.5]])
 
 
 def values(x):
-    return np.stack([np.sin(x[:, 0]) * x[:, 1] + x[:, 2] ** 3, np.exp(0.5 * x[:, 0] * x[:, 2])], axis=1)
+    return np.stack(
+        [np.sin(x[:, 0]) * x[:, 1] + x[:, 2] ** 3, np.exp(0.5 * x[:, 0] * x[:, 2])], axis=1
+    )
 
 
 def gradients(x):
     e = np.exp(0.5 * x[:, 0] * x[:, 2])
     first = np.stack([np.cos(x[:, 0]) * x[:, 1], np.sin(x[:, 0]), 3 * x[:, 2] ** 2], axis=1)
-    return np.stack([first, np.stack([0.5 * x[:, 2] * e, 0 * e, 0.5 * x[:, 0] * e], axis=1)], axis=1)
+    return np.stack(
+        [first, np.stack([0.5 * x[:, 2] * e, 0 * e, 0.5 * x[:, 0] * e], axis=1)], axis=1
+    )
 
 
 def hessians(x):
     e, H = np.exp(0.5 * x[:, 0] * x[:, 2]), np.zeros((len(x), 2, 3, 3))
-    H[:, 0, 0, 0], H[:, 0, 0, 1], H[:, 0, 2, 2] = -np.sin(x[:, 0]) * x[:, 1], np.cos(x[:, 0]), 6 * x[:, 2]
+    H[:, 0, 0, 0], H[:, 0, 0, 1], H[:, 0, 2, 2] = (
+        -np.sin(x[:, 0]) * x[:, 1],
+        np.cos(x[:, 0]),
+        6 * x[:, 2],
+    )
     H[:, 1, 0, 0], H[:, 1, 2, 2] = 0.25 * x[:, 2] ** 2 * e, 0.25 * x[:, 0] ** 2 * e
     H[:, 1, 0, 2] = 0.5 * e * (1 + 0.5 * x[:, 0] * x[:, 2])
     return H + np.swapaxes(np.triu(H, 1), -1, -2)
@@ -35,7 +43,9 @@ def differences(lower=EVERYWHERE[0], upper=EVERYWHERE[1], relative_noise=1.2e-16
 def test_derivatives_inside():
     np.testing.assert_allclose(differences().gradients(values, X), gradients(X), atol=1e-9)
     np.testing.assert_allclose(differences().hessians(values, X), hessians(X), atol=3e-6)
-    np.testing.assert_allclose(differences().hessians_of_gradients(gradients, X), hessians(X), atol=1e-9)
+    np.testing.assert_allclose(
+        differences().hessians_of_gradients(gradients, X), hessians(X), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
@@ -67,7 +77,15 @@ def test_noise_is_found(sigma):
 
 
 def test_noise_of_single_precision():
-    assert 1e-9 < noise(lambda x: values(x.astype(np.float32)).astype(np.float32).astype(float), X[0], differences()) < 1e-6
+    assert (
+        1e-9
+        < noise(
+            lambda x: values(x.astype(np.float32)).astype(np.float32).astype(float),
+            X[0],
+            differences(),
+        )
+        < 1e-6
+    )
 
 
 def test_steps_grow_with_noise_and_gradients_stay_as_exact_as_they_can_be():

@@ -32,23 +32,46 @@ def branching(x):
 
 
 def called_back(x):
-    return jax.pure_callback(lambda x: np.float64(np.asarray(x) ** 2), jax.ShapeDtypeStruct((), x.dtype), x)
+    return jax.pure_callback(
+        lambda x: np.float64(np.asarray(x) ** 2), jax.ShapeDtypeStruct((), x.dtype), x
+    )
 
 
 FORMS = {
     "jax": (lambda x: jnp.array([x[0] ** 2 + jnp.sin(x[1]), x[0] + x[1]]), "a JAX function", 2),
     "jax list": (lambda x: [x[0] ** 2 + jnp.sin(x[1]), x[0] + x[1]], "a JAX function", 2),
-    "list of jax": ([lambda x: x[0] ** 2 + jnp.sin(x[1]), lambda x: x[0] + x[1]], "a JAX function", 2),
-    "numpy": (lambda x: np.array([x[0] ** 2 + np.sin(x[1]), x[0] + x[1]]), "a NumPy function; derivatives by finite", 0),
-    "math": (lambda x: [x[0] ** 2 + math.sin(x[1]), x[0] + x[1]], "a NumPy function; derivatives by finite", 0),
-    "list of numpy": ([lambda x: x[0] ** 2 + np.sin(x[1]), lambda x: x.sum()], "a NumPy function; derivatives", 0),
+    "list of jax": (
+        [lambda x: x[0] ** 2 + jnp.sin(x[1]), lambda x: x[0] + x[1]],
+        "a JAX function",
+        2,
+    ),
+    "numpy": (
+        lambda x: np.array([x[0] ** 2 + np.sin(x[1]), x[0] + x[1]]),
+        "a NumPy function; derivatives by finite",
+        0,
+    ),
+    "math": (
+        lambda x: [x[0] ** 2 + math.sin(x[1]), x[0] + x[1]],
+        "a NumPy function; derivatives by finite",
+        0,
+    ),
+    "list of numpy": (
+        [lambda x: x[0] ** 2 + np.sin(x[1]), lambda x: x.sum()],
+        "a NumPy function; derivatives",
+        0,
+    ),
     "vectorized": (
-        HostFunction(lambda x: np.stack([x[:, 0] ** 2 + np.sin(x[:, 1]), x.sum(axis=1)], axis=1), vectorized=True),
+        HostFunction(
+            lambda x: np.stack([x[:, 0] ** 2 + np.sin(x[:, 1]), x.sum(axis=1)], axis=1),
+            vectorized=True,
+        ),
         "a NumPy function; derivatives",
         0,
     ),
     "list of vectorized": (
-        HostFunction([lambda x: x[:, 0] ** 2 + np.sin(x[:, 1]), lambda x: x.sum(axis=1)], vectorized=True),
+        HostFunction(
+            [lambda x: x[:, 0] ** 2 + np.sin(x[:, 1]), lambda x: x.sum(axis=1)], vectorized=True
+        ),
         "a NumPy function; derivatives",
         0,
     ),
@@ -62,13 +85,21 @@ FORMS = {
         2,
     ),
     "branching": (branching, "it branches on x: with jnp.where JAX could", 0),
-    "gradients": (lambda x: jnp.array([square(x[0]) + jnp.sin(x[1]), x[0] + x[1]]), "a JAX function and its gradients; Hess", 1),
+    "gradients": (
+        lambda x: jnp.array([square(x[0]) + jnp.sin(x[1]), x[0] + x[1]]),
+        "a JAX function and its gradients; Hess",
+        1,
+    ),
     "forwards": (
         lambda x: jnp.array([x[0] ** 2 + jnp.sin(x[1]) + 0 * halves(x[0]), x[0] + x[1]]),
         "a JAX function, differentiated forwards",
         2,
     ),
-    "callback": (lambda x: jnp.array([called_back(x[0]) + jnp.sin(x[1]), x[0] + x[1]]), "a JAX function; derivatives", 0),
+    "callback": (
+        lambda x: jnp.array([called_back(x[0]) + jnp.sin(x[1]), x[0] + x[1]]),
+        "a JAX function; derivatives",
+        0,
+    ),
 }
 
 
@@ -90,15 +121,21 @@ def test_every_form_has_values_and_two_derivatives(case):
     with double_precision():
         np.testing.assert_allclose(form.flat(X), VALUES, atol=1e-15)
         np.testing.assert_allclose(form.of_x(X), VALUES, atol=1e-15)
-        np.testing.assert_allclose(jax.jit(jax.jacrev(form.flat))(X), [[0.6, math.cos(0.4)], [1, 1]], atol=1e-9)
+        np.testing.assert_allclose(
+            jax.jit(jax.jacrev(form.flat))(X), [[0.6, math.cos(0.4)], [1, 1]], atol=1e-9
+        )
         expected = [[[2, 0], [0, -math.sin(0.4)]], [[0, 0], [0, 0]]]
-        np.testing.assert_allclose(jax.jit(jax.jacfwd(jax.jacrev(form.flat)))(X), expected, atol=1e-5)
+        np.testing.assert_allclose(
+            jax.jit(jax.jacfwd(jax.jacrev(form.flat)))(X), expected, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("function", [FORMS["gradients"][0], FORMS["jax"][0]])
 def test_a_method_that_needs_gradients_alone_gets_the_function_itself(function):
     domain = domain_around(X, np.full(2, -np.inf), np.full(2, np.inf))
-    assert read_function(function, Raveling.of(X), domain, "objectives", twice=False).flat is function
+    assert (
+        read_function(function, Raveling.of(X), domain, "objectives", twice=False).flat is function
+    )
 
 
 def test_trees_and_units():
@@ -106,7 +143,12 @@ def test_trees_and_units():
     raveling = Raveling.of(tree).scaled(np.array([100.0, 0.1]))
     unbounded = np.full(2, np.inf)
     domain = domain_around(X, -unbounded, unbounded)
-    host = read_function(lambda x: [(x["a"] / 100) ** 2 + math.sin(10 * x["b"][0]), 0.7], raveling, domain, "objectives")
+    host = read_function(
+        lambda x: [(x["a"] / 100) ** 2 + math.sin(10 * x["b"][0]), 0.7],
+        raveling,
+        domain,
+        "objectives",
+    )
     with double_precision():
         np.testing.assert_allclose(host.flat(X), VALUES, atol=1e-15)
         np.testing.assert_allclose(host.of_x(tree), VALUES, atol=1e-15)
@@ -133,7 +175,9 @@ def test_torch_functions_and_modules_are_differentiated_by_torch():
         assert form.found == "a torch function, differentiated by torch"
         with double_precision():
             np.testing.assert_allclose(jax.vmap(form.flat)(X[None]), VALUES[None], atol=1e-15)
-            np.testing.assert_allclose(jax.hessian(form.flat)(X)[0], [[2, 0], [0, -math.sin(0.4)]], atol=1e-14)
+            np.testing.assert_allclose(
+                jax.hessian(form.flat)(X)[0], [[2, 0], [0, -math.sin(0.4)]], atol=1e-14
+            )
 
 
 def test_failures_of_arithmetic_are_not_numbers_and_others_are_raised():
@@ -147,13 +191,33 @@ def test_failures_of_arithmetic_are_not_numbers_and_others_are_raised():
 
 
 MISTAKES = {
-    "scalar": (lambda x: np.sum(np.asarray(x) ** 2), ValueError, "got a scalar; a single objective needs no Pareto set"),
-    "matrix": (lambda x: np.outer(np.asarray(x), x), ValueError, r"shape \(M,\) .* got shape \(2, 2\)"),
+    "scalar": (
+        lambda x: np.sum(np.asarray(x) ** 2),
+        ValueError,
+        "got a scalar; a single objective needs no Pareto set",
+    ),
+    "matrix": (
+        lambda x: np.outer(np.asarray(x), x),
+        ValueError,
+        r"shape \(M,\) .* got shape \(2, 2\)",
+    ),
     "dictionary": (lambda x: {"a": x[0]}, TypeError, "as one array or a list, got dict"),
-    "fails everywhere": (lambda x: x @ np.ones(5), TypeError, r"objectives failed for x of shape \(2,\)"),
+    "fails everywhere": (
+        lambda x: x @ np.ones(5),
+        TypeError,
+        r"objectives failed for x of shape \(2,\)",
+    ),
     "no function": (3.0, TypeError, "objectives must be a function"),
-    "jac of a wrong shape": (HostFunction(lambda x: x, jac=lambda x: np.ones((3, 2))), ValueError, r"jac must return .*\(2, 2\)"),
-    "not vectorized": (HostFunction(lambda x: x[0], vectorized=True), ValueError, r"must return shape \(n, M\)"),
+    "jac of a wrong shape": (
+        HostFunction(lambda x: x, jac=lambda x: np.ones((3, 2))),
+        ValueError,
+        r"jac must return .*\(2, 2\)",
+    ),
+    "not vectorized": (
+        HostFunction(lambda x: x[0], vectorized=True),
+        ValueError,
+        r"must return shape \(n, M\)",
+    ),
 }
 
 

@@ -1,4 +1,5 @@
-"""The gallery in bounded form: its quickest problems, one of each kind among them; none may be silently wrong.
+"""The gallery in bounded form: its quickest problems, one of each kind among them; none may be
+silently wrong.
 
 `python -m benchmarks.gallery` runs all of it.
 """
@@ -72,10 +73,14 @@ def test_a_dense_sample_is_the_closed_form():
 def test_designs_off_the_set_and_missing_parts_are_seen():
     truth = make_truth(SEGMENT)
     exact = on_segments((0, 0), (1, 0.5))(50)
-    off = exact + np.array([-0.1, 0.2]) / np.hypot(0.1, 0.2) * 0.1  # |f − f*| is 0.1² for both objectives, of ranges 1.25
+    # |f − f*| is 0.1² for both objectives, of ranges 1.25
+    off = exact + np.array([-0.1, 0.2]) / np.hypot(0.1, 0.2) * 0.1
     beyond, _ = compare_answers(SEGMENT, truth, off)
-    np.testing.assert_allclose(beyond, 0.01 / 1.25, rtol=0.1)  # up to the spacing of the truth at its ends
-    half = bf.minimize(lambda x: ((x - np.array([[0, 0], [0.5, 0.25]])) ** 2).sum(axis=1), np.zeros(2))
+    # up to the spacing of the truth at its ends
+    np.testing.assert_allclose(beyond, 0.01 / 1.25, rtol=0.1)
+    half = bf.minimize(
+        lambda x: ((x - np.array([[0, 0], [0.5, 0.25]])) ** 2).sum(axis=1), np.zeros(2)
+    )
     # Of (1, 0.5) the half knows (0.5, 0.25), which is worse by a quarter of the range.
     np.testing.assert_allclose(compare_truth(SEGMENT, truth, half), 0.25, rtol=1e-2)
     assert len(answers(half)) >= 300
@@ -89,5 +94,7 @@ def test_outcomes_are_what_the_page_says():
     assert judge(Reason.NOT_AT_TOLERANCE, 0.1, 0.01, 0.1, SEGMENT) == "silently wrong"
     assert judge(Reason.SUSPECT, 0.1, 0.0, 0.0, SEGMENT) == "flagged"
     assert judge(Reason.SUSPECT, FLOOR / 2, 0.0, 0.0, SEGMENT) == "flagged although right"
-    assert judge(Reason.STOPPED, 0.1, 0.0, 0.0, replace(SEGMENT, kind="stopped")) == "silently wrong"
+    assert (
+        judge(Reason.STOPPED, 0.1, 0.0, 0.0, replace(SEGMENT, kind="stopped")) == "silently wrong"
+    )
     assert judge(Reason.STOPPED, 0.1, 0.2, 0.2, replace(SEGMENT, kind="stopped")) == "flagged"

@@ -45,12 +45,15 @@ def by_hand(u, y, one: Fit, v):
         return variance * correlation_and_slope(s, one.kind)[0]
 
     K = k(u, u) + (nugget + 1e-9 * variance) * np.eye(len(u))
-    return level + k(v, u) @ np.linalg.solve(K, y - level), k(v, v) - k(v, u) @ np.linalg.solve(K, k(u, v))
+    return level + k(v, u) @ np.linalg.solve(K, y - level), k(v, v) - k(v, u) @ np.linalg.solve(
+        K, k(u, v)
+    )
 
 
 def test_kernels_have_two_derivatives_also_where_points_meet_and_kinds_are_mixed():
     function = lambda x, kind: correlation(jax.numpy.sum(x**2), kind)
-    hessians = jax.vmap(jax.hessian(function), (None, 0))  # as in a posterior whose objectives have different kernels
+    # as in a posterior whose objectives have different kernels
+    hessians = jax.vmap(jax.hessian(function), (None, 0))
     with double_precision():
         at_zero, beside = (np.asarray(hessians(np.full(2, x), np.arange(2))) for x in (0.0, 1e-5))
     expected = -np.array([1.0, 5 / 3])[:, None, None] * np.eye(2)  # 2 k'(0)
@@ -77,7 +80,9 @@ def test_the_posterior_is_that_of_the_normal_equations_whatever_it_is_filled_up_
         mean, covariance = by_hand(u, y[:, m], one, v)
         np.testing.assert_allclose(means(posterior, v)[:, m], mean, atol=1e-8)
         np.testing.assert_allclose(covariances(posterior, v)[m], covariance, atol=1e-8)
-        np.testing.assert_allclose(stds(posterior, v)[:, m], np.sqrt(np.diag(covariance)), atol=1e-7)
+        np.testing.assert_allclose(
+            stds(posterior, v)[:, m], np.sqrt(np.diag(covariance)), atol=1e-7
+        )
     posterior = condition(u, y, Parameters.of(fits), np.array([0.1, 7e3]), np.array([0.3, 1e-3]))
     again = restore_posterior(describe_posterior(posterior))
     for name in ("factor", "alpha", "values"):
@@ -95,9 +100,12 @@ def test_paths_have_the_moments_of_the_posterior_and_its_mean_is_one_without_wav
             return np.asarray(each(jax.numpy.asarray(paths.height), jax.numpy.asarray(paths.alpha)))
 
     np.testing.assert_allclose(values(mean_path(posterior))[0], means(posterior, v), atol=1e-10)
-    drawn = np.concatenate([values(sample_paths(posterior, 100, np.random.default_rng(seed))) for seed in range(4)])
+    drawn = np.concatenate(
+        [values(sample_paths(posterior, 100, np.random.default_rng(seed))) for seed in range(4)]
+    )
     np.testing.assert_allclose(drawn.mean(axis=0), means(posterior, v), atol=0.03)
-    ratio = drawn.std(axis=0) / stds(posterior, v)  # waves, finitely many of them, know the kernel to some percent of the prior
+    # waves, finitely many of them, know the kernel to some percent of the prior
+    ratio = drawn.std(axis=0) / stds(posterior, v)
     assert ((ratio > 0.75) & (ratio < 1.7)).all()
 
 
@@ -109,7 +117,10 @@ def test_noise_is_learned_and_fits_survive_json_to_the_last_bit():
     nugget = {}
     for name, y in (("exact", exact), ("noisy", noisy)):
         fits = fit(u, (y - y.mean(axis=0)) / y.std(axis=0), "auto")
-        nugget[name] = [np.exp(one.best[3] / 2) * spread for one, spread in zip(fits, y.std(axis=0), strict=True)]
+        nugget[name] = [
+            np.exp(one.best[3] / 2) * spread
+            for one, spread in zip(fits, y.std(axis=0), strict=True)
+        ]
     assert max(nugget["exact"]) < 0.01
     np.testing.assert_allclose(nugget["noisy"], 0.2, rtol=0.5)
     again = fit_from_dict(json.loads(json.dumps(fit_to_dict(fits[0]))))

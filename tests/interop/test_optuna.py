@@ -11,7 +11,9 @@ optuna = pytest.importorskip("optuna")
 
 def study_of(n, directions, objective, names=None):
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(directions=directions, sampler=optuna.samplers.RandomSampler(seed=0))
+    study = optuna.create_study(
+        directions=directions, sampler=optuna.samplers.RandomSampler(seed=0)
+    )
     if names:
         study.set_metric_names(names)
     study.optimize(objective, n_trials=n)

@@ -50,13 +50,17 @@ def test_a_result_becomes_a_solution(result):
 def test_points_are_polished_onto_the_set(result):
     points = polish(result, objectives)
     assert points.X.shape == (len(result.F), 3)
-    assert distance_to_segment(np.asarray(points.X)).max() < 1e-6 < distance_to_segment(result.X).max()
+    assert (
+        distance_to_segment(np.asarray(points.X)).max() < 1e-6 < distance_to_segment(result.X).max()
+    )
     np.testing.assert_allclose(points.F, [objectives(x) for x in points.X], rtol=1e-5)
 
 
 def test_a_solution_seeds_an_algorithm(result):
     population = to_population(from_result(result), 20)
-    again = pymoo_minimize(TwoDistances(), NSGA2(pop_size=20, sampling=population), ("n_gen", 1), seed=1)
+    again = pymoo_minimize(
+        TwoDistances(), NSGA2(pop_size=20, sampling=population), ("n_gen", 1), seed=1
+    )
     assert distance_to_segment(again.X).max() < 0.05
 
 

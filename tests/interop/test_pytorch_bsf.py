@@ -1,4 +1,5 @@
-"""Surfaces to the real pytorch-bsf and back, where it is installed; else what is said without it."""
+"""Surfaces to the real pytorch-bsf and back, where it is installed; else what is said without
+it."""
 
 import sys
 
@@ -25,7 +26,9 @@ def test_a_missing_library_names_its_line(monkeypatch):
         to_model(SURFACE)
 
 
-@pytest.mark.parametrize(("part", "module"), [("pymoo", "pymoo"), ("sklearn", "sklearn"), ("optuna", "optuna")])
+@pytest.mark.parametrize(
+    ("part", "module"), [("pymoo", "pymoo"), ("sklearn", "sklearn"), ("optuna", "optuna")]
+)
 def test_a_missing_extra_names_its_line(part, module, monkeypatch):
     from bezierflow.interop.requirements import require
 

@@ -37,7 +37,9 @@ def test_it_finds_the_surface_again():
 def test_a_search_in_a_pipeline_finds_the_degree():
     noisy = SURFACE(T) + 1e-3 * RNG.normal(size=(80, 2))
     pipeline = make_pipeline(FunctionTransformer(), BezierSimplexRegressor())
-    search = GridSearchCV(pipeline, {"beziersimplexregressor__degree": [1, 2, 3, 4]}, cv=5).fit(T, noisy)
+    search = GridSearchCV(pipeline, {"beziersimplexregressor__degree": [1, 2, 3, 4]}, cv=5).fit(
+        T, noisy
+    )
     assert search.best_params_ == {"beziersimplexregressor__degree": 3}
 
 

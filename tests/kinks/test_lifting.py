@@ -1,4 +1,5 @@
-"""Functions with kinks as smooth functions of more variables: the same values where these are the kinks, and the same minima."""
+"""Functions with kinks as smooth functions of more variables: the same values where these are the
+kinks, and the same minima."""
 
 import jax
 import jax.numpy as jnp
@@ -24,44 +25,76 @@ def places(x):
 def pinball(x):
     """Quantile regression at three levels: all objectives have the same kinks."""
     r = A @ x - b
-    return jnp.stack([jnp.sum(jnp.maximum(level * r, (level - 1) * r)) for level in (0.1, 0.5, 0.9)])
+    return jnp.stack(
+        [jnp.sum(jnp.maximum(level * r, (level - 1) * r)) for level in (0.1, 0.5, 0.9)]
+    )
 
 
 CONVEX = {
-    "of several weights": (lambda x: jnp.stack([jnp.sum(jnp.abs(x)), jnp.abs(x) @ jnp.arange(1.0, 4.0)]), 3, 6),
+    "of several weights": (
+        lambda x: jnp.stack([jnp.sum(jnp.abs(x)), jnp.abs(x) @ jnp.arange(1.0, 4.0)]),
+        3,
+        6,
+    ),
     "a norm": (lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x, 1)]), 3, 6),
-    "the worst of many": (lambda x: jnp.stack([jnp.max(jnp.sum((x - A) ** 2, axis=1)), jnp.sum(x**2)]), 1, 6),
-    "the worst twice": (lambda x: jnp.stack([jnp.max(jnp.sum((x - A[[0, 1, 2, 2]]) ** 2, axis=1)), x @ x]), 1, 3),
+    "the worst of many": (
+        lambda x: jnp.stack([jnp.max(jnp.sum((x - A) ** 2, axis=1)), jnp.sum(x**2)]),
+        1,
+        6,
+    ),
+    "the worst twice": (
+        lambda x: jnp.stack([jnp.max(jnp.sum((x - A[[0, 1, 2, 2]]) ** 2, axis=1)), x @ x]),
+        1,
+        3,
+    ),
     "a minimum": (lambda x: jnp.stack([misfit(x), -jnp.min(x)]), 1, 3),
     "hinges": (lambda x: jnp.stack([jnp.sum(jax.nn.relu(1 - A @ x)), x @ x]), 6, 12),
     "quantiles": (pinball, 6, 12),
     "kinks of kinks": (lambda x: jnp.stack([misfit(x), jnp.max(jnp.abs(x))]), 4, 9),
-    "beside a softmax": (lambda x: jnp.stack([misfit(x) + jax.nn.logsumexp(x), jnp.sum(jnp.abs(x))]), 3, 6),
-    "two kinks in one": (lambda x: jnp.stack([misfit(x), jnp.maximum(jnp.abs(x[0]), jnp.abs(x[1]))]), 3, 6),
+    "beside a softmax": (
+        lambda x: jnp.stack([misfit(x) + jax.nn.logsumexp(x), jnp.sum(jnp.abs(x))]),
+        3,
+        6,
+    ),
+    "two kinks in one": (
+        lambda x: jnp.stack([misfit(x), jnp.maximum(jnp.abs(x[0]), jnp.abs(x[1]))]),
+        3,
+        6,
+    ),
 }
 SMOOTH = {
     "no kink": lambda x: jnp.stack([misfit(x), x @ x]),
-    "smooth by their own rules": lambda x: jnp.stack([jnp.sum(jax.nn.softplus(x)), jax.nn.logsumexp(x)]),
+    "smooth by their own rules": lambda x: jnp.stack(
+        [jnp.sum(jax.nn.softplus(x)), jax.nn.logsumexp(x)]
+    ),
     "squares": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.abs(x) ** 2)]),
     "of constants": lambda x: jnp.stack([misfit(x), x @ x * jnp.max(jnp.abs(jnp.asarray(A)))]),
     "of whole numbers": lambda x: jnp.stack([misfit(x), x @ x + jnp.max((x > 9).astype(int))]),
     "a squared norm": lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x) ** 2]),
     "a root that is smooth": lambda x: jnp.stack([misfit(x), jnp.sqrt(1 + x[0] ** 2)]),
-    "the sign of a sum of powers": lambda x: jnp.stack([misfit(x), jnp.abs(jnp.exp(x) @ jnp.exp(x) + 1)]),
+    "the sign of a sum of powers": lambda x: jnp.stack(
+        [misfit(x), jnp.abs(jnp.exp(x) @ jnp.exp(x) + 1)]
+    ),
     "a guard": lambda x: jnp.stack([misfit(x), jnp.log(jnp.maximum(1 + x @ x, 1e-9))]),
 }
 HOPELESS = {
     "objective 2 falls": lambda x: jnp.stack([misfit(x), -jnp.sum(jnp.abs(x))]),
     "another kink falls": lambda x: jnp.stack([misfit(x), jnp.abs(jnp.abs(x[0]) - 1)]),
     "of norm": lambda x: jnp.stack([misfit(x), jnp.sqrt(x @ (A.T @ A) @ x)]),
-    "of scan": lambda x: jnp.stack([misfit(x), jax.lax.fori_loop(0, 3, lambda i, s: s + jnp.abs(x[i]), 0.0)]),
+    "of scan": lambda x: jnp.stack(
+        [misfit(x), jax.lax.fori_loop(0, 3, lambda i, s: s + jnp.abs(x[i]), 0.0)]
+    ),
     "of sort": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.sort(x)[-2:])]),
-    "at most 100": lambda x: jnp.stack([misfit(x), jnp.sum(jnp.abs(jnp.arange(101.0) * x[0] - x[1]))]),
+    "at most 100": lambda x: jnp.stack(
+        [misfit(x), jnp.sum(jnp.abs(jnp.arange(101.0) * x[0] - x[1]))]
+    ),
 }
 
 
 @pytest.mark.parametrize(("objectives", "n_kinks", "n_rows"), CONVEX.values(), ids=CONVEX)
-def test_where_u_is_the_kinks_nothing_changes_and_elsewhere_it_is_smooth(objectives, n_kinks, n_rows):
+def test_where_u_is_the_kinks_nothing_changes_and_elsewhere_it_is_smooth(
+    objectives, n_kinks, n_rows
+):
     lifted = lift_kinks(objectives, BOX).lifted
     assert (lifted.n_auxiliary, len(lifted.plan.rows)) == (n_kinks, n_rows)
     x = np.random.default_rng(1).normal(size=(40, 3))
@@ -78,16 +111,23 @@ def test_where_u_is_the_kinks_nothing_changes_and_elsewhere_it_is_smooth(objecti
         f, lifted_f, rows, slopes, slopes_nearby = map(np.asarray, look(x))
     np.testing.assert_allclose(lifted_f, f, rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(rows.max(axis=1), 0, atol=1e-12)
-    assert ((np.abs(rows) < 1e-12).sum(axis=1) >= n_kinks).all(), "each u is as small as its rows allow"
+    assert ((np.abs(rows) < 1e-12).sum(axis=1) >= n_kinks).all(), (
+        "each u is as small as its rows allow"
+    )
     np.testing.assert_allclose(slopes, slopes_nearby, atol=1e-6)
     np.testing.assert_array_less(-1e-12, slopes[:, :, 3:])
 
 
 NORMS = {
     "one": (lambda x: jnp.stack([misfit(x), jnp.linalg.norm(x)]), [3]),
-    "of groups": (lambda x: jnp.stack([misfit(x), jnp.sqrt(x[0] ** 2 + x[1] ** 2) + jnp.sqrt(x[2:] @ x[2:])]), [2, 1]),
+    "of groups": (
+        lambda x: jnp.stack([misfit(x), jnp.sqrt(x[0] ** 2 + x[1] ** 2) + jnp.sqrt(x[2:] @ x[2:])]),
+        [2, 1],
+    ),
     "of rows": (
-        lambda x: jnp.stack([misfit(x), jnp.sum(jnp.linalg.norm(x[:, None] * jnp.array([1.0, 2.0]), axis=1))]),
+        lambda x: jnp.stack(
+            [misfit(x), jnp.sum(jnp.linalg.norm(x[:, None] * jnp.array([1.0, 2.0]), axis=1))]
+        ),
         [2, 2, 2],
     ),
     "a power": (lambda x: jnp.stack([jnp.sum(jnp.square(x)) ** 0.5, misfit(x)]), [3]),
@@ -122,7 +162,10 @@ CORNERS = np.array([[0.0, 0.0, 0.0], [2.0, 0.3, 0.1], [0.7, 1.8, -0.2]])
 """Distances to them have their triangle for a Pareto set."""
 
 
-@pytest.mark.parametrize(("tip", "inside"), [([0.9, 0.7, 0.05], True), ([0.9, 0.7, 2.5], False), ([2.5, 2.5, 0.0], False)])
+@pytest.mark.parametrize(
+    ("tip", "inside"),
+    [([0.9, 0.7, 0.05], True), ([0.9, 0.7, 2.5], False), ([2.5, 2.5, 0.0], False)],
+)
 def test_a_norm_is_lifted_where_its_tip_may_be_on_the_set(tip, inside):
     def objectives(x):
         return jnp.sum((x - CORNERS) ** 2, axis=1) + 0.5 * jnp.linalg.norm(x - np.array(tip))
@@ -138,7 +181,10 @@ def test_a_norm_is_lifted_where_a_part_of_the_plane_of_its_tip_is_on_the_set():
 
     w = np.random.default_rng(0).dirichlet(np.ones(3), 500)
     for shift, inside in ((np.array([0.8, 0.0]), True), (np.array([0.8, 2.0]), False)):
-        assert (lift_kinks(lambda x, s=shift: objectives(x, s), BOX, places=places(w @ CORNERS)) is not None) == inside
+        assert (
+            lift_kinks(lambda x, s=shift: objectives(x, s), BOX, places=places(w @ CORNERS))
+            is not None
+        ) == inside
 
 
 @pytest.mark.parametrize("objectives", SMOOTH.values(), ids=SMOOTH)
@@ -154,7 +200,9 @@ def test_what_never_switches_in_the_bounds_is_its_largest_arm_there():
     assert lifted.n_auxiliary == 1
     with double_precision():
         slopes = jax.jacobian(lifted)(jnp.zeros(4))
-    np.testing.assert_array_equal(slopes[0, :3], 1, err_msg="also at 0, where the slope of |x| is not defined")
+    np.testing.assert_array_equal(
+        slopes[0, :3], 1, err_msg="also at 0, where the slope of |x| is not defined"
+    )
 
 
 @pytest.mark.parametrize(("reason", "objectives"), HOPELESS.items(), ids=HOPELESS)
@@ -173,13 +221,15 @@ def test_finding_kinks_evaluates_nothing():
 
 SOFTMAX = {
     "log-sum-exp": lambda scores: jax.nn.logsumexp(scores, axis=1) - scores[:, 0],
-    "with weights": lambda scores: jax.nn.logsumexp(scores, axis=1, b=np.array([1.0, 2.0])) - scores[:, 0],
+    "with weights": (
+        lambda scores: jax.nn.logsumexp(scores, axis=1, b=np.array([1.0, 2.0])) - scores[:, 0]
+    ),
     "log-softmax": lambda scores: -jax.nn.log_softmax(scores)[:, 0],
     "softmax": lambda scores: -jnp.log(jax.nn.softmax(scores)[:, 0]),
     "in a loop": lambda scores: jax.lax.map(lambda s: jax.nn.logsumexp(s) - s[0], scores),
-    "in a call": lambda scores: jax.jit(lambda s, top: jax.nn.logsumexp(s - jax.lax.stop_gradient(top)[:, None], 1))(
-        scores, scores.max(axis=1)
-    ),
+    "in a call": lambda scores: jax.jit(
+        lambda s, top: jax.nn.logsumexp(s - jax.lax.stop_gradient(top)[:, None], 1)
+    )(scores, scores.max(axis=1)),
 }
 
 
@@ -198,6 +248,8 @@ def test_the_largest_score_of_a_softmax_is_no_kink_and_those_beside_it_are(losse
 def test_a_largest_value_whose_slope_is_stopped_on_one_way_only_is_a_kink():
     def objectives(x):
         top = jnp.max(x)
-        return jnp.stack([misfit(x), top + jnp.log(jnp.sum(jnp.exp(x - jax.lax.stop_gradient(top))))])
+        return jnp.stack(
+            [misfit(x), top + jnp.log(jnp.sum(jnp.exp(x - jax.lax.stop_gradient(top))))]
+        )
 
     assert find_kinks(objectives, 3) == 1

@@ -40,7 +40,10 @@ EXAMPLES = {
 
 
 def test_every_exported_method_has_an_example():
-    exported = {name for name in methods.__all__ if not name.startswith("Abstract")} - {"Evaluations", "at_iteration"}
+    exported = {name for name in methods.__all__ if not name.startswith("Abstract")} - {
+        "Evaluations",
+        "at_iteration",
+    }
     assert exported == {*EXAMPLES, "ProximalGradient"}
 
 
@@ -65,8 +68,11 @@ def test_method_finds_the_minimizer_of_a_quadratic(name):
 def test_gradient_descent_counts_iterations_from_one():
     with double_precision():
         method = bf.GradientDescent(lambda k: 1 / k)
-        x, k = method.step(lambda x: 0.5 * jnp.sum((x - 3.0) ** 2), jnp.zeros(2), method.init(jnp.zeros(2)))
-    np.testing.assert_allclose(x, 3.0, rtol=1e-14)  # with step size 1 the first step lands on the minimizer
+        x, k = method.step(
+            lambda x: 0.5 * jnp.sum((x - 3.0) ** 2), jnp.zeros(2), method.init(jnp.zeros(2))
+        )
+    # with step size 1 the first step lands on the minimizer
+    np.testing.assert_allclose(x, 3.0, rtol=1e-14)
     assert int(k) == 2
 
 
@@ -96,7 +102,9 @@ def test_proximal_gradient_solves_the_lasso_where_the_answer_is_known():
         for _ in range(200):
             x, state = step(x, state)
     threshold = t[1] / (2 * t[0])
-    np.testing.assert_allclose(x, np.sign(CENTER) * np.maximum(np.abs(CENTER) - threshold, 0), atol=1e-10)
+    np.testing.assert_allclose(
+        x, np.sign(CENTER) * np.maximum(np.abs(CENTER) - threshold, 0), atol=1e-10
+    )
     assert x[2] == 0.0  # exactly on the kink, where no gradient method stays
 
 
@@ -128,7 +136,11 @@ def test_scipy_counts_what_scipy_evaluated():
     [
         (lambda: bf.GradientDescent(0.0), ValueError, "step_size must be a finite number above 0"),
         (lambda: bf.GradientDescent(-1), ValueError, "-1"),
-        (lambda: bf.Newton(floor=2.0), ValueError, "floor must be a number strictly between 0 and 1, got 2.0"),
+        (
+            lambda: bf.Newton(floor=2.0),
+            ValueError,
+            "floor must be a number strictly between 0 and 1, got 2.0",
+        ),
         (lambda: bf.Optax("adam"), TypeError, "optimizer must be an optax optimizer"),
         (lambda: bf.Optimistix("bfgs"), TypeError, "minimiser must be an optimistix minimiser"),
         (
@@ -136,7 +148,11 @@ def test_scipy_counts_what_scipy_evaluated():
             ValueError,
             "n_steps must be a whole number of at least 1, got 0",
         ),
-        (lambda: bf.SciPy(n_steps=0), ValueError, "n_steps must be a whole number of at least 1, got 0"),
+        (
+            lambda: bf.SciPy(n_steps=0),
+            ValueError,
+            "n_steps must be a whole number of at least 1, got 0",
+        ),
     ],
 )
 def test_bad_settings_are_named(unchecked, make, error, words):

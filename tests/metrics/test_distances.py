@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from bezierflow.metrics import distances, gd, igd, two_sided
 
-sets = st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3, 12, 13, 20]), st.integers(0, 1000))
+sets = st.tuples(
+    st.integers(1, 30),
+    st.integers(1, 30),
+    st.sampled_from([1, 3, 12, 13, 20]),
+    st.integers(0, 1000),
+)
 
 
 def draw(sizes):
@@ -56,7 +61,11 @@ def test_by_hand():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (np.zeros(3), np.zeros((1, 3)), "must be a matrix with one point a row, at least one, got shape"),
+        (
+            np.zeros(3),
+            np.zeros((1, 3)),
+            "must be a matrix with one point a row, at least one, got shape",
+        ),
         (np.zeros((0, 3)), np.zeros((1, 3)), "at least one"),
         (np.zeros((1, 3)), np.zeros((1, 2)), "must have 3 columns"),
         (np.zeros((1, 2)), np.array([[0.0, 0.0], [np.nan, 0.0]]), "must be finite, but row 1"),

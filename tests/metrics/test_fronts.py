@@ -14,7 +14,9 @@ def test_igd_plus_against_its_definition(n, k, n_objectives, seed):
     rng = np.random.default_rng(seed)
     front, reference = rng.normal(size=(n, n_objectives)), rng.normal(size=(k, n_objectives))
     short = np.linalg.norm(np.maximum(front - reference[:, None], 0), axis=2)
-    np.testing.assert_allclose(igd_plus(front, reference), short.min(axis=1).mean(), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        igd_plus(front, reference), short.min(axis=1).mean(), rtol=1e-12, atol=1e-15
+    )
 
 
 @given(st.integers(1, 8), st.integers(2, 4), st.integers(0, 1000))

@@ -31,7 +31,9 @@ def folder(tmp_path_factory):
         "nan.csv": "0,1\nnan,1\n",
         "bytes.csv": "",
         "mine.py": "def f(x):\n    return [x[0] ** 2, (x[0] - 1) ** 2]\n",
-        "beyond.py": "import jax.numpy as jnp\ndef f(x):\n    return jnp.array([x[5] ** 2, x[0]])\n",
+        "beyond.py": (
+            "import jax.numpy as jnp\ndef f(x):\n    return jnp.array([x[5] ** 2, x[0]])\n"
+        ),
         "syntax.py": "def f(x:\n",
         "raises.py": "raise RuntimeError('no\\nlicense')\n",
         "scalar.py": "def f(x):\n    return x[0]\n",
@@ -203,12 +205,17 @@ def test_control_characters_do_not_reach_the_terminal(folder, monkeypatch):
     result = CliRunner().invoke(main, ["choose", "a.bez", "best", "\x1b[31mred"])
     assert result.exit_code == 2
     assert "\x1b" not in result.output
-    assert "\x1b" not in CliRunner().invoke(main, ["solve", "scaled-med", "--names", "a,b,\x1b[2J"]).output
+    assert (
+        "\x1b"
+        not in CliRunner().invoke(main, ["solve", "scaled-med", "--names", "a,b,\x1b[2J"]).output
+    )
 
 
 def test_check_says_what_it_found(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    result = CliRunner().invoke(main, ["check", "mine.py:f", "--x0", "0.5", "--json", "report.json"])
+    result = CliRunner().invoke(
+        main, ["check", "mine.py:f", "--x0", "0.5", "--json", "report.json"]
+    )
     assert result.exit_code == 0, result.output
     assert "2 objectives, 1 variables: a JAX function" in result.output
     assert "minimize will: look for one surface" in result.output

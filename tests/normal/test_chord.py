@@ -23,7 +23,8 @@ def near_the_set(problem, n, off, seed=3):
 
 @pytest.mark.parametrize("problem", [ScaledMED(), SkewMMD(3)], ids=["scaled-MED", "skew-3MMD"])
 def test_a_chord_measures_by_how_much_it_misses(problem):
-    """Points 1e-3 off the set, Hessians from points 0.1 away: two gradients reach the set as nearly as they say."""
+    """Points 1e-3 off the set, Hessians from points 0.1 away: two gradients reach the set as nearly
+    as they say."""
     t, x, rng = near_the_set(problem, 40, 1e-3)
     survey = survey_of(problem, problem.pareto_point(np.eye(3)))
     survey.look(x + 0.1 * rng.normal(size=x.shape))
@@ -53,12 +54,15 @@ def test_a_chord_with_a_wrong_hessian_is_rejected_and_a_hessian_computed():
     first = survey.linearize(start, t > 0)
     assert not follow_chord(survey, start, first, t > 0).accepted.any()
     _, settled, miss = settle_chords(survey, start, first, t > 0)
-    np.testing.assert_allclose(np.linalg.norm(settled.displacement, axis=1), problem.distance(x), rtol=0.05)
+    np.testing.assert_allclose(
+        np.linalg.norm(settled.displacement, axis=1), problem.distance(x), rtol=0.05
+    )
     assert np.isnan(miss).all()
 
 
 def test_a_displacement_that_misses_by_more_than_assumed_says_so():
-    """A Hessian three times too stiff leaves two thirds of the way; the usual assumption, |y|²/ℓ, is a thousandth of it."""
+    """A Hessian three times too stiff leaves two thirds of the way; the usual assumption, |y|²/ℓ,
+    is a thousandth of it."""
     problem = ScaledMED()
     t, x, survey, start = too_stiff(problem, 1e-4, 3)
     _, miss = settle_own(survey, start, survey.linearize(start, t > 0), t > 0)
@@ -70,14 +74,16 @@ def test_a_displacement_that_misses_by_more_than_assumed_says_so():
 
 
 def test_a_rejected_chord_is_measured_where_variables_are_many():
-    """Here from three on: a displacement from far away misses the set by more than assumed, and says by how much."""
+    """Here from three on: a displacement from far away misses the set by more than assumed, and
+    says by how much."""
     problem = ScaledMED()
     t, x, survey, start = too_stiff(problem, 0.03, 10)
     assert not survey.measures
     look = replace(survey.schedule.look, measured_from=3, follow=np.inf, straight=1e3)
     survey.schedule = replace(survey.schedule, look=look)
     assert survey.measures
-    survey.corners = survey.corners + 1e6  # so that the length over which directions change is that of the schedule
+    # so that the length over which directions change is that of the schedule
+    survey.corners = survey.corners + 1e6
     _, settled, miss = settle_chords(survey, start, survey.linearize(start, t > 0), t > 0)
     found = ~np.isnan(miss)
     assert found.any()

@@ -4,7 +4,13 @@ import pytest
 from bezierflow.bezier import BezierSimplex, design_matrix
 from bezierflow.normal import Schedule
 from bezierflow.normal.cloud import Cloud
-from bezierflow.normal.cloud_fit import FitTask, fit_cloud, free_directions, move_feet, supported_degree
+from bezierflow.normal.cloud_fit import (
+    FitTask,
+    fit_cloud,
+    free_directions,
+    move_feet,
+    supported_degree,
+)
 from bezierflow.normal.tangents import face_tangents
 from bezierflow.simplex import multi_indices
 
@@ -22,7 +28,9 @@ def task(degree, n_fixed, **changes):
 
 def test_a_curve_is_found_again_from_its_points_alone():
     rng = np.random.default_rng(0)
-    truth = BezierSimplex(np.array([[0.0, 0, 0], [0.3, 0.5, 0], [0.7, -0.3, 0.2], [1.0, 0, 0]]), 2, 3)
+    truth = BezierSimplex(
+        np.array([[0.0, 0, 0], [0.3, 0.5, 0], [0.7, -0.3, 0.2], [1.0, 0, 0]]), 2, 3
+    )
     s = np.linspace(0, 1, 14)[1:-1]
     cloud = cloud_of(truth, np.column_stack([1 - s, s]))
     start = truth.control_points + np.array([[0.0], [1], [1], [0]]) * 0.05 * rng.normal(size=(4, 3))
@@ -46,7 +54,9 @@ def test_fixed_edges_stay_where_they_are():
 def test_a_change_of_lower_degree_is_a_polynomial_of_that_degree():
     free, lifted = free_directions(3, 5, 3, 2)
     t = np.random.default_rng(2).dirichlet([1.0] * 3, size=20)
-    np.testing.assert_allclose(design_matrix(t, 5) @ lifted, design_matrix(t, 3)[:, free], atol=1e-12)
+    np.testing.assert_allclose(
+        design_matrix(t, 5) @ lifted, design_matrix(t, 3)[:, free], atol=1e-12
+    )
     assert len(free) == 1
 
 
@@ -56,12 +66,14 @@ def test_feet_go_to_the_nearest_points_within_their_faces():
     cloud = Cloud(t, t > 0, np.array([[0.7, 0.3], [-5.0, 0.0]]), np.zeros((2, 2, 1)), np.zeros(2))
     moved = move_feet(line, cloud, t, 1)
     np.testing.assert_allclose(moved[0], [0.3, 0.7], atol=1e-9)
-    np.testing.assert_allclose(moved[1], [0.95, 0.05], atol=1e-9)  # half the way to the end, and not beyond it
+    # half the way to the end, and not beyond it
+    np.testing.assert_allclose(moved[1], [0.95, 0.05], atol=1e-9)
 
 
 @pytest.mark.parametrize(("n_points", "degree"), [(1, 2), (4, 2), (9, 4), (100, 12)])
 def test_a_degree_needs_more_equations_than_unknowns(n_points, degree):
-    """Curves in the plane: a point gives one equation, an inner control point has two unknowns, and 1.5 equations are asked."""
+    """Curves in the plane: a point gives one equation, an inner control point has two unknowns, and
+    1.5 equations are asked."""
     t = np.full((n_points, 2), 0.5)
     cloud = Cloud(t, t > 0, np.zeros((n_points, 2)), np.zeros((n_points, 2, 1)), np.zeros(n_points))
     assert supported_degree(cloud, 1, 12, Schedule()) == degree

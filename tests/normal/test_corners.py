@@ -9,7 +9,8 @@ NUMBERS = Schedule().descent
 
 
 def objectives(x):
-    """The first does not see x[1]; the second has one minimizer; the third is flat at its minimizer but has only one."""
+    """The first does not see x[1]; the second has one minimizer; the third is flat at its minimizer
+    but has only one."""
     return jnp.stack([x[0] ** 2, jnp.sum((x - 1) ** 2), jnp.sum((x + 1) ** 2) ** 2])
 
 

@@ -53,7 +53,9 @@ def test_starting_at_a_kink_of_one_objective_does_not_stop_the_others():
 
 def test_follows_a_curved_valley():
     def rosenbrock(x):
-        return jnp.stack([100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, jnp.sum(x**2), jnp.sum((x - 1) ** 2)])
+        return jnp.stack(
+            [100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, jnp.sum(x**2), jnp.sum((x - 1) ** 2)]
+        )
 
     state, _ = run(rosenbrock, [-1.2, 1.0])
     np.testing.assert_allclose(state.x, [[1, 1], [0, 0], [1, 1]], atol=1e-8)
@@ -62,7 +64,10 @@ def test_follows_a_curved_valley():
 def test_minimizes_weighted_sums():
     weights = np.array([[0.2, 0.3, 0.5], [0.6, 0.0, 0.4]])
     state, _ = run(powers([1, 1, 1]), [0.0, 0.0], weights)
-    expected = [np.linalg.solve(np.tensordot(w, SHAPES, 1), np.einsum("m,mij,mj->i", w, SHAPES, CENTERS)) for w in weights]
+    expected = [
+        np.linalg.solve(np.tensordot(w, SHAPES, 1), np.einsum("m,mij,mj->i", w, SHAPES, CENTERS))
+        for w in weights
+    ]
     np.testing.assert_allclose(state.x, expected, atol=1e-10)
 
 

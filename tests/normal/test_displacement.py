@@ -38,7 +38,9 @@ def test_vanishes_on_the_set_and_its_tangents_are_the_sets(seed):
     assert np.linalg.norm(lin.displacement) < 1e-13
     assert lin.minimal
     with double_precision():
-        along = np.asarray(jax.jacfwd(PROBLEM.pareto_map)(jnp.asarray(w))) @ np.array([[1, 0], [0, 1], [-1, -1]])
+        along = np.asarray(jax.jacfwd(PROBLEM.pareto_map)(jnp.asarray(w))) @ np.array(
+            [[1, 0], [0, 1], [-1, -1]]
+        )
     tangents = np.asarray(lin.tangents)
     np.testing.assert_allclose(tangents.T @ tangents, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(along - tangents @ (tangents.T @ along), 0, atol=1e-10)
@@ -69,7 +71,9 @@ def test_support_rows_see_what_lies_beyond_the_boundary():
     w = np.array([0.5, 0.5, 0.0])
     x = np.asarray(PROBLEM.pareto_map(w))
     with double_precision():
-        outwards = -np.asarray(jax.jacfwd(PROBLEM.pareto_map)(jnp.asarray(w))) @ np.array([-0.5, -0.5, 1.0])
+        outwards = -np.asarray(jax.jacfwd(PROBLEM.pareto_map)(jnp.asarray(w))) @ np.array(
+            [-0.5, -0.5, 1.0]
+        )
     beyond = x + 1e-3 * outwards / np.linalg.norm(outwards)
     blind, seeing = linearized(PROBLEM, beyond), linearized(PROBLEM, beyond, support=True)
     distance = float(PROBLEM.distance(beyond))
@@ -87,7 +91,8 @@ def test_asks_only_for_the_objectives_of_the_face():
 
 
 def test_a_kinked_objective_is_met_as_its_convex_power():
-    # f = |A(x − c)|^{0.37}: its Hessian is indefinite everywhere, its set that of the squared norms.
+    # f = |A(x − c)|^{0.37}: its Hessian is indefinite everywhere, its set that of the squared
+    # norms.
     problem = SkewMMD(3)
     x = np.asarray(problem.pareto_point(np.array([0.4, 0.3, 0.3])))
     assert linearized(problem, x + 1e-4).minimal

@@ -14,7 +14,9 @@ def fitted(degree):
     """A least-squares surface of the exact Pareto map, with the exact corners."""
     rng = np.random.default_rng(0)
     t = np.concatenate([rng.dirichlet([0.8] * 3, size=2000), np.repeat(np.eye(3), 200, axis=0)])
-    points = np.linalg.lstsq(design_matrix(t, degree), np.asarray(PROBLEM.pareto_map(t)), rcond=None)[0]
+    points = np.linalg.lstsq(
+        design_matrix(t, degree), np.asarray(PROBLEM.pareto_map(t)), rcond=None
+    )[0]
     return BezierSimplex(points, 3, degree)
 
 
@@ -115,17 +117,21 @@ def test_a_single_point_has_no_error():
 
 
 def test_distances_in_objectives_and_coverage_know_how_far_a_surface_is_off():
-    """A segment between two bowls, moved sideways by δ, is off by δ in x, and by more where it ends: the set goes no farther."""
+    """A segment between two bowls, moved sideways by δ, is off by δ in x, and by more where it
+    ends: the set goes no farther."""
     corners, sideways = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.02], [0.0, 0.02]])
     with double_precision():
         exact, moved = (
-            estimate_error(lambda x: jnp.sum((x - corners) ** 2, axis=1), BezierSimplex(points, 2, 1))
+            estimate_error(
+                lambda x: jnp.sum((x - corners) ** 2, axis=1), BezierSimplex(points, 2, 1)
+            )
             for points in (corners, corners + sideways)
         )
     assert exact.coverage == 1
     assert exact.front < 1e-12
     assert 0.02 <= moved.max < 0.03
-    assert 2 * 0.02**2 <= moved.front < 0.05  # of 1 + δ²: across the set it changes by 2 δ², along it by 2 δ
+    # of 1 + δ²: across the set it changes by 2 δ², along it by 2 δ
+    assert 2 * 0.02**2 <= moved.front < 0.05
     assert moved.coverage == 0  # nothing of it is within a hundredth of the diameter
 
 
@@ -134,7 +140,9 @@ def test_objectives_with_one_minimizer_have_a_set_of_one_point():
     with double_precision():
         point = np.array([[1e-17, 0.0], [0.0, -1e-17]])
         found = estimate_error(
-            lambda x: jnp.stack([jnp.sum(x**2), x[0] ** 2 + 7 * x[1] ** 2]), BezierSimplex(point, 2, 1), tol=1e-6
+            lambda x: jnp.stack([jnp.sum(x**2), x[0] ** 2 + 7 * x[1] ** 2]),
+            BezierSimplex(point, 2, 1),
+            tol=1e-6,
         )
     assert found.flags == ()
     assert found.diameter == 1

@@ -24,7 +24,9 @@ def two_basins(x):
     def well(center):
         return jnp.exp(-jnp.sum((x - jnp.asarray(center)) ** 2) / 4)
 
-    return -jnp.stack([2 * well((4.0, 4.0)) + well((0.0, 0.0)), 2 * well((5.0, 4.0)) + well((1.0, 0.0))])
+    return -jnp.stack(
+        [2 * well((4.0, 4.0)) + well((0.0, 0.0)), 2 * well((5.0, 4.0)) + well((1.0, 0.0))]
+    )
 
 
 def test_a_run_that_ends_in_the_worse_basin_starts_again_in_the_better_one():
@@ -38,7 +40,12 @@ def test_a_run_that_ends_in_the_worse_basin_starts_again_in_the_better_one():
 @pytest.mark.parametrize(
     ("objectives", "x0"),
     [
-        (lambda x: jnp.stack([(x[0] ** 2 - 1) ** 2 + x[0] / 2 + x[1] ** 2, (x[0] - 1.5) ** 2 + (x[1] - 1) ** 2]), [1.0, 0.0]),
+        (
+            lambda x: jnp.stack(
+                [(x[0] ** 2 - 1) ** 2 + x[0] / 2 + x[1] ** 2, (x[0] - 1.5) ** 2 + (x[1] - 1) ** 2]
+            ),
+            [1.0, 0.0],
+        ),
         (
             lambda x: jnp.stack(
                 [
@@ -49,7 +56,12 @@ def test_a_run_that_ends_in_the_worse_basin_starts_again_in_the_better_one():
             [0.0, 0.0],
         ),
         (
-            lambda x: jnp.stack([jnp.sum((x - c) ** 2 - 10 * jnp.cos(2 * jnp.pi * (x - c)) + 10) for c in (0.0, 1.5)]),
+            lambda x: jnp.stack(
+                [
+                    jnp.sum((x - c) ** 2 - 10 * jnp.cos(2 * jnp.pi * (x - c)) + 10)
+                    for c in (0.0, 1.5)
+                ]
+            ),
             [0.3, 0.2],
         ),
     ],
@@ -60,7 +72,12 @@ def test_a_set_in_several_basins_is_flagged_and_a_better_point_named(objectives,
     assert Flag.BETTER_ELSEWHERE in state.flags
     values = np.asarray(objectives(jnp.asarray(state.rival)))
     t = np.random.default_rng(0).dirichlet([1.0, 1.0], size=400)
-    front = np.stack([np.asarray(objectives(jnp.asarray(x))) for x in np.asarray(state.surface(np.concatenate([np.eye(2), t])))])
+    front = np.stack(
+        [
+            np.asarray(objectives(jnp.asarray(x)))
+            for x in np.asarray(state.surface(np.concatenate([np.eye(2), t])))
+        ]
+    )
     assert (front > values).all(axis=1).any() or (np.diagonal(front[:2]) > values).any()
 
 
@@ -81,4 +98,7 @@ def test_a_budget_is_kept_and_values_that_are_not_finite_are_passed_over():
     def partly(x):
         return jnp.where(x[0] > 1.5, jnp.nan, problem(x))
 
-    assert explore(JaxEvaluator(partly, 3, 3), surface, 2 * np.array(NUMBERS.boxes), NUMBERS).rival is None
+    assert (
+        explore(JaxEvaluator(partly, 3, 3), surface, 2 * np.array(NUMBERS.boxes), NUMBERS).rival
+        is None
+    )

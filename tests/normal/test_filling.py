@@ -11,7 +11,9 @@ def test_a_flat_net_is_filled_exactly(n_objectives, degree):
     indices = multi_indices(n_objectives, degree)
     flat = indices / degree @ rng.normal(size=(n_objectives, 4))
     inner = (indices > 0).sum(axis=1) > 2
-    np.testing.assert_allclose(fill_inside(np.where(inner[:, None], 99.0, flat), n_objectives, degree), flat, atol=1e-10)
+    np.testing.assert_allclose(
+        fill_inside(np.where(inner[:, None], 99.0, flat), n_objectives, degree), flat, atol=1e-10
+    )
 
 
 def test_edges_are_kept_and_the_net_is_the_smoothest_one():
@@ -21,11 +23,16 @@ def test_edges_are_kept_and_the_net_is_the_smoothest_one():
     outer = (indices > 0).sum(axis=1) <= 2
     filled = fill_inside(net, 3, 5)
     np.testing.assert_array_equal(filled[outer], net[outer])
-    assert all(roughness(indices, filled) <= roughness(indices, filled + change) for change in inner_changes(rng, outer))
+    assert all(
+        roughness(indices, filled) <= roughness(indices, filled + change)
+        for change in inner_changes(rng, outer)
+    )
 
 
 def inner_changes(rng, outer):
-    return [np.where(outer[:, None], 0.0, 0.1 * rng.normal(size=(len(outer), 1))) for _ in range(20)]
+    return [
+        np.where(outer[:, None], 0.0, 0.1 * rng.normal(size=(len(outer), 1))) for _ in range(20)
+    ]
 
 
 def roughness(indices, net):
@@ -35,7 +42,9 @@ def roughness(indices, net):
     for i, j in ((0, 1), (0, 2), (1, 2)):
         for below in multi_indices(3, int(indices[0].sum()) - 2):
             e_i, e_j = np.eye(3, dtype=int)[[i, j]]
-            rows = [place[tuple((below + shift).tolist())] for shift in (2 * e_i, e_i + e_j, 2 * e_j)]
+            rows = [
+                place[tuple((below + shift).tolist())] for shift in (2 * e_i, e_i + e_j, 2 * e_j)
+            ]
             total += float((net[rows[0]] - 2 * net[rows[1]] + net[rows[2]])[0] ** 2)
     return total
 

@@ -10,7 +10,8 @@ def test_a_surface_without_folds_has_no_fold_points():
 
 
 def test_a_curve_that_turns_back_is_seen_where_it_does():
-    curve = np.array([[0.0, 0.0], [1.6, 0.0], [1.0, 0.0]])  # x(s) = 3.2 s (1 − s) + s² turns at s = 8/11
+    # x(s) = 3.2 s (1 − s) + s² turns at s = 8/11
+    curve = np.array([[0.0, 0.0], [1.6, 0.0], [1.0, 0.0]])
     t = fold_points(curve, 2, 2, 4)
     assert 0 < len(t) <= 4
     assert np.abs(t[:, 1] - 8 / 11).min() < 0.05

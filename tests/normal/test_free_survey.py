@@ -1,4 +1,5 @@
-"""Displacements without Hessian matrices against those with, on the same problem, and the linear systems behind them."""
+"""Displacements without Hessian matrices against those with, on the same problem, and the linear
+systems behind them."""
 
 import jax
 import jax.numpy as jnp
@@ -45,7 +46,12 @@ def evaluator(kind="free"):
 def near_the_set(n=6):
     w = RNG.dirichlet(np.ones(M), n)
     x = np.stack(
-        [np.linalg.solve(np.einsum("m,mij->ij", v, MATRICES), np.einsum("m,mij,mj->i", v, MATRICES, CENTERS)) for v in w]
+        [
+            np.linalg.solve(
+                np.einsum("m,mij->ij", v, MATRICES), np.einsum("m,mij,mj->i", v, MATRICES, CENTERS)
+            )
+            for v in w
+        ]
     )
     return x + 0.02 * RNG.normal(size=x.shape)
 
@@ -99,7 +105,11 @@ def test_followed_points_end_on_the_set_whatever_the_tangents_of_the_surface_are
 
 
 def test_beyond_the_boundary_the_displacement_is_that_with_support_rows():
-    x = CENTERS.mean(axis=0) + 3 * (CENTERS[:2].mean(axis=0) - CENTERS.mean(axis=0)) + 0.01 * RNG.normal(size=(4, L))
+    x = (
+        CENTERS.mean(axis=0)
+        + 3 * (CENTERS[:2].mean(axis=0) - CENTERS.mean(axis=0))
+        + 0.01 * RNG.normal(size=(4, L))
+    )
     faces = np.ones((4, M), dtype=bool)
     _, expected = dense(x, faces, support=True)
     assert (np.asarray(expected.multipliers) == 0).any(axis=1).all()
@@ -121,7 +131,10 @@ def test_one_factorization_on_the_host_gives_what_the_compiled_program_gives():
         host = linearize_on_host(found.gradients, found.hessians, faces, support)
         np.testing.assert_allclose(host.displacement, expected.displacement, atol=1e-8)
         np.testing.assert_allclose(host.multipliers, expected.multipliers, atol=1e-9)
-        spaces = [np.asarray(one.tangents) @ np.swapaxes(np.asarray(one.tangents), 1, 2) for one in (host, expected)]
+        spaces = [
+            np.asarray(one.tangents) @ np.swapaxes(np.asarray(one.tangents), 1, 2)
+            for one in (host, expected)
+        ]
         np.testing.assert_allclose(*spaces, atol=1e-8)
         np.testing.assert_array_equal(host.minimal, expected.minimal)
 
@@ -131,9 +144,13 @@ def test_multipliers_from_inner_products_are_those_from_vectors():
     faces = np.ones((20, M), dtype=bool)
     nodes = read_nodes(g @ np.swapaxes(g, 1, 2), faces, M - 1, 2e-16)
     unit = g / np.linalg.norm(g, axis=2, keepdims=True)
-    np.testing.assert_allclose(nodes.multipliers, jax.vmap(face_multipliers)(unit, faces), atol=1e-10)
+    np.testing.assert_allclose(
+        nodes.multipliers, jax.vmap(face_multipliers)(unit, faces), atol=1e-10
+    )
     U = nodes.absorbed @ g
-    np.testing.assert_allclose(U @ np.swapaxes(U, 1, 2), np.broadcast_to(np.eye(M - 1), (20, M - 1, M - 1)), atol=1e-10)
+    np.testing.assert_allclose(
+        U @ np.swapaxes(U, 1, 2), np.broadcast_to(np.eye(M - 1), (20, M - 1, M - 1)), atol=1e-10
+    )
 
 
 def test_negative_curvature_is_reported_and_no_solution_is_made_up():
@@ -142,14 +159,22 @@ def test_negative_curvature_is_reported_and_no_solution_is_made_up():
     _, gradients, _ = look(Layout(), saddle, x)
     zero, w = np.zeros(1), np.array([[1.0, 0.0]])
     systems = Systems(w, -w, np.zeros((1, 1, 2)), zero, zero, zero, np.full(1, 1e-8))
-    solved = conjugate(Layout(), saddle, "free", x, gradients, systems, (jnp.ones((2, 2)), np.ones((1, 2))), 10)
+    solved = conjugate(
+        Layout(), saddle, "free", x, gradients, systems, (jnp.ones((2, 2)), np.ones((1, 2))), 10
+    )
     assert solved.negative.all()
     assert solved.least[0] < 0
 
 
 def test_minimizers_are_found_and_a_flat_direction_is_noticed():
     def flat(x):
-        return jnp.stack([jnp.sum((x[1:] - 1) ** 4 + (x[1:] - 1) ** 2), jnp.sum((x + 2) ** 2), jnp.sum((x - 3) ** 2)])
+        return jnp.stack(
+            [
+                jnp.sum((x[1:] - 1) ** 4 + (x[1:] - 1) ** 2),
+                jnp.sum((x + 2) ** 2),
+                jnp.sum((x - 3) ** 2),
+            ]
+        )
 
     own = LongEvaluator(flat, M, L, Layout(), "free")
     (x,) = own.place(np.zeros((M, L)))
@@ -159,4 +184,6 @@ def test_minimizers_are_found_and_a_flat_direction_is_noticed():
     assert descent.converged.all()
     np.testing.assert_allclose(descent.x[0, 1:], 1, atol=1e-7)
     np.testing.assert_allclose(descent.x[1], -2, atol=1e-8)
-    np.testing.assert_array_equal(singular_minimizers(own, descent.x, Schedule()), [True, False, False])
+    np.testing.assert_array_equal(
+        singular_minimizers(own, descent.x, Schedule()), [True, False, False]
+    )

@@ -24,8 +24,12 @@ def test_where_the_surface_rushes_it_is_looked_at_as_closely_as_where_it_lingers
 
 def test_the_seed_decides():
     net = multi_indices(3, 2) / 2.0
-    np.testing.assert_array_equal(held_out_points(net, 3, 2, 50, seed=4), held_out_points(net, 3, 2, 50, seed=4))
-    assert not np.array_equal(held_out_points(net, 3, 2, 50, seed=4), held_out_points(net, 3, 2, 50, seed=5))
+    np.testing.assert_array_equal(
+        held_out_points(net, 3, 2, 50, seed=4), held_out_points(net, 3, 2, 50, seed=4)
+    )
+    assert not np.array_equal(
+        held_out_points(net, 3, 2, 50, seed=4), held_out_points(net, 3, 2, 50, seed=5)
+    )
 
 
 def test_suspect_points_are_near_corners():

@@ -10,7 +10,9 @@ from bezierflow.precision import double_precision
 
 def directions_and_face(seed, n_objectives, n_variables):
     rng = np.random.default_rng(seed)
-    gradients = rng.normal(size=(n_objectives, n_variables)) + rng.choice([0, 2]) * rng.normal(size=n_variables)
+    gradients = rng.normal(size=(n_objectives, n_variables)) + rng.choice([0, 2]) * rng.normal(
+        size=n_variables
+    )
     face = rng.random(n_objectives) < 0.7
     face[rng.integers(n_objectives)] = True
     return gradients / np.linalg.norm(gradients, axis=1, keepdims=True), face
@@ -22,7 +24,9 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize(("method", "size"), [("enumeration", (4, 3)), ("active set", (4, 3)), ("active set", (12, 7))])
+@pytest.mark.parametrize(
+    ("method", "size"), [("enumeration", (4, 3)), ("active set", (4, 3)), ("active set", (12, 7))]
+)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_solves_the_quadratic_program(method, size, seed):

@@ -44,7 +44,10 @@ def test_the_inside_keeps_its_edges():
     (inside,) = finished(survey, (start,), Goal(5e-8, 14))
     assert inside.error < 1e-7
     s = np.random.default_rng(0).dirichlet([1.0] * 2, size=20)
-    first, last = BezierSimplex(start.best, 3, start.best_degree), BezierSimplex(inside.best, 3, inside.best_degree)
+    first, last = (
+        BezierSimplex(start.best, 3, start.best_degree),
+        BezierSimplex(inside.best, 3, inside.best_degree),
+    )
     for face in ((0, 1), (0, 2), (1, 2)):
         np.testing.assert_allclose(last.restrict(face)(s), first.restrict(face)(s), atol=1e-12)
 
@@ -100,5 +103,7 @@ def test_a_surface_that_went_astray_far_from_the_set_is_taken_back():
     (after,) = improve(survey, (replace(edge, control_points=wild),), Goal(5e-8, 14))
     assert after.errors[-1] > 1
     s = np.linspace(0, 1, 40)
-    x = np.asarray(BezierSimplex(after.control_points, 2, after.degree)(np.column_stack([1 - s, s])))
+    x = np.asarray(
+        BezierSimplex(after.control_points, 2, after.degree)(np.column_stack([1 - s, s]))
+    )
     assert PROBLEM.distance(x).max() < 0.1 * survey.diameter

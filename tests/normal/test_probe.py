@@ -39,7 +39,8 @@ def test_near_the_set_hessians_are_borrowed():
 
 
 def test_points_beyond_the_boundary_are_seen_and_called_back():
-    """A triangle that reaches over its side: the normal displacement alone would call the part beyond critical."""
+    """A triangle that reaches over its side: the normal displacement alone would call the part
+    beyond critical."""
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.8, 0.0]])
 
     def objectives(x):

@@ -8,7 +8,13 @@ def problem(seed=0, n=14, n_free=6, n_variables=4, n_tangents=2):
     rng = np.random.default_rng(seed)
     tangents = np.linalg.qr(rng.normal(size=(n, n_variables, n_tangents)))[0]
     tangents[0, :, 1] = 0  # a node on an edge
-    return rng.random((n, n_free)), rng.normal(size=(n, n_variables)), tangents, rng.random(n) + 0.1, 10 ** rng.uniform(-4, -1, n)
+    return (
+        rng.random((n, n_free)),
+        rng.normal(size=(n, n_variables)),
+        tangents,
+        rng.random(n) + 0.1,
+        10 ** rng.uniform(-4, -1, n),
+    )
 
 
 def objective(change, design, y, tangents, weights, damping):
@@ -44,6 +50,8 @@ def test_a_singular_system_gets_the_shortest_answer_and_one_that_is_not_finite_n
     design, y, tangents, weights, damping = problem()
     idle = np.column_stack([design, np.zeros(len(design))])  # a control point that moves nothing
     change = dense_refit(idle, y, tangents, weights, damping)
-    np.testing.assert_allclose(change[:-1], dense_refit(design, y, tangents, weights, damping), atol=1e-8)
+    np.testing.assert_allclose(
+        change[:-1], dense_refit(design, y, tangents, weights, damping), atol=1e-8
+    )
     np.testing.assert_allclose(change[-1], 0, atol=1e-8)
     assert np.isnan(dense_refit(np.full_like(design, np.nan), y, tangents, weights, damping)).all()

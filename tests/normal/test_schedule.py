@@ -15,7 +15,9 @@ def test_every_number_is_documented_right_below_it():
     for _, section in sections():
         assert is_dataclass(section)
         for part in fields(section):
-            assert re.search(rf'^    {part.name}: .+ = .*\n    """', source, re.MULTILINE), part.name
+            assert re.search(rf'^    {part.name}: .+ = .*\n    """', source, re.MULTILINE), (
+                part.name
+            )
 
 
 def test_every_number_is_used():

@@ -1,13 +1,20 @@
 import numpy as np
 
-from bezierflow.normal.shape import dominated_rows, fold_fraction, largest_gap, weakly_pareto_vertices
+from bezierflow.normal.shape import (
+    dominated_rows,
+    fold_fraction,
+    largest_gap,
+    weakly_pareto_vertices,
+)
 
 
 def test_points_that_others_beat_clearly_are_dominated():
     line = np.linspace(0, 1, 11)
     front = np.column_stack([line, 1 - line])
     assert not dominated_rows(front).any()
-    assert np.flatnonzero(dominated_rows(np.concatenate([front, [[0.9, 0.9]]]))).tolist() == [len(front)]
+    assert np.flatnonzero(dominated_rows(np.concatenate([front, [[0.9, 0.9]]]))).tolist() == [
+        len(front)
+    ]
     assert not dominated_rows(front + 1e-4 * (line[:, None] > 0.5)).any()  # not clearly
     assert not dominated_rows(np.full((3, 2), np.nan)).any()
 

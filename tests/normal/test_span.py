@@ -13,7 +13,8 @@ def span(request):
         layout = Layout(request.param)
         rng = np.random.default_rng(0)
         first = rng.normal(size=(4, 50))
-        # The third point is nearly a combination of the others: Gram matrices alone would lose what is special about it.
+        # The third point is nearly a combination of the others: Gram matrices alone would lose what
+        # is special about it.
         first[2] = first[0] + first[1] + 1e-3 * first[2]
         yield (*start_span([jnp.asarray(first, layout.dtype)], 4, layout), first, rng, layout)
 
@@ -27,7 +28,9 @@ def test_coordinates_keep_points_and_distances(span):
     np.testing.assert_allclose(found.points(coordinates), first, atol=precision(layout))
     apart = np.linalg.norm(first[:, None] - first[None], axis=2)
     np.testing.assert_allclose(
-        np.linalg.norm(coordinates[:, None] - coordinates[None], axis=2), apart, atol=10 * precision(layout)
+        np.linalg.norm(coordinates[:, None] - coordinates[None], axis=2),
+        apart,
+        atol=10 * precision(layout),
     )
 
 
@@ -41,7 +44,9 @@ def test_new_directions_extend_the_basis_and_leave_old_coordinates_alone(span):
     assert wide.used == found.used  # a span is never changed
     padded = np.pad(coordinates, ((0, 0), (0, 40 - coordinates.shape[1])))
     np.testing.assert_allclose(grown.points(padded), first, atol=precision(layout))
-    np.testing.assert_allclose(np.linalg.norm(within + beyond, axis=1), np.linalg.norm(new, axis=1), rtol=precision(layout))
+    np.testing.assert_allclose(
+        np.linalg.norm(within + beyond, axis=1), np.linalg.norm(new, axis=1), rtol=precision(layout)
+    )
     again, left = grown.project(jnp.array(new))
     np.testing.assert_allclose(lengths(layout, left), 0, atol=precision(layout))
     np.testing.assert_allclose(again, within + beyond, atol=precision(layout))
@@ -60,7 +65,9 @@ def test_a_rotated_span_keeps_what_it_was_rotated_to(span):
     _, _, right = np.linalg.svd(coordinates[:2], full_matrices=False)
     turned = found.rotated(right)
     assert turned.used == 2
-    np.testing.assert_allclose(turned.points(coordinates[:2] @ right.T), first[:2], atol=precision(layout))
+    np.testing.assert_allclose(
+        turned.points(coordinates[:2] @ right.T), first[:2], atol=precision(layout)
+    )
 
 
 def test_without_room_there_is_an_error(span):

@@ -15,10 +15,13 @@ def run(objectives, x0, **settings):
 
 
 def farthest(problem, surface, n=300):
-    """The largest distance of the surface from the exact set over its diameter, inside and on edges."""
+    """The largest distance of the surface from the exact set over its diameter, inside and on
+    edges."""
     rng = np.random.default_rng(7)
     t = rng.dirichlet([1.0] * problem.n_objectives, size=n)
-    t = np.concatenate([t, np.where(rng.random(t.shape) < 0.5, 0, t) + 1e-300 * np.eye(problem.n_objectives)[:1]])
+    t = np.concatenate(
+        [t, np.where(rng.random(t.shape) < 0.5, 0, t) + 1e-300 * np.eye(problem.n_objectives)[:1]]
+    )
     t = t / t.sum(axis=1, keepdims=True)
     x = np.asarray(surface(t))
     return problem.distance(x).max() / np.ptp(x, axis=0).max()
@@ -32,7 +35,8 @@ def farthest(problem, surface, n=300):
         (SkewMED(5), 1e-8, 250, 120),
         (SkewMMD(3), 1e-7, 150, 500),
         (Fonseca(10), 1e-8, 60, 20),
-        (Warped(ScaledMED()), 1e-6, 350, 900),  # half of the Hessians follow eight wells that probes hint at
+        # half of the Hessians follow eight wells that probes hint at
+        (Warped(ScaledMED()), 1e-6, 350, 900),
     ],
     ids=["scaled-MED", "skew-3MED", "skew-5MED", "skew-3MMD", "Fonseca", "warped"],
 )
@@ -49,14 +53,21 @@ def test_reaches_the_set_within_its_budget(problem, error, hessians, jacobians):
 
 def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
     rng = np.random.default_rng(seed)
-    bases = [np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)]
+    bases = [
+        np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0] for _ in range(n_objectives)
+    ]
     matrices = [basis @ np.diag(condition ** rng.random(n_variables)) @ basis.T for basis in bases]
     return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
 
 
 @pytest.mark.parametrize(
     ("size", "error", "hessians", "jacobians"),
-    [((3, 3), 1e-7, 300, 900), ((3, 10), 2e-6, 650, 1200), ((3, 50), 1e-5, 650, 1200), ((4, 5), 4e-5, 1300, 3200)],
+    [
+        ((3, 3), 1e-7, 300, 900),
+        ((3, 10), 2e-6, 650, 1200),
+        ((3, 50), 1e-5, 650, 1200),
+        ((4, 5), 4e-5, 1300, 3200),
+    ],
 )
 def test_quadratics_stay_within_their_budgets(size, error, hessians, jacobians):
     problem = random_quadratics(1, *size)
@@ -131,7 +142,9 @@ def test_an_unbounded_objective_is_flagged():
     assert Flag.NOT_CONVERGED in state.flags
 
 
-@pytest.mark.parametrize("settings", [{"degree": 0}, {"degree": "high"}, {"tol": 0.0}, {"max_degree": 0}])
+@pytest.mark.parametrize(
+    "settings", [{"degree": 0}, {"degree": "high"}, {"tol": 0.0}, {"max_degree": 0}]
+)
 @pytest.mark.usefixtures("unchecked")
 def test_settings_that_make_no_sense_are_refused(settings):
     with pytest.raises((TypeError, ValueError), match=next(iter(settings))):
@@ -157,7 +170,8 @@ def test_the_same_state_stepped_twice_gives_the_same_state_and_the_same_counts()
 
 
 def mirrored(seed, n_variables=2):
-    """A strongly convex g with a quartic part and its mirror image g(1 − x): the set is S-shaped and close to its chord."""
+    """A strongly convex g with a quartic part and its mirror image g(1 − x): the set is S-shaped
+    and close to its chord."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(n_variables, n_variables)))[0]
     matrix = jnp.asarray(basis @ np.diag(10 ** rng.random(n_variables)) @ basis.T)
@@ -177,7 +191,9 @@ def s_shaped(x):
 
 
 @pytest.mark.parametrize(
-    ("objectives", "n_variables"), [(s_shaped, 2), (mirrored(0), 2), (mirrored(7, 3), 3)], ids=["slight", "random", "in space"]
+    ("objectives", "n_variables"),
+    [(s_shaped, 2), (mirrored(0), 2), (mirrored(7, 3), 3)],
+    ids=["slight", "random", "in space"],
 )
 def test_a_set_that_is_odd_about_the_middle_of_its_chord_is_followed(objectives, n_variables):
     state = run(objectives, np.zeros(n_variables))
@@ -185,7 +201,10 @@ def test_a_set_that_is_odd_about_the_middle_of_its_chord_is_followed(objectives,
 
 
 def test_a_fixed_degree_gives_the_best_surface_of_that_degree():
-    errors = [estimate_error(s_shaped, run(s_shaped, np.zeros(2), degree=degree).surface).relative for degree in (1, 3, 8)]
+    errors = [
+        estimate_error(s_shaped, run(s_shaped, np.zeros(2), degree=degree).surface).relative
+        for degree in (1, 3, 8)
+    ]
     assert errors[0] > 1e-3
     assert errors[1] < 1e-4
     assert errors[2] < 1e-7

@@ -27,7 +27,11 @@ def test_linearizations_in_blocks_are_those_of_single_points():
     batch = survey.linearize(found, faces)
     for i in (0, 7, 19):
         with double_precision():
-            one = linearize(jnp.asarray(found.gradients[i]), jnp.asarray(found.hessians[i]), jnp.asarray(faces[i]))
+            one = linearize(
+                jnp.asarray(found.gradients[i]),
+                jnp.asarray(found.hessians[i]),
+                jnp.asarray(faces[i]),
+            )
         np.testing.assert_allclose(batch.displacement[i], one.displacement, atol=1e-10)
         np.testing.assert_allclose(batch.multipliers[i], one.multipliers, atol=1e-10)
 

@@ -14,5 +14,7 @@ def test_tangents_span_the_surface_and_only_the_face():
         along = slopes[point] @ np.array(directions, dtype=float).T
         within = tangents[point] @ (tangents[point].T @ along)
         np.testing.assert_allclose(within, along, atol=1e-10)
-    np.testing.assert_array_equal(np.linalg.norm(tangents, axis=1) > 0.5, [[True, True], [True, False], [False, False]])
+    np.testing.assert_array_equal(
+        np.linalg.norm(tangents, axis=1) > 0.5, [[True, True], [True, False], [False, False]]
+    )
     np.testing.assert_allclose(tangents[0].T @ tangents[0], np.eye(2), atol=1e-12)

@@ -18,7 +18,8 @@ def bowls(x):
 
 
 def with_a_hole(x):
-    """The first objective is 0 at its corner, and −0.25 at the bottom of a hole that is about 0.1 wide below 0."""
+    """The first objective is 0 at its corner, and −0.25 at the bottom of a hole that is about 0.1
+    wide below 0."""
     return bowls(x) - jnp.array([25.0, 0.0]) * jnp.exp(-4 * jnp.sum((x - HOLE) ** 2))
 
 

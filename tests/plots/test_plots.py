@@ -18,7 +18,9 @@ from solved import distances_to_points, solved, turned
 mpl.use("Agg")
 
 TWO = distances_to_points(2, 2)
-THREE = distances_to_points(3, 3, degree=3, names=Names(objectives=("cost", "mass", "noise"), variables=("a", "b", "c")))
+THREE = distances_to_points(
+    3, 3, degree=3, names=Names(objectives=("cost", "mass", "noise"), variables=("a", "b", "c"))
+)
 FIVE = distances_to_points(5, 9)
 
 
@@ -29,17 +31,20 @@ def close_figures():
 
 
 def n_colors(drawn):
-    """How many colors the finished figure has; drawing it is where most mistakes show, and an empty one has two."""
+    """How many colors the finished figure has; drawing it is where most mistakes show, and an empty
+    one has two."""
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
     figure.canvas.draw()
-    return len(np.unique(np.asarray(figure.canvas.buffer_rgba()).view(np.uint32)))  # a pixel is four bytes
+    # a pixel is four bytes
+    return len(np.unique(np.asarray(figure.canvas.buffer_rgba()).view(np.uint32)))
 
 
 CASES = [
     (name, which)
     for name in plots.__all__
     for which in ("two", "three", "five")
-    if (name, which) not in {("surface", "five"), ("front", "five"), ("ternary", "two"), ("ternary", "five")}
+    if (name, which)
+    not in {("surface", "five"), ("front", "five"), ("ternary", "two"), ("ternary", "five")}
     and name not in ("chart", "error")  # tests of their own
 ]
 
@@ -64,7 +69,10 @@ def test_the_surface_shows_its_net_and_points():
 
 def test_the_truth_is_drawn_where_a_problem_knows_it():
     solution = solved(bf.problems.ScaledMED(), 3)
-    for ax, name in ((plots.surface(solution), "Pareto set"), (plots.front(solution), "Pareto front")):
+    for ax, name in (
+        (plots.surface(solution), "Pareto set"),
+        (plots.front(solution), "Pareto front"),
+    ):
         assert name in [text.get_text() for text in ax.get_legend().get_texts()]
     heat = plots.error(solution)
     assert n_colors(heat) > 10
@@ -82,7 +90,9 @@ def test_the_front_marks_choices():
 
 def test_a_curve_is_the_surface_itself():
     line = plots.surface(TWO).lines[0]
-    np.testing.assert_allclose(np.array(line.get_data()).T, TWO.pareto_set(grid(2, 200)), atol=1e-12)
+    np.testing.assert_allclose(
+        np.array(line.get_data()).T, TWO.pareto_set(grid(2, 200)), atol=1e-12
+    )
 
 
 def test_ternary_takes_objectives_variables_and_functions():
@@ -101,7 +111,10 @@ def test_every_pair_of_objectives_has_its_panel():
 
 def test_paths_go_through_the_points_given():
     figure = plots.paths(THREE, [[1, 0, 0], [0.2, 0.3, 0.5]])
-    assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["1, 0, 0", "0.2, 0.3, 0.5"]
+    assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == [
+        "1, 0, 0",
+        "0.2, 0.3, 0.5",
+    ]
 
 
 def test_the_overview_of_two_objectives_has_front_and_designs():
@@ -115,7 +128,8 @@ def test_the_overview_of_two_objectives_has_front_and_designs():
 
 
 def test_a_variable_that_does_not_change_is_a_straight_line():
-    """Rounding errors of a constant, be it 0 or not, are not blown up to the height of the picture."""
+    """Rounding errors of a constant, be it 0 or not, are not blown up to the height of the
+    picture."""
     noise = 1e-12 * np.random.default_rng(0).normal(size=THREE.pareto_set.control_points.shape)
     points = np.asarray(THREE.pareto_set.control_points) * [1, 0, 1] + [0, 5, 0] + noise
     still = dataclasses.replace(THREE, pareto_set=bf.BezierSimplex(points, 3, THREE.degree))
@@ -123,8 +137,12 @@ def test_a_variable_that_does_not_change_is_a_straight_line():
     assert np.ptp(constant.get_ydata()) == 0
     assert "= 5 throughout" in constant.get_label()
     assert np.ptp(moving.get_ydata()) == 1
-    at_zero = dataclasses.replace(still, pareto_set=bf.BezierSimplex(points - [0, 5, 0], 3, THREE.degree))
-    at_zero = dataclasses.replace(at_zero, known_error=dataclasses.replace(THREE.known_error, rms=1e-11))
+    at_zero = dataclasses.replace(
+        still, pareto_set=bf.BezierSimplex(points - [0, 5, 0], 3, THREE.degree)
+    )
+    at_zero = dataclasses.replace(
+        at_zero, known_error=dataclasses.replace(THREE.known_error, rms=1e-11)
+    )
     assert np.ptp(plots.paths(at_zero).axes[1].lines[1].get_ydata()) == 0
 
 
@@ -161,7 +179,10 @@ def test_triangles_tile_the_grid_and_edges_join_neighbors():
         (lambda: plots.ternary(THREE, "speed"), "what must be an objective's number"),
         (lambda: plots.error(FIVE), "error draws 2 or 3 objectives, got 5"),
         (lambda: plots.error(THREE), "without its objectives"),
-        (lambda: plots.paths(THREE, [[0.5, 0.6, 0.2], [1, 0, 0]]), "through must hold points of the simplex"),
+        (
+            lambda: plots.paths(THREE, [[0.5, 0.6, 0.2], [1, 0, 0]]),
+            "through must hold points of the simplex",
+        ),
         (lambda: plots.history(bf.decisions.zoom(THREE, 0.5 * np.eye(3) + 1 / 6)), "no history"),
     ],
 )
@@ -190,6 +211,9 @@ def test_logarithmic_variables_are_drawn_as_themselves():
 
 def test_a_doubtful_result_says_so_above_the_picture():
     doubtful = dataclasses.replace(THREE, result=Result(bf.Reason.SUSPECT, "something is wrong"))
-    assert plots.front(doubtful, title="mine").get_title() == "suspect: read solution.result before you use this\nmine"
+    assert (
+        plots.front(doubtful, title="mine").get_title()
+        == "suspect: read solution.result before you use this\nmine"
+    )
     assert plots.pairs(doubtful).get_suptitle().startswith("suspect")
     assert plots.front(THREE, title="mine").get_title() == "mine"

@@ -11,7 +11,8 @@ from bezierflow.simplex import grid
 
 
 def pareto_points(problem, n, noise=0.0, seed=0):
-    """Points on or near a known Pareto set, edges and corners among them, as an evolutionary algorithm leaves them."""
+    """Points on or near a known Pareto set, edges and corners among them, as an evolutionary
+    algorithm leaves them."""
     rng, M = np.random.default_rng(seed), problem.n_objectives
     t = np.concatenate([rng.dirichlet(np.ones(M), n), np.eye(M)])
     if M > 2:
@@ -90,9 +91,19 @@ def test_files_pictures_and_pages_take_it(triangle, tmp_path):
     loaded, t = bf.load(tmp_path / "points.bez"), grid(3, 4)
     np.testing.assert_array_equal(loaded.front(t), triangle.front(t))
     np.testing.assert_array_equal(loaded.pareto_set(t), triangle.pareto_set(t))
-    assert (loaded.result, loaded.names, loaded.error.flags) == (triangle.result, triangle.names, triangle.error.flags)
+    assert (loaded.result, loaded.names, loaded.error.flags) == (
+        triangle.result,
+        triangle.names,
+        triangle.error.flags,
+    )
     assert bf.explore(loaded, tmp_path / "page.html").stat().st_size > 10_000
-    for picture in (bf.plots.front, bf.plots.surface, bf.plots.overview, bf.plots.pairs, bf.plots.history):
+    for picture in (
+        bf.plots.front,
+        bf.plots.surface,
+        bf.plots.overview,
+        bf.plots.pairs,
+        bf.plots.history,
+    ):
         picture(triangle)
 
 
@@ -109,7 +120,9 @@ def test_units_of_variables_and_objectives_do_not_matter(curve):
     x, f = pareto_points(CURVE, 60)
     units, prices = np.array([1e6, 1e-6, 1.0, 50.0]), np.array([1e-4, 1e5])
     solution, t = bf.from_points(x * units, f * prices), grid(2, 10)
-    np.testing.assert_allclose(np.asarray(solution.pareto_set(t)) / units, curve.pareto_set(t), atol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(solution.pareto_set(t)) / units, curve.pareto_set(t), atol=1e-6
+    )
     np.testing.assert_allclose(np.asarray(solution.front(t)) / prices, curve.front(t), atol=1e-6)
 
 
@@ -117,7 +130,9 @@ def test_variables_at_random_do_not_move_the_front():
     s, rng = np.linspace(0, 1, 62), np.random.default_rng(0)
     x = np.column_stack([s, rng.uniform(size=(62, 3))])
     solution, t = bf.from_points(x, np.column_stack([s**2, (1 - s) ** 2])), grid(2, 20)
-    np.testing.assert_allclose(np.sqrt(np.asarray(solution.front(t)).clip(0)).sum(axis=1), 1, atol=5e-3)
+    np.testing.assert_allclose(
+        np.sqrt(np.asarray(solution.front(t)).clip(0)).sum(axis=1), 1, atol=5e-3
+    )
 
 
 def test_one_variable_may_be_a_vector():
@@ -137,15 +152,22 @@ def test_column_names_of_data_frames_become_names():
     pandas = pytest.importorskip("pandas")
     x, f = pareto_points(CURVE, 60)
     table = pandas.DataFrame(np.column_stack([x, f]), columns=["a", "b", "c", "d", "cost", "mass"])
-    solution = bf.from_points(table[["a", "b", "c", "d"]], table[["cost", "mass"]], names={"objective_units": ["EUR", "kg"]})
+    solution = bf.from_points(
+        table[["a", "b", "c", "d"]],
+        table[["cost", "mass"]],
+        names={"objective_units": ["EUR", "kg"]},
+    )
     assert solution.names.variables == ("a", "b", "c", "d")
     assert solution.names.objective_labels == ("cost [EUR]", "mass [kg]")
-    with pytest.raises(TypeError, match="X must hold numbers alone, one point a row; its columns 'kind' do not"):
+    with pytest.raises(
+        TypeError, match="X must hold numbers alone, one point a row; its columns 'kind' do not"
+    ):
         bf.from_points(table.assign(kind="steel")[["a", "kind"]], table[["cost", "mass"]])
 
 
 def test_designs_keep_bounds_everywhere():
-    """The set follows x₁ = 0 for half of its length, where an unbounded polynomial swings to both sides."""
+    """The set follows x₁ = 0 for half of its length, where an unbounded polynomial swings to both
+    sides."""
     s = np.linspace(0, 1, 80)
     x = np.column_stack([np.maximum(s - 0.5, 0), s])
     f = np.column_stack([(1 - s) ** 2, s**2])
@@ -193,11 +215,31 @@ def test_there_are_no_objectives_to_call(curve):
 @pytest.mark.parametrize(
     ("X", "F", "message"),
     [
-        (np.zeros((5, 2)), np.zeros(5), "F must have a column for each of two objectives or more, got 1"),
-        (np.zeros((5, 2)), np.zeros((4, 2)), "X and F must have one row for each point, got 5 and 4 rows"),
-        (np.eye(4), np.eye(4)[:, :2], "F must have at least 4 distinct points that no other one dominates.* got 2"),
-        ([[0.0], [1.0], [2.0]], [[0, 1], [np.nan, 1], [1, np.inf]], "finite; these rows are not: 1, 2; leave"),
-        (np.zeros((5, 2, 2)), np.zeros((5, 2)), r"X must be a matrix with one point a row, got shape \(5, 2, 2\)"),
+        (
+            np.zeros((5, 2)),
+            np.zeros(5),
+            "F must have a column for each of two objectives or more, got 1",
+        ),
+        (
+            np.zeros((5, 2)),
+            np.zeros((4, 2)),
+            "X and F must have one row for each point, got 5 and 4 rows",
+        ),
+        (
+            np.eye(4),
+            np.eye(4)[:, :2],
+            "F must have at least 4 distinct points that no other one dominates.* got 2",
+        ),
+        (
+            [[0.0], [1.0], [2.0]],
+            [[0, 1], [np.nan, 1], [1, np.inf]],
+            "finite; these rows are not: 1, 2; leave",
+        ),
+        (
+            np.zeros((5, 2, 2)),
+            np.zeros((5, 2)),
+            r"X must be a matrix with one point a row, got shape \(5, 2, 2\)",
+        ),
     ],
 )
 def test_misuse_is_named(X, F, message):

@@ -1,4 +1,5 @@
-"""What must hold for every problem with a known Pareto set: gradients, optimality of the set, projection onto it."""
+"""What must hold for every problem with a known Pareto set: gradients, optimality of the set,
+projection onto it."""
 
 import inspect
 from functools import lru_cache
@@ -32,7 +33,9 @@ EXAMPLES = {
     "skew-mmd-dense": SkewMMD(3, DENSE, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0.5, 1.0, 3.0]),
     "fonseca-4": Fonseca(4),
     "quadratic-3-5": Quadratic.random(3, 5, seed=1),
-    "quadratic-diagonal": Quadratic([[1.0, 2.0], [3.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]], [5.0, -1.0]),
+    "quadratic-diagonal": Quadratic(
+        [[1.0, 2.0], [3.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]], [5.0, -1.0]
+    ),
     "warped-scaled-med": Warped(ScaledMED()),
     "warped-skew-3med": Warped(SkewMED(3), bend=-0.7),
     "warped-fonseca-2": Warped(Fonseca(2), bend=0.5),
@@ -44,7 +47,9 @@ every_problem = pytest.mark.parametrize("problem", EXAMPLES.values(), ids=EXAMPL
 @lru_cache
 def compiled(problem):
     """Values and Jacobians over batches of x; compiled once for all tests of an example."""
-    both = jnp.vectorize(lambda x: (problem(x), jax.jacobian(problem)(x)), signature="(l)->(m),(m,l)")
+    both = jnp.vectorize(
+        lambda x: (problem(x), jax.jacobian(problem)(x)), signature="(l)->(m),(m,l)"
+    )
     return jax.jit(both)
 
 
@@ -59,7 +64,11 @@ def weights(problem, n, seed=0):
 
 def test_every_exported_problem_has_an_example():
     exported = {getattr(problems, name) for name in problems.__all__}
-    solved = {thing for thing in exported if inspect.isclass(thing) and issubclass(thing, AbstractSolvedProblem)}
+    solved = {
+        thing
+        for thing in exported
+        if inspect.isclass(thing) and issubclass(thing, AbstractSolvedProblem)
+    }
     assert solved - {AbstractSolvedProblem} == {type(problem) for problem in EXAMPLES.values()}
 
 
@@ -78,7 +87,9 @@ def test_gradients_agree_with_finite_differences(problem):
     shifts = step * np.eye(problem.n_variables)
     values, gradients = evaluate(problem, x + np.stack([-shifts, 0 * shifts, shifts])[:, None])
     differences = (values[2] - values[0]) / (2 * step)
-    np.testing.assert_allclose(gradients[1, :, 0], differences.transpose(0, 2, 1), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        gradients[1, :, 0], differences.transpose(0, 2, 1), rtol=1e-6, atol=1e-7
+    )
 
 
 @every_problem
@@ -128,7 +139,9 @@ def test_nothing_found_at_random_dominates_the_set(problem):
 
 @every_problem
 def test_points_of_the_set_have_distance_zero(problem):
-    points = np.asarray(problem.pareto_point(np.concatenate([weights(problem, 50), grid(problem.n_objectives, 3)])))
+    points = np.asarray(
+        problem.pareto_point(np.concatenate([weights(problem, 50), grid(problem.n_objectives, 3)]))
+    )
     assert problem.distance(points).max() < 1e-12
 
 
@@ -140,7 +153,9 @@ def test_distances_agree_with_a_dense_grid(problem):
     x = np.random.default_rng(5).normal(size=(60, problem.n_variables))
     on_grid = np.linalg.norm(x[:, None] - dense, axis=2).min(axis=1)
     found = problem.distance(x)
-    moved = np.asarray(problem.pareto_point((w + np.roll(w, 1, axis=1) / resolution) / (1 + 1 / resolution)))
+    moved = np.asarray(
+        problem.pareto_point((w + np.roll(w, 1, axis=1) / resolution) / (1 + 1 / resolution))
+    )
     spacing = np.linalg.norm(moved - dense, axis=1).max() * problem.n_objectives
     assert (found <= on_grid + 1e-12).all()
     assert (found >= on_grid - spacing).all()
@@ -155,7 +170,11 @@ def test_a_point_moved_along_a_normal_is_that_far_away(problem):
     along = np.eye(problem.n_objectives)[:-1] - np.eye(problem.n_objectives)[-1]
     x = np.asarray(problem.pareto_point(w))
     tangents = np.stack(
-        [problem.pareto_point(w + step * v) - np.asarray(problem.pareto_point(w - step * v)) for v in along], axis=1
+        [
+            problem.pareto_point(w + step * v) - np.asarray(problem.pareto_point(w - step * v))
+            for v in along
+        ],
+        axis=1,
     )
     normals = np.linalg.svd(tangents)[2][:, problem.n_objectives - 1 :]
     for which in range(normals.shape[1]):

@@ -71,7 +71,10 @@ def test_control_characters_are_refused(text):
         Names(objectives=(text, "b"))
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=4, unique=True), st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+@given(
+    st.lists(TEXTS, min_size=1, max_size=4, unique=True),
+    st.lists(TEXTS, min_size=1, max_size=4, unique=True),
+)
 @settings(deadline=None)
 def test_any_text_survives_json(objectives, variables):
     names = Names(tuple(objectives), tuple(variables)).complete(len(objectives), len(variables))

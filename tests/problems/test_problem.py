@@ -14,7 +14,12 @@ def two_objectives(x):
 
 
 def test_a_function_with_names():
-    problem = Problem(two_objectives, objective_names=["cost", "mass"], variable_names=["a", "b"], variable_units=["m", ""])
+    problem = Problem(
+        two_objectives,
+        objective_names=["cost", "mass"],
+        variable_names=["a", "b"],
+        variable_units=["m", ""],
+    )
     assert (problem.n_objectives, problem.n_variables) == (2, 2)
     assert problem.names.variable_labels == ("a [m]", "b")
     np.testing.assert_allclose(problem(jnp.zeros(2)), [0, 2])
@@ -37,8 +42,16 @@ def test_pytrees_pass_through():
     ("arguments", "error", "message"),
     [
         ({"function": 3}, TypeError, "function must be callable"),
-        ({"function": two_objectives, "n_objectives": 0}, ValueError, "n_objectives must be a whole number of at least 1, got 0"),
-        ({"function": two_objectives, "n_objectives": 3, "objective_names": ("a",)}, ValueError, "objectives must hold 3 texts"),
+        (
+            {"function": two_objectives, "n_objectives": 0},
+            ValueError,
+            "n_objectives must be a whole number of at least 1, got 0",
+        ),
+        (
+            {"function": two_objectives, "n_objectives": 3, "objective_names": ("a",)},
+            ValueError,
+            "objectives must hold 3 texts",
+        ),
     ],
 )
 @pytest.mark.usefixtures("unchecked")
@@ -50,7 +63,9 @@ def test_misuse_is_named(arguments, error, message):
 def test_renaming_leaves_the_original_alone():
     problem = Quadratic.random(2, 3)
     renamed = problem.with_names(objectives=("cost", "mass"), variable_units=("m", "m", "kg"))
-    assert renamed.names == Names(("cost", "mass"), ("x1", "x2", "x3"), ("", ""), ("m", "m", "kg")).complete(2, 3)
+    assert renamed.names == Names(
+        ("cost", "mass"), ("x1", "x2", "x3"), ("", ""), ("m", "m", "kg")
+    ).complete(2, 3)
     assert problem.names == Names.default(2, 3)
     x = np.ones(3)
     np.testing.assert_array_equal(renamed(x), problem(x))

@@ -36,10 +36,14 @@ def test_faces_go_to_faces(problem):
     np.testing.assert_allclose(problem.pareto_map(on_face), without_last.pareto_map(t), rtol=1e-12)
 
 
-@given(quadratics.filter(lambda problem: problem.n_variables >= problem.n_objectives - 1), st.integers(0, 100))
+@given(
+    quadratics.filter(lambda problem: problem.n_variables >= problem.n_objectives - 1),
+    st.integers(0, 100),
+)
 @settings(deadline=None, max_examples=25, derandomize=True)
 def test_projection_is_no_farther_than_from_random_starts(problem, seed):
-    """Ten starts of each point from anywhere find nothing nearer. On other examples they might, once in thousands of points."""
+    """Ten starts of each point from anywhere find nothing nearer. On other examples they might,
+    once in thousands of points."""
     rng = np.random.default_rng(seed)
     x, n_starts = rng.normal(size=(6, problem.n_variables)) * 2, 10
     w = rng.dirichlet(np.full(problem.n_objectives, 0.5), 6 * n_starts)
@@ -54,12 +58,18 @@ def test_projection_is_no_farther_than_from_random_starts(problem, seed):
 def test_values(problem):
     x = np.full(problem.n_variables, 0.3)
     away = x - problem.centers
-    np.testing.assert_allclose(problem(x), np.einsum("mi,mij,mj->m", away, problem.matrices, away), rtol=1e-12)
+    np.testing.assert_allclose(
+        problem(x), np.einsum("mi,mij,mj->m", away, problem.matrices, away), rtol=1e-12
+    )
 
 
 def test_scales_and_offsets_do_not_move_the_set():
     problem = Quadratic.random(3, 3, seed=3)
-    scaled = Quadratic(problem.matrices * np.array([1e6, 1.0, 1e-3])[:, None, None], problem.centers, [7.0, 0.0, -1e4])
+    scaled = Quadratic(
+        problem.matrices * np.array([1e6, 1.0, 1e-3])[:, None, None],
+        problem.centers,
+        [7.0, 0.0, -1e4],
+    )
     x = np.random.default_rng(0).normal(size=(20, 3))
     np.testing.assert_allclose(scaled.distance(x), problem.distance(x), rtol=1e-10)
     np.testing.assert_allclose(scaled(problem.centers[2])[2], -1e4)
@@ -68,7 +78,9 @@ def test_scales_and_offsets_do_not_move_the_set():
 def test_random_has_the_condition_asked_for_and_repeats():
     problem = Quadratic.random(2, 4, condition=50.0, seed=9)
     np.testing.assert_allclose(np.linalg.cond(problem.matrices), 50, rtol=1e-10)
-    np.testing.assert_array_equal(problem.matrices, Quadratic.random(2, 4, condition=50.0, seed=9).matrices)
+    np.testing.assert_array_equal(
+        problem.matrices, Quadratic.random(2, 4, condition=50.0, seed=9).matrices
+    )
     assert (problem.matrices != Quadratic.random(2, 4, condition=50.0, seed=10).matrices).any()
 
 
@@ -79,14 +91,22 @@ def test_no_points_have_no_distances():
 def test_one_objective_is_its_minimizer():
     problem = Quadratic.random(1, 3)
     x = np.ones((2, 3))
-    np.testing.assert_allclose(problem.distance(x), np.linalg.norm(x - problem.centers, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        problem.distance(x), np.linalg.norm(x - problem.centers, axis=1), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[1.0, -1.0]], [[0.0, 0.0]]), r"positive definite, but matrices\[0\] has the eigenvalue -1"),
-        (([np.eye(2), [[1, 2], [2, 1]]], np.zeros((2, 2))), r"positive definite, but matrices\[1\] has the eigenvalue -1"),
+        (
+            ([[1.0, -1.0]], [[0.0, 0.0]]),
+            r"positive definite, but matrices\[0\] has the eigenvalue -1",
+        ),
+        (
+            ([np.eye(2), [[1, 2], [2, 1]]], np.zeros((2, 2))),
+            r"positive definite, but matrices\[1\] has the eigenvalue -1",
+        ),
         (([[[1.0, 0.5], [0.0, 1.0]]], [[0.0, 0.0]]), r"symmetric, but matrices\[0\]"),
         ((np.ones((1, 2, 3)), [[0.0, 0.0, 0.0]]), "must be square"),
         (([[1.0, 1.0]], [0.0, 0.0]), r"centers must have shape \(1, 2\)"),

@@ -2,7 +2,16 @@
 
 import pytest
 
-from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped, available, by_name
+from bezierflow.problems import (
+    Fonseca,
+    Quadratic,
+    ScaledMED,
+    SkewMED,
+    SkewMMD,
+    Warped,
+    available,
+    by_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +33,9 @@ def test_names_lead_to_problems(name, kind, sizes):
     assert (problem.n_objectives, problem.n_variables) == sizes
 
 
-@pytest.mark.parametrize("name", ["", "scaled", "skew-med", "quadratic-3", "skew--3med", "skew-3medx"])
+@pytest.mark.parametrize(
+    "name", ["", "scaled", "skew-med", "quadratic-3", "skew--3med", "skew-3medx"]
+)
 def test_unknown_names_are_answered_with_what_there_is(name):
     with pytest.raises(ValueError, match="no built-in problem") as error:
         by_name(name)
@@ -32,5 +43,7 @@ def test_unknown_names_are_answered_with_what_there_is(name):
 
 
 def test_impossible_sizes_are_named():
-    with pytest.raises(ValueError, match="n_objectives must be a whole number of at least 2, got 1"):
+    with pytest.raises(
+        ValueError, match="n_objectives must be a whole number of at least 2, got 1"
+    ):
         by_name("skew-1med")

@@ -18,7 +18,9 @@ POINT = np.array([0.2, -0.5, 1.3])
 
 @lru_cache
 def compiled(problem):
-    return jax.jit(jax.vmap(lambda x: (problem(x), jax.jacobian(problem)(x), jax.hessian(problem)(x))))
+    return jax.jit(
+        jax.vmap(lambda x: (problem(x), jax.jacobian(problem)(x), jax.hessian(problem)(x)))
+    )
 
 
 def with_derivatives(problem, x):
@@ -29,7 +31,8 @@ def with_derivatives(problem, x):
 
 def test_med_values_as_in_the_paper():
     expected = [
-        (np.sum((POINT - np.eye(3)[m]) ** 2) / np.sqrt(2)) ** np.exp(2 * m / 2 - 1)  # m counts from 0 here
+        # m counts from 0 here
+        (np.sum((POINT - np.eye(3)[m]) ** 2) / np.sqrt(2)) ** np.exp(2 * m / 2 - 1)
         for m in range(3)
     ]
     np.testing.assert_allclose(SkewMED(3)(POINT), expected, rtol=1e-14)
@@ -37,7 +40,10 @@ def test_med_values_as_in_the_paper():
 
 def test_mmd_values_as_in_the_paper():
     diagonals = [[3 / 5, 4 / 5, 4 / 5], [4 / 5, 3 / 5, 4 / 5], [4 / 5, 4 / 5, 3 / 5]]
-    expected = [np.linalg.norm(np.diag(diagonals[m]) @ (POINT - np.eye(3)[m])) ** np.exp(2 * m / 2 - 1) for m in range(3)]
+    expected = [
+        np.linalg.norm(np.diag(diagonals[m]) @ (POINT - np.eye(3)[m])) ** np.exp(2 * m / 2 - 1)
+        for m in range(3)
+    ]
     np.testing.assert_allclose(SkewMMD(3)(POINT), expected, rtol=1e-14)
 
 
@@ -95,7 +101,8 @@ def test_the_quadratic_among_the_skew_has_its_hessian_everywhere():
 def test_power_has_the_right_value_everywhere(square, exponent):
     with double_precision():
         found = float(power(jnp.asarray(square), jnp.asarray(exponent)))
-    np.testing.assert_allclose(found, square**exponent, rtol=1e-12, atol=2.3e-308)  # subnormal numbers may be 0
+    # subnormal numbers may be 0
+    np.testing.assert_allclose(found, square**exponent, rtol=1e-12, atol=2.3e-308)
 
 
 def test_a_singular_matrix_can_be_evaluated_but_has_no_known_set():
@@ -111,7 +118,10 @@ def test_a_singular_matrix_can_be_evaluated_but_has_no_known_set():
     [
         ({"n_objectives": 1}, "n_objectives must be a whole number of at least 2, got 1"),
         ({"n_objectives": 3, "matrices": np.ones((2, 3))}, "matrices must hold 3 matrices"),
-        ({"n_objectives": 2, "matrices": np.ones((2, 4))}, r"centers must have shape \(2, 4\).*default"),
+        (
+            {"n_objectives": 2, "matrices": np.ones((2, 4))},
+            r"centers must have shape \(2, 4\).*default",
+        ),
         ({"n_objectives": 2, "centers": np.zeros((2, 3))}, r"centers must have shape \(2, 2\)"),
         ({"n_objectives": 2, "exponents": [1.0, -1.0]}, "exponents must be 2 numbers above 0"),
         ({"n_objectives": 2, "matrices": [[1.0, np.nan], [1.0, 1.0]]}, "matrices must be finite"),

@@ -28,10 +28,16 @@ def test_formulas():
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in scalarizations.__all__ if n not in ("Reference", "Scalarized") and "Abstract" not in n]
+    "name",
+    [
+        n
+        for n in scalarizations.__all__
+        if n not in ("Reference", "Scalarized") and "Abstract" not in n
+    ],
 )
 def test_objectives_not_asked_for_do_not_count(name):
-    """On a face, the scalarization depends on that face's objectives alone; and its derivatives are finite everywhere."""
+    """On a face, the scalarization depends on that face's objectives alone; and its derivatives are
+    finite everywhere."""
     with double_precision():
         made = getattr(scalarizations, name)
         rule = made() if name == "WeightedSum" else made(reference=REFERENCE)
@@ -42,14 +48,18 @@ def test_objectives_not_asked_for_do_not_count(name):
         assert np.isfinite(jax.grad(rule)(jnp.asarray(REFERENCE.ideal) - 1e-9, t)).all()
 
 
-@pytest.mark.parametrize("rule", [bf.SmoothTchebycheff(0.05), bf.WeightedPower(3.0)], ids=["Tchebycheff", "power"])
+@pytest.mark.parametrize(
+    "rule", [bf.SmoothTchebycheff(0.05), bf.WeightedPower(3.0)], ids=["Tchebycheff", "power"]
+)
 def test_a_concave_front_is_covered_where_a_weighted_sum_covers_its_ends(rule):
     problem = bf.problems.Fonseca(2)
     exact = problem.pareto_point(bf.simplex.grid(2, 200))
     method = bf.SciPy("BFGS", n_steps=100)
 
     def missed(rule):
-        flow = bf.lift(method, degree=5, sampler=bf.Fixed(bf.simplex.grid(2, 24)), scalarization=rule)
+        flow = bf.lift(
+            method, degree=5, sampler=bf.Fixed(bf.simplex.grid(2, 24)), scalarization=rule
+        )
         solution = bf.minimize(problem, np.array([0.05, -0.02]), flow, n_iterations=1)
         x = np.asarray(solution.pareto_set(bf.simplex.grid(2, 400)))
         return solution, problem.distance(x).max(), bf.metrics.igd(x, exact)
@@ -58,7 +68,8 @@ def test_a_concave_front_is_covered_where_a_weighted_sum_covers_its_ends(rule):
     assert solution.stats.evaluations.hessian > 0  # the reference was found by the run, and counted
     assert distance < 0.02
     assert uncovered < 0.02
-    # A weighted sum jumps from one end to the other; a polynomial through a jump misses the middle or overshoots the ends.
+    # A weighted sum jumps from one end to the other; a polynomial through a jump misses the middle
+    # or overshoots the ends.
     _, distance, uncovered = missed(bf.WeightedSum())
     assert max(distance, uncovered) > 0.05
 
@@ -68,7 +79,10 @@ def test_a_concave_front_is_covered_where_a_weighted_sum_covers_its_ends(rule):
     [
         (lambda: bf.WeightedPower(0.5), "power must be a finite number of at least 1, got 0.5"),
         (lambda: bf.SmoothTchebycheff(0.0), "smoothing must be a finite number above 0, got 0.0"),
-        (lambda: bf.SmoothTchebycheff()(jnp.asarray(VALUES), jnp.asarray(T)), "has no reference yet"),
+        (
+            lambda: bf.SmoothTchebycheff()(jnp.asarray(VALUES), jnp.asarray(T)),
+            "has no reference yet",
+        ),
     ],
 )
 def test_mistakes_are_named(make, words):

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.simplex import check_face, check_on_simplex, controls_on_face, faces, include, multi_indices, n_controls, support
+from bezierflow.simplex import (
+    check_face,
+    check_on_simplex,
+    controls_on_face,
+    faces,
+    include,
+    multi_indices,
+    n_controls,
+    support,
+)
 
 
 @settings(deadline=None)
@@ -39,7 +48,9 @@ def test_inclusion_keeps_coordinates_and_fills_with_zeros(case):
     assert found.shape == (2, 3, n_objectives)
     check_on_simplex(found, n_objectives)
     np.testing.assert_array_equal(found[..., sorted(face)], t)
-    np.testing.assert_array_equal(np.asarray(support(found)).any(axis=(0, 1)), np.isin(np.arange(n_objectives), face))
+    np.testing.assert_array_equal(
+        np.asarray(support(found)).any(axis=(0, 1)), np.isin(np.arange(n_objectives), face)
+    )
 
 
 def test_inclusion_traces_and_keeps_float32():
@@ -54,7 +65,9 @@ def test_inclusion_traces_and_keeps_float32():
 def test_controls_of_a_face_are_its_own_indices_in_order(n_objectives, degree, data):
     face = sorted(data.draw(st.sets(st.integers(0, n_objectives - 1), min_size=1)))
     rows = controls_on_face(face, n_objectives, degree)
-    np.testing.assert_array_equal(multi_indices(n_objectives, degree)[rows][:, face], multi_indices(len(face), degree))
+    np.testing.assert_array_equal(
+        multi_indices(n_objectives, degree)[rows][:, face], multi_indices(len(face), degree)
+    )
     assert len(rows) == n_controls(len(face), degree)
 
 
@@ -65,5 +78,7 @@ def test_impossible_faces_are_named(face):
 
 
 def test_inclusion_names_a_wrong_number_of_coordinates():
-    with pytest.raises(ValueError, match=r"t must have 2 coordinates for the face \(0, 1\), got shape \(4, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"t must have 2 coordinates for the face \(0, 1\), got shape \(4, 3\)"
+    ):
         include(np.ones((4, 3)), (1, 0), 3)

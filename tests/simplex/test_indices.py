@@ -27,7 +27,9 @@ small = st.tuples(st.integers(1, 5), st.integers(0, 6))
 def test_all_indices_in_descending_order(shape):
     n_objectives, degree = shape
     found = [tuple(row) for row in multi_indices(n_objectives, degree).tolist()]
-    everything = [index for index in product(range(degree + 1), repeat=n_objectives) if sum(index) == degree]
+    everything = [
+        index for index in product(range(degree + 1), repeat=n_objectives) if sum(index) == degree
+    ]
     assert found == sorted(everything, reverse=True)
     assert len(found) == n_controls(n_objectives, degree)
     assert found[0] == (degree, *[0] * (n_objectives - 1))
@@ -45,7 +47,8 @@ def test_positions_invert_the_order(shape):
 def test_positions_of_indices_too_many_to_list():
     index = np.zeros(20, dtype=int)
     index[[3, 19]] = 30, 30
-    before = sum(comb(60 - 1 + 20 - place - 1, 20 - place - 1) for place in range(3))  # larger entries at places 0 to 2
+    # larger entries at places 0 to 2
+    before = sum(comb(60 - 1 + 20 - place - 1, 20 - place - 1) for place in range(3))
     position = int(index_positions(index))
     assert 0 < before < position < n_controls(20, 60)
     assert int(index_positions(np.eye(20, dtype=int)[0] * 60)) == 0
@@ -59,14 +62,19 @@ def test_raised_positions_point_to_the_next_degree(shape):
     above, below = multi_indices(n_objectives, degree), multi_indices(n_objectives, degree - 1)
     raised = raised_positions(n_objectives, degree)
     for m in range(n_objectives):
-        np.testing.assert_array_equal(above[raised[:, m]], below + np.eye(n_objectives, dtype=int)[m])
+        np.testing.assert_array_equal(
+            above[raised[:, m]], below + np.eye(n_objectives, dtype=int)[m]
+        )
 
 
 @settings(deadline=None)
 @given(small)
 def test_neighbors_differ_by_one_unit_moved(shape):
     indices, neighbors = multi_indices(*shape), neighbor_positions(*shape)
-    expected = [{row for row, other in enumerate(indices) if np.abs(other - index).sum() == 2} for index in indices]
+    expected = [
+        {row for row, other in enumerate(indices) if np.abs(other - index).sum() == 2}
+        for index in indices
+    ]
     assert [set(row) - {own} for own, row in enumerate(neighbors.tolist())] == expected
 
 
@@ -111,9 +119,13 @@ def test_arrays_are_shared_and_therefore_read_only():
 
 
 def test_impossible_sets_are_refused():
-    with pytest.raises(ValueError, match="n_objectives must be a whole number of at least 1, got 0"):
+    with pytest.raises(
+        ValueError, match="n_objectives must be a whole number of at least 1, got 0"
+    ):
         multi_indices(0, 2)
     with pytest.raises(ValueError, match="degree must be a whole number of at least 0, got -1"):
         n_controls(3, -1)
-    with pytest.raises(ValueError, match=r"n_objectives=20 with degree=20 needs 68,923,264,410 control points"):
+    with pytest.raises(
+        ValueError, match=r"n_objectives=20 with degree=20 needs 68,923,264,410 control points"
+    ):
         multi_indices(20, 20)

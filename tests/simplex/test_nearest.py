@@ -1,4 +1,5 @@
-"""Nearest points of images of the simplex: first-order optimal, no sampled point nearer, exact where a formula says so."""
+"""Nearest points of images of the simplex: first-order optimal, no sampled point nearer, exact
+where a formula says so."""
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def test_derivatives_agree_with_finite_differences(smooth_map):
     np.testing.assert_allclose(point, smooth_map(t), rtol=1e-14)
     for m, shift in enumerate(step * np.eye(3)):
         slope = (smooth_map(t + shift) - smooth_map(t - shift)) / (2 * step)
-        bend = (smooth_map.derivatives(t + shift)[1] - smooth_map.derivatives(t - shift)[1]) / (2 * step)
+        bend = (smooth_map.derivatives(t + shift)[1] - smooth_map.derivatives(t - shift)[1]) / (
+            2 * step
+        )
         np.testing.assert_allclose(first[:, m], slope, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(second[:, m], bend, rtol=1e-6, atol=1e-7)
 
@@ -37,13 +40,19 @@ def test_derivatives_agree_with_finite_differences(smooth_map):
 @every_map
 def test_no_sampled_point_is_nearer_and_first_order_conditions_hold(smooth_map):
     rng = np.random.default_rng(1)
-    x = smooth_map(rng.dirichlet(np.ones(3), 50)) + 0.3 * rng.normal(size=(50, smooth_map(np.eye(3)).shape[1]))
+    x = smooth_map(rng.dirichlet(np.ones(3), 50)) + 0.3 * rng.normal(
+        size=(50, smooth_map(np.eye(3)).shape[1])
+    )
     found = nearest(smooth_map, x, 3)
     check_on_simplex(found.t, 3)
     assert found.t.min() >= 0
-    np.testing.assert_allclose(found.distances, np.linalg.norm(smooth_map(found.t) - x, axis=1), atol=1e-14)
+    np.testing.assert_allclose(
+        found.distances, np.linalg.norm(smooth_map(found.t) - x, axis=1), atol=1e-14
+    )
     samples = smooth_map(np.concatenate([rng.dirichlet(np.full(3, 0.5), 2000), grid(3, 20)]))
-    assert (found.distances <= np.linalg.norm(x[:, None] - samples, axis=2).min(axis=1) + 1e-12).all()
+    assert (
+        found.distances <= np.linalg.norm(x[:, None] - samples, axis=2).min(axis=1) + 1e-12
+    ).all()
     point, first, _ = smooth_map.derivatives(found.t)
     gradient = np.einsum("nml,nl->nm", first, point - x)
     assert (np.sum(gradient * found.t, axis=1) - gradient.min(axis=1)).max() < 1e-7
@@ -53,7 +62,9 @@ def test_no_sampled_point_is_nearer_and_first_order_conditions_hold(smooth_map):
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 7), st.integers(0, 10**6))
-def test_the_nearest_point_of_the_simplex_itself_satisfies_its_variational_inequality(n_objectives, seed):
+def test_the_nearest_point_of_the_simplex_itself_satisfies_its_variational_inequality(
+    n_objectives, seed
+):
     """(x − t)·(e_m − t) ≤ 0 for each vertex: exact also where t lies on a face."""
     identity = SurfaceMap(np.eye(n_objectives), n_objectives, 1)
     x = np.random.default_rng(seed).normal(size=(10, n_objectives)) * 2
@@ -63,9 +74,13 @@ def test_the_nearest_point_of_the_simplex_itself_satisfies_its_variational_inequ
 
 
 def test_points_of_the_image_are_their_own_nearest_to_rounding_wherever_it_lies():
-    t = np.concatenate([np.random.default_rng(0).dirichlet(np.ones(3), 30), np.eye(3), [[0.5, 0.5, 0.0]]])
+    t = np.concatenate(
+        [np.random.default_rng(0).dirichlet(np.ones(3), 30), np.eye(3), [[0.5, 0.5, 0.0]]]
+    )
     for offset in (0.0, 1e6):
-        shifted = SurfaceMap(grid(3, 3) @ np.random.default_rng(1).normal(size=(3, 3)) + offset, 3, 3)
+        shifted = SurfaceMap(
+            grid(3, 3) @ np.random.default_rng(1).normal(size=(3, 3)) + offset, 3, 3
+        )
         found = nearest(shifted, shifted(t), 3)
         assert found.distances.max() < 1e-15 * (1 + 10 * offset)
         np.testing.assert_allclose(found.t, t, atol=1e-12 + 1e-14 * offset)
@@ -85,7 +100,9 @@ def test_few_steps_lead_nearer_and_more_lead_to_the_minimum():
     x, t = rng.normal(size=(20, 4)), rng.dirichlet(np.ones(3), 20)
     start = np.sum((smooth_map(t) - x) ** 2, axis=1)
     after_two, squares = nearest_from(smooth_map, x, t, n_steps=2)
-    np.testing.assert_allclose(squares, np.sum((smooth_map(after_two) - x) ** 2, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        squares, np.sum((smooth_map(after_two) - x) ** 2, axis=1), rtol=1e-12
+    )
     assert (squares <= start).all()
     assert (nearest_from(smooth_map, x, t)[1] <= squares).all()
 

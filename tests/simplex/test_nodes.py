@@ -1,4 +1,5 @@
-"""Node sets: exact quadrature, nodes on every face, and designs that condition well for any number of objectives."""
+"""Node sets: exact quadrature, nodes on every face, and designs that condition well for any number
+of objectives."""
 
 from math import factorial, prod
 
@@ -23,10 +24,15 @@ from bezierflow.simplex import (
 
 
 def assert_exact(nodes, degree):
-    """Σ_i w_i t_i^d is the mean of t^d, (M−1)! Π d_m! / (M−1+Σ d_m)!, for all d of the degree (lower ones follow)."""
+    """Σ_i w_i t_i^d is the mean of t^d, (M−1)! Π d_m! / (M−1+Σ d_m)!, for all d of the degree
+    (lower ones follow)."""
     n_objectives = nodes.t.shape[1]
     for index in multi_indices(n_objectives, degree).tolist():
-        mean = factorial(n_objectives - 1) * prod(map(factorial, index)) / factorial(n_objectives - 1 + degree)
+        mean = (
+            factorial(n_objectives - 1)
+            * prod(map(factorial, index))
+            / factorial(n_objectives - 1 + degree)
+        )
         found = nodes.weights @ np.prod(nodes.t ** np.array(index), axis=1)
         assert found == pytest.approx(mean, rel=1e-11, abs=1e-14)
 
@@ -57,21 +63,28 @@ def test_lobatto_nodes_integrate_their_degree_and_restrict_to_faces(n_objectives
     assert_exact(nodes, degree)
     for face in faces(n_objectives):
         rows = controls_on_face(face, n_objectives, degree)
-        np.testing.assert_allclose(nodes.t[rows][:, face], lobatto_nodes(len(face), degree).t, atol=1e-14)
+        np.testing.assert_allclose(
+            nodes.t[rows][:, face], lobatto_nodes(len(face), degree).t, atol=1e-14
+        )
 
 
 def test_lobatto_nodes_interpolate_well():
-    """As many as control points, and their design is invertible with a modest condition, unlike random ones."""
+    """As many as control points, and their design is invertible with a modest condition, unlike
+    random ones."""
     assert np.linalg.cond(design_matrix(lobatto_nodes(3, 6).t, 6)) < 1e3
 
 
 def test_lobatto_points_are_the_known_ones():
-    np.testing.assert_allclose(lobatto_points(3), [0, (1 - 1 / np.sqrt(5)) / 2, (1 + 1 / np.sqrt(5)) / 2, 1], atol=1e-15)
+    np.testing.assert_allclose(
+        lobatto_points(3), [0, (1 - 1 / np.sqrt(5)) / 2, (1 + 1 / np.sqrt(5)) / 2, 1], atol=1e-15
+    )
     np.testing.assert_array_equal(lobatto_points(1), [0, 1])
     np.testing.assert_array_equal(lobatto_points(0), [0.5])
 
 
-@pytest.mark.parametrize(("n_objectives", "degree"), [(2, 5), (3, 3), (4, 3), (6, 3), (10, 2), (20, 2)])
+@pytest.mark.parametrize(
+    ("n_objectives", "degree"), [(2, 5), (3, 3), (4, 3), (6, 3), (10, 2), (20, 2)]
+)
 def test_quadrature_nodes_condition_least_squares_well(n_objectives, degree):
     nodes = quadrature_nodes(n_objectives, degree)
     check_on_simplex(nodes.t, n_objectives)

@@ -10,12 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.precision import double_precision
-from bezierflow.simplex import check_on_simplex, from_cube, grid, low_discrepancy, multi_indices, uniform
+from bezierflow.simplex import (
+    check_on_simplex,
+    from_cube,
+    grid,
+    low_discrepancy,
+    multi_indices,
+    uniform,
+)
 
 
 def moment(index):
     """E[t^d] under the uniform distribution on the simplex: (M−1)! Π d_m! / (M−1+Σ d_m)!."""
-    return factorial(len(index) - 1) * prod(map(factorial, index)) / factorial(len(index) - 1 + sum(index))
+    return (
+        factorial(len(index) - 1)
+        * prod(map(factorial, index))
+        / factorial(len(index) - 1 + sum(index))
+    )
 
 
 @pytest.mark.parametrize("n_objectives", [2, 3, 6])
@@ -34,7 +45,9 @@ def test_samples_have_the_moments_of_the_uniform_distribution(draw, n_objectives
 def test_evenly_spread_samples_integrate_better_than_independent_ones():
     def error(draw):
         with double_precision():
-            means = [np.asarray(draw(jax.random.key(seed), 256, 3))[:, 0].mean() for seed in range(20)]
+            means = [
+                np.asarray(draw(jax.random.key(seed), 256, 3))[:, 0].mean() for seed in range(20)
+            ]
         return np.std(means)
 
     assert error(low_discrepancy) < error(uniform) / 5
@@ -57,7 +70,8 @@ def test_the_cube_is_mapped_onto_the_simplex_with_its_corners():
     np.testing.assert_allclose(corners, np.eye(3), atol=1e-6)
     with double_precision():
         volume = jax.jacfwd(lambda u: from_cube(u)[:2])(jnp.array([0.3, 0.8]))
-    # Equal parts of the cube go to equal parts of the simplex, whose own volume is 1/2 of the unit square.
+    # Equal parts of the cube go to equal parts of the simplex, whose own volume is 1/2 of the unit
+    # square.
     np.testing.assert_allclose(abs(np.linalg.det(volume)), 0.5, rtol=1e-12)
 
 
@@ -66,7 +80,9 @@ def test_the_cube_is_mapped_onto_the_simplex_with_its_corners():
 def test_grid_is_regular_and_holds_the_corners(n_objectives, resolution):
     t = grid(n_objectives, resolution)
     check_on_simplex(t, n_objectives)
-    np.testing.assert_array_equal(np.round(t * resolution).astype(int), multi_indices(n_objectives, resolution))
+    np.testing.assert_array_equal(
+        np.round(t * resolution).astype(int), multi_indices(n_objectives, resolution)
+    )
     for corner in np.eye(n_objectives):
         assert (t == corner).all(axis=1).any()
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from bezierflow.precision import double_precision
-from bezierflow.simplex import Fixed, LowDiscrepancy, Stratified, Uniform, check_on_simplex, gauss_nodes, lobatto_nodes
+from bezierflow.simplex import (
+    Fixed,
+    LowDiscrepancy,
+    Stratified,
+    Uniform,
+    check_on_simplex,
+    gauss_nodes,
+    lobatto_nodes,
+)
 
 EVERY = [Uniform(7), LowDiscrepancy(7), Stratified(7), Fixed(gauss_nodes(3, 3)), Fixed(np.eye(3))]
 
@@ -51,7 +59,9 @@ def test_fixed_refuses_what_cannot_serve():
         Fixed(np.ones((2, 3)))
     with pytest.raises(ValueError, match="weights of at least 0"):
         Fixed(lobatto_nodes(3, 4))
-    with pytest.raises(ValueError, match="nodes have 3 coordinates, but the problem has 2 objectives"):
+    with pytest.raises(
+        ValueError, match="nodes have 3 coordinates, but the problem has 2 objectives"
+    ):
         Fixed(np.eye(3))(jax.random.key(0), 2)
 
 
@@ -62,4 +72,6 @@ def test_stratified_points_have_one_in_each_slice_of_equal_measure_along_every_c
     t = np.asarray(Stratified(n)(jax.random.key(seed), 4)[0], float)
     left = np.cumsum(t[:, ::-1], axis=1)[:, ::-1]
     u = 1 - (1 - t[:, :3] / left[:, :3]) ** np.array([3, 2, 1])
-    np.testing.assert_array_equal(np.sort(np.floor(n * u), axis=0), np.arange(n)[:, None].repeat(3, axis=1))
+    np.testing.assert_array_equal(
+        np.sort(np.floor(n * u), axis=0), np.arange(n)[:, None].repeat(3, axis=1)
+    )

@@ -17,7 +17,8 @@ def fitted(t, field, degree):
 
 
 def worst_field(generator, n_variables):
-    """A field of unit vectors that changes fast and at random with t: about as hard as |G_n| ≤ 1 allows."""
+    """A field of unit vectors that changes fast and at random with t: about as hard as |G_n| ≤ 1
+    allows."""
     frequency = 100 * generator.standard_normal((3, n_variables))
 
     def field(t):
@@ -47,18 +48,31 @@ def test_one_step_and_growth_hold_for_any_gradients(seed, degree, surplus, alpha
     sharper = SharperBounds(mu, N, np.array([alpha]), smallest[:1], smallest[1:])
     eta = smallest.min()
     paper = PaperBounds(mu, N, eta, np.sqrt(n_controls(3, degree)) / eta)
-    assert np.linalg.norm(step) <= float(sharper.one_step(1)) * (1 + 1e-9) <= float(paper.one_step()) * (1 + 1e-8)
+    assert (
+        np.linalg.norm(step)
+        <= float(sharper.one_step(1)) * (1 + 1e-9)
+        <= float(paper.one_step()) * (1 + 1e-8)
+    )
     apart = np.linalg.norm(step - step_twin)
     assert apart <= float(sharper.growth(1)) * (1 + 1e-9)
     assert apart <= float(paper.growth()) * (1 + 1e-9)
-    assert float(paper.divergence(5, 2)) == pytest.approx(float(paper.growth()) + 6 * float(paper.one_step()))
+    assert float(paper.divergence(5, 2)) == pytest.approx(
+        float(paper.growth()) + 6 * float(paper.one_step())
+    )
     assert float(paper.stability(5)) == float(paper.divergence(5, 1))
 
 
 def test_the_growth_falls_like_one_over_n_where_the_papers_does_not():
     """With λ_min = N/560, as for three objectives in degree 3 and many samples."""
     N = np.array([1e3, 1e4, 1e5, 1e6])
-    sharper = [float(SharperBounds(1.0, int(n), np.ones(1), np.full(1, n / 560), np.full(1, n / 560)).growth(1)) for n in N]
+    sharper = [
+        float(
+            SharperBounds(1.0, int(n), np.ones(1), np.full(1, n / 560), np.full(1, n / 560)).growth(
+                1
+            )
+        )
+        for n in N
+    ]
     paper = [float(PaperBounds(1.0, int(n), n / 560, np.sqrt(10) * 560 / n).growth()) for n in N]
     np.testing.assert_allclose(sharper[-2] / sharper[-1], 10, rtol=0.01)
     np.testing.assert_allclose(paper[-2] / paper[-1], 1, rtol=0.01)

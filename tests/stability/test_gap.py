@@ -1,4 +1,5 @@
-"""The generalization gap and its scaling: where it is known exactly, and two ways to measure it that must agree."""
+"""The generalization gap and its scaling: where it is known exactly, and two ways to measure it
+that must agree."""
 
 import jax
 import numpy as np
@@ -17,15 +18,23 @@ from bezierflow.stability import (
     slope,
 )
 
-PROBLEM = bf.problems.Quadratic(np.array([[1.0, 4.0], [3.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
+PROBLEM = bf.problems.Quadratic(
+    np.array([[1.0, 4.0], [3.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+)
 
 
 def one_newton_step(n_samples):
-    return Setting(bf.lift(bf.Newton(), 2, bf.Uniform(n_samples)), PROBLEM, bf.BezierSimplex.constant(np.zeros(2), 2, 2), 1)
+    return Setting(
+        bf.lift(bf.Newton(), 2, bf.Uniform(n_samples)),
+        PROBLEM,
+        bf.BezierSimplex.constant(np.zeros(2), 2, 2),
+        1,
+    )
 
 
 def test_interpolation_has_no_empirical_error_and_so_the_whole_error_for_a_gap():
-    """One Newton step reaches x*(t) of a quadratic, and as many samples as control points are interpolated: R_S = 0."""
+    """One Newton step reaches x*(t) of a quadratic, and as many samples as control points are
+    interpolated: R_S = 0."""
     with double_precision():
         gap = generalization_gap(one_newton_step(3), keys=jax.random.split(jax.random.key(0), 20))
     np.testing.assert_allclose(gap.gaps, -gap.risks, rtol=1e-6)
@@ -33,11 +42,14 @@ def test_interpolation_has_no_empirical_error_and_so_the_whole_error_for_a_gap()
 
 
 def test_twins_and_held_out_losses_measure_the_same_gap():
-    """E[R_S − R] = E[ℓ(P; t_i) − ℓ(P'; t_i)]: the identity behind the theorem that stability bounds the gap."""
+    """E[R_S − R] = E[ℓ(P; t_i) − ℓ(P'; t_i)]: the identity behind the theorem that stability bounds
+    the gap."""
     setting = one_newton_step(6)
     with double_precision():
         keys = jax.random.split(jax.random.key(1), 3000)
-        twins = empirical_stability(setting, Exchange.random(np.ones(3000, dtype=int), 6, 2), keys=keys)
+        twins = empirical_stability(
+            setting, Exchange.random(np.ones(3000, dtype=int), 6, 2), keys=keys
+        )
         gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
     by_twins = mean_interval(twins.at_example, 0.999)
     direct = mean_interval(gap.gaps, 0.999)
@@ -51,12 +63,15 @@ def test_twins_and_held_out_losses_measure_the_same_gap():
 
 
 def test_the_surrogate_encloses_the_distance():
-    """residual/β ≤ |b(t) − x*(t)| ≤ residual/m, with the extreme curvatures of this problem's weighted sums."""
+    """residual/β ≤ |b(t) − x*(t)| ≤ residual/m, with the extreme curvatures of this problem's
+    weighted sums."""
     t = np.random.default_rng(0).dirichlet(np.ones(2), 50)
     with double_precision():
         P = jax.random.normal(jax.random.key(0), (3, 2))
         distance = np.asarray(loss_for(PROBLEM, bf.WeightedSum())(P, jax.numpy.asarray(t), 2))
-        residual = np.asarray(loss_for(lambda x: PROBLEM(x), bf.WeightedSum())(P, jax.numpy.asarray(t), 2))
+        residual = np.asarray(
+            loss_for(lambda x: PROBLEM(x), bf.WeightedSum())(P, jax.numpy.asarray(t), 2)
+        )
     assert np.all(residual / 8 <= distance * (1 + 1e-9))
     assert np.all(distance <= residual / 2 * (1 + 1e-9))
 
@@ -85,16 +100,24 @@ def test_stability_and_gap_fall_with_n():
     assert scaling.slopes["gap"].estimate < -0.6
     assert -1.1 < scaling.slopes["spread"].estimate < -0.3
     assert np.all(scaling.gap <= scaling.worst)
-    # Efron and Stein: twins bound how much runs vary, up to the noise of both estimates; here nearly with equality.
+    # Efron and Stein: twins bound how much runs vary, up to the noise of both estimates; here
+    # nearly with equality.
     assert np.all(scaling.spread < scaling.by_twins_high * (1 + 2 / np.sqrt(40)))
     assert np.all(scaling.by_twins_low < 2 * scaling.spread)
-    assert np.all(scaling.last <= scaling.last_move * (1 + 1e-9))  # the loss is a distance, so it changes by no more
-    assert scaling.gap_without_sign() == [int(row["n_samples"]) for row in scaling.rows() if row["gap_low"] < 0 < row["gap_high"]]
+    # the loss is a distance, so it changes by no more
+    assert np.all(scaling.last <= scaling.last_move * (1 + 1e-9))
+    assert scaling.gap_without_sign() == [
+        int(row["n_samples"]) for row in scaling.rows() if row["gap_low"] < 0 < row["gap_high"]
+    ]
     assert [row["n_samples"] for row in scaling.rows()] == [8, 32, 128]
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "words"), [([8, 16], "at least three different N"), ([2, 8, 16], "n_samples=2 is below the 3 control points")]
+    ("n_samples", "words"),
+    [
+        ([8, 16], "at least three different N"),
+        ([2, 8, 16], "n_samples=2 is below the 3 control points"),
+    ],
 )
 def test_mistakes_are_named(n_samples, words):
     with pytest.raises(ValueError, match=words):

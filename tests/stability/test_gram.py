@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from bezierflow.bezier import design_matrix
 from bezierflow.simplex import grid
-from bezierflow.stability import basis_norm_bound, coherence, expected_gram, expected_smallest_eigenvalue
+from bezierflow.stability import (
+    basis_norm_bound,
+    coherence,
+    expected_gram,
+    expected_smallest_eigenvalue,
+)
 from bezierflow.stability.gram import gram_root
 
 SIZES = [(2, 1), (2, 4), (3, 2), (3, 3), (4, 2), (5, 3)]
@@ -20,7 +25,9 @@ def test_the_basis_is_longest_at_the_vertices(n_objectives, degree, seed, sharpn
     U = basis_norm_bound(n_objectives, degree)
     t = np.random.default_rng(seed).dirichlet(np.full(n_objectives, sharpness), 50)
     assert np.all(np.linalg.norm(design_matrix(t, degree), axis=1) <= U + 1e-12)
-    np.testing.assert_allclose(np.linalg.norm(design_matrix(np.eye(n_objectives), degree), axis=1), U)
+    np.testing.assert_allclose(
+        np.linalg.norm(design_matrix(np.eye(n_objectives), degree), axis=1), U
+    )
     inner = t[t.max(axis=1) < 0.99]
     assert np.all(np.linalg.norm(design_matrix(inner, degree), axis=1) < U)
 
@@ -36,7 +43,9 @@ def test_the_expected_gram_matrix_agrees_with_simulation(n_objectives, degree):
 @pytest.mark.parametrize(("n_objectives", "degree"), SIZES)
 def test_its_smallest_eigenvalue_and_coherence_have_closed_forms(n_objectives, degree):
     gram = expected_gram(n_objectives, degree)
-    np.testing.assert_allclose(np.linalg.eigvalsh(gram)[0], expected_smallest_eigenvalue(n_objectives, degree), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.linalg.eigvalsh(gram)[0], expected_smallest_eigenvalue(n_objectives, degree), rtol=1e-9
+    )
     Z = design_matrix(grid(n_objectives, 8), degree)
     lengths = np.einsum("ni,ij,nj->n", Z, np.linalg.inv(gram), Z)
     np.testing.assert_allclose(lengths.max(), coherence(n_objectives, degree), rtol=1e-9)

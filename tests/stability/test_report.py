@@ -18,7 +18,9 @@ STRAIGHT = bf.problems.Quadratic(np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.
 
 def solved(problem, method, n, n_iterations, degree=2, x0=None):
     start = np.zeros(2) if x0 is None else x0
-    return bf.minimize(problem, start, bf.lift(method, degree, bf.Uniform(n)), n_iterations=n_iterations)
+    return bf.minimize(
+        problem, start, bf.lift(method, degree, bf.Uniform(n)), n_iterations=n_iterations
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,13 @@ def test_without_known_constants_bounds_are_estimates():
 def test_it_reads_and_it_is_plain_numbers(by_gradient_descent):
     _, report = by_gradient_descent
     text = str(report)
-    for words in ("Had one sample been different", "Where the error comes from", "Generalization gap", "if λ_min", report.advice):
+    for words in (
+        "Had one sample been different",
+        "Where the error comes from",
+        "Generalization gap",
+        "if λ_min",
+        report.advice,
+    ):
         assert words in text
     figures = json.loads(json.dumps(report.figures()))
     assert figures["needs"] == "degree"
@@ -89,12 +97,17 @@ class Constant(eqx.Module):
 
 
 @pytest.mark.parametrize(
-    ("problem", "step_size", "needs"), [(BENT, 0.01, "iterations"), (STRAIGHT, 1.0, "nothing")], ids=["cut short", "exact"]
+    ("problem", "step_size", "needs"),
+    [(BENT, 0.01, "iterations"), (STRAIGHT, 1.0, "nothing")],
+    ids=["cut short", "exact"],
 )
 def test_what_a_run_needs_is_told_from_its_error(problem, step_size, needs):
-    report = bf.stability.report(solved(problem, bf.Newton(Constant(np.array(step_size))), 40, 3), n_twins=2, n_runs=3)
+    report = bf.stability.report(
+        solved(problem, bf.Newton(Constant(np.array(step_size))), 40, 3), n_twins=2, n_runs=3
+    )
     assert report.needs == needs
-    assert problem is BENT or report.twins.distance.max() < 1e-10  # nothing to pull where every fit is exact
+    # nothing to pull where every fit is exact
+    assert problem is BENT or report.twins.distance.max() < 1e-10
     assert report.advice in str(report)
 
 
@@ -106,24 +119,41 @@ def without_gradients(x):
 def test_mistakes_are_named(by_gradient_descent, tmp_path):
     solution, _ = by_gradient_descent
     for epsilon in (0, 1, -0.1, 1.5, float("nan")):
-        with pytest.raises(ValueError, match=f"epsilon must be a number strictly between 0 and 1, got {epsilon}"):
+        with pytest.raises(
+            ValueError, match=f"epsilon must be a number strictly between 0 and 1, got {epsilon}"
+        ):
             bf.stability.report(solution, epsilon=epsilon)
     with pytest.raises(ValueError, match="n_twins must be a whole number of at least 2, got 1"):
         bf.stability.report(solution, n_twins=1)
     with pytest.raises(ValueError, match="mu must be a finite number above 0, got -1"):
         bf.stability.report(solution, mu=-1)
-    with pytest.raises(TypeError, match=r"solution must come from bezierflow\.minimize, got BezierSimplex"):
+    with pytest.raises(
+        TypeError, match=r"solution must come from bezierflow\.minimize, got BezierSimplex"
+    ):
         bf.stability.report(solution.pareto_set)
     solution.save(tmp_path / "solution.bez")
     with pytest.raises(ValueError, match="does not say how to make its run again"):
         bf.stability.report(bf.load(tmp_path / "solution.bez", objectives=BENT))
     with pytest.raises(TypeError, match="objectives must have gradients"):
-        bf.stability.against_samples(bf.lift(bf.Newton(), 2), without_gradients, np.zeros(2), [8, 16, 32], 2)
+        bf.stability.against_samples(
+            bf.lift(bf.Newton(), 2), without_gradients, np.zeros(2), [8, 16, 32], 2
+        )
 
 
 def test_the_command_line(tmp_path):
     file = tmp_path / "report.json"
-    command = ["stability", "quadratic-2-2", "--degree", "1", "--samples", "4", "--iterations", "3", "--runs", "2"]
+    command = [
+        "stability",
+        "quadratic-2-2",
+        "--degree",
+        "1",
+        "--samples",
+        "4",
+        "--iterations",
+        "3",
+        "--runs",
+        "2",
+    ]
     result = CliRunner().invoke(main, [*command, "--method", "newton", "--json", str(file)])
     assert result.exit_code == 0, result.output
     assert "Had one sample been different" in result.output

@@ -1,4 +1,5 @@
-"""The bounds on real runs: none that is called proved is violated by a twin, and the paper's not more often than ε allows."""
+"""The bounds on real runs: none that is called proved is violated by a twin, and the paper's not
+more often than ε allows."""
 
 import jax
 import jax.numpy as jnp
@@ -31,19 +32,24 @@ STEEPNESS, WIDTH = 2000.0, 0.005
 
 
 def setting(method, problem=PROBLEM):
-    surface = bf.BezierSimplex.constant(np.full(problem.n_variables, 0.3), problem.n_objectives, DEGREE)
+    surface = bf.BezierSimplex.constant(
+        np.full(problem.n_variables, 0.3), problem.n_objectives, DEGREE
+    )
     return Setting(bf.lift(method, DEGREE, bf.Uniform(N)), problem, surface, K)
 
 
 @pytest.fixture(scope="module")
 def gradient_descent():
-    """Independent runs, five twins each: exchanged early, midway and last at random, and early and last for a vertex."""
+    """Independent runs, five twins each: exchanged early, midway and last at random, and early and
+    last for a vertex."""
     with double_precision():
         study = setting(bf.GradientDescent(lambda k: 1 / k))
         keys = jax.random.split(jax.random.key(0), RUNS)
         random = Exchange.random(np.repeat([1, 6, 12], RUNS), N, 3)
         zeros = np.zeros(2 * RUNS, dtype=int)
-        vertices = Exchange(np.repeat([2, 12], RUNS), zeros, np.tile(np.eye(3)[[0, 1, 2, 0]], (RUNS // 2, 1)))
+        vertices = Exchange(
+            np.repeat([2, 12], RUNS), zeros, np.tile(np.eye(3)[[0, 1, 2, 0]], (RUNS // 2, 1))
+        )
         twins = empirical_stability(study, random.followed_by(vertices), keys=keys)
         runs = [trace(study, key) for key in keys]
         return twins, runs, [run_bounds(run, PROBLEM) for run in runs]
@@ -71,7 +77,10 @@ def test_the_proved_bounds_hold_on_every_twin(gradient_descent):
         assert twins.distance[j] <= float(sharper.divergence(int(k))) + ROUNDING
         assert twins.distance[j] <= float(curved.divergence(int(k))) + ROUNDING
         assert twins.rms[j] <= float(curved.rms(int(k))) + ROUNDING
-        assert twins.sup_loss[j] <= min(float(sharper.stability()), float(curved.stability())) + ROUNDING
+        assert (
+            twins.sup_loss[j]
+            <= min(float(sharper.stability()), float(curved.stability())) + ROUNDING
+        )
         if k == K:
             slack.append(float(curved.rms(int(k))) / twins.rms[j])
     assert np.min(slack) < 100  # a bound that is nowhere near what happens would prove little
@@ -82,11 +91,14 @@ def test_the_curvature_bound_is_far_below_the_papers(gradient_descent):
     law = smallest_eigenvalue_law(3, DEGREE, N, n_draws=20_000)
     sharper, curved = bounds[0].sharper, bounds[0].curvature
     paper = PaperBounds(sharper.mu, N, law.eta(EPSILON, K), law.zeta(EPSILON, K))
-    assert float(curved.divergence(K)) < float(sharper.divergence(K)) < float(paper.divergence(K, K))
+    assert (
+        float(curved.divergence(K)) < float(sharper.divergence(K)) < float(paper.divergence(K, K))
+    )
 
 
 def test_the_constants_of_quadratics_hold_for_every_t(gradient_descent):
-    """Against gradients written out, at the points of the run's surfaces over a fine grid and of a twin's."""
+    """Against gradients written out, at the points of the run's surfaces over a fine grid and of a
+    twin's."""
     twins, runs, bounds = gradient_descent
     run, mu = runs[0], bounds[0].sharper.mu
     t = grid(3, 30)
@@ -100,7 +112,9 @@ def test_the_constants_of_quadratics_hold_for_every_t(gradient_descent):
         assert found <= sup * (1 + 1e-9) + ROUNDING
     assert found > sup / 3  # the last iteration's supremum is not far from its bound
     ends = [twins.control_points_twin[j] for j in range(0, len(twins.distance), RUNS)]
-    at_twins = max(np.linalg.norm(SCALES * ((Z @ P)[:, None, :] - CENTERS), axis=-1).max() for P in ends)
+    at_twins = max(
+        np.linalg.norm(SCALES * ((Z @ P)[:, None, :] - CENTERS), axis=-1).max() for P in ends
+    )
     assert max(largest, at_twins) <= mu
     assert bounds[0].curvature.curvature == pytest.approx((2.0, 6.0))
 
@@ -109,9 +123,13 @@ def test_residuals_at_the_samples_are_those_of_the_fit(gradient_descent):
     _, runs, _ = gradient_descent
     run = runs[1]
     Z = design_matrix(run.t[3], DEGREE)
-    G = np.einsum("nm,nml->nl", run.t[3], SCALES * ((Z @ run.control_points[3])[:, None, :] - CENTERS))
+    G = np.einsum(
+        "nm,nml->nl", run.t[3], SCALES * ((Z @ run.control_points[3])[:, None, :] - CENTERS)
+    )
     left = G - Z @ np.linalg.lstsq(Z, G)[0]
-    np.testing.assert_allclose(own_residuals(run, PROBLEM)[3], np.linalg.norm(left, axis=1), atol=1e-10)
+    np.testing.assert_allclose(
+        own_residuals(run, PROBLEM)[3], np.linalg.norm(left, axis=1), atol=1e-10
+    )
 
 
 def steep_at_one_vertex(x):
@@ -121,11 +139,14 @@ def steep_at_one_vertex(x):
 
 
 def test_what_was_measured_is_not_called_proved():
-    """A twin whose new example is a steep vertex moves beyond what the run's own samples suggest, in several of eight seeds."""
+    """A twin whose new example is a steep vertex moves beyond what the run's own samples suggest,
+    in several of eight seeds."""
     n_surprised = 0
     with double_precision():
         flow = bf.lift(bf.GradientDescent(lambda k: 0.1 / k), 1, bf.Uniform(8))
-        study = Setting(flow, steep_at_one_vertex, bf.BezierSimplex(np.array([[1.0], [0.0]]), 2, 1), 3)
+        study = Setting(
+            flow, steep_at_one_vertex, bf.BezierSimplex(np.array([[1.0], [0.0]]), 2, 1), 3
+        )
         to_vertex = Exchange(np.array([3]), np.array([0]), np.array([[1.0, 0.0]]))
         slopes = jax.jit(jax.vmap(jax.jacobian(steep_at_one_vertex)))
         for seed in range(8):
@@ -135,18 +156,27 @@ def test_what_was_measured_is_not_called_proved():
             estimated = run_bounds(run, steep_at_one_vertex)
             assert not estimated.sharper.divergence(3).proved
             assert not estimated.curvature.divergence(3).proved
-            given = run_bounds(run, steep_at_one_vertex, mu=STEEPNESS + 1, curvature=(0.0, STEEPNESS / WIDTH / 4 + 2))
+            given = run_bounds(
+                run,
+                steep_at_one_vertex,
+                mu=STEEPNESS + 1,
+                curvature=(0.0, STEEPNESS / WIDTH / 4 + 2),
+            )
             for bound in (given.sharper.divergence(3), given.curvature.divergence(3)):
                 assert bound.proved
                 assert moved <= float(bound)
             seen = float(jnp.abs(slopes(_visited(run))).max())
-            from_own_samples = float(run_bounds(run, steep_at_one_vertex, mu=seen).sharper.divergence(3))
+            from_own_samples = float(
+                run_bounds(run, steep_at_one_vertex, mu=seen).sharper.divergence(3)
+            )
             n_surprised += moved > from_own_samples
     assert n_surprised >= 4
 
 
 def _visited(run):
-    return np.concatenate([design_matrix(t, 1) @ P for t, P in zip(run.t, run.control_points, strict=False)])
+    return np.concatenate(
+        [design_matrix(t, 1) @ P for t, P in zip(run.t, run.control_points, strict=False)]
+    )
 
 
 def test_the_constants_of_fonseca_are_known():
@@ -166,10 +196,13 @@ def test_the_constants_of_fonseca_are_known():
 
 
 def test_a_fit_that_interpolates_has_no_bound():
-    """With as many samples as control points, taking one out leaves ZᵀZ singular: the new example may do anything."""
+    """With as many samples as control points, taking one out leaves ZᵀZ singular: the new example
+    may do anything."""
     with double_precision():
         surface = bf.BezierSimplex.constant(np.zeros(3), 3, DEGREE)
-        study = Setting(bf.lift(bf.GradientDescent(0.1), DEGREE, bf.Uniform(6)), PROBLEM, surface, 2)
+        study = Setting(
+            bf.lift(bf.GradientDescent(0.1), DEGREE, bf.Uniform(6)), PROBLEM, surface, 2
+        )
         bounds = run_bounds(trace(study, jax.random.key(0)), PROBLEM)
     assert float(bounds.sharper.growth(1)) == np.inf
     assert float(bounds.curvature.stability()) == np.inf
@@ -179,7 +212,9 @@ def test_objectives_without_gradients_are_refused():
     with double_precision():
         study = setting(bf.GradientDescent(0.1))
         run = trace(study, jax.random.key(0))
-    with pytest.raises(ValueError, match="objectives must have gradients where the run goes, finite and not all 0"):
+    with pytest.raises(
+        ValueError, match="objectives must have gradients where the run goes, finite and not all 0"
+    ):
         run_bounds(run, lambda x: jnp.round(x), curvature=(0.0, 1.0))
     with pytest.raises(ValueError, match=r"the largest found is (inf|nan)"):
         run_bounds(run, lambda x: jnp.sqrt(x - x), curvature=(0.0, 1.0))

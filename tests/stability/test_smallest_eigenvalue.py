@@ -21,7 +21,10 @@ def simulated(n_objectives, degree, n_samples, n_draws, seed):
     return np.array([np.linalg.svd(draw(), compute_uv=False)[-1] ** 2 for _ in range(n_draws)])
 
 
-@pytest.mark.parametrize(("n_objectives", "degree", "n_samples"), [(2, 1, 4), (2, 3, 8), (3, 2, 12), (3, 3, 40), (4, 2, 30)])
+@pytest.mark.parametrize(
+    ("n_objectives", "degree", "n_samples"),
+    [(2, 1, 4), (2, 3, 8), (3, 2, 12), (3, 3, 40), (4, 2, 30)],
+)
 def test_the_law_agrees_with_direct_simulation(n_objectives, degree, n_samples):
     law = smallest_eigenvalue_law(n_objectives, degree, n_samples, n_draws=4000, seed=3)
     found = simulated(n_objectives, degree, n_samples, 1500, seed=4)
@@ -46,7 +49,9 @@ def test_lambda_min_of_given_samples_is_that_of_the_gram_matrix():
 @pytest.mark.parametrize(("n_objectives", "degree"), [(2, 2), (3, 1)])
 def test_for_many_samples_it_tends_to_the_closed_form(n_objectives, degree):
     law = smallest_eigenvalue_law(n_objectives, degree, 5000, n_draws=100)
-    assert np.median(law.draws) / 5000 == pytest.approx(expected_smallest_eigenvalue(n_objectives, degree), rel=0.1)
+    assert np.median(law.draws) / 5000 == pytest.approx(
+        expected_smallest_eigenvalue(n_objectives, degree), rel=0.1
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
@@ -64,19 +69,23 @@ def test_eta_and_zeta_keep_their_promise_over_all_draws_of_a_run(epsilon):
 
 
 def test_confidence_intervals_cover():
-    """Of draws from a known law, the intervals hold the truth as often as they say, give or take chance."""
+    """Of draws from a known law, the intervals hold the truth as often as they say, give or take
+    chance."""
     generator = np.random.default_rng(5)
     covered = []
     for _ in range(300):
         law = SmallestEigenvalueLaw(np.sort(generator.uniform(size=400)), 2, 1, 2)
         quantile, probability = law.quantile(0.02, 0.9), law.probability(0.3, 0.9)
-        covered.append([quantile.low <= 0.02 <= quantile.high, probability.low <= 0.3 <= probability.high])
+        covered.append(
+            [quantile.low <= 0.02 <= quantile.high, probability.low <= 0.3 <= probability.high]
+        )
     assert np.all(np.mean(covered, axis=0) > 0.9 - 3 * np.sqrt(0.09 / 300))
 
 
 @pytest.mark.parametrize(("n_samples", "least"), [(2, 0.4), (4, 1.0), (8, 2.5)])
 def test_small_eigenvalues_are_as_rare_as_the_theorem_says(n_samples, least):
-    """P(λ_min ≤ s) falls at least like s^((N/D − n_c + 1)/2): exponents 1/2, 3/2 and 7/2 for two objectives in degree 1."""
+    """P(λ_min ≤ s) falls at least like s^((N/D − n_c + 1)/2): exponents 1/2, 3/2 and 7/2 for two
+    objectives in degree 1."""
     law = smallest_eigenvalue_law(2, 1, n_samples, n_draws=400_000)
     levels = np.quantile(law.draws, [1e-4, 1e-2])
     exponent = np.log(1e-2 / 1e-4) / np.log(levels[1] / levels[0])
@@ -84,10 +93,16 @@ def test_small_eigenvalues_are_as_rare_as_the_theorem_says(n_samples, least):
 
 
 def test_the_moment_of_a_single_pair_has_no_limit_and_that_of_more_samples_has():
-    """With N = n_c = 2 the mean of λ_min^(−1/2) is infinite: it grows with the number of draws. With N = 8 it does not."""
-    few, many = (smallest_eigenvalue_law(2, 1, 8, n_draws=n).inverse_root_moment() for n in (2000, 200_000))
+    """With N = n_c = 2 the mean of λ_min^(−1/2) is infinite: it grows with the number of draws.
+    With N = 8 it does not."""
+    few, many = (
+        smallest_eigenvalue_law(2, 1, 8, n_draws=n).inverse_root_moment() for n in (2000, 200_000)
+    )
     assert few.low < many.estimate < few.high
-    draws = [smallest_eigenvalue_law(2, 1, 2, n_draws=n).inverse_root_moment().estimate for n in (200, 200_000)]
+    draws = [
+        smallest_eigenvalue_law(2, 1, 2, n_draws=n).inverse_root_moment().estimate
+        for n in (200, 200_000)
+    ]
     assert draws[1] > 1.3 * draws[0]
 
 
@@ -95,7 +110,9 @@ def test_the_closed_form_eta_is_below_the_simulated_one_and_grows_with_n():
     law = smallest_eigenvalue_law(2, 1, 400, n_draws=3000)
     eta = eta_chernoff(2, 1, 400, 9, 0.05)
     assert 0 < eta < law.eta(0.05, 9)
-    assert eta_chernoff(2, 1, 40_000, 9, 0.05) / 40_000 == pytest.approx(expected_smallest_eigenvalue(2, 1), rel=0.1)
+    assert eta_chernoff(2, 1, 40_000, 9, 0.05) / 40_000 == pytest.approx(
+        expected_smallest_eigenvalue(2, 1), rel=0.1
+    )
     assert eta_chernoff(3, 3, 100, 1000, 0.05) == 0
 
 
@@ -104,7 +121,10 @@ def test_the_closed_form_eta_is_below_the_simulated_one_and_grows_with_n():
     ("call", "words"),
     [
         (lambda: smallest_eigenvalue_law(3, 3, 9), "n_samples=9 is below the 10 control points"),
-        (lambda: smallest_eigenvalue_law(3, 3, 100, n_draws=10**9), "n_draws=1,000,000,000 is above"),
+        (
+            lambda: smallest_eigenvalue_law(3, 3, 100, n_draws=10**9),
+            "n_draws=1,000,000,000 is above",
+        ),
         (lambda: smallest_eigenvalue_law(3, 3, 10.5), "n_samples must be a whole number"),
         (
             lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(0.0, 10),
@@ -118,7 +138,10 @@ def test_the_closed_form_eta_is_below_the_simulated_one_and_grows_with_n():
             lambda: smallest_eigenvalue_law(2, 1, 4, 200).eta(0.05, 1000),
             r"n_draws=200 draws say nothing sure .* take n_draws=\d+",
         ),
-        (lambda: smallest_eigenvalue_law(2, 1, 4, 200).quantile(2), "p must be a number strictly between 0 and 1"),
+        (
+            lambda: smallest_eigenvalue_law(2, 1, 4, 200).quantile(2),
+            "p must be a number strictly between 0 and 1",
+        ),
         (lambda: eta_chernoff(2, 1, 1, 10, 0.05), "n_samples=1 is below the 2 control points"),
     ],
 )

@@ -14,7 +14,10 @@ from bezierflow.stability import Exchange, Setting, empirical_stability, run_man
 PROBLEM = bf.problems.Quadratic.random(2, 2, seed=1)
 K, N, DEGREE = 6, 8, 2
 ROUNDING = 1e-14
-METHODS = {"gradient descent": bf.GradientDescent(lambda k: 0.3 / k), "adam": bf.Optax(optax.adam(0.1))}
+METHODS = {
+    "gradient descent": bf.GradientDescent(lambda k: 0.3 / k),
+    "adam": bf.Optax(optax.adam(0.1)),
+}
 
 
 def study(method):
@@ -27,7 +30,9 @@ def test_a_run_with_nothing_exchanged_is_the_run_of_minimize(name):
     setting = study(METHODS[name])
     with double_precision():
         P = np.asarray(run_many(setting, jax.random.key(5)[None], Exchange.none(1, 2)))
-    expected = bf.minimize(PROBLEM, np.zeros(2), setting.flow, n_iterations=K, seed=5).pareto_set.control_points
+    expected = bf.minimize(
+        PROBLEM, np.zeros(2), setting.flow, n_iterations=K, seed=5
+    ).pareto_set.control_points
     np.testing.assert_allclose(P[0], expected, rtol=1e-12, atol=1e-12)
 
 
@@ -54,7 +59,9 @@ def test_what_is_measured_is_what_it_says():
     setting = study(METHODS["gradient descent"])
     with double_precision():
         keys = jax.random.split(jax.random.key(1), 3)
-        twins = empirical_stability(setting, Exchange.random(np.array([2, 6, 4, 6, 1, 3]), N, 2), keys=keys)
+        twins = empirical_stability(
+            setting, Exchange.random(np.array([2, 6, 4, 6, 1, 3]), N, 2), keys=keys
+        )
         t = np.asarray(samples_of_run(setting, keys[1]))
     apart = twins.control_points - twins.control_points_twin
     np.testing.assert_allclose(twins.distance, np.linalg.norm(apart, axis=(1, 2)))
@@ -66,7 +73,10 @@ def test_what_is_measured_is_what_it_says():
     assert twins.distance[1] > 1e-6
     # The second twin's own example, the loss of both surfaces there.
     seen = t[5, twins.exchange.position[1]]
-    both = [bf.BezierSimplex(P[1], 2, DEGREE)(seen) for P in (twins.control_points, twins.control_points_twin)]
+    both = [
+        bf.BezierSimplex(P[1], 2, DEGREE)(seen)
+        for P in (twins.control_points, twins.control_points_twin)
+    ]
     losses = [np.linalg.norm(np.asarray(x) - np.asarray(PROBLEM.pareto_map(seen))) for x in both]
     assert twins.at_example[1] == pytest.approx(losses[0] - losses[1], abs=1e-12)
 

@@ -1,4 +1,5 @@
-"""States to JSON and back: the same to the last bit, what is shared stays shared, and no file makes anything run."""
+"""States to JSON and back: the same to the last bit, what is shared stays shared, and no file makes
+anything run."""
 
 import json
 from dataclasses import dataclass
@@ -24,11 +25,18 @@ def there_and_back(thing, known=None):
     return Decoder(encoder.arrays, known).decode(document)
 
 
-ARRAYS = hnp.arrays(st.sampled_from(["f8", "f4", "i8", "i4", "?", "u1", "c16"]), hnp.array_shapes(min_dims=0, min_side=0))
+ARRAYS = hnp.arrays(
+    st.sampled_from(["f8", "f4", "i8", "i4", "?", "u1", "c16"]),
+    hnp.array_shapes(min_dims=0, min_side=0),
+)
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | ARRAYS
 THINGS = st.recursive(
     ATOMS,
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(), inner),
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(st.text() | st.integers(), inner)
+    ),
     max_leaves=12,
 )
 
@@ -54,7 +62,10 @@ def test_whatever_a_state_is_made_of_comes_back_to_the_last_bit(thing):
 
 
 @settings(max_examples=20)
-@given(hnp.arrays("f8", hnp.array_shapes(min_dims=2, max_dims=3, min_side=2)), st.randoms(use_true_random=False))
+@given(
+    hnp.arrays("f8", hnp.array_shapes(min_dims=2, max_dims=3, min_side=2)),
+    st.randoms(use_true_random=False),
+)
 def test_axes_keep_their_order_in_memory(array, random):
     axes = list(range(array.ndim))
     random.shuffle(axes)
@@ -68,7 +79,13 @@ def test_objects_of_the_package_sharing_cycles_and_generators():
     shared, rng = [1.5], np.random.default_rng(3)
     rng.normal(size=5)
     surface = BezierSimplex(np.arange(6.0).reshape(3, 2), 2, 2)
-    thing = {"a": shared, "b": (shared, surface), "flags": [Flag.NOT_AT_TOLERANCE], "n": Evaluations(1, 2, 3), "rng": rng}
+    thing = {
+        "a": shared,
+        "b": (shared, surface),
+        "flags": [Flag.NOT_AT_TOLERANCE],
+        "n": Evaluations(1, 2, 3),
+        "rng": rng,
+    }
     shared.append(thing)
     back = there_and_back(thing)
     assert back["a"] is back["b"][0]
@@ -94,7 +111,10 @@ def test_what_a_file_cannot_hold_has_a_name():
     def objectives(x):
         return x
 
-    assert there_and_back({"f": objectives, "g": [objectives]}, {"objectives": objectives})["g"][0] is objectives
+    assert (
+        there_and_back({"f": objectives, "g": [objectives]}, {"objectives": objectives})["g"][0]
+        is objectives
+    )
     with pytest.raises(UnknownKindError, match=r"state\['g'\]\[1\] is a builtins.function"):
         Encoder().encode({"g": [1, objectives]})
 
@@ -104,7 +124,9 @@ class Foreign:
     x: int = 1
 
 
-@pytest.mark.parametrize("thing", [Foreign(), object(), {1, 2}, b"x", Foreign, np.array([object()]), 1j])
+@pytest.mark.parametrize(
+    "thing", [Foreign(), object(), {1, 2}, b"x", Foreign, np.array([object()]), 1j]
+)
 def test_things_of_others_are_refused(thing):
     with pytest.raises(UnknownKindError):
         Encoder().encode(thing)

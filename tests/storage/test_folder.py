@@ -1,4 +1,5 @@
-"""The lock of a folder: one process has it, another is told which one, and a killed one loses it."""
+"""The lock of a folder: one process has it, another is told which one, and a killed one loses
+it."""
 
 import os
 import signal
@@ -19,7 +20,9 @@ with Folder(sys.argv[1]):
 
 
 def test_another_process_is_named_and_a_killed_one_has_lost_its_lock(tmp_path):
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "mine\n"
@@ -28,7 +31,11 @@ def test_another_process_is_named_and_a_killed_one_has_lost_its_lock(tmp_path):
     finally:
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
-    with Folder(tmp_path), pytest.raises(FolderTakenError, match=f"process {os.getpid()} on"), Folder(tmp_path):
+    with (
+        Folder(tmp_path),
+        pytest.raises(FolderTakenError, match=f"process {os.getpid()} on"),
+        Folder(tmp_path),
+    ):
         pass
     with Folder(tmp_path):
         pass

@@ -1,4 +1,5 @@
-"""The journal: what was appended is read back; a torn last line is dropped; any other damage is found, with its line."""
+"""The journal: what was appended is read back; a torn last line is dropped; any other damage is
+found, with its line."""
 
 import subprocess
 import sys
@@ -8,7 +9,11 @@ import pytest
 
 from bezierflow.storage import DamagedJournalError, Journal, read_journal
 
-RECORDS = [{"kind": "a", "x": [0.1, 1e-300]}, {"kind": "b", "text": "é\n"}, {"kind": "c", "nested": {"y": None}}]
+RECORDS = [
+    {"kind": "a", "x": [0.1, 1e-300]},
+    {"kind": "b", "text": "é\n"},
+    {"kind": "c", "nested": {"y": None}},
+]
 
 
 @pytest.fixture
@@ -47,7 +52,12 @@ def test_every_changed_bit_of_a_whole_line_is_found(path):
 
 def test_lines_that_are_missing_or_moved_are_found(path):
     first, second, third = path.read_bytes().splitlines(keepends=True)
-    for lines in ([second, third], [first, third], [first, third, second], [first, first, second, third]):
+    for lines in (
+        [second, third],
+        [first, third],
+        [first, third, second],
+        [first, first, second, third],
+    ):
         path.write_bytes(b"".join(lines))
         with pytest.raises(DamagedJournalError, match="line"):
             read_journal(path)

@@ -1,4 +1,5 @@
-"""Studies: a journal cut anywhere goes on to the same points; nothing that is written down is evaluated again."""
+"""Studies: a journal cut anywhere goes on to the same points; nothing that is written down is
+evaluated again."""
 
 import json
 import runpy
@@ -39,7 +40,9 @@ def smooth(x):
 
 def run(folder: Path, function, executor=None, plan: Plan = PLAN, **settings) -> list[dict]:
     """The journal of a study that was run to its end, without times."""
-    with open_search(folder, bf.Search(BOX, 2, budget=plan.budget, **settings), bf.Search.restore) as study:
+    with open_search(
+        folder, bf.Search(BOX, 2, budget=plan.budget, **settings), bf.Search.restore
+    ) as study:
         assert not run_study(study, Pool(function, executor, retries=0), plan)
         assert study.n_asked == plan.budget == len(study.told)
     return [{**record, "seconds": 0} for record in read_journal(folder / "journal.jsonl")]
@@ -69,10 +72,12 @@ def test_the_points_do_not_depend_on_time_or_engine(whole, tmp_path):
 
     records = run(tmp_path, slow, ThreadPoolExecutor(4))
     assert told(records) == told(whole[1])
-    number = {i: record["number"] for i, record in enumerate(r for r in records if r["kind"] == "told")}
-    assert [[number[i] for i in record["after"]] for record in records if record["kind"] == "asked"] == [
-        record["after"] for record in asked
-    ]
+    number = {
+        i: record["number"] for i, record in enumerate(r for r in records if r["kind"] == "told")
+    }
+    assert [
+        [number[i] for i in record["after"]] for record in records if record["kind"] == "asked"
+    ] == [record["after"] for record in asked]
 
 
 def test_a_journal_cut_in_any_line_goes_on_to_the_same_study(whole, tmp_path):
@@ -124,8 +129,12 @@ def test_what_is_refused_changes_nothing(tmp_path):
     for folder in (tmp_path / "by_hand", tmp_path / "run"):
         before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         with pytest.raises(ValueError, match="holds another study"):
-            bf.minimize(smooth, None, bf.Surrogate(batch=3), bounds=BOX, budget=9, seed=1, checkpoint=folder)
-        assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+            bf.minimize(
+                smooth, None, bf.Surrogate(batch=3), bounds=BOX, budget=9, seed=1, checkpoint=folder
+            )
+        assert {
+            path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()
+        } == before
 
 
 def test_two_processes_on_one_study_one_wins(tmp_path):
@@ -135,7 +144,9 @@ def test_two_processes_on_one_study_one_wins(tmp_path):
 
 
 def test_by_hand_ask_and_tell_in_any_order(tmp_path):
-    study = bf.Study.begin(tmp_path / "study", BOX, 2, names={"objectives": ["cost", "mass"]}, maximize=["mass"])
+    study = bf.Study.begin(
+        tmp_path / "study", BOX, 2, names={"objectives": ["cost", "mass"]}, maximize=["mass"]
+    )
     asked = study.ask(3)
     assert [number for number, _ in asked] == [0, 1, 2]
     assert study.tell({2: [1.0, 2.0], 0: None}) == 2
@@ -153,7 +164,10 @@ def test_by_hand_ask_and_tell_in_any_order(tmp_path):
     ):
         with pytest.raises(ValueError, match=words):
             study.tell(wrong)
-    assert json.loads((tmp_path / "study" / "journal.jsonl").read_text().splitlines()[0])["kind"] == "study"
+    assert (
+        json.loads((tmp_path / "study" / "journal.jsonl").read_text().splitlines()[0])["kind"]
+        == "study"
+    )
     with pytest.raises(FileNotFoundError, match="holds no run and no study"):
         bf.Study(tmp_path)
 
@@ -163,21 +177,37 @@ def test_objectives_that_were_edited_are_noticed(tmp_path):
 
     def one_more(n: int, center: float) -> None:
         """One more evaluation; few as they are, they make no surface, which takes no time."""
-        path.write_text(f"def simulate(x):\n    return [x[0] ** 2, (x[0] - {center}) ** 2 + x[1]]\n")
+        path.write_text(
+            f"def simulate(x):\n    return [x[0] ** 2, (x[0] - {center}) ** 2 + x[1]]\n"
+        )
         function, settings = runpy.run_path(str(path))["simulate"], bf.Surrogate(batch=1)
-        with pytest.raises(ValueError, match=f"a surface needs . evaluations at least that did not fail, got {n}"):
-            bf.minimize(function, None, settings, bounds=box, budget=8, checkpoint=folder, callback=lambda now: now.number >= n)
+        with pytest.raises(
+            ValueError, match=f"a surface needs . evaluations at least that did not fail, got {n}"
+        ):
+            bf.minimize(
+                function,
+                None,
+                settings,
+                bounds=box,
+                budget=8,
+                checkpoint=folder,
+                callback=lambda now: now.number >= n,
+            )
 
     one_more(1, 0.7)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one_more(2, 0.7)
-    with pytest.warns(UserWarning, match="the code of the objectives has changed .* and its 2 evaluations are kept"):
+    with pytest.warns(
+        UserWarning,
+        match="the code of the objectives has changed .* and its 2 evaluations are kept",
+    ):
         one_more(3, 0.6)
 
 
 def test_a_first_evaluation_that_fails_loses_neither_directions_nor_worst_values(tmp_path):
-    """How many objectives there are is known with the first values; a study that was begun by older code goes on as well."""
+    """How many objectives there are is known with the first values; a study that was begun by older
+    code goes on as well."""
     folder, calls = tmp_path / "study", []
 
     def simulate(x):
@@ -207,7 +237,9 @@ def test_a_first_evaluation_that_fails_loses_neither_directions_nor_worst_values
     assert len(study.to_pandas()) == 2
     manifest, arrays = read_checked(folder / "run.bez", KIND)
     fields = manifest["arguments"]["method"]["value"]["fields"]
-    manifest["arguments"]["method"]["value"]["fields"] = [pair for pair in fields if pair[0] != "in_flight"]
+    manifest["arguments"]["method"]["value"]["fields"] = [
+        pair for pair in fields if pair[0] != "in_flight"
+    ]
     write_checked(folder / "run.bez", {"kind": KIND, "arguments": manifest["arguments"]}, arrays)
     run(2)
     assert len(study.evaluations) == 4

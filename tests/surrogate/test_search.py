@@ -19,7 +19,8 @@ RNG = np.random.default_rng
 
 
 def values(x):
-    """Distances to two points; the Pareto set is the segment between them. The second is maximized as its negative."""
+    """Distances to two points; the Pareto set is the segment between them. The second is maximized
+    as its negative."""
     x = np.asarray(x)
     first, second = np.sum((x - [-1.0, 0.0]) ** 2, axis=-1), np.sum((x - [1.0, 1.0]) ** 2, axis=-1)
     return np.stack([first, -second], axis=-1)
@@ -86,11 +87,18 @@ def test_the_surface_is_the_segment_and_its_error_is_that_of_predictions_before_
     errors = np.array([miss.error for miss in search.held_out.misses])
     by_objective = np.sqrt(np.mean(errors**2, axis=0))
     np.testing.assert_allclose(solution.error.by_objective, by_objective)
-    assert float(solution.error) > np.abs(points.F - values(points.X)).max() / 10  # not the flow's own estimate on the mean
+    # not the flow's own estimate on the mean
+    assert float(solution.error) > np.abs(points.F - values(points.X)).max() / 10
     y = np.array([row for _, _, row in told if row is not None])
     np.testing.assert_array_equal(solution.evaluated.F, y)
-    dominated = [(((other[0] <= row[0]) & (other[1] >= row[1])) & (other != row).any()) for row in y for other in y]
-    np.testing.assert_array_equal(solution.evaluated.nondominated, ~np.reshape(dominated, (len(y), len(y))).any(axis=1))
+    dominated = [
+        (((other[0] <= row[0]) & (other[1] >= row[1])) & (other != row).any())
+        for row in y
+        for other in y
+    ]
+    np.testing.assert_array_equal(
+        solution.evaluated.nondominated, ~np.reshape(dominated, (len(y), len(y))).any(axis=1)
+    )
     assert (solution.front_std(points.t) > 0).all()
 
 
@@ -111,16 +119,23 @@ def test_a_solution_of_a_surrogate_answers_after_a_file_as_before(tmp_path):
 
 def test_pictures_mark_the_best_evaluations_and_how_uncertain_the_front_is():
     solution = solved()
-    best, front, designs = solution.evaluated.nondominated, bf.plots.front(solution), bf.plots.surface(solution)
+    best, front, designs = (
+        solution.evaluated.nondominated,
+        bf.plots.front(solution),
+        bf.plots.surface(solution),
+    )
 
     def marked(ax):
-        return next(one.get_offsets() for one in ax.collections if one.get_label() == "best evaluations")
+        return next(
+            one.get_offsets() for one in ax.collections if one.get_label() == "best evaluations"
+        )
 
     np.testing.assert_array_equal(marked(front), solution.evaluated.F[best])
     np.testing.assert_array_equal(marked(designs), solution.evaluated.X[best])
     segments = np.array(front.containers[0][2][0].get_segments())
     deviations = solution.front_std(solution.spread(len(segments)).t)
-    np.testing.assert_allclose(np.ptp(segments[:, :, 0], axis=1), 4 * deviations[:, 0], rtol=1e-6)  # two each way
+    # two each way
+    np.testing.assert_allclose(np.ptp(segments[:, :, 0], axis=1), 4 * deviations[:, 0], rtol=1e-6)
 
 
 def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant():
@@ -132,7 +147,15 @@ def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective
 
     known = np.random.default_rng(0).uniform(*BOUNDS, (10, 2))
     F = np.column_stack([values(known)[:, 0], np.full(10, 5.0)])
-    solution = bf.minimize(one_constant, (known, F), bf.Surrogate(batch=2), bounds=BOUNDS, maximize=[1], budget=2, tol=1e-9)
+    solution = bf.minimize(
+        one_constant,
+        (known, F),
+        bf.Surrogate(batch=2),
+        bounds=BOUNDS,
+        maximize=[1],
+        budget=2,
+        tol=1e-9,
+    )
     assert len(calls) == 2
     assert len(solution.evaluated.F) == 12
     assert solution.result.reason is bf.Reason.SUSPECT
@@ -165,7 +188,9 @@ def test_held_out_errors_calibrate_and_end_the_search():
     assert held.calm(0.031)
     assert not held.calm(0.029)
     assert HeldOut.from_dict(json.loads(json.dumps(held.to_dict()))) == held
-    assert held.predicted(9, np.zeros(2), np.ones(2)).told(9, np.full(2, np.nan)).misses == held.misses
+    assert (
+        held.predicted(9, np.zeros(2), np.ones(2)).told(9, np.full(2, np.nan)).misses == held.misses
+    )
 
 
 def test_places_that_are_taken_or_failed_are_left_for_the_emptiest():
@@ -174,7 +199,9 @@ def test_places_that_are_taken_or_failed_are_left_for_the_emptiest():
     points = np.array([[0.1, 0.10005], [0.9, 0.1], [0.51, 0.5], [0.11, 0.1]])
     assert is_taken(points, known, picked).tolist() == [True, True, True, False]
     place = emptiest(known, picked, np.random.default_rng(0))
-    assert min(np.linalg.norm(place - other) for other in ([0.1, 0.1], [0.9, 0.1], [0.5, 0.5])) > 0.6
+    assert (
+        min(np.linalg.norm(place - other) for other in ([0.1, 0.1], [0.9, 0.1], [0.5, 0.5])) > 0.6
+    )
 
 
 def test_one_point_of_eight_teaches_while_the_surface_is_uncertain_and_none_is_asked_for_twice():
@@ -186,7 +213,9 @@ def test_one_point_of_eight_teaches_while_the_surface_is_uncertain_and_none_is_a
 
     def proposed(calibration):
         known, wanted = Known(u, nothing, nothing), Wanted(range(8), np.full(2, np.inf))
-        return propose(search.model().posterior, known, wanted, calibration, np.random.default_rng(0))
+        return propose(
+            search.model().posterior, known, wanted, calibration, np.random.default_rng(0)
+        )
 
     assert proposed(1e9).on_surface.tolist() == [True] * 7 + [False]
     known_well = proposed(0.0)
@@ -198,7 +227,8 @@ def test_one_point_of_eight_teaches_while_the_surface_is_uncertain_and_none_is_a
 
 @cache
 def told(worst):
-    """A search of 20 evaluations; f1 (minimized) ranges over [0, 5] on the whole set, f2 (maximized) over [-5, 0]."""
+    """A search of 20 evaluations; f1 (minimized) ranges over [0, 5] on the whole set, f2
+    (maximized) over [-5, 0]."""
     search = new(worst=dict(worst), budget=20)
     while search.ledger.n_told < 20:
         x = search.ask(4)
@@ -234,7 +264,10 @@ def test_worst_values_out_of_reach_are_said_and_left_out_of_account():
     search.tell(told(()).ledger.designs(good=True), told(()).ledger.values())
     solution = search.solution()
     assert solution.result.reason is bf.Reason.SUSPECT
-    assert re.search(r"no design is expected within worst, the nearest one has f1 \S+ \(worst: -1\)", solution.result.message)
+    assert re.search(
+        r"no design is expected within worst, the nearest one has f1 \S+ \(worst: -1\)",
+        solution.result.message,
+    )
     assert solution.made_by["worst"] == [-1.0, None]
     np.testing.assert_allclose(np.ptp(solution.spread(50).F, axis=0), 5.0, rtol=0.05)
 
@@ -243,9 +276,12 @@ def test_a_set_of_which_little_is_of_use_is_found():
     search = told(())
     posterior = search.model().posterior
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
-    whole = find_sets(mean_path(posterior), search.domain.to_cube(search.ledger.designs(good=True)), np.full(2, np.inf), RNG(0))[
-        0
-    ]
+    whole = find_sets(
+        mean_path(posterior),
+        search.domain.to_cube(search.ledger.designs(good=True)),
+        np.full(2, np.inf),
+        RNG(0),
+    )[0]
     z = (whole.f - whole.f.min(axis=0)) / np.ptp(whole.f, axis=0)
     corner = whole.f.min(axis=0) + 1.001 * z.max(axis=1).min() * np.ptp(whole.f, axis=0)
     search = new(worst=search.domain.names.signs * (corner * unit + shift), budget=20)
@@ -254,11 +290,14 @@ def test_a_set_of_which_little_is_of_use_is_found():
 
 
 def test_the_end_of_a_set_is_found_whichever_of_two_basins_it_is_in():
-    """f2 has two wells at opposite corners, one of which is a little deeper; f1 is least in the other one."""
+    """f2 has two wells at opposite corners, one of which is a little deeper; f1 is least in the
+    other one."""
     u = RNG(0).random((120, 5))
     wells = [np.exp(-2 * ((u - corner) ** 2).sum(axis=1)) for corner in (0.1, 0.9)]
     f = np.column_stack([u.sum(axis=1), -wells[0] - 1.03 * wells[1]])
-    known = Parameters(np.full((2, 5), 0.7), np.ones(2), np.full(2, 1e-6), np.zeros(2), np.zeros(2, dtype=int))
+    known = Parameters(
+        np.full((2, 5), 0.7), np.ones(2), np.full(2, 1e-6), np.zeros(2), np.zeros(2, dtype=int)
+    )
     path = mean_path(condition(u, f, known, np.zeros(2), np.ones(2)))
     for seed in range(4):
         found = find_sets(path, u[:3], np.full(2, np.inf), RNG(seed))[0]
@@ -266,7 +305,9 @@ def test_the_end_of_a_set_is_found_whichever_of_two_basins_it_is_in():
 
 
 @pytest.mark.parametrize(("is_noise", "n_spread"), [(True, 2), (False, 0)])
-def test_half_of_the_points_are_spread_evenly_while_an_objective_is_mostly_noise(is_noise, n_spread):
+def test_half_of_the_points_are_spread_evenly_while_an_objective_is_mostly_noise(
+    is_noise, n_spread
+):
     search = new()
     x = search.ask(search.n_initial + 6)
     y = values(x)
@@ -291,28 +332,45 @@ def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
         (lambda: bf.Search(([0, 0], [1, np.inf]), 2), "bounds must be finite"),
         (lambda: bf.Search(BOUNDS, 1), "n_objectives must be a whole number of at least 2"),
         (lambda: bf.Search(BOUNDS, 2, noise="loud"), "noise must be one of"),
-        (lambda: bf.Search(BOUNDS, 2, worst={"cost": 1.0}), "worst: 'cost' is no objective; there are 'f1', 'f2'"),
+        (
+            lambda: bf.Search(BOUNDS, 2, worst={"cost": 1.0}),
+            "worst: 'cost' is no objective; there are 'f1', 'f2'",
+        ),
         (
             lambda: bf.Search(BOUNDS, 2, worst={1.0: 1.0}),
             "worst must give each objective by name, or by its number from 0 to 1, got 1.0",
         ),
         (lambda: bf.Search(BOUNDS, 2, worst={0: 1.0, "f1": 2.0}), "worst has two values for 'f1'"),
-        (lambda: bf.Search(BOUNDS, 2, worst=[1.0]), "worst must have a value for each of 2 objectives"),
+        (
+            lambda: bf.Search(BOUNDS, 2, worst=[1.0]),
+            "worst must have a value for each of 2 objectives",
+        ),
         (
             lambda: bf.Search(BOUNDS, 2, worst=[1.0, np.nan]),
             r"worst\[1\] must be a finite number, got nan; leave an objective out",
         ),
         (lambda: bf.Search(BOUNDS, 2, worst=b"ab"), "worst must be a dict such as"),
         (lambda: bf.Search(BOUNDS, 2, worst=np.array(3.0)), "worst must be a dict such as"),
-        (lambda: bf.minimize(values, None, bf.Surrogate(worst={"cost": 1}), bounds=BOUNDS, budget=9), "they are f1, f2"),
-        (lambda: bf.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"}), "bounds must be positive for x1"),
+        (
+            lambda: bf.minimize(
+                values, None, bf.Surrogate(worst={"cost": 1}), bounds=BOUNDS, budget=9
+            ),
+            "they are f1, f2",
+        ),
+        (
+            lambda: bf.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"}),
+            "bounds must be positive for x1",
+        ),
         (lambda: new().ask(0), "n must be a whole number"),
         (lambda: new().tell([0.0, 9.0], [1.0, 2.0]), "within the bounds"),
         (lambda: new().tell([0.0, 0.0], [1.0]), "y must have 2 values"),
         (lambda: new().solution(), "needs 4 evaluations"),
         (lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS), "budget must be given"),
         (lambda: bf.minimize(values, None, bf.Surrogate(), budget=9), "bounds must be given"),
-        (lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS, budget=9, degree=3), "degree=3 does not go"),
+        (
+            lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS, budget=9, degree=3),
+            "degree=3 does not go",
+        ),
     ],
 )
 def test_misuse_is_said_at_the_door(wrong, says):

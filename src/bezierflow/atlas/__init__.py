@@ -1,4 +1,5 @@
-"""Pareto sets of any shape: one chart that covers every front, its regions, and an atlas of trimmed Bézier simplices."""
+"""Pareto sets of any shape: one chart that covers every front, its regions, and an atlas of trimmed
+Bézier simplices."""
 
 from .asking import TOLERANCES, best_levels, centered
 from .atlas import BezierAtlas, Units

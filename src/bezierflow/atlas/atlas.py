@@ -23,7 +23,8 @@ class Units:
         upper: bounds of x, +inf where there is none.
         origin: x of the variables that are not fixed at z = 0.
         unit: how much of x a unit of z is.
-        n_auxiliary: how many of the last variables stand for kinks of the objectives; they are no part of x.
+        n_auxiliary: how many of the last variables stand for kinks of the objectives; they are no
+            part of x.
     """
 
     ideal: Float[np.ndarray, " n_objectives"]
@@ -42,10 +43,13 @@ class Units:
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """The bounds of z."""
-        return (self.lower[self.free] - self.origin) / self.unit, (self.upper[self.free] - self.origin) / self.unit
+        return (self.lower[self.free] - self.origin) / self.unit, (
+            self.upper[self.free] - self.origin
+        ) / self.unit
 
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
-        """The variables in the user's units, within their bounds exactly, without auxiliary ones."""
+        """The variables in the user's units, within their bounds exactly, without auxiliary
+        ones."""
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
@@ -65,11 +69,13 @@ class Units:
 
 @dataclass(frozen=True)
 class BezierAtlas:
-    """A Pareto set of any shape: Bézier simplices, each on a region of the chart where the same things are active.
+    """A Pareto set of any shape: Bézier simplices, each on a region of the chart where the same
+    things are active.
 
-    The chart is the plane Σ a_m = 0 of objective values in units of their ranges: the front lies above it like a graph, one
-    point of the front above each a = f − mean(f). Above a the answer is that of the patch whose multipliers and slacks are all at
-    least 0; where several are, of the one that is lowest.
+    The chart is the plane Σ a_m = 0 of objective values in units of their ranges: the front lies
+    above it like a graph, one point of the front above each a = f − mean(f). Above a the answer is
+    that of the patch whose multipliers and slacks are all at least 0; where several are, of the one
+    that is lowest.
 
     Attributes:
         patches: the trimmed Bézier simplices.
@@ -98,8 +104,11 @@ class BezierAtlas:
         """The largest degree of a patch."""
         return max(patch.degree for patch in self.patches)
 
-    def chart(self, f: Float[np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The chart points of objective values in the user's units. Any values have one, also such that nothing reaches."""
+    def chart(
+        self, f: Float[np.ndarray, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The chart points of objective values in the user's units. Any values have one, also such
+        that nothing reaches."""
         scaled = (np.asarray(f, dtype=float) - self.units.ideal) / self.units.span
         return scaled - scaled.mean(axis=-1, keepdims=True)
 
@@ -108,16 +117,23 @@ class BezierAtlas:
         x = self.flat(a)
         return x if self.raveling.is_vector else self.raveling.unravel(x)
 
-    def flat(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_variables"]:
+    def flat(
+        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_variables"]:
         """The designs above chart points as flat vectors."""
-        return self.units.x(self.scaled(self._rows(a)[0])).reshape(*np.shape(a)[:-1], self.n_variables)
+        return self.units.x(self.scaled(self._rows(a)[0])).reshape(
+            *np.shape(a)[:-1], self.n_variables
+        )
 
     def scaled(self, a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_free"]:
         """The scaled variables above chart points."""
         return self._variables(self.ask(a))
 
-    def front(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The objective values above chart points, as the patches have them: no objective is evaluated."""
+    def front(
+        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The objective values above chart points, as the patches have them: no objective is
+        evaluated."""
         rows, shape = self._rows(a)
         f = np.empty((len(rows), self.n_objectives))
         claims = self.ask(rows)
@@ -130,8 +146,11 @@ class BezierAtlas:
             f[mine] = label.values(y, c)
         return (self.units.ideal + f * self.units.span).reshape(*shape, self.n_objectives)
 
-    def weights(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The multipliers of the objectives, in the user's units and with sum 1: the prices at which the design is the best.
+    def weights(
+        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The multipliers of the objectives, in the user's units and with sum 1: the prices at
+        which the design is the best.
 
         They are at least 0, for a maximized objective too: what a unit more of it is worth.
         """
@@ -139,16 +158,24 @@ class BezierAtlas:
         claims, M = self.ask(rows), self.n_objectives
         active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
         start = len(self.units.free) + 1
-        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / np.abs(self.units.span)
+        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / np.abs(
+            self.units.span
+        )
         return (w / w.sum(axis=1, keepdims=True)).reshape(*shape, M)
 
     def turned(self, signs: Float[np.ndarray, " n_objectives"]) -> "BezierAtlas":
-        """The same set with objectives times these signs: from what is minimized to what people see, and the same back again."""
+        """The same set with objectives times these signs: from what is minimized to what people
+        see, and the same back again."""
         if (signs > 0).all():
             return self
-        return replace(self, units=replace(self.units, ideal=signs * self.units.ideal, span=signs * self.units.span))
+        return replace(
+            self,
+            units=replace(self.units, ideal=signs * self.units.ideal, span=signs * self.units.span),
+        )
 
-    def holds(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> Bool[np.ndarray, "*batch"]:
+    def holds(
+        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+    ) -> Bool[np.ndarray, "*batch"]:
         """Whether a patch holds above chart points; elsewhere the nearest one answers."""
         rows, shape = self._rows(a)
         claims = self.ask(rows)
@@ -157,16 +184,19 @@ class BezierAtlas:
     def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
         """What the patches say at chart points.
 
-        Every point f of the set is an answer everywhere, with the level max(f − a). Where the patches have none, or one that is
-        clearly worse than the best of `points`, they are asked below that point. To the level of a patch that does not hold is
-        added what its signs are below 0: that is how far an objective that it leaves out is above the level.
+        Every point f of the set is an answer everywhere, with the level max(f − a). Where the
+        patches have none, or one that is clearly worse than the best of `points`, they are asked
+        below that point. To the level of a patch that does not hold is added what its signs are
+        below 0: that is how far an objective that it leaves out is above the level.
         """
         claims = ask_patches(self.patches, a, self.units.box)
         level, near = best_levels(self.points.f, a)
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
         lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))
         if len(lost):
-            claims.put(lost, ask_patches(self.patches, centered(self.points.f[near[lost]]), self.units.box))
+            claims.put(
+                lost, ask_patches(self.patches, centered(self.points.f[near[lost]]), self.units.box)
+            )
         return claims
 
     @cached_property
@@ -176,7 +206,8 @@ class BezierAtlas:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """What the set is made of: pieces of full dimension, and curves and points beside them, with which meets which."""
+        """What the set is made of: pieces of full dimension, and curves and points beside them,
+        with which meets which."""
         return find_pieces(self.patches, self.points, self.units.box, self.units.n_auxiliary)
 
     def label(self, a: Float[np.ndarray, " n_objectives"]) -> Label:
@@ -186,7 +217,10 @@ class BezierAtlas:
     def _rows(self, a: np.ndarray | Array) -> tuple[np.ndarray, tuple[int, ...]]:
         a = np.asarray(a, dtype=float)
         if a.ndim == 0 or a.shape[-1] != self.n_objectives or not np.isfinite(a).all():
-            raise ValueError(f"a must be finite chart points with {self.n_objectives} coordinates last, got shape {a.shape}")
+            raise ValueError(
+                f"a must be finite chart points with {self.n_objectives} coordinates last, got"
+                f" shape {a.shape}"
+            )
         return centered(a.reshape(-1, self.n_objectives)), a.shape[:-1]
 
     def _variables(self, claims: Claims) -> Float[np.ndarray, "n n_free"]:

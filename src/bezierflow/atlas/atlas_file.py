@@ -1,4 +1,5 @@
-"""An atlas as a part of an archive: numbers in the manifest, arrays under a name (`docs/files.md`)."""
+"""An atlas as a part of an archive: numbers in the manifest, arrays under a name
+(`docs/files.md`)."""
 
 from collections.abc import Mapping
 
@@ -29,31 +30,51 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[Manifest, dict[str, n
             "side": label.side.astype(np.int8),
         }
         arrays |= {f"{place}/{key}": array for key, array in parts.items()}
-        patches.append({"degree": patch.degree, "region": patch.region, "error": patch.error, "arrays": place})
+        patches.append(
+            {"degree": patch.degree, "region": patch.region, "error": patch.error, "arrays": place}
+        )
     n_inequalities = atlas.patches[0].label.n_inequalities
-    description = {"patches": patches, "coverage": atlas.coverage, "n_inequalities": n_inequalities, "units": f"{name}/units"}
+    description = {
+        "patches": patches,
+        "coverage": atlas.coverage,
+        "n_inequalities": n_inequalities,
+        "units": f"{name}/units",
+    }
     return {**description, "n_auxiliary": atlas.units.n_auxiliary}, arrays
 
 
 def array_names(description: Manifest) -> set[str]:
     """The arrays that a description names."""
     places = [entry["arrays"] for entry in description["patches"]]
-    return {f"{description['units']}/{key}" for key in UNITS} | {f"{place}/{key}" for place in places for key in PARTS}
+    return {f"{description['units']}/{key}" for key in UNITS} | {
+        f"{place}/{key}" for place in places for key in PARTS
+    }
 
 
-def restore_atlas(description: Manifest, arrays: Mapping[str, np.ndarray], raveling: Raveling) -> BezierAtlas:
-    """The atlas that `describe_atlas` described; a ValueError says which of its numbers cannot be."""
-    n_auxiliary = read_count(description.get("n_auxiliary", 0), "n_auxiliary")  # a file from before kinks were lifted has none
-    units = Units(**{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary)
+def restore_atlas(
+    description: Manifest, arrays: Mapping[str, np.ndarray], raveling: Raveling
+) -> BezierAtlas:
+    """The atlas that `describe_atlas` described; a ValueError says which of its numbers cannot
+    be."""
+    # a file from before kinks were lifted has none
+    n_auxiliary = read_count(description.get("n_auxiliary", 0), "n_auxiliary")
+    units = Units(
+        **{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary
+    )
     _check_units(units, raveling)
     n_inequalities = read_count(description["n_inequalities"], "n_inequalities")
     patches = tuple(_patch(entry, arrays, n_inequalities) for entry in description["patches"])
     _check(len(patches) > 0, "an atlas without patches")
     for patch in patches:
         _check_patch(patch, units, len(patches[0].label.constraints))
-    coverage = read_number(description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1)
+    coverage = read_number(
+        description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1
+    )
     atlas = BezierAtlas(patches, units, raveling, coverage)
-    _check(len(atlas.points.f) > 0 and bool(np.isfinite(atlas.points.f).all()), "patches without a point of their own")
+    _check(
+        len(atlas.points.f) > 0 and bool(np.isfinite(atlas.points.f).all()),
+        "patches without a point of their own",
+    )
     return atlas
 
 
@@ -75,8 +96,14 @@ def _check_units(units: Units, raveling: Raveling) -> None:
     M, L = len(units.ideal), raveling.n_variables + units.n_auxiliary
     for key, shape in (("ideal", (M,)), ("span", (M,)), ("lower", (L,)), ("upper", (L,))):
         array = getattr(units, key)
-        _check(array.shape == shape and array.dtype == np.float64 and not np.isnan(array).any(), f"{key} of the wrong form")
-    _check(M > 0 and bool(np.isfinite([units.ideal, units.span]).all() and (units.span != 0).all()), "ranges that are none")
+        _check(
+            array.shape == shape and array.dtype == np.float64 and not np.isnan(array).any(),
+            f"{key} of the wrong form",
+        )
+    _check(
+        M > 0 and bool(np.isfinite([units.ideal, units.span]).all() and (units.span != 0).all()),
+        "ranges that are none",
+    )
     _check(bool((units.lower <= units.upper).all()), "lower bounds above upper ones")
     for key in ("origin", "unit"):
         array = getattr(units, key)
@@ -88,9 +115,17 @@ def _check_units(units: Units, raveling: Raveling) -> None:
 def _check_patch(patch: Patch, units: Units, n_constraints: int) -> None:
     label, M, free = patch.label, len(units.ideal), len(units.free)
     for flags, size in ((label.objectives, M), (label.constraints, n_constraints)):
-        _check(flags.shape == (size,) and flags.dtype == bool, "a patch with labels of the wrong form")
-    _check(bool(label.objectives.any()) and label.n_inequalities <= n_constraints, "a patch whose label cannot be")
-    _check(label.side.shape == (free,) and bool((np.abs(label.side) <= 1).all()), "a patch with sides that cannot be")
+        _check(
+            flags.shape == (size,) and flags.dtype == bool, "a patch with labels of the wrong form"
+        )
+    _check(
+        bool(label.objectives.any()) and label.n_inequalities <= n_constraints,
+        "a patch whose label cannot be",
+    )
+    _check(
+        label.side.shape == (free,) and bool((np.abs(label.side) <= 1).all()),
+        "a patch with sides that cannot be",
+    )
     k = label.dimension + 1
     shapes = {
         "corners": (k, k - 1),

@@ -18,11 +18,12 @@ from .program import Program
 from .search import Search
 
 TOL, COARSE = {2: 1e-7, 3: 1e-6}, 3e-4
-"""What patches shall miss fresh points by at most, in units of the objectives' ranges, where the user does not say; the last
-one from four objectives on, where regions are many."""
+"""What patches shall miss fresh points by at most, in units of the objectives' ranges, where the
+user does not say; the last one from four objectives on, where regions are many."""
 
 MOST_ROUNDS, FEW_ROUNDS, ROUGH = 40, 8, 0.01
-"""When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not help against it."""
+"""When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not
+help against it."""
 
 MOST_MENDED = 3
 """How often what does not hold at the end is mended."""
@@ -50,7 +51,8 @@ class AtlasState:
     """A search between two rounds.
 
     Attributes:
-        search: regions with their nodes and patches, and everything evaluated; None before the first round.
+        search: regions with their nodes and patches, and everything evaluated; None before the
+            first round.
         start: where the user starts, as flat vectors.
         seed: of every sample.
         n_objectives: M.
@@ -85,9 +87,20 @@ class AtlasState:
         if self.search is None:
             return None
         program = self.search.program
-        patches = [replace(patch, region=number) for number, region in enumerate(self.search.regions) for patch in region.patches]
+        patches = [
+            replace(patch, region=number)
+            for number, region in enumerate(self.search.regions)
+            for patch in region.patches
+        ]
         feasible = program.feasible
-        scales = program.ideal, program.span, feasible.lower, feasible.upper, program.origin, program.unit
+        scales = (
+            program.ideal,
+            program.span,
+            feasible.lower,
+            feasible.upper,
+            program.origin,
+            program.unit,
+        )
         units = Units(*scales, program.n_auxiliary)
         raveling = Raveling.of(np.zeros(units.n_variables))
         coverage = self.search.history[-1].covered if self.search.history else 0.0
@@ -95,7 +108,8 @@ class AtlasState:
 
 
 class Survey(NamedTuple):
-    """Designs of a box that none of the others looked at dominates, their objectives, and what was spent by then."""
+    """Designs of a box that none of the others looked at dominates, their objectives, and what was
+    spent by then."""
 
     x: Float[np.ndarray, "n n_variables"]
     f: Float[np.ndarray, "n n_objectives"]
@@ -110,8 +124,11 @@ def survey(
     seed: int,
     spent: Evaluations,
 ) -> Survey:
-    """Evenly spread points and a population run in the box: values only, as far as the budget goes."""
-    program = Program(objectives, n_objectives, settings.feasible, settings.box, settings.budget, spent)
+    """Evenly spread points and a population run in the box: values only, as far as the budget
+    goes."""
+    program = Program(
+        objectives, n_objectives, settings.feasible, settings.box, settings.budget, spent
+    )
     with suppress(BudgetSpentError):
         look_over(program, *_scaled(program, settings, start), seed)
     return Survey(program.x(program.archive.z), program.archive.f, program.evaluator.evaluations)
@@ -123,11 +140,14 @@ def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: in
 
 
 def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> AtlasState:
-    """The first look, or one round: regions are found, followed, fitted, and their answers checked at fresh chart points.
+    """The first look, or one round: regions are found, followed, fitted, and their answers checked
+    at fresh chart points.
 
     After the last round single answers that do not hold are mended.
     """
-    search = _new_search(objectives, settings, state) if state.search is None else state.search.copy()
+    search = (
+        _new_search(objectives, settings, state) if state.search is None else state.search.copy()
+    )
     rounds, mended, spent, wrong = state.rounds, state.mended, False, True
     try:
         if state.search is None:
@@ -140,7 +160,12 @@ def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> At
             rounds += 1
     except BudgetSpentError:
         spent = True
-    done = spent or not wrong or mended >= MOST_MENDED or (_finished(search, rounds) and _gave_up(search, rounds))
+    done = (
+        spent
+        or not wrong
+        or mended >= MOST_MENDED
+        or (_finished(search, rounds) and _gave_up(search, rounds))
+    )
     made = {"rounds": rounds, "mended": mended, "done": done, "spent": spent}
     return replace(state, search=search, **made, evaluations=search.program.evaluator.evaluations)
 
@@ -159,15 +184,20 @@ def _gave_up(search: Search, rounds: int) -> bool:
 
 
 def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -> Search:
-    program = Program(objectives, state.n_objectives, settings.feasible, settings.box, settings.budget)
+    program = Program(
+        objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
+    )
     tol = TOL.get(state.n_objectives, COARSE) if settings.tol is None else settings.tol
     return Search(program, tol, state.seed)
 
 
-def _look_around(objectives: Objectives, search: Search, settings: Settings, state: AtlasState) -> None:
+def _look_around(
+    objectives: Objectives, search: Search, settings: Settings, state: AtlasState
+) -> None:
     """Samples the box, finds the ends of the front, and the first regions.
 
-    Where feasible designs fill a small part of the box only, variables get their units from that part, and it is looked at again.
+    Where feasible designs fill a small part of the box only, variables get their units from that
+    part, and it is looked at again.
     """
     box, start = _scaled(search.program, settings, state.start)
     explore(search.program, box, start, state.seed)
@@ -179,7 +209,14 @@ def _look_around(objectives: Objectives, search: Search, settings: Settings, sta
         for side, z in zip(sides, narrow, strict=True):
             side[wide.free] = wide.origin + z * wide.unit
         part = replace(settings, box=(sides[0], sides[1]))
-        program = Program(objectives, state.n_objectives, part.feasible, part.box, part.budget, wide.evaluator.evaluations)
+        program = Program(
+            objectives,
+            state.n_objectives,
+            part.feasible,
+            part.box,
+            part.budget,
+            wide.evaluator.evaluations,
+        )
         explore(program, *_scaled(program, part, x), state.seed)
         search.program, search.box = program, (program.lower, program.upper)
     search.begin()
@@ -189,5 +226,7 @@ def _scaled(
     program: Program, settings: Settings, start: Float[np.ndarray, "n n_variables"]
 ) -> tuple[tuple[np.ndarray, np.ndarray], Float[np.ndarray, "n n_free"]]:
     """The box to look in and the points to begin with, as scaled variables."""
-    low, high, points = ((x[..., program.free] - program.origin) / program.unit for x in (*settings.box, start))
+    low, high, points = (
+        (x[..., program.free] - program.origin) / program.unit for x in (*settings.box, start)
+    )
     return (low, high), points

@@ -1,4 +1,5 @@
-"""The first look: points over the whole box, a population that moves towards the front, and the ends of the front."""
+"""The first look: points over the whole box, a population that moves towards the front, and the
+ends of the front."""
 
 import numpy as np
 from jaxtyping import Float
@@ -12,26 +13,35 @@ N_SPREAD = 256
 POPULATION = 64
 
 LEAST_GENERATIONS, MOST_GENERATIONS = 24, 300
-"""The population run ends when ten generations brought less than `STILL` of the objectives' ranges."""
+"""The population run ends when ten generations brought less than `STILL` of the objectives'
+ranges."""
 
 STILL = 2e-3
 
 RARE = 0.02
-"""Where fewer points of the box are feasible than this share, a variable that varies by less of its range gets new units."""
+"""Where fewer points of the box are feasible than this share, a variable that varies by less of its
+range gets new units."""
 
 FAR = 20.0
 """A chart point this far away asks for the minimum of one objective."""
 
 FEW, SLOWLY = 10, 10.0
-"""Fewer nondominated points than the first do not tell the ranges of the front: units shrink by no more than the second factor.
-Sampling finds hardly any feasible points where there are equalities."""
+"""Fewer nondominated points than the first do not tell the ranges of the front: units shrink by no
+more than the second factor. Sampling finds hardly any feasible points where there are
+equalities."""
 
 MOST_ROUNDS = 6
 """How often the ends of the front are looked for, until its ranges stay."""
 
 
-def explore(program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[np.ndarray, "n n_free"], seed: int) -> None:
-    """Fills the archive and settles the units of the objectives: ideal point and ranges of the front.
+def explore(
+    program: Program,
+    box: tuple[np.ndarray, np.ndarray],
+    start: Float[np.ndarray, "n n_free"],
+    seed: int,
+) -> None:
+    """Fills the archive and settles the units of the objectives: ideal point and ranges of the
+    front.
 
     Args:
         program: is changed.
@@ -50,14 +60,23 @@ def explore(program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[n
 
 
 def look_over(
-    program: Program, box: tuple[np.ndarray, np.ndarray], start: Float[np.ndarray, "n n_free"], seed: int
+    program: Program,
+    box: tuple[np.ndarray, np.ndarray],
+    start: Float[np.ndarray, "n n_free"],
+    seed: int,
 ) -> np.random.Generator:
-    """Evenly spread points and a population run: the archive then holds its nondominated points. Returns where samples go on."""
+    """Evenly spread points and a population run: the archive then holds its nondominated points.
+    Returns where samples go on."""
     from scipy.stats import qmc  # half a second that only atlases need
 
     rng = np.random.default_rng(seed)
     low, high = box
-    z = np.concatenate([program.clip(start), low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD)])
+    z = np.concatenate(
+        [
+            program.clip(start),
+            low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD),
+        ]
+    )
     _first_units(program, first_look(program, z))
     evolve(program, box, z, rng)
     normalize(program)
@@ -67,12 +86,15 @@ def look_over(
 def feasible_part(
     program: Program, box: tuple[np.ndarray, np.ndarray], seed: int
 ) -> tuple[Float[np.ndarray, " n_free"], Float[np.ndarray, " n_free"]] | None:
-    """A box around the archive where feasible points are rare in the whole one and a variable hardly varies; None elsewhere."""
+    """A box around the archive where feasible points are rare in the whole one and a variable
+    hardly varies; None elsewhere."""
     z = program.archive.z
     if program.n_inequalities == 0 or len(z) < FEW:
         return None
     low, high = box
-    sample = low + (high - low) * np.random.default_rng([seed, 2]).random((N_SPREAD, program.n_free))
+    sample = low + (high - low) * np.random.default_rng([seed, 2]).random(
+        (N_SPREAD, program.n_free)
+    )
     small = np.ptp(z, axis=0) < RARE * (high - low)
     if np.mean(program.feasible_rows(program.values(sample))) > RARE or not small.any():
         return None
@@ -97,9 +119,15 @@ def _first_units(program: Program, raw: Float[np.ndarray, "n n_rows"]) -> None:
     M = program.n_objectives
     finite = raw[np.isfinite(raw).all(axis=1)]
     if len(finite) == 0:
-        raise ValueError("objectives or constraints are not finite at any of the first points in the bounds; narrow the bounds")
+        raise ValueError(
+            "objectives or constraints are not finite at any of the first points in the bounds;"
+            " narrow the bounds"
+        )
     low, high = np.percentile(finite[:, :M], [2, 98], axis=0)
-    program.ideal, program.span = low, np.where(high > low, high - low, np.maximum(np.abs(low), 1e-300))
+    program.ideal, program.span = (
+        low,
+        np.where(high > low, high - low, np.maximum(np.abs(low), 1e-300)),
+    )
     sizes = np.percentile(np.abs(finite[:, M:]), 80, axis=0)
     program.row_scale = np.where(sizes > 0, sizes, 1.0)
     program.archive = Archive(np.zeros((0, program.n_free)), np.zeros((0, M)))
@@ -112,16 +140,24 @@ def normalize(program: Program) -> None:
     keep = nondominated(program.archive.f)
     z, f = program.archive.z[keep], program.archive.f[keep]
     low, high = f.min(axis=0), f.max(axis=0)
-    least = program.span / SLOWLY if len(f) < FEW else 1e-9 * np.maximum(np.abs(high), np.abs(low)) + 1e-300
+    least = (
+        program.span / SLOWLY
+        if len(f) < FEW
+        else 1e-9 * np.maximum(np.abs(high), np.abs(low)) + 1e-300
+    )
     program.archive = Archive(z, f)
     program.ideal = low
     program.span = np.maximum(high - low, least)
 
 
 def evolve(
-    program: Program, box: tuple[np.ndarray, np.ndarray], z: Float[np.ndarray, "n n_free"], rng: np.random.Generator
+    program: Program,
+    box: tuple[np.ndarray, np.ndarray],
+    z: Float[np.ndarray, "n n_free"],
+    rng: np.random.Generator,
 ) -> None:
-    """A population run: differential evolution with a few mutations; what is dominated or crowded dies.
+    """A population run: differential evolution with a few mutations; what is dominated or crowded
+    dies.
 
     Every feasible point goes into the archive.
     """
@@ -147,7 +183,9 @@ def _level(program: Program, r: np.ndarray, test: np.ndarray) -> float:
     return float(np.mean(np.minimum(merits, 1e6)))
 
 
-def _children(z: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, "n n_free"]:
+def _children(
+    z: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.Generator
+) -> Float[np.ndarray, "n n_free"]:
     n, L = z.shape
     pick = np.array([rng.choice(n, 3, replace=False) for _ in range(POPULATION)])
     parent = z[rng.integers(n, size=POPULATION)]
@@ -160,15 +198,20 @@ def _children(z: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.G
     mutated = rng.random((POPULATION, L)) < 1 / L
     child = child + np.where(mutated, jump, 0.0)
     outside = (child < low) | (child > high)
-    return np.where(outside, np.clip(parent + (child - parent) * rng.random((POPULATION, L)), low, high), child)
+    return np.where(
+        outside, np.clip(parent + (child - parent) * rng.random((POPULATION, L)), low, high), child
+    )
 
 
 def _survivors(program: Program, z: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The `POPULATION` best: least violation first, then rank, then the least crowded of the last rank."""
+    """The `POPULATION` best: least violation first, then rank, then the least crowded of the last
+    rank."""
     import moocore
 
     M, end = program.n_objectives, program.n_objectives + program.n_inequalities
-    violation = np.maximum(r[:, M:end], 0).sum(axis=1) + np.maximum(np.abs(r[:, end:]) - 1e-3, 0).sum(axis=1)
+    violation = np.maximum(r[:, M:end], 0).sum(axis=1) + np.maximum(
+        np.abs(r[:, end:]) - 1e-3, 0
+    ).sum(axis=1)
     finite = np.all(np.isfinite(r), axis=1)
     violation = np.where(finite, violation, np.inf)
     f = np.where(finite[:, None], r[:, :M], 1e30)
@@ -186,7 +229,8 @@ def _survivors(program: Program, z: np.ndarray, r: np.ndarray) -> tuple[np.ndarr
 
 
 def _crowding(f: np.ndarray) -> Float[np.ndarray, " n"]:
-    """The sum over objectives of the distance between a point's two neighbors; infinite at the ends."""
+    """The sum over objectives of the distance between a point's two neighbors; infinite at the
+    ends."""
     crowding = np.zeros(len(f))
     for column in f.T:
         order = np.argsort(column, kind="stable")
@@ -196,8 +240,11 @@ def _crowding(f: np.ndarray) -> Float[np.ndarray, " n"]:
     return crowding
 
 
-def find_ends(program: Program, box: tuple[np.ndarray, np.ndarray], rng: np.random.Generator) -> None:
-    """Minimizers of each objective, and points between, by local searches from the archive and from random points."""
+def find_ends(
+    program: Program, box: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+) -> None:
+    """Minimizers of each objective, and points between, by local searches from the archive and from
+    random points."""
     M = program.n_objectives
     corner = np.where(np.eye(M) > 0, -FAR, FAR)
     a = np.concatenate([corner, np.where(np.eye(M) > 0, 0.3, -0.3), np.zeros((1, M))])
@@ -209,8 +256,11 @@ def find_ends(program: Program, box: tuple[np.ndarray, np.ndarray], rng: np.rand
     descend(program, a, fresh)
 
 
-def choose_starts(program: Program, a: Float[np.ndarray, "n n_objectives"], k: int) -> Float[np.ndarray, "k_n n_free"]:
-    """K points of the archive for each chart point, first all first ones: of least merit, apart from each other."""
+def choose_starts(
+    program: Program, a: Float[np.ndarray, "n n_objectives"], k: int
+) -> Float[np.ndarray, "k_n n_free"]:
+    """K points of the archive for each chart point, first all first ones: of least merit, apart
+    from each other."""
     f, z = program.known(), program.archive.z
     tie = 1e-5 * f.sum(axis=1)
     out = np.empty((k, len(a), program.n_free))

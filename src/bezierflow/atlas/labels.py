@@ -1,14 +1,18 @@
-"""Labels of regions, and the square system of equations that holds in one: solutions as smooth functions of the chart point.
+"""Labels of regions, and the square system of equations that holds in one: solutions as smooth
+functions of the chart point.
 
-A label says which rows are active (their inequality holds with equality) and which variables are at a bound. Given a label, the
-conditions of optimality without their signs are as many equations as unknowns (z, s, μ):
+A label says which rows are active (their inequality holds with equality) and which variables are at
+a bound. Given a label, the conditions of optimality without their signs are as many equations as
+unknowns (z, s, μ):
 
-    Σ_r μ_r ∂r/∂z_i = 0 for free variables,  z_i = its bound for the others,  Σ_m μ_m = 1 over the objectives,
-    r = a_m + s for active objectives, r = 0 for active constraints, μ_r = 0 for the rest.
+    Σ_r μ_r ∂r/∂z_i = 0 for free variables,  z_i = its bound for the others,  Σ_m μ_m = 1 over the
+    objectives, r = a_m + s for active objectives, r = 0 for active constraints, μ_r = 0 for the
+    rest.
 
-Newton's method solves them, and the implicit function theorem gives their derivatives in a. A solution holds where all signs are
-right: multipliers and slacks at least 0. A little beyond, the equations still have a smooth solution, which is what lets a
-polynomial be fitted across the place where a sign changes.
+Newton's method solves them, and the implicit function theorem gives their derivatives in a. A
+solution holds where all signs are right: multipliers and slacks at least 0. A little beyond, the
+equations still have a smooth solution, which is what lets a polynomial be fitted across the place
+where a sign changes.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -20,8 +24,8 @@ from .program import Look, Program
 from .quadratic import invert
 
 TIE_OF_LABELS = 1e-7
-"""The weight of Σ f_m in the equations of a label with inactive objectives: it makes their solution unique where the active
-objectives alone do not. Where all are active they need none."""
+"""The weight of Σ f_m in the equations of a label with inactive objectives: it makes their solution
+unique where the active objectives alone do not. Where all are active they need none."""
 
 LONGEST_STEP = 0.3
 """Of z, in one Newton step."""
@@ -30,14 +34,16 @@ CLOSE_STEP = 1e-5
 """A Newton step shorter than this is the last: the error after it is its square."""
 
 FLAT = 1e-10
-"""Added to the curvature in each Newton step: a variable that nothing depends on stays where it is. Solutions are the same."""
+"""Added to the curvature in each Newton step: a variable that nothing depends on stays where it is.
+Solutions are the same."""
 
 STILL = 1e-10
-"""A search that used up its steps has converged all the same if its last one changed no row by more: where rows are flatter than
-quadratic, steps shorten by a constant factor only."""
+"""A search that used up its steps has converged all the same if its last one changed no row by
+more: where rows are flatter than quadratic, steps shorten by a constant factor only."""
 
 WEAK = 10 * TIE_OF_LABELS
-"""A bound whose multiplier is smaller has no price but that of the tie-break: its variable may leave it."""
+"""A bound whose multiplier is smaller has no price but that of the tie-break: its variable may
+leave it."""
 
 BENT = 1e-4
 """Where such a variable may leave its bound, curvatures below minus this are negative."""
@@ -91,11 +97,17 @@ class Solutions:
     @staticmethod
     def join(parts: "list[Solutions]") -> "Solutions":
         """All of them in one."""
-        return Solutions(**{field.name: np.concatenate([getattr(p, field.name) for p in parts]) for field in fields(Solutions)})
+        return Solutions(
+            **{
+                field.name: np.concatenate([getattr(p, field.name) for p in parts])
+                for field in fields(Solutions)
+            }
+        )
 
 
 def signs(program: Program, found: Solutions) -> Float[np.ndarray, "n n_switches"]:
-    """What must be at least 0: for each variable, then for each objective and inequality, its multiplier or else its slack.
+    """What must be at least 0: for each variable, then for each objective and inequality, its
+    multiplier or else its slack.
 
     A free variable has two slacks, of which this is the smaller.
     """
@@ -104,12 +116,22 @@ def signs(program: Program, found: Solutions) -> Float[np.ndarray, "n n_switches
     level = np.concatenate([found.a + found.s[:, None], np.zeros((len(found), end - M))], axis=1)
     slack = level - found.r[:, :end]
     return np.concatenate(
-        [np.where(found.side == 0, room, found.bound), np.where(found.active[:, :end], found.mu[:, :end], slack)], axis=1
+        [
+            np.where(found.side == 0, room, found.bound),
+            np.where(found.active[:, :end], found.mu[:, :end], slack),
+        ],
+        axis=1,
     )
 
 
 def start(
-    program: Program, a: np.ndarray, z: np.ndarray, mu: np.ndarray, active: np.ndarray, side: np.ndarray, r: np.ndarray
+    program: Program,
+    a: np.ndarray,
+    z: np.ndarray,
+    mu: np.ndarray,
+    active: np.ndarray,
+    side: np.ndarray,
+    r: np.ndarray,
 ) -> Solutions:
     """Where Newton's method may begin."""
     n, M = a.shape
@@ -134,16 +156,29 @@ def predict(begin: Solutions, a: Float[np.ndarray, "n n_objectives"]) -> Solutio
     """The solutions moved along their tangents to other chart points."""
     L = begin.z.shape[1]
     change = np.einsum("nij,nj->ni", begin.tangent, a - begin.a)
-    usable = np.isfinite(change).all(axis=1) & (np.abs(change[:, :L]).max(axis=1, initial=0.0) < 0.5)
+    usable = np.isfinite(change).all(axis=1) & (
+        np.abs(change[:, :L]).max(axis=1, initial=0.0) < 0.5
+    )
     change = np.where(usable[:, None], change, 0.0)
-    return replace(begin, a=a, z=begin.z + change[:, :L], s=begin.s + change[:, L], mu=begin.mu + change[:, L + 1 :])
+    return replace(
+        begin,
+        a=a,
+        z=begin.z + change[:, :L],
+        s=begin.s + change[:, L],
+        mu=begin.mu + change[:, L + 1 :],
+    )
 
 
 def newton(program: Program, begin: Solutions, most: int = 6) -> Solutions:
     """Solves the equations of each row's label at its chart point, from what `begin` says."""
-    found = replace(begin, **{field.name: np.array(getattr(begin, field.name)) for field in fields(Solutions)})
+    found = replace(
+        begin, **{field.name: np.array(getattr(begin, field.name)) for field in fields(Solutions)}
+    )
     n, L = found.z.shape
-    lower, upper = np.where(found.side < 0, program.lower, 0.0), np.where(found.side > 0, program.upper, 0.0)
+    lower, upper = (
+        np.where(found.side < 0, program.lower, 0.0),
+        np.where(found.side > 0, program.upper, 0.0),
+    )
     found.z = np.where(found.side == 0, found.z, np.where(found.side < 0, lower, upper))
     found.ok[:] = False
     J, H = np.zeros((n, program.n_rows, L)), np.zeros((n, L, L))
@@ -160,21 +195,26 @@ def newton(program: Program, begin: Solutions, most: int = 6) -> Solutions:
         length = np.abs(step[:, :L]).max(axis=1, initial=0.0)
         step = step * np.minimum(1.0, LONGEST_STEP / np.maximum(length, 1e-300))[:, None]
         now, step = todo[finite], step[finite]
-        step[:, :L][found.side[now] != 0] = 0.0  # up to rounding they are; at a bound slopes may be infinite
+        # up to rounding they are; at a bound slopes may be infinite
+        step[:, :L][found.side[now] != 0] = 0.0
         found.z[now] += step[:, :L]
         found.s[now] += step[:, L]
         found.mu[now] += step[:, L + 1 :]
         change = np.einsum("nij,nj->ni", J[now], step[:, :L])
         found.r[now] += change
         last[now] = step[:, :L]
-        short = (length[finite] < CLOSE_STEP) | ((iteration == most - 1) & (np.abs(change).max(axis=1) < STILL))
+        short = (length[finite] < CLOSE_STEP) | (
+            (iteration == most - 1) & (np.abs(change).max(axis=1) < STILL)
+        )
         near = short & (residual[finite] < CLOSE_STEP) & (np.abs(step[:, L]) < CLOSE_STEP)
         found.ok[now[near]] = True
         todo = now[~near & (np.abs(found.z[now] - 0.5).max(axis=1, initial=0.0) < 10)]
     return _finish(program, found, J, H, last)
 
 
-def _curvature(program: Program, found: Solutions, rows: np.ndarray, look: Look) -> Float[np.ndarray, "n n_free n_free"]:
+def _curvature(
+    program: Program, found: Solutions, rows: np.ndarray, look: Look
+) -> Float[np.ndarray, "n n_free n_free"]:
     return np.einsum("nr,nrij->nij", _weights(program, found.take(rows)), look.H)
 
 
@@ -185,7 +225,9 @@ def _weights(program: Program, found: Solutions) -> Float[np.ndarray, "n n_rows"
     return found.mu + tie[:, None] * (np.arange(program.n_rows) < M)
 
 
-def _system(program: Program, at: Solutions, J: np.ndarray, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _system(
+    program: Program, at: Solutions, J: np.ndarray, H: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The residual of the equations and their matrix."""
     n, L = at.z.shape
     M, R = program.n_objectives, program.n_rows
@@ -194,7 +236,12 @@ def _system(program: Program, at: Solutions, J: np.ndarray, H: np.ndarray) -> tu
     pull = np.einsum("nrl,nr->nl", J, _weights(program, at))
     level = np.where(objective, np.pad(at.a, ((0, 0), (0, R - M))) + at.s[:, None], 0.0)
     residual = np.concatenate(
-        [np.where(free, pull, 0.0), 1 - at.mu[:, :M].sum(axis=1, keepdims=True), np.where(active, at.r - level, at.mu)], axis=1
+        [
+            np.where(free, pull, 0.0),
+            1 - at.mu[:, :M].sum(axis=1, keepdims=True),
+            np.where(active, at.r - level, at.mu),
+        ],
+        axis=1,
     )
     K = np.zeros((n, L + 1 + R, L + 1 + R))
     K[:, :L, :L] = np.where(free[:, :, None], H + FLAT * np.eye(L), np.eye(L))
@@ -206,7 +253,9 @@ def _system(program: Program, at: Solutions, J: np.ndarray, H: np.ndarray) -> tu
     return residual, K
 
 
-def _newton_step(program: Program, at: Solutions, J: np.ndarray, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _newton_step(
+    program: Program, at: Solutions, J: np.ndarray, H: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The step (z, s, μ) and the largest residual."""
     residual, K = _system(program, at, J, H)
     size = np.maximum(np.abs(K).max(axis=2), 1e-300)
@@ -214,8 +263,11 @@ def _newton_step(program: Program, at: Solutions, J: np.ndarray, H: np.ndarray) 
     return step, np.abs(residual).max(axis=1)
 
 
-def _finish(program: Program, found: Solutions, J: np.ndarray, H: np.ndarray, last: np.ndarray) -> Solutions:
-    """Multipliers of bounds, tangents, and whether each solution is a minimum among points of its label."""
+def _finish(
+    program: Program, found: Solutions, J: np.ndarray, H: np.ndarray, last: np.ndarray
+) -> Solutions:
+    """Multipliers of bounds, tangents, and whether each solution is a minimum among points of its
+    label."""
     n, L = found.z.shape
     M, R = program.n_objectives, program.n_rows
     found.z = np.where(np.isfinite(found.z), found.z, 0.5)
@@ -225,18 +277,31 @@ def _finish(program: Program, found: Solutions, J: np.ndarray, H: np.ndarray, la
     found.tangent = invert(K) @ right
     pull = np.einsum("nrl,nr->nl", J, _weights(program, found)) + np.einsum("nij,nj->ni", H, last)
     found.bound = np.where(found.side == 0, 0.0, -found.side * pull)
-    finite = np.isfinite(found.tangent).all(axis=(1, 2)) & np.isfinite(found.bound).all(axis=1) & np.isfinite(found.r).all(axis=1)
+    finite = (
+        np.isfinite(found.tangent).all(axis=(1, 2))
+        & np.isfinite(found.bound).all(axis=1)
+        & np.isfinite(found.r).all(axis=1)
+    )
     found.ok &= finite
     good = np.flatnonzero(found.ok)
-    found.ok[good] = _is_minimum(program, found.take(good), J[good], H[good], found.side[good] == 0, ZERO)
+    found.ok[good] = _is_minimum(
+        program, found.take(good), J[good], H[good], found.side[good] == 0, ZERO
+    )
     weak = (found.side != 0) & (np.abs(found.bound) < WEAK)
     held = np.flatnonzero(found.ok & weak.any(axis=1))
-    found.ok[held] = _is_minimum(program, found.take(held), J[held], H[held], (found.side[held] == 0) | weak[held], BENT)
+    found.ok[held] = _is_minimum(
+        program, found.take(held), J[held], H[held], (found.side[held] == 0) | weak[held], BENT
+    )
     return found
 
 
 def _is_minimum(
-    program: Program, found: Solutions, J: np.ndarray, H: np.ndarray, free: Bool[np.ndarray, "n n_free"], zero: float
+    program: Program,
+    found: Solutions,
+    J: np.ndarray,
+    H: np.ndarray,
+    free: Bool[np.ndarray, "n n_free"],
+    zero: float,
 ) -> Bool[np.ndarray, " n"]:
     """Whether the curvature is nonnegative along the directions that keep what is active.
 

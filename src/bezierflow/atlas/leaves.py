@@ -30,7 +30,9 @@ class Leaf:
     hopeless: int = 0
     """How often a fit ended above the tolerance without a way on."""
 
-    def inside(self, c: Float[np.ndarray, "n dimension"], slack: float = 1e-12) -> Bool[np.ndarray, " n"]:
+    def inside(
+        self, c: Float[np.ndarray, "n dimension"], slack: float = 1e-12
+    ) -> Bool[np.ndarray, " n"]:
         """Which coordinates are in this part."""
         mask = np.ones(len(c), dtype=bool)
         for normal, offset in self.cuts:
@@ -40,7 +42,8 @@ class Leaf:
 
 @dataclass
 class Box:
-    """A box along the principal axes of a leaf's nodes: u = (c − center) @ axes lies in [−1, 1]^d."""
+    """A box along the principal axes of a leaf's nodes: u = (c − center) @ axes lies in [−1,
+    1]^d."""
 
     center: np.ndarray
     axes: np.ndarray

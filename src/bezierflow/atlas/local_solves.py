@@ -1,4 +1,5 @@
-"""The point of the front above a chart point, from a start nearby: sequential quadratic programming, then Newton on the label."""
+"""The point of the front above a chart point, from a start nearby: sequential quadratic
+programming, then Newton on the label."""
 
 from dataclasses import dataclass
 
@@ -15,7 +16,8 @@ SHORT_STEP = 1e-7
 """A step shorter than this ends a search."""
 
 FLATTEST = 1e-6
-"""Curvatures below this share of the largest are raised to it, so that each quadratic program has one solution."""
+"""Curvatures below this share of the largest are raised to it, so that each quadratic program has
+one solution."""
 
 WRONG_SIGN = -1e-8
 """A sign below this is wrong."""
@@ -23,7 +25,8 @@ WRONG_SIGN = -1e-8
 
 @dataclass
 class Ends:
-    """Where searches ended: points with rows, multipliers and the label that the last quadratic program suggests."""
+    """Where searches ended: points with rows, multipliers and the label that the last quadratic
+    program suggests."""
 
     z: np.ndarray
     r: np.ndarray
@@ -37,7 +40,8 @@ class Answers:
     """The best known points above chart points.
 
     Attributes:
-        found: solutions of their labels; where `good` is False only z, r and s of them mean something.
+        found: solutions of their labels; where `good` is False only z, r and s of them mean
+            something.
         good: whether all conditions of optimality hold.
         merit: s with its tie-break.
     """
@@ -56,10 +60,14 @@ class Answers:
         self.good[rows], self.merit[rows] = other.good, other.merit
 
 
-def solve(program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]) -> Answers:
-    """A local solution above each chart point, from each start, with its label: found by SQP, made exact by Newton's method.
+def solve(
+    program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]
+) -> Answers:
+    """A local solution above each chart point, from each start, with its label: found by SQP, made
+    exact by Newton's method.
 
-    Where Newton ends with wrong signs the label is mended: what has a wrong sign is switched, first the worst alone, then all.
+    Where Newton ends with wrong signs the label is mended: what has a wrong sign is switched, first
+    the worst alone, then all.
     """
     ends = descend(program, a, z)
     answers = _label(program, a, ends)
@@ -87,11 +95,17 @@ def judge(program: Program, found: Solutions) -> Answers:
 
 
 def _label(program: Program, a: np.ndarray, ends: Ends) -> Answers:
-    return judge(program, newton(program, start(program, a, ends.z, ends.mu, ends.active, ends.side, ends.r), most=8))
+    return judge(
+        program,
+        newton(program, start(program, a, ends.z, ends.mu, ends.active, ends.side, ends.r), most=8),
+    )
 
 
-def _switched(program: Program, found: Solutions, only_worst: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The labels with what has a wrong sign switched: active rows released, violated ones activated."""
+def _switched(
+    program: Program, found: Solutions, only_worst: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The labels with what has a wrong sign switched: active rows released, violated ones
+    activated."""
     L, M = program.n_free, program.n_objectives
     sign = np.nan_to_num(signs(program, found), nan=-1.0)
     wrong = sign < WRONG_SIGN
@@ -106,8 +120,11 @@ def _switched(program: Program, found: Solutions, only_worst: bool) -> tuple[np.
     return active, side
 
 
-def descend(program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]) -> Ends:
-    """Local minimizers of the merit: quadratic programs with the exact curvature (its absolute value) in a trust region."""
+def descend(
+    program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]
+) -> Ends:
+    """Local minimizers of the merit: quadratic programs with the exact curvature (its absolute
+    value) in a trust region."""
     n, M, R = len(z), program.n_objectives, program.n_rows
     z = program.clip(z)
     look = program.look(z)
@@ -121,7 +138,9 @@ def descend(program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[n
         if len(todo) == 0:
             break
         here = Look(r[todo], J[todo], H[todo])
-        d, mu[todo], active[todo], side[todo] = _model_step(program, here, mu[todo], z[todo], a[todo], radius[todo])
+        d, mu[todo], active[todo], side[todo] = _model_step(
+            program, here, mu[todo], z[todo], a[todo], radius[todo]
+        )
         trial, r_trial = program.step_to(z[todo] + d)
         after = program.merit(r_trial, a[todo])
         length = np.abs(d).max(axis=1)
@@ -132,7 +151,9 @@ def descend(program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[n
             look = program.look(z[moved])
             r[moved], J[moved], H[moved] = look.r, look.J, look.H
         grown = np.where(length > 0.9 * radius[todo], 2.5 * radius[todo], radius[todo])
-        radius[todo] = np.where(better, np.minimum(grown, LARGEST_RADIUS), 0.3 * np.minimum(radius[todo], length))
+        radius[todo] = np.where(
+            better, np.minimum(grown, LARGEST_RADIUS), 0.3 * np.minimum(radius[todo], length)
+        )
         todo = todo[(length >= SHORT_STEP) & (radius[todo] >= SMALLEST_RADIUS)]
     nothing = np.flatnonzero(~active[:, :M].any(axis=1))
     active[nothing, (r[:, :M] - a).argmax(axis=1)[nothing]] = True
@@ -142,9 +163,11 @@ def descend(program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[n
 def _model_step(
     program: Program, look: Look, mu: np.ndarray, z: np.ndarray, a: np.ndarray, radius: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The step of the quadratic model within the radius, its multipliers, and the label that it ends with.
+    """The step of the quadratic model within the radius, its multipliers, and the label that it
+    ends with.
 
-    Unknowns are the step d, the level s and the largest violation v of linearized constraints, which has its price.
+    Unknowns are the step d, the level s and the largest violation v of linearized constraints,
+    which has its price.
     """
     n, L = z.shape
     M, R, end = program.n_objectives, program.n_rows, program.n_objectives + program.n_inequalities
@@ -155,7 +178,9 @@ def _model_step(
     Q = np.zeros((n, L + 2, L + 2))
     Q[:, :L, :L] = (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
     Q += 1e-10 * np.eye(L + 2)
-    q = np.concatenate([TIE * look.J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), INFEASIBLE)], axis=1)
+    q = np.concatenate(
+        [TIE * look.J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), INFEASIBLE)], axis=1
+    )
     J, r = look.J, look.r
     unit = np.eye(L + 2)
     both = [_rows(J[:, :M], -1.0, 0.0), _rows(J[:, M:], 0.0, -1.0), _rows(-J[:, end:], 0.0, -1.0)]
@@ -164,8 +189,13 @@ def _model_step(
         np.broadcast_to(unit[:L], (n, L, L + 2)),
         np.broadcast_to(-unit[:L], (n, L, L + 2)),
     ]
-    room_up, room_down = np.minimum(program.upper - z, radius[:, None]), np.minimum(z - program.lower, radius[:, None])
-    b = np.concatenate([a - r[:, :M], -r[:, M:], r[:, end:], np.zeros((n, 1)), room_up, room_down], axis=1)
+    room_up, room_down = (
+        np.minimum(program.upper - z, radius[:, None]),
+        np.minimum(z - program.lower, radius[:, None]),
+    )
+    b = np.concatenate(
+        [a - r[:, :M], -r[:, M:], r[:, end:], np.zeros((n, 1)), room_up, room_down], axis=1
+    )
     begin = np.zeros((n, L + 2))
     begin[:, L], begin[:, L + 1] = (r[:, :M] - a).max(axis=1) + 1.0, 1.0
     best = solve_programs(Q, q, np.concatenate([*both, *sides], axis=1), b, begin)

@@ -1,4 +1,5 @@
-"""How good an atlas is: its answers at chart points that no fit ever saw, against solutions there."""
+"""How good an atlas is: its answers at chart points that no fit ever saw, against solutions
+there."""
 
 from dataclasses import dataclass
 
@@ -12,16 +13,19 @@ from .regions import AS_GOOD
 from .search import Search
 
 N_ON_SET, N_ANYWHERE, N_ON_SEAMS, N_AT_ENDS = 200, 100, 400, 50
-"""Fresh chart points: below points of the set, anywhere a front can be, where one region ends and another begins, and at all
-distances around the ends of the front, where slopes may be infinite. Most are on seams: errors are largest in small spots there,
-of which a hundred points saw a sixth in one of a hundred problems."""
+"""Fresh chart points: below points of the set, anywhere a front can be, where one region ends and
+another begins, and at all distances around the ends of the front, where slopes may be infinite.
+Most are on seams: errors are largest in small spots there, of which a hundred points saw a sixth in
+one of a hundred problems."""
 
 BEATEN = 1e-4
-"""An answer is beaten if a point is known that is better in all objectives by this much of their ranges."""
+"""An answer is beaten if a point is known that is better in all objectives by this much of their
+ranges."""
 
 CLOSE, FARTHEST = 1e-4, 0.01
-"""An answer that is not certified counts as covered if it is this close to the solution, or as good in the sense of
-`AS_GOOD` and not farther than the second number, in units of the objectives' ranges."""
+"""An answer that is not certified counts as covered if it is this close to the solution, or as good
+in the sense of `AS_GOOD` and not farther than the second number, in units of the objectives'
+ranges."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,15 @@ class AtlasError:
     """An atlas at fresh chart points.
 
     Attributes:
-        distances: in x, from each answer to the solution; not a number where only a better point, but no solution was found.
-        front: in objectives, in units of their ranges, from each answer to the solution or the best point known; of an answer
-            that is as good as the solution, by how much it is worse.
-        certified: at which points a patch held, and Newton's method from its answer ended at a solution that nothing known beats.
+        distances: in x, from each answer to the solution; not a number where only a better point,
+            but no solution was found.
+        front: in objectives, in units of their ranges, from each answer to the solution or the best
+            point known; of an answer that is as good as the solution, by how much it is worse.
+        certified: at which points a patch held, and Newton's method from its answer ended at a
+            solution that nothing known beats.
         beaten: at which points the solution is clearly better in all objectives.
-        violation: the largest violation of a constraint at the answers, in units of the constraint's scale.
+        violation: the largest violation of a constraint at the answers, in units of the
+            constraint's scale.
         diameter: of the set, in x.
         tol: what patches were to miss fresh points by at most.
     """
@@ -49,18 +56,27 @@ class AtlasError:
 
     @property
     def coverage(self) -> float:
-        """The share of fresh chart points whose answer is certified, or at least close to the solution."""
+        """The share of fresh chart points whose answer is certified, or at least close to the
+        solution."""
         return float(
-            np.mean(self.certified | (np.isfinite(self.distances) & (self.front < max(CLOSE, min(AS_GOOD * self.tol, FARTHEST)))))
+            np.mean(
+                self.certified
+                | (
+                    np.isfinite(self.distances)
+                    & (self.front < max(CLOSE, min(AS_GOOD * self.tol, FARTHEST)))
+                )
+            )
         )
 
 
 def measure(state: AtlasState, seed: int) -> AtlasError:
-    """Asks the atlas of a state at fresh chart points and compares with solutions there. Uncounted evaluations.
+    """Asks the atlas of a state at fresh chart points and compares with solutions there. Uncounted
+    evaluations.
 
-    Newton's method leads from an answer to the solution; where it does not, a search from everything known does. At a gap of the
-    front two points may be equally good, and where the front is steep points far apart are nearly so: an answer whose level is
-    that of the solution is as good if the solution does not dominate it. What counts then is by how much any objective of the
+    Newton's method leads from an answer to the solution; where it does not, a search from
+    everything known does. At a gap of the front two points may be equally good, and where the front
+    is steep points far apart are nearly so: an answer whose level is that of the solution is as
+    good if the solution does not dominate it. What counts then is by how much any objective of the
     atlas exceeds the solution's at the solution's own chart point.
     """
     from scipy.spatial.distance import pdist
@@ -90,7 +106,10 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     front = np.abs(r[:, :M] - solution.r[:, :M]).max(axis=1)
     excess = (r[:, :M] - a).max(axis=1) - solution.s
     beaten = excess > BEATEN
-    apart = np.flatnonzero((front > AS_GOOD * search.tol) & _as_good(r[:, :M], solution.r[:, :M], excess, AS_GOOD * search.tol))
+    apart = np.flatnonzero(
+        (front > AS_GOOD * search.tol)
+        & _as_good(r[:, :M], solution.r[:, :M], excess, AS_GOOD * search.tol)
+    )
     if len(apart):
         z_there = atlas.scaled(centered(solution.r[apart, :M]))
         there = (program.values(z_there)[:, :M] - solution.r[apart, :M]).max(axis=1)
@@ -101,10 +120,20 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     sample = x[rng.permutation(len(x))[:500]]
     diameter = float(pdist(sample).max()) if len(sample) > 1 else 0.0
     violation = float(constraints.max(initial=0.0))
-    return AtlasError(np.where(known, distances, np.nan), front, certified, beaten, violation, diameter, search.tol)
+    return AtlasError(
+        np.where(known, distances, np.nan),
+        front,
+        certified,
+        beaten,
+        violation,
+        diameter,
+        search.tol,
+    )
 
 
-def _as_good(f: np.ndarray, solution: np.ndarray, excess: np.ndarray, tol: float) -> Bool[np.ndarray, " n"]:
+def _as_good(
+    f: np.ndarray, solution: np.ndarray, excess: np.ndarray, tol: float
+) -> Bool[np.ndarray, " n"]:
     """Which answers have the level of the solution and are not dominated by it."""
     worse = np.all(solution <= f + tol, axis=1) & np.any(solution < f - BEATEN, axis=1)
     return (excess <= tol) & ~worse
@@ -113,16 +142,23 @@ def _as_good(f: np.ndarray, solution: np.ndarray, excess: np.ndarray, tol: float
 def _solutions(
     search: Search, a: np.ndarray, claims: Claims, z: np.ndarray
 ) -> tuple[Bool[np.ndarray, " n"], Solutions, Bool[np.ndarray, " n"]]:
-    """Which claims are certified; the best points known above chart points; and which of these are solutions."""
+    """Which claims are certified; the best points known above chart points; and which of these are
+    solutions."""
     program = search.program
     asked = np.flatnonzero(claims.number >= 0)
     answers = search.certify(a[asked], claims.y[asked], claims.number[asked], most=6)
     right = answers.found.ok & (signs(program, answers.found).min(axis=1) > -1e-4)
-    right &= (claims.sign[asked] > -search.slack) & (program.known_merit(a[asked])[0] > answers.merit - BEATEN)
+    right &= (claims.sign[asked] > -search.slack) & (
+        program.known_merit(a[asked])[0] > answers.merit - BEATEN
+    )
     certified = np.zeros(len(a), dtype=bool)
     certified[asked] = right
     rest = np.flatnonzero(~certified)
     searched = search.solve_at(a[rest], z[rest])
     order = np.argsort(np.concatenate([asked[right], rest]), kind="stable")
     solved = np.concatenate([np.ones(right.sum(), dtype=bool), searched.good])
-    return certified, Solutions.join([answers.found.take(right), searched.found]).take(order), solved[order]
+    return (
+        certified,
+        Solutions.join([answers.found.take(right), searched.found]).take(order),
+        solved[order],
+    )

@@ -1,4 +1,5 @@
-"""Nodes of a region of the chart: places where its equations were solved, and how more of them are found."""
+"""Nodes of a region of the chart: places where its equations were solved, and how more of them are
+found."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -9,8 +10,8 @@ from .patches import Label
 from .program import Program
 
 MARGIN = 0.25
-"""A node may lie outside of its region by this share of each sign's scale: fits go a little beyond the ends, but not to folds,
-which lie where multipliers grow without bound."""
+"""A node may lie outside of its region by this share of each sign's scale: fits go a little beyond
+the ends, but not to folds, which lie where multipliers grow without bound."""
 
 FARTHEST_BEND = 0.5
 """By this share of their distance tangents may miss a solution that was extrapolated."""
@@ -35,14 +36,19 @@ class Nodes:
         """Y of solutions at chart points of this region."""
         level = found.s + found.a[:, self.label.objectives].mean(axis=1)
         rows = np.where(found.active, found.mu, found.r)
-        return np.concatenate([np.where(found.side == 0, found.z, found.bound), level[:, None], rows], axis=1)
+        return np.concatenate(
+            [np.where(found.side == 0, found.z, found.bound), level[:, None], rows], axis=1
+        )
 
     def own_signs(self, y: Float[np.ndarray, "n width"]) -> Float[np.ndarray, "n n_own"]:
         """What must be at least 0 in the region."""
         return self.label.signs(y, self.box)
 
-    def near(self, y: Float[np.ndarray, "n width"], margin: float = MARGIN) -> Bool[np.ndarray, " n"]:
-        """Whether each sign is at most a margin below 0, in units of the largest it has in the region."""
+    def near(
+        self, y: Float[np.ndarray, "n width"], margin: float = MARGIN
+    ) -> Bool[np.ndarray, " n"]:
+        """Whether each sign is at most a margin below 0, in units of the largest it has in the
+        region."""
         sign = self.own_signs(y)
         scale = np.full(sign.shape[1], 0.05)
         if self.valid.any():
@@ -50,7 +56,8 @@ class Nodes:
         return np.all(sign > -margin * np.minimum(scale, 1.0), axis=1)
 
     def add(self, found: Solutions) -> Bool[np.ndarray, " n"]:
-        """Takes solutions as nodes if they converged and lie in or near the region; returns which of them are valid."""
+        """Takes solutions as nodes if they converged and lie in or near the region; returns which
+        of them are valid."""
         c, _ = self.label.coordinates(found.a)
         y = self.quantities(found)
         keep = found.ok & np.isfinite(y).all(axis=1)
@@ -70,10 +77,16 @@ class Nodes:
         assert self.nodes is not None
         assert other.nodes is not None
         self.c, self.y = np.concatenate([self.c, other.c]), np.concatenate([self.y, other.y])
-        self.valid, self.nodes = np.concatenate([self.valid, other.valid]), Solutions.join([self.nodes, other.nodes])
+        self.valid, self.nodes = (
+            np.concatenate([self.valid, other.valid]),
+            Solutions.join([self.nodes, other.nodes]),
+        )
 
-    def track(self, program: Program, c: Float[np.ndarray, "n dimension"], most: int = 6) -> Solutions:
-        """Solutions at c from the nearest nodes along their tangents; those that jumped to another branch are not ok."""
+    def track(
+        self, program: Program, c: Float[np.ndarray, "n dimension"], most: int = 6
+    ) -> Solutions:
+        """Solutions at c from the nearest nodes along their tangents; those that jumped to another
+        branch are not ok."""
         assert self.nodes is not None
         return step_along(program, self.nodes.take(self.nearest(c)), self.label.chart(c), most)
 
@@ -83,16 +96,21 @@ class Nodes:
 
         return np.asarray(KDTree(self.c).query(c)[1]) if self.d else np.zeros(len(c), dtype=int)
 
-    def polish(self, program: Program, c: np.ndarray, y: Float[np.ndarray, "n width"], most: int = 4) -> Solutions:
+    def polish(
+        self, program: Program, c: np.ndarray, y: Float[np.ndarray, "n width"], most: int = 4
+    ) -> Solutions:
         """Solutions at c from predicted quantities; those far from the prediction are not ok."""
         found = newton(program, self.begin(program, c, y), most)
-        spread = np.ptp(np.where(self.label.side == 0, self.y[:, : program.n_free], 0.0), axis=0).max(initial=0.0)
+        spread = np.ptp(
+            np.where(self.label.side == 0, self.y[:, : program.n_free], 0.0), axis=0
+        ).max(initial=0.0)
         moved = np.where(self.label.side == 0, found.z - y[:, : program.n_free], 0.0)
         found.ok &= np.abs(moved).max(axis=1) < min(0.15 * spread, 0.05) + 1e-6
         return found
 
     def beyond(self, program: Program, c: np.ndarray, y: Float[np.ndarray, "n width"]) -> Solutions:
-        """Solutions at c from extrapolated quantities; those that no tangent leads to are on another branch, and not ok."""
+        """Solutions at c from extrapolated quantities; those that no tangent leads to are on
+        another branch, and not ok."""
         assert self.nodes is not None
         found = self.polish(program, c, y, most=6)
         miss, moved = bend(self.nodes.take(self.nearest(c)), found)
@@ -144,10 +162,15 @@ class Nodes:
                 return
             valid = self.add(self.track(program, c))
             new = c[valid]
-            if k > 1 and ((new > low - 0.03 * size - 1e-3) & (new < high + 0.03 * size + 1e-3)).all():
+            if (
+                k > 1
+                and ((new > low - 0.03 * size - 1e-3) & (new < high + 0.03 * size + 1e-3)).all()
+            ):
                 return
 
-    def likely(self, program: Program, c: Float[np.ndarray, "n dimension"]) -> Bool[np.ndarray, " n"]:
+    def likely(
+        self, program: Program, c: Float[np.ndarray, "n dimension"]
+    ) -> Bool[np.ndarray, " n"]:
         """Whether the tangent at the nearest node leads to a point not far outside."""
         assert self.nodes is not None
         begin = self.nodes.take(self.nearest(c))
@@ -157,16 +180,22 @@ class Nodes:
         return np.all(there.mu[:, :M] > -0.2, axis=1) & np.all(inside, axis=1)
 
 
-def step_along(program: Program, begin: Solutions, a: Float[np.ndarray, "n n_objectives"], most: int) -> Solutions:
-    """Solutions at other chart points along the tangents of given ones; not ok where tangents at both ends disagree."""
+def step_along(
+    program: Program, begin: Solutions, a: Float[np.ndarray, "n n_objectives"], most: int
+) -> Solutions:
+    """Solutions at other chart points along the tangents of given ones; not ok where tangents at
+    both ends disagree."""
     found = newton(program, predict(begin, a), most)
     miss, moved = bend(begin, found)
     found.ok &= miss < np.minimum(0.35 * moved, 0.03) + 1e-6
     return found
 
 
-def bend(begin: Solutions, end: Solutions) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """How far the tangents at two solutions lead past the other's variables, and how far apart these are."""
+def bend(
+    begin: Solutions, end: Solutions
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """How far the tangents at two solutions lead past the other's variables, and how far apart
+    these are."""
     L, change = begin.z.shape[1], end.a - begin.a
     forward = begin.z + np.einsum("nij,nj->ni", begin.tangent[:, :L], change)
     backward = end.z - np.einsum("nij,nj->ni", np.nan_to_num(end.tangent[:, :L]), change)

@@ -1,4 +1,5 @@
-"""Patches: one Bézier simplex for what is smooth in a part of the chart, trimmed by its own signs."""
+"""Patches: one Bézier simplex for what is smooth in a part of the chart, trimmed by its own
+signs."""
 
 from dataclasses import dataclass
 
@@ -36,7 +37,11 @@ class Label:
     @property
     def key(self) -> bytes:
         """Equal for equal labels."""
-        return self.objectives.tobytes() + self.constraints.tobytes() + self.side.astype(np.int8).tobytes()
+        return (
+            self.objectives.tobytes()
+            + self.constraints.tobytes()
+            + self.side.astype(np.int8).tobytes()
+        )
 
     @property
     def dimension(self) -> int:
@@ -45,7 +50,8 @@ class Label:
 
     @property
     def full(self) -> bool:
-        """Whether all objectives are active: the region is a piece of the front of full dimension."""
+        """Whether all objectives are active: the region is a piece of the front of full
+        dimension."""
         return bool(self.objectives.all())
 
     @property
@@ -56,7 +62,8 @@ class Label:
     def coordinates(
         self, a: Float[np.ndarray, "n n_objectives"]
     ) -> tuple[Float[np.ndarray, "n dimension"], Float[np.ndarray, " n"]]:
-        """The coordinates c of chart points in this region, and the mean of their active entries."""
+        """The coordinates c of chart points in this region, and the mean of their active
+        entries."""
         part = a[:, self.objectives]
         return part @ frame(part.shape[1]).T, part.mean(axis=1)
 
@@ -69,25 +76,37 @@ class Label:
     def conditions(
         self, box: tuple[np.ndarray, np.ndarray]
     ) -> tuple[Float[np.ndarray, "n_own width"], Float[np.ndarray, " n_own"]]:
-        """S and o: wherever the region is, S y + o is at least 0. All signs but the slacks of inactive objectives.
+        """S and o: wherever the region is, S y + o is at least 0. All signs but the slacks of
+        inactive objectives.
 
-        Free variables lie between their bounds (finite ones have a row each), and multipliers are at least 0.
+        Free variables lie between their bounds (finite ones have a row each), and multipliers are
+        at least 0.
         """
         L, M, end = len(self.side), len(self.objectives), len(self.objectives) + self.n_inequalities
         unit = np.eye(L + 1 + M + len(self.constraints))
         free, active = self.side == 0, self.active[:end]
-        low, high = np.flatnonzero(free & np.isfinite(box[0])), np.flatnonzero(free & np.isfinite(box[1]))
+        low, high = (
+            np.flatnonzero(free & np.isfinite(box[0])),
+            np.flatnonzero(free & np.isfinite(box[1])),
+        )
         multipliers = np.concatenate([np.flatnonzero(~free), L + 1 + np.flatnonzero(active)])
         slacks = L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
         rows = np.concatenate([unit[low], -unit[high], unit[multipliers], -unit[slacks]])
-        return rows, np.concatenate([-box[0][low], box[1][high], np.zeros(len(multipliers) + len(slacks))])
+        return rows, np.concatenate(
+            [-box[0][low], box[1][high], np.zeros(len(multipliers) + len(slacks))]
+        )
 
-    def signs(self, y: Float[np.ndarray, "n width"], box: tuple[np.ndarray, np.ndarray]) -> Float[np.ndarray, "n n_own"]:
-        """What must be at least 0 wherever the region is, from its quantities y: see `conditions`."""
+    def signs(
+        self, y: Float[np.ndarray, "n width"], box: tuple[np.ndarray, np.ndarray]
+    ) -> Float[np.ndarray, "n n_own"]:
+        """What must be at least 0 wherever the region is, from its quantities y: see
+        `conditions`."""
         S, offset = self.conditions(box)
         return y @ S.T + offset
 
-    def slopes(self, dy: Float[np.ndarray, "width dimension"]) -> Float[np.ndarray, "n_objectives dimension"]:
+    def slopes(
+        self, dy: Float[np.ndarray, "width dimension"]
+    ) -> Float[np.ndarray, "n_objectives dimension"]:
         """The slopes of `values` by the coordinates, from those of y."""
         L, M = len(self.side), len(self.objectives)
         df = dy[L + 1 : L + 1 + M].copy()
@@ -97,14 +116,17 @@ class Label:
     def slacks(
         self, y: Float[np.ndarray, "n width"], a: Float[np.ndarray, "n n_objectives"]
     ) -> Float[np.ndarray, "n n_inactive"]:
-        """a_m + s − f_m of the inactive objectives: at least 0 where the region's points are the answers at a."""
+        """a_m + s − f_m of the inactive objectives: at least 0 where the region's points are the
+        answers at a."""
         L, M = len(self.side), len(self.objectives)
         _, mean = self.coordinates(a)
         level = y[:, L] - mean
         out = ~self.objectives
         return a[:, out] + level[:, None] - y[:, L + 1 : L + 1 + M][:, out]
 
-    def values(self, y: Float[np.ndarray, "n width"], c: Float[np.ndarray, "n dimension"]) -> Float[np.ndarray, "n n_objectives"]:
+    def values(
+        self, y: Float[np.ndarray, "n width"], c: Float[np.ndarray, "n dimension"]
+    ) -> Float[np.ndarray, "n n_objectives"]:
         """The scaled objectives: those of the level where they are active."""
         L, M = len(self.side), len(self.objectives)
         f = y[:, L + 1 : L + 1 + M].copy()
@@ -114,10 +136,11 @@ class Label:
 
 @dataclass(frozen=True)
 class Patch:
-    """A region's quantities y, or a part of them, as a Bézier simplex over a simplex of the region's coordinates.
+    """A region's quantities y, or a part of them, as a Bézier simplex over a simplex of the
+    region's coordinates.
 
-    y holds for each variable its value, or the multiplier of the bound that it is at; the level σ, the mean of the active
-    objectives; for each row its multiplier if it is active, else its value.
+    y holds for each variable its value, or the multiplier of the bound that it is at; the level σ,
+    the mean of the active objectives; for each row its multiplier if it is active, else its value.
 
     Attributes:
         label: of its region.
@@ -141,7 +164,9 @@ class Patch:
         """Y at coordinates c."""
         return design_matrix(barycentric(self.corners, c), self.degree) @ self.control_points
 
-    def inside(self, c: Float[np.ndarray, "n dimension"], slack: float = 0.0) -> Bool[np.ndarray, " n"]:
+    def inside(
+        self, c: Float[np.ndarray, "n dimension"], slack: float = 0.0
+    ) -> Bool[np.ndarray, " n"]:
         """Whether coordinates are in the domain."""
         return np.all(c @ self.domain[:, :-1].T <= self.domain[:, -1] + slack, axis=1)
 

@@ -1,4 +1,5 @@
-"""What an atlas is made of: points of its patches that no other point beats, and the pieces that they form."""
+"""What an atlas is made of: points of its patches that no other point beats, and the pieces that
+they form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ LEAST_POINTS = {0: 1, 1: 20, 2: 40}
 """Of one patch, by its dimension; 60 from three dimensions on."""
 
 BEATEN = 1e-4
-"""A point is not part of the set if another one is as good in all objectives and better in one by this much of its range."""
+"""A point is not part of the set if another one is as good in all objectives and better in one by
+this much of its range."""
 
 MEETING = 1e-3
 """Patches meet where both nearly hold and their objectives differ by less."""
@@ -49,10 +51,11 @@ class Piece:
         dimension: 2 for a surface, 1 for a curve, 0 for a point.
         objectives: which objectives it trades off against each other.
         side: −1 for variables at their lower bound, 1 at the upper, 0 for free ones.
-        constraints: which constraints are active. Where kinks were lifted their rows come after the inequalities: two for each
-            absolute value, both active where its argument is 0.
+        constraints: which constraints are active. Where kinks were lifted their rows come after the
+            inequalities: two for each absolute value, both active where its argument is 0.
         meets: the numbers of the pieces that it touches.
-        face: whether it is only an edge or a corner of a piece of higher dimension, or the same points as an earlier piece.
+        face: whether it is only an edge or a corner of a piece of higher dimension, or the same
+            points as an earlier piece.
     """
 
     patches: tuple[int, ...]
@@ -71,7 +74,9 @@ def points_of_patches(patches: Sequence[Patch], box: tuple[np.ndarray, np.ndarra
     numbers, coordinates, designs, fronts = [], [], [], []
     widest = max(patch.label.dimension for patch in patches)
     for number, patch in enumerate(patches):
-        c = places(patch, max(MOST_POINTS // len(patches), LEAST_POINTS.get(patch.label.dimension, 60)))
+        c = places(
+            patch, max(MOST_POINTS // len(patches), LEAST_POINTS.get(patch.label.dimension, 60))
+        )
         y = patch(c)
         valid = (patch.label.signs(y, box) > -ROUNDING).all(axis=1)
         c, y = c[valid], y[valid]
@@ -98,7 +103,9 @@ def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
     return c[patch.inside(c)][:n]
 
 
-def _beaten(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]) -> Bool[np.ndarray, " n"]:
+def _beaten(
+    patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]
+) -> Bool[np.ndarray, " n"]:
     """Whether a patch has a lower answer above the same chart point, or another point dominates."""
     a = centered(points.f)
     claims = ask_patches(patches, a, box)
@@ -111,8 +118,11 @@ def _beaten(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.
     return beaten
 
 
-def dominated(f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, "m n_objectives"]) -> Bool[np.ndarray, " n"]:
-    """Which points have another one that is at least as good up to rounding, and better in an objective by `BEATEN`."""
+def dominated(
+    f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, "m n_objectives"]
+) -> Bool[np.ndarray, " n"]:
+    """Which points have another one that is at least as good up to rounding, and better in an
+    objective by `BEATEN`."""
     out = np.zeros(len(f), dtype=bool)
     columns = np.ascontiguousarray(others.T)
     for start in range(0, len(f), 200):
@@ -127,12 +137,15 @@ def dominated(f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, 
 
 
 def find_pieces(
-    patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray], n_auxiliary: int = 0
+    patches: Sequence[Patch],
+    points: Points,
+    box: tuple[np.ndarray, np.ndarray],
+    n_auxiliary: int = 0,
 ) -> tuple[Piece, ...]:
     """The regions that have points of the set, those of one label that touch as one piece.
 
-    One is a face if its points lie on regions of higher dimension, or on earlier ones. The last `n_auxiliary` variables are left
-    out of their sides.
+    One is a face if its points lie on regions of higher dimension, or on earlier ones. The last
+    `n_auxiliary` variables are left out of their sides.
     """
     touch = _touching(patches, points, box)
     groups = _joined(patches, points, touch)
@@ -140,24 +153,39 @@ def find_pieces(
     pieces = []
     for i, group in enumerate(groups):
         label = patches[group[0]].label
-        meets = tuple(j for j, other in enumerate(groups) if j != i and touch[np.ix_(group, other)].any())
-        above = [int(k) for j in meets for k in groups[j] if (patches[k].label.dimension, i) > (label.dimension, j)]
+        meets = tuple(
+            j for j, other in enumerate(groups) if j != i and touch[np.ix_(group, other)].any()
+        )
+        above = [
+            int(k)
+            for j in meets
+            for k in groups[j]
+            if (patches[k].label.dimension, i) > (label.dimension, j)
+        ]
         numbers = tuple(int(number) for number in group)
         face = bool(above) and _covered(patches, points, numbers, above, box)
         side = label.side[: len(label.side) - n_auxiliary]
-        pieces.append(Piece(numbers, label.dimension, label.objectives, side, label.constraints, meets, face))
+        pieces.append(
+            Piece(numbers, label.dimension, label.objectives, side, label.constraints, meets, face)
+        )
     return tuple(pieces)
 
 
-def _joined(patches: Sequence[Patch], points: Points, touch: Bool[np.ndarray, "n n"]) -> list[Int[np.ndarray, " k"]]:
-    """The patches of each piece: those of a region, and of regions with the same label that touch."""
+def _joined(
+    patches: Sequence[Patch], points: Points, touch: Bool[np.ndarray, "n n"]
+) -> list[Int[np.ndarray, " k"]]:
+    """The patches of each piece: those of a region, and of regions with the same label that
+    touch."""
     groups: list[np.ndarray] = []
     used = np.unique(points.patch)
     regions = np.array([patches[number].region for number in used])
     for region in np.unique(regions):
         mine, rest = used[regions == region], []
         for other in groups:
-            same = patches[other[0]].label.key == patches[mine[0]].label.key and touch[np.ix_(mine, other)].any()
+            same = (
+                patches[other[0]].label.key == patches[mine[0]].label.key
+                and touch[np.ix_(mine, other)].any()
+            )
             if same:
                 mine = np.concatenate([other, mine])
             else:
@@ -166,7 +194,9 @@ def _joined(patches: Sequence[Patch], points: Points, touch: Bool[np.ndarray, "n
     return groups
 
 
-def _agree(patch: Patch, f: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> Bool[np.ndarray, " n"]:
+def _agree(
+    patch: Patch, f: np.ndarray, box: tuple[np.ndarray, np.ndarray]
+) -> Bool[np.ndarray, " n"]:
     """At which points of the front a patch nearly holds with the same objectives."""
     out = np.zeros(len(f), dtype=bool)
     y, sign, rows = ask_patch(patch, centered(f), box)
@@ -174,11 +204,15 @@ def _agree(patch: Patch, f: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> B
         L = len(box[0])
         c, mean = patch.label.coordinates(centered(f)[rows])
         y[:, L] += mean
-        out[rows] = (sign > -MEETING) & (np.abs(patch.label.values(y, c) - f[rows]).max(axis=1) < MEETING)
+        out[rows] = (sign > -MEETING) & (
+            np.abs(patch.label.values(y, c) - f[rows]).max(axis=1) < MEETING
+        )
     return out
 
 
-def _touching(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]) -> Bool[np.ndarray, "n n"]:
+def _touching(
+    patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]
+) -> Bool[np.ndarray, "n n"]:
     touch = np.zeros((len(patches), len(patches)), dtype=bool)
     for number, patch in enumerate(patches):
         agree = _agree(patch, points.f, box) | _near(points, [number], points.f)
@@ -187,16 +221,32 @@ def _touching(patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, n
 
 
 def _covered(
-    patches: Sequence[Patch], points: Points, group: tuple[int, ...], above: list[int], box: tuple[np.ndarray, np.ndarray]
+    patches: Sequence[Patch],
+    points: Points,
+    group: tuple[int, ...],
+    above: list[int],
+    box: tuple[np.ndarray, np.ndarray],
 ) -> bool:
     """Whether most points of a group lie on patches above."""
     f = points.f[np.isin(points.patch, group)]
-    return bool(np.mean(np.any([_near(points, above, f), *(_agree(patches[k], f, box) for k in above)], axis=0)) > 0.5)
+    return bool(
+        np.mean(
+            np.any([_near(points, above, f), *(_agree(patches[k], f, box) for k in above)], axis=0)
+        )
+        > 0.5
+    )
 
 
-def _near(points: Points, numbers: list[int], f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
-    """Which points of the front are next to a point of these patches: a patch may end a little before its neighbor begins."""
+def _near(
+    points: Points, numbers: list[int], f: Float[np.ndarray, "n n_objectives"]
+) -> Bool[np.ndarray, " n"]:
+    """Which points of the front are next to a point of these patches: a patch may end a little
+    before its neighbor begins."""
     from scipy.spatial import KDTree
 
     known = points.f[np.isin(points.patch, numbers)]
-    return np.asarray(KDTree(known).query(f)[0] < MEETING) if len(known) else np.zeros(len(f), dtype=bool)
+    return (
+        np.asarray(KDTree(known).query(f)[0] < MEETING)
+        if len(known)
+        else np.zeros(len(f), dtype=bool)
+    )

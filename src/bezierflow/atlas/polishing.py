@@ -1,4 +1,5 @@
-"""One design made exact: the point of the front above its objectives, by a search from there and Newton's method on its label."""
+"""One design made exact: the point of the front above its objectives, by a search from there and
+Newton's method on its label."""
 
 from collections.abc import Callable
 
@@ -22,7 +23,8 @@ def settle(
     scales: tuple[Float[np.ndarray, " n_objectives"], Float[np.ndarray, " n_objectives"]],
     x: Float[np.ndarray, " n_variables"],
 ) -> Float[np.ndarray, " n_variables"] | None:
-    """The solution above the chart point of x that a search from x ends at, up to rounding; None where it ends at none.
+    """The solution above the chart point of x that a search from x ends at, up to rounding; None
+    where it ends at none.
 
     Args:
         objectives: of a flat vector, all to be minimized.

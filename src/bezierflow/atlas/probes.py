@@ -1,4 +1,5 @@
-"""What the patches found so far say anywhere on the chart, and the chart points to ask them at; that costs no evaluation."""
+"""What the patches found so far say anywhere on the chart, and the chart points to ask them at;
+that costs no evaluation."""
 
 from dataclasses import replace
 
@@ -10,8 +11,9 @@ from .program import TIE, Program, nondominated
 from .region import Region
 
 LEAST_SLACK = 2e-6
-"""A chart point is covered if an answer's signs are at most this far below 0, or a hundredth of the root of the tolerance, or ten
-tolerances as long as that is less than a third of the root: an answer whose sign is wrong by δ is off by about δ²."""
+"""A chart point is covered if an answer's signs are at most this far below 0, or a hundredth of the
+root of the tolerance, or ten tolerances as long as that is less than a third of the root: an answer
+whose sign is wrong by δ is off by about δ²."""
 
 NEAR = 2e-3
 """Claims whose signs are further below 0, and do not cover a point either, are not followed."""
@@ -31,23 +33,33 @@ class Probes:
         self.rng = np.random.default_rng(seed)
 
     def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
-        """What the patches say at chart points, with the number of each one's region in place of its own."""
-        patches = [(number, patch) for number, region in enumerate(self.regions) for patch in region.patches]
+        """What the patches say at chart points, with the number of each one's region in place of
+        its own."""
+        patches = [
+            (number, patch)
+            for number, region in enumerate(self.regions)
+            for patch in region.patches
+        ]
         claims = ask_patches([patch for _, patch in patches], a, self.box)
         numbers = np.array([number for number, _ in patches] + [-1])
         return replace(claims, number=numbers[claims.number])
 
-    def undercut(self, a: Float[np.ndarray, "n n_objectives"], claims: Claims) -> Bool[np.ndarray, " n"]:
-        """Whether the archive knows a better point than the patches: then a part of a region, or a region, is missing."""
+    def undercut(
+        self, a: Float[np.ndarray, "n n_objectives"], claims: Claims
+    ) -> Bool[np.ndarray, " n"]:
+        """Whether the archive knows a better point than the patches: then a part of a region, or a
+        region, is missing."""
         known, _ = self.program.known_merit(a)
         return (claims.sign > -self.near) & (
-            known < claims.y[:, self.program.n_free] - 2 * TIE * self.program.n_objectives - 5 * self.tol
+            known
+            < claims.y[:, self.program.n_free] - 2 * TIE * self.program.n_objectives - 5 * self.tol
         )
 
-    # chart points --------------------------------------------------------------------------------------------------------
+    # chart points
 
     def points(self, n: int) -> Float[np.ndarray, "n n_objectives"]:
-        """Chart points: half of them anywhere a front can be, half near combinations of known nondominated points."""
+        """Chart points: half of them anywhere a front can be, half near combinations of known
+        nondominated points."""
         M, rng = self.program.n_objectives, self.rng
         corner = rng.uniform(0, 1.03, (n // 2, M))
         corner[np.arange(len(corner)), rng.integers(M, size=len(corner))] = 0
@@ -59,7 +71,8 @@ class Probes:
         return centered(np.concatenate([corner, mixed]))
 
     def probes(self, n: int) -> Float[np.ndarray, "n_probes n_objectives"]:
-        """Chart points of all kinds: anywhere, and at all distances around known points and nodes."""
+        """Chart points of all kinds: anywhere, and at all distances around known points and
+        nodes."""
         rng, f = self.rng, self.program.known()
         out = [f[rng.integers(len(f), size=n // 4)]]
         for region in self.regions:
@@ -71,10 +84,13 @@ class Probes:
 
     def around(self, f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_objectives"]:
         """Chart points at all distances around given values."""
-        return centered(f + self.rng.normal(size=f.shape) * 10.0 ** self.rng.uniform(-3.3, -1, (len(f), 1)))
+        return centered(
+            f + self.rng.normal(size=f.shape) * 10.0 ** self.rng.uniform(-3.3, -1, (len(f), 1))
+        )
 
     def seams(self, n: int) -> Float[np.ndarray, "n_seams n_objectives"]:
-        """Chart points at which the answer passes from one region to another. What is missing between two regions lies there."""
+        """Chart points at which the answer passes from one region to another. What is missing
+        between two regions lies there."""
         from scipy.spatial import KDTree  # half a second that only atlases need
 
         a = self.probes(2 * n)

@@ -1,11 +1,14 @@
-"""The program behind the chart: objectives and constraints as scaled rows of scaled variables, with everything ever evaluated.
+"""The program behind the chart: objectives and constraints as scaled rows of scaled variables, with
+everything ever evaluated.
 
-For a chart point a, Σ a_m = 0, the point of the front above a is the solution of (Pascoletti and Serafini)
+For a chart point a, Σ a_m = 0, the point of the front above a is the solution of (Pascoletti and
+Serafini)
 
     min s   subject to   f_m(x) ≤ a_m + s for all m,   x feasible,
 
-with each f_m in units of its range over the front. Rows r(z) are these f_m, then the inequalities g(z) ≤ 0, then the equalities
-h(z) = 0; z are the variables that are not fixed, in units of their bounds' distance.
+with each f_m in units of its range over the front. Rows r(z) are these f_m, then the inequalities
+g(z) ≤ 0, then the equalities h(z) = 0; z are the variables that are not fixed, in units of their
+bounds' distance.
 """
 
 import copy
@@ -30,7 +33,8 @@ INSIDE = 1e-12
 """Derivatives that do not exist at a bound are taken so far inside of it, in units of the box."""
 
 TIE = 1e-5
-"""The weight of Σ f_m in the merit of a point: of several points with the same s it prefers one that is not dominated."""
+"""The weight of Σ f_m in the merit of a point: of several points with the same s it prefers one
+that is not dominated."""
 
 INFEASIBLE = 20.0
 """The price of a scaled constraint's violation in the merit of a point."""
@@ -39,7 +43,8 @@ FEASIBLE = 1e-8
 """The largest violation of a scaled constraint at a point that the archive keeps."""
 
 MOST_KEPT, FEWEST_KEPT = 3000, 2000
-"""An archive larger than the first is reduced to its nondominated points, and to the second number of them at most."""
+"""An archive larger than the first is reduced to its nondominated points, and to the second number
+of them at most."""
 
 
 class Stacked(eqx.Module):
@@ -53,9 +58,17 @@ class Stacked(eqx.Module):
     def __call__(self, x: Float[Array, " n_free"]) -> Float[Array, " n_rows"]:
         """All rows at once."""
         whole = self.place(x)
-        return jnp.concatenate([self.objectives(whole), self.feasible.inequalities(whole), self.feasible.equalities(whole)])
+        return jnp.concatenate(
+            [
+                self.objectives(whole),
+                self.feasible.inequalities(whole),
+                self.feasible.equalities(whole),
+            ]
+        )
 
-    def whole(self, points: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"] | None:
+    def whole(
+        self, points: Float[np.ndarray, "n n_free"]
+    ) -> Float[np.ndarray, "n n_variables"] | None:
         """All variables of n points, in NumPy; None where the objectives have others than these."""
         x = np.tile(self.fixed, (len(points), 1))
         x[:, self.free] = points
@@ -67,7 +80,8 @@ class Stacked(eqx.Module):
 
 
 class Tight(eqx.Module):
-    """x -> (rows, u) with the auxiliary variables at u, the kinks themselves, whatever they were."""
+    """x -> (rows, u) with the auxiliary variables at u, the kinks themselves, whatever they
+    were."""
 
     rows: Stacked
     lifted: Lifted
@@ -117,20 +131,34 @@ class Program:
         budget: int | None = None,
         spent: Evaluations | None = None,
     ):
-        """`box` is a finite box that gives the variables their units: the bounds where they are finite."""
-        self.n_objectives, self.n_inequalities, self.feasible = n_objectives, feasible.n_inequalities, feasible
+        """`box` is a finite box that gives the variables their units: the bounds where they are
+        finite."""
+        self.n_objectives, self.n_inequalities, self.feasible = (
+            n_objectives,
+            feasible.n_inequalities,
+            feasible,
+        )
         self.free = np.flatnonzero(feasible.lower < feasible.upper)
         self.origin, self.unit = box[0][self.free], (box[1] - box[0])[self.free]
         self.lower = (feasible.lower[self.free] - self.origin) / self.unit
         self.upper = (feasible.upper[self.free] - self.origin) / self.unit
         n_constraints = self.n_inequalities + feasible.n_equalities
         self.n_rows, self.n_free = n_objectives + n_constraints, len(self.free)
-        stacked = Stacked(objectives, feasible, np.where(feasible.lower < feasible.upper, 0.0, feasible.lower), self.free)
+        stacked = Stacked(
+            objectives,
+            feasible,
+            np.where(feasible.lower < feasible.upper, 0.0, feasible.lower),
+            self.free,
+        )
         self.evaluator = JaxEvaluator(stacked, self.n_rows, self.n_free, budget, spent)
         self.n_auxiliary = objectives.n_auxiliary if isinstance(objectives, Lifted) else 0
         self.tight = Tight(stacked, objectives) if isinstance(objectives, Lifted) else None
         self.turns = isinstance(objectives, Lifted) and objectives.plan.n_directions > 0
-        self.ideal, self.span, self.row_scale = np.zeros(n_objectives), np.ones(n_objectives), np.ones(n_constraints)
+        self.ideal, self.span, self.row_scale = (
+            np.zeros(n_objectives),
+            np.ones(n_objectives),
+            np.ones(n_constraints),
+        )
         self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
 
     def copy(self) -> "Program":
@@ -157,18 +185,30 @@ class Program:
 
     def clip(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
         """The nearest points of the box, auxiliary variables at the kinks that they stand for."""
-        return self._tighten(np.clip(z, self.lower, self.upper))[0] if self.tight else np.clip(z, self.lower, self.upper)
+        return (
+            self._tighten(np.clip(z, self.lower, self.upper))[0]
+            if self.tight
+            else np.clip(z, self.lower, self.upper)
+        )
 
     def values(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
-        """The scaled rows; those of the points with exact auxiliary variables, whatever these are in z."""
-        z, raw = self._tighten(z) if self.tight else (z, self.evaluator.values(self.origin + z * self.unit))
+        """The scaled rows; those of the points with exact auxiliary variables, whatever these are
+        in z."""
+        z, raw = (
+            self._tighten(z)
+            if self.tight
+            else (z, self.evaluator.values(self.origin + z * self.unit))
+        )
         self._keep(z, raw)
         return (raw - self.shift) / self.scale
 
-    def step_to(self, z: Float[np.ndarray, "n n_free"]) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_rows"]]:
+    def step_to(
+        self, z: Float[np.ndarray, "n n_free"]
+    ) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_rows"]]:
         """The nearest points of the box and the scaled rows there, for a search in all variables.
 
-        Auxiliary variables are set to their kinks, unless norms are among them: at the tip of a norm's cone its direction has to
+        Auxiliary variables are set to their kinks, unless norms are among them: at the tip of a
+            norm's cone its direction has to
         turn before the norm can grow.
         """
         if self.turns:
@@ -179,15 +219,24 @@ class Program:
         z = self.clip(z)
         return z, self.values(z)
 
-    def apart(self, z: Float[np.ndarray, "n n_free"], other: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, " n"]:
+    def apart(
+        self, z: Float[np.ndarray, "n n_free"], other: Float[np.ndarray, "n n_free"]
+    ) -> Float[np.ndarray, " n"]:
         """The distances between designs in the user's units, auxiliary variables left out."""
-        return np.linalg.norm(((z - other) * self.unit)[:, : self.n_free - self.n_auxiliary], axis=1)
+        return np.linalg.norm(
+            ((z - other) * self.unit)[:, : self.n_free - self.n_auxiliary], axis=1
+        )
 
-    def _tighten(self, z: Float[np.ndarray, "n n_free"]) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_rows"]]:
-        """The points with auxiliary variables at the kinks that they stand for, and the rows there in the user's units."""
+    def _tighten(
+        self, z: Float[np.ndarray, "n n_free"]
+    ) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_rows"]]:
+        """The points with auxiliary variables at the kinks that they stand for, and the rows there
+        in the user's units."""
         assert self.tight is not None
         n, R = self.n_auxiliary, self.n_rows
-        evaluator = JaxEvaluator(self.tight, R + n, self.n_free, self.evaluator.budget, self.evaluator.evaluations)
+        evaluator = JaxEvaluator(
+            self.tight, R + n, self.n_free, self.evaluator.budget, self.evaluator.evaluations
+        )
         raw = evaluator.values(self.origin + z * self.unit)
         self.evaluator.evaluations = evaluator.evaluations
         u = (raw[:, R:] - self.origin[-n:]) / self.unit[-n:]
@@ -200,9 +249,13 @@ class Program:
         scale, unit = self.scale, self.unit
         assert at.hessians is not None
         J, H = at.gradients, at.hessians
-        endless = np.flatnonzero(np.isfinite(at.values).all(axis=1) & ~np.isfinite(H).all(axis=(1, 2, 3)))
+        endless = np.flatnonzero(
+            np.isfinite(at.values).all(axis=1) & ~np.isfinite(H).all(axis=(1, 2, 3))
+        )
         if len(endless):
-            inside = self.evaluator.hessians(self.origin + np.clip(z[endless], self.lower + INSIDE, self.upper - INSIDE) * unit)
+            inside = self.evaluator.hessians(
+                self.origin + np.clip(z[endless], self.lower + INSIDE, self.upper - INSIDE) * unit
+            )
             assert inside.hessians is not None
             J, H = np.array(J), np.array(H)
             J[endless] = np.where(np.isfinite(J[endless]), J[endless], inside.gradients)
@@ -216,11 +269,16 @@ class Program:
     def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether the constraints hold where the rows have these values."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        inside = np.all(r[:, M:end] <= FEASIBLE, axis=1) & np.all(np.abs(r[:, end:]) <= 10 * FEASIBLE, axis=1)
+        inside = np.all(r[:, M:end] <= FEASIBLE, axis=1) & np.all(
+            np.abs(r[:, end:]) <= 10 * FEASIBLE, axis=1
+        )
         return np.all(np.isfinite(r), axis=1) & inside
 
-    def merit(self, r: Float[np.ndarray, "n n_rows"], a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n"]:
-        """S with its tie-break, and a price for violations: what the search for the point above a makes small."""
+    def merit(
+        self, r: Float[np.ndarray, "n n_rows"], a: Float[np.ndarray, "n n_objectives"]
+    ) -> Float[np.ndarray, " n"]:
+        """S with its tie-break, and a price for violations: what the search for the point above a
+        makes small."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
         merit = (r[:, :M] - a).max(axis=1) + TIE * r[:, :M].sum(axis=1)
         merit = merit + INFEASIBLE * np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
@@ -231,8 +289,11 @@ class Program:
         """The scaled objectives of the archive."""
         return (self.archive.f - self.ideal) / self.span
 
-    def known_merit(self, a: Float[np.ndarray, "n n_objectives"]) -> tuple[Float[np.ndarray, " n"], np.ndarray]:
-        """The least merit in the archive above each a, an upper bound of s*(a) that costs nothing, and where it is."""
+    def known_merit(
+        self, a: Float[np.ndarray, "n n_objectives"]
+    ) -> tuple[Float[np.ndarray, " n"], np.ndarray]:
+        """The least merit in the archive above each a, an upper bound of s*(a) that costs nothing,
+        and where it is."""
         return best_levels(self.known(), a, TIE)
 
     def tidy(self) -> None:
@@ -246,7 +307,9 @@ class Program:
         inside = ((z >= self.lower - 1e-12) & (z <= self.upper + 1e-12)).all(axis=1)
         keep = inside & self.feasible_rows((raw - self.shift) / self.scale)
         f = raw[keep][:, : self.n_objectives]
-        self.archive = Archive(np.concatenate([self.archive.z, z[keep]]), np.concatenate([self.archive.f, f]))
+        self.archive = Archive(
+            np.concatenate([self.archive.z, z[keep]]), np.concatenate([self.archive.f, f])
+        )
 
 
 def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
@@ -257,4 +320,6 @@ def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:
-    return np.clip(np.nan_to_num(values, nan=0.0, posinf=STEEPEST, neginf=-STEEPEST), -STEEPEST, STEEPEST)
+    return np.clip(
+        np.nan_to_num(values, nan=0.0, posinf=STEEPEST, neginf=-STEEPEST), -STEEPEST, STEEPEST
+    )

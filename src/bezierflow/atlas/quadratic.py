@@ -1,7 +1,8 @@
 """Convex quadratic programs, many at once: Mehrotra's predictor-corrector method in NumPy.
 
-The programs of a batch have the same shape, so that each iteration is a few operations on whole stacks. SciPy has no solver of
-quadratic programs, and one call for each of some hundred small programs would cost more than the solution.
+The programs of a batch have the same shape, so that each iteration is a few operations on whole
+stacks. SciPy has no solver of quadratic programs, and one call for each of some hundred small
+programs would cost more than the solution.
 """
 
 from typing import NamedTuple
@@ -40,7 +41,9 @@ def solve_programs(
         if len(todo) == 0:
             break
         with np.errstate(all="ignore"):  # a program that overflows stays where it is
-            step = _step(Q[todo], q[todo], G[todo], b[todo], Optimum(y[todo], s[todo], multiplier[todo]))
+            step = _step(
+                Q[todo], q[todo], G[todo], b[todo], Optimum(y[todo], s[todo], multiplier[todo])
+            )
         fine = np.isfinite(step.y).all(axis=1) & np.isfinite(step.multiplier).all(axis=1)
         now = todo[fine]
         y[now], s[now], multiplier[now] = step.y[fine], step.slack[fine], step.multiplier[fine]
@@ -62,7 +65,10 @@ def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimu
     predicted = _direction(K, G, at, dual, primal, s * multiplier)
     reach = _longest(at, predicted)
     centering = (
-        ((s + reach * predicted.slack) * (multiplier + reach * predicted.multiplier)).mean(axis=1, keepdims=True) / gap
+        ((s + reach * predicted.slack) * (multiplier + reach * predicted.multiplier)).mean(
+            axis=1, keepdims=True
+        )
+        / gap
     ) ** 3
     right = s * multiplier + predicted.slack * predicted.multiplier - centering * gap
     step = _direction(K, G, at, dual, primal, right)
@@ -72,7 +78,12 @@ def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimu
 
 
 def _direction(
-    K: np.ndarray, G: np.ndarray, at: Optimum, dual: np.ndarray, primal: np.ndarray, complementarity: np.ndarray
+    K: np.ndarray,
+    G: np.ndarray,
+    at: Optimum,
+    dual: np.ndarray,
+    primal: np.ndarray,
+    complementarity: np.ndarray,
 ) -> Optimum:
     """The Newton step that takes residuals and slack times multiplier to 0."""
     _, s, multiplier = at
@@ -99,7 +110,8 @@ def _solved(K: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def invert(K: Float[np.ndarray, "n k k"]) -> Float[np.ndarray, "n k k"]:
-    """Inverses of a stack; pseudo-inverses where one is singular to the last bit, NaN where a number is not finite."""
+    """Inverses of a stack; pseudo-inverses where one is singular to the last bit, NaN where a
+    number is not finite."""
     try:
         return np.linalg.inv(K)
     except np.linalg.LinAlgError:

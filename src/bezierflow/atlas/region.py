@@ -1,4 +1,5 @@
-"""A region of the chart: the patches that are fitted through its nodes, cut where one does not suffice."""
+"""A region of the chart: the patches that are fitted through its nodes, cut where one does not
+suffice."""
 
 from dataclasses import replace
 
@@ -18,8 +19,9 @@ DEEPEST = {1: 7, 2: 5, 3: 3}
 """How often a patch may be cut in two, by the dimension of its region."""
 
 MOST_LEAVES = {1: 60, 2: 100}
-"""Up to so many leaves of a region it may be cut further, towards places where designs are no smooth function of the chart:
-poles, infinite slopes. Leaves get smaller by a constant factor there, and objectives vary less and less over them."""
+"""Up to so many leaves of a region it may be cut further, towards places where designs are no
+smooth function of the chart: poles, infinite slopes. Leaves get smaller by a constant factor there,
+and objectives vary less and less over them."""
 
 SMALL = 3.0
 """A leaf on which objectives vary by fewer tolerances is not cut: any of its designs will do."""
@@ -27,14 +29,16 @@ SMALL = 3.0
 NODES_PER_CONTROL = 1.4
 
 MOST_TRIES = 3
-"""How often a leaf that cannot be cut any more is fitted with more degrees, before its error is taken as it is."""
+"""How often a leaf that cannot be cut any more is fitted with more degrees, before its error is
+taken as it is."""
 
 MOST_EXTENSIONS = 4
 """How often a leaf's ends are looked for, until a node from elsewhere shows that it goes on."""
 
 STEEPEST_LEVEL = 2.0
-"""The level of a branch varies by less than this times the distance on the chart, since all its weights are at least 0. Where it
-varies by more, nodes of two branches are mixed, and cuts do not help."""
+"""The level of a branch varies by less than this times the distance on the chart, since all its
+weights are at least 0. Where it varies by more, nodes of two branches are mixed, and cuts do not
+help."""
 
 USABLE = 1e-3
 """A patch that misses fresh points by more is not asked."""
@@ -50,7 +54,11 @@ class Region(Rims):
     @property
     def patches(self) -> list[Patch]:
         """Those that may be asked."""
-        return [leaf.patch for leaf in self.leaves if leaf.patch is not None and leaf.patch.error < USABLE]
+        return [
+            leaf.patch
+            for leaf in self.leaves
+            if leaf.patch is not None and leaf.patch.error < USABLE
+        ]
 
     @property
     def stale(self) -> bool:
@@ -76,22 +84,30 @@ class Region(Rims):
         self.leaves = done
 
     def is_deep(self, leaf: Leaf) -> bool:
-        """Whether a leaf has been cut so often that its designs may have any accuracy that its objectives allow."""
+        """Whether a leaf has been cut so often that its designs may have any accuracy that its
+        objectives allow."""
         deepest = DEEPEST.get(self.d, 2)
         return leaf.depth >= (deepest if self.label.full else min(deepest, 4))
 
     def shrinks(self, leaf: Leaf, tol: float) -> bool:
-        """Whether objectives vary over a leaf by more than it may be off, and its level by no more than a branch's can."""
+        """Whether objectives vary over a leaf by more than it may be off, and its level by no more
+        than a branch's can."""
         known = self.valid & leaf.inside(self.c)
         if not known.any() or self.extent(leaf) <= SMALL * tol:
             return False
         size = float(np.linalg.norm(np.ptp(self.c[known], axis=0)))
-        return float(np.ptp(self.y[known, len(self.label.side)])) < STEEPEST_LEVEL * size + SMALL * tol
+        return (
+            float(np.ptp(self.y[known, len(self.label.side)])) < STEEPEST_LEVEL * size + SMALL * tol
+        )
 
     def extent(self, leaf: Leaf) -> float:
         """How much objectives vary over the valid nodes of a leaf."""
         known = self.valid & leaf.inside(self.c)
-        return float(np.ptp(self.label.values(self.y[known], self.c[known]), axis=0).max()) if known.any() else 0.0
+        return (
+            float(np.ptp(self.label.values(self.y[known], self.c[known]), axis=0).max())
+            if known.any()
+            else 0.0
+        )
 
     def fit_stale(self, program: Program, leaf: Leaf, tol: float) -> str:
         """Fits a leaf anew; a patch that claims solutions where there are none has to be cut."""
@@ -119,25 +135,36 @@ class Region(Rims):
         normal = normal / np.linalg.norm(normal)
         along = known @ normal
         offset = 0.5 * (along.min() + along.max())
-        return [Leaf([*leaf.cuts, (sign * normal, sign * offset)], leaf.depth + 1, refuted=leaf.refuted) for sign in (1.0, -1.0)]
+        return [
+            Leaf([*leaf.cuts, (sign * normal, sign * offset)], leaf.depth + 1, refuted=leaf.refuted)
+            for sign in (1.0, -1.0)
+        ]
 
     def still_wrong(self, leaf: Leaf) -> bool:
         """Whether a patch claims a solution where one was refuted."""
         if not leaf.refuted or leaf.patch is None:
             return False
         c = np.array(leaf.refuted)
-        return bool(np.any(leaf.patch.inside(c) & np.all(self.own_signs(leaf.patch(c)) > -1e-6, axis=1)))
+        return bool(
+            np.any(leaf.patch.inside(c) & np.all(self.own_signs(leaf.patch(c)) > -1e-6, axis=1))
+        )
 
     def extend(self, program: Program) -> bool:
-        """Solves where patches say that the region ends, if that is outside of their nodes; True if it is found to go on.
+        """Solves where patches say that the region ends, if that is outside of their nodes; True if
+        it is found to go on.
 
-        A patch whose signs all hold at the rim of its domain claims that the region goes on there. Outward from such places its
-        signs tell where the region ends, and where a little beyond.
+        A patch whose signs all hold at the rim of its domain claims that the region goes on there.
+        Outward from such places its signs tell where the region ends, and where a little beyond.
         """
         grown = False
         for leaf in self.leaves if self.d else []:
             box, patch = self.frame(leaf), leaf.patch
-            if box is None or patch is None or leaf.extensions >= MOST_EXTENSIONS or (self.valid & leaf.inside(self.c)).sum() < 2:
+            if (
+                box is None
+                or patch is None
+                or leaf.extensions >= MOST_EXTENSIONS
+                or (self.valid & leaf.inside(self.c)).sum() < 2
+            ):
                 continue
             leaf.extensions += 1
             c = self.ends(leaf, patch, box)
@@ -146,7 +173,8 @@ class Region(Rims):
         return grown
 
     def fit_leaf(self, program: Program, leaf: Leaf, tol: float) -> str:
-        """A patch for a leaf, of the least degree that passes at fresh points: "good", "cut" if there is none, or "empty"."""
+        """A patch for a leaf, of the least degree that passes at fresh points: "good", "cut" if
+        there is none, or "empty"."""
         most, best, stalled = LARGEST_DEGREE.get(self.d, 5), np.inf, 0
         degree = self.first_degree(leaf)
         if leaf.raise_degree:
@@ -167,14 +195,17 @@ class Region(Rims):
         return "cut"
 
     def fit_small(self, program: Program, leaf: Leaf) -> str:
-        """A constant patch for a leaf on which objectives hardly vary: its level, and any of its designs."""
+        """A constant patch for a leaf on which objectives hardly vary: its level, and any of its
+        designs."""
         box = self.frame(leaf)
         if box is None:
             return "empty"
         known = np.flatnonzero(self.valid & leaf.inside(self.c))
         y = self.y[known[[np.linalg.norm(box(self.c[known]), axis=1).argmin()]]]
         leaf.degree = 0
-        leaf.patch = Patch(self.label, box.corners(), 0, y, self.domain(leaf, box, self.pool(leaf, box)), np.inf)
+        leaf.patch = Patch(
+            self.label, box.corners(), 0, y, self.domain(leaf, box, self.pool(leaf, box)), np.inf
+        )
         self.check(program, leaf)
         return "good"
 
@@ -188,7 +219,8 @@ class Region(Rims):
         return degree
 
     def provide_nodes(self, program: Program, leaf: Leaf, degree: int) -> bool:
-        """Adds nodes until there are enough for the degree, and fits; False where none can be found."""
+        """Adds nodes until there are enough for the degree, and fits; False where none can be
+        found."""
         box = None
         for attempt in range(8):
             box = self.frame(leaf)
@@ -208,7 +240,10 @@ class Region(Rims):
         pool = self.pool(leaf, box)
         if len(pool) > self.d + 1:
             possible = 1
-            while NODES_PER_CONTROL * n_controls(self.d + 1, possible + 1) <= len(pool) and possible + 1 < degree:
+            while (
+                NODES_PER_CONTROL * n_controls(self.d + 1, possible + 1) <= len(pool)
+                and possible + 1 < degree
+            ):
                 possible += 1
             self.interpolate(leaf, box, pool, possible)
             leaf.degree = possible
@@ -224,21 +259,29 @@ class Region(Rims):
         if len(c) > missing + 2:
             c = c[spread(box(c), missing + 2)] if attempt % 2 else c[: missing + 2]
         if len(c):
-            self.add(self.track(program, c) if leaf.patch is None else self.polish(program, c, leaf.patch(c)))
+            self.add(
+                self.track(program, c)
+                if leaf.patch is None
+                else self.polish(program, c, leaf.patch(c))
+            )
 
     def interpolate(self, leaf: Leaf, box: Box, pool: np.ndarray, degree: int) -> None:
         """The least-squares patch through nodes."""
         corners = box.corners()
         design = design_matrix(barycentric(corners, self.c[pool]), degree)
         control_points = np.linalg.lstsq(design, self.y[pool], rcond=1e-13)[0]
-        leaf.patch = Patch(self.label, corners, degree, control_points, self.domain(leaf, box, pool), np.inf)
+        leaf.patch = Patch(
+            self.label, corners, degree, control_points, self.domain(leaf, box, pool), np.inf
+        )
 
     def check(self, program: Program, leaf: Leaf) -> float | None:
-        """The error of a leaf's patch at fresh points of the region, which become nodes; None if it claims no point."""
+        """The error of a leaf's patch at fresh points of the region, which become nodes; None if it
+        claims no point."""
         box, patch = self.frame(leaf), leaf.patch
         assert box is not None
         assert patch is not None
-        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.1 if leaf.cuts else 1.0)  # up to the cuts, where nodes may be rare
+        # up to the cuts, where nodes may be rare
+        c = self.candidates(leaf, box, 8 * (4 + 3 * self.d), 1.1 if leaf.cuts else 1.0)
         c = c[leaf.inside(c) & patch.inside(c)]
         c = c[(self.own_signs(patch(c)) > -1e-3).all(axis=1)][: 3 + 3 * self.d] if len(c) else c
         if len(c) == 0:
@@ -254,11 +297,18 @@ class Region(Rims):
         return worst
 
     def miss(
-        self, program: Program, c: np.ndarray, y: np.ndarray, found: Solutions, only_objectives: bool
+        self,
+        program: Program,
+        c: np.ndarray,
+        y: np.ndarray,
+        found: Solutions,
+        only_objectives: bool,
     ) -> Float[np.ndarray, " n"]:
-        """How far predictions are from solutions: in objectives, or a hundredth of that in variables; 0.1 where there is none.
+        """How far predictions are from solutions: in objectives, or a hundredth of that in
+        variables; 0.1 where there is none.
 
-        If only objectives count, those of the predicted design are compared with the predicted ones where there is no solution.
+        If only objectives count, those of the predicted design are compared with the predicted ones
+        where there is no solution.
         """
         M, L = program.n_objectives, program.n_free
         f = np.where(found.active[:, :M], found.a + found.s[:, None], found.r[:, :M])

@@ -1,4 +1,5 @@
-"""Regions of the chart: solutions are taken into the region that they belong to, and regions that agree are joined."""
+"""Regions of the chart: solutions are taken into the region that they belong to, and regions that
+agree are joined."""
 
 from itertools import combinations
 
@@ -13,7 +14,8 @@ from .probes import Probes
 from .region import Region
 
 CLOSE = 0.03
-"""Nodes at most this far away, in chart coordinates, tell by their tangents whether a solution is on their branch."""
+"""Nodes at most this far away, in chart coordinates, tell by their tangents whether a solution is
+on their branch."""
 
 AS_GOOD = 10.0
 """Answers whose objectives differ by less than this many tolerances are as good."""
@@ -25,8 +27,14 @@ SAME_BRANCH = 1e-4
 class Regions(Probes):
     """Regions that grow by solutions."""
 
-    def solve_at(self, a: Float[np.ndarray, "n n_objectives"], guess: np.ndarray | None = None, starts: int = 2) -> Answers:
-        """The best answers that searches from the archive and from guesses find, until the archive knows no better."""
+    def solve_at(
+        self,
+        a: Float[np.ndarray, "n n_objectives"],
+        guess: np.ndarray | None = None,
+        starts: int = 2,
+    ) -> Answers:
+        """The best answers that searches from the archive and from guesses find, until the archive
+        knows no better."""
         n = len(a)
         if n == 0:
             return solve(self.program, a, np.zeros((0, self.program.n_free)))
@@ -53,7 +61,12 @@ class Regions(Probes):
         """What is active at a solution."""
         M = self.program.n_objectives
         active = found.active[row]
-        return Label(active[:M].copy(), active[M:].copy(), found.side[row].copy(), self.program.n_inequalities)
+        return Label(
+            active[:M].copy(),
+            active[M:].copy(),
+            found.side[row].copy(),
+            self.program.n_inequalities,
+        )
 
     def insert(self, answers: Answers) -> None:
         """Takes answers as nodes of the regions they belong to; what belongs to none starts one."""
@@ -80,10 +93,15 @@ class Regions(Probes):
                 self.follow(region)
 
     def mark(self, region: Region, c: np.ndarray, raise_degree: bool = False) -> None:
-        """Leaves that hold these nodes are fitted again; where none does, the region begins anew with one leaf."""
+        """Leaves that hold these nodes are fitted again; where none does, the region begins anew
+        with one leaf."""
         hit = [leaf for leaf in region.leaves if leaf.inside(c).any()]
         for leaf in hit:
-            leaf.stale, leaf.raise_degree, leaf.extensions = True, leaf.raise_degree or raise_degree, 0
+            leaf.stale, leaf.raise_degree, leaf.extensions = (
+                True,
+                leaf.raise_degree or raise_degree,
+                0,
+            )
         if region.leaves and not hit:
             region.leaves = []
 
@@ -107,12 +125,17 @@ class Regions(Probes):
         return None
 
     def equalled(self, label: Label, one: Solutions) -> bool:
-        """Whether a patch of the same label holds there with the same objectives: then the front needs no other design."""
+        """Whether a patch of the same label holds there with the same objectives: then the front
+        needs no other design."""
         M = self.program.n_objectives
         c, _ = label.coordinates(one.a)
         f = np.where(label.objectives, one.a + one.s[:, None], one.r[:, :M])
         for region in (region for region in self.regions if region.label.key == label.key):
-            known = [patch(c) for patch in region.patches if patch.inside(c)[0]] if region.d else [region.y[:1]]
+            known = (
+                [patch(c) for patch in region.patches if patch.inside(c)[0]]
+                if region.d
+                else [region.y[:1]]
+            )
             for y in (y for y in known if label.signs(y, self.box).min() > -self.slack):
                 if np.abs(label.values(y, c) - f).max() < AS_GOOD * self.tol:
                     return True
@@ -145,16 +168,26 @@ class Regions(Probes):
             region.fit(self.program, self.tol)
 
     def merge(self) -> None:
-        """Joins regions of the same label whose patches agree: one of them, and what it lacks of the other."""
+        """Joins regions of the same label whose patches agree: one of them, and what it lacks of
+        the other."""
         L = self.program.n_free
-        for one, other in combinations(sorted(self.regions, key=lambda region: -region.valid.sum()), 2):
-            if one.label.key != other.label.key or one.d == 0 or not (one.patches and other.patches):
+        for one, other in combinations(
+            sorted(self.regions, key=lambda region: -region.valid.sum()), 2
+        ):
+            if (
+                one.label.key != other.label.key
+                or one.d == 0
+                or not (one.patches and other.patches)
+            ):
                 continue
             c, y = other.c[other.valid], other.y[other.valid]
             inside = np.array([patch.inside(c) for patch in one.patches])
             miss = np.array([np.abs(patch(c) - y)[:, : L + 1].max(axis=1) for patch in one.patches])
             both = inside.any(axis=0)
-            if both.any() and np.mean(np.where(inside, miss, np.inf).min(axis=0)[both] < SAME_BRANCH) > 0.9:
+            if (
+                both.any()
+                and np.mean(np.where(inside, miss, np.inf).min(axis=0)[both] < SAME_BRANCH) > 0.9
+            ):
                 missing = ~both
                 one.absorb(other)
                 if missing.any():

@@ -1,4 +1,5 @@
-"""The search for the atlas: regions of the chart one after the other, until patches cover it and answers at fresh points hold."""
+"""The search for the atlas: regions of the chart one after the other, until patches cover it and
+answers at fresh points hold."""
 
 import copy
 from typing import NamedTuple
@@ -21,9 +22,9 @@ N_PROBES = 5000
 
 N_FILLED, N_VERIFIED = 40, 50
 UNCOVERED, OPEN, REFUTED = 6e-4, 0.01, 0.02
-"""The shares of uncovered chart points, of uncovered ones on seams, and of claims that do not hold at which a search ends, if
-they are reached in two rounds running; with tolerances above 1e-4 the first is five, the second fifty tolerances, up to
-`MOST_OPEN`."""
+"""The shares of uncovered chart points, of uncovered ones on seams, and of claims that do not hold
+at which a search ends, if they are reached in two rounds running; with tolerances above 1e-4 the
+first is five, the second fifty tolerances, up to `MOST_OPEN`."""
 
 MOST_OPEN = 0.02
 
@@ -40,7 +41,8 @@ class Round(NamedTuple):
     Attributes:
         covered: the share of probes that a patch covers.
         closed: the same of points on seams.
-        verified: the share of claims at fresh chart points that hold; not a number where none were verified.
+        verified: the share of claims at fresh chart points that hold; not a number where none were
+            verified.
     """
 
     covered: float
@@ -49,15 +51,23 @@ class Round(NamedTuple):
 
     def complete(self, tol: float) -> bool:
         """Whether nothing worth another round was found."""
-        uncovered, open_seams = max(UNCOVERED, min(5 * tol, MOST_OPEN)), max(OPEN, min(50 * tol, MOST_OPEN))
-        return self.covered >= 1 - uncovered and self.closed >= 1 - open_seams and self.verified >= 1 - REFUTED
+        uncovered, open_seams = (
+            max(UNCOVERED, min(5 * tol, MOST_OPEN)),
+            max(OPEN, min(50 * tol, MOST_OPEN)),
+        )
+        return (
+            self.covered >= 1 - uncovered
+            and self.closed >= 1 - open_seams
+            and self.verified >= 1 - REFUTED
+        )
 
 
 NOTHING_YET = Round(0.0, 0.0, float("nan"))
 """Before the first round."""
 
 N_MENDED = 150
-"""Chart points of all kinds, and as many around seams, that are verified after the last round, beside `N_SEAMS` on them."""
+"""Chart points of all kinds, and as many around seams, that are verified after the last round,
+beside `N_SEAMS` on them."""
 
 
 class Search(Regions):
@@ -74,8 +84,11 @@ class Search(Regions):
         other.regions, other.rng = copy.deepcopy(self.regions), copy.deepcopy(self.rng)
         return other
 
-    def certify(self, a: np.ndarray, y: np.ndarray, regions: Int[np.ndarray, " n"], most: int) -> Answers:
-        """The claims of regions at chart points after a few Newton steps; good where all signs and the archive agree."""
+    def certify(
+        self, a: np.ndarray, y: np.ndarray, regions: Int[np.ndarray, " n"], most: int
+    ) -> Answers:
+        """The claims of regions at chart points after a few Newton steps; good where all signs and
+        the archive agree."""
         begin = []
         for i, number in enumerate(regions):
             region = self.regions[number]
@@ -93,8 +106,11 @@ class Search(Regions):
         answers.good &= known > answers.merit - 2e-6
         return answers
 
-    def verify(self, a: Float[np.ndarray, "n n_objectives"]) -> tuple[Bool[np.ndarray, " n"], Claims, Bool[np.ndarray, " n"]]:
-        """Whether the claims at chart points hold; and which of those that do not are only inaccurate (they become nodes)."""
+    def verify(
+        self, a: Float[np.ndarray, "n n_objectives"]
+    ) -> tuple[Bool[np.ndarray, " n"], Claims, Bool[np.ndarray, " n"]]:
+        """Whether the claims at chart points hold; and which of those that do not are only
+        inaccurate (they become nodes)."""
         claims, M = self.ask(a), self.program.n_objectives
         ok, inaccurate = np.zeros(len(a), dtype=bool), np.zeros(len(a), dtype=bool)
         rows = np.flatnonzero(claims.sign > -self.near)
@@ -103,7 +119,9 @@ class Search(Regions):
         answers = self.certify(a[rows], claims.y[rows], claims.number[rows], most=3)
         found = answers.found
         free = found.side == 0
-        moved = np.abs(np.where(free, found.z - claims.y[rows][:, : self.program.n_free], 0.0)).max(axis=1)
+        moved = np.abs(np.where(free, found.z - claims.y[rows][:, : self.program.n_free], 0.0)).max(
+            axis=1
+        )
         right = found.ok & (moved < 0.05) & (signs(self.program, found).min(axis=1) > -3e-6)
         right &= self.program.known_merit(a[rows])[0] > answers.merit - 2e-6
         miss = np.abs(found.first[:, :M] - found.r[:, :M]).max(axis=1)
@@ -122,15 +140,19 @@ class Search(Regions):
         return ok, claims, inaccurate
 
     def improvable(self, claims: Claims, by: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-        """Whether a search from each claim's design, or the archive, finds a clearly lower level, or the design misses the claim.
+        """Whether a search from each claim's design, or the archive, finds a clearly lower level,
+        or the design misses the claim.
 
-        Where designs are no smooth function of the chart, Newton's method leads elsewhere from a design that is as good.
+        Where designs are no smooth function of the chart, Newton's method leads elsewhere from a
+        design that is as good.
         """
         z, a, L = self.designs(claims), claims.a, self.program.n_free
         merit = self.program.merit(self.program.values(z), a)
         ends = descend(self.program, a, z)
         best = np.minimum(self.program.merit(ends.r, a), self.program.known_merit(a)[0])
-        return (best < merit - by) | (merit > claims.y[:, L] + 2 * TIE * self.program.n_objectives + by)
+        return (best < merit - by) | (
+            merit > claims.y[:, L] + 2 * TIE * self.program.n_objectives + by
+        )
 
     def expected(self, claims: Claims, a: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, " n"]:
         """The known error of patches that cannot be improved, 0 for others."""
@@ -138,7 +160,11 @@ class Search(Regions):
         for i, row in enumerate(rows):
             region = self.regions[claims.number[row]]
             c, _ = region.label.coordinates(a[row : row + 1])
-            known = [leaf.patch.error for leaf in region.leaves if leaf.patch and leaf.hopeless and leaf.inside(c)[0]]
+            known = [
+                leaf.patch.error
+                for leaf in region.leaves
+                if leaf.patch and leaf.hopeless and leaf.inside(c)[0]
+            ]
             errors[i] = max(known, default=0.0)
         return errors
 
@@ -153,14 +179,18 @@ class Search(Regions):
                     leaf.stale = True
 
     def fill(self, a: Float[np.ndarray, "n n_objectives"], claims: Claims) -> None:
-        """Solutions at chart points without a good answer: from the nearest regions' labels, else by searches."""
+        """Solutions at chart points without a good answer: from the nearest regions' labels, else
+        by searches."""
         done = self.try_labels(a)
         rest = np.flatnonzero(~done)
         if len(rest):
             self.insert(self.solve_at(a[rest], self.designs(claims.take(rest))))
 
-    def try_labels(self, a: Float[np.ndarray, "n n_objectives"], most: int = 3) -> Bool[np.ndarray, " n"]:
-        """Newton on the labels of the nearest regions at each chart point; what holds is inserted."""
+    def try_labels(
+        self, a: Float[np.ndarray, "n n_objectives"], most: int = 3
+    ) -> Bool[np.ndarray, " n"]:
+        """Newton on the labels of the nearest regions at each chart point; what holds is
+        inserted."""
         L, done = self.program.n_free, np.zeros(len(a), dtype=bool)
         sign = np.full((len(self.regions), len(a)), -np.inf)
         y = np.zeros((len(self.regions), len(a), L + 1 + self.program.n_rows))
@@ -208,7 +238,9 @@ class Search(Regions):
         closed = 1 - self.close(seams) / max(len(seams), 1)
         if covered > 0.9 or number % 4 == 3:
             a = self.probes(4 * N_VERIFIED)
-            a = np.concatenate([a[self.rng.permutation(len(a))[:N_VERIFIED]], self.around(seams[:N_VERIFIED])])
+            a = np.concatenate(
+                [a[self.rng.permutation(len(a))[:N_VERIFIED]], self.around(seams[:N_VERIFIED])]
+            )
             ok, claims, inaccurate = self.verify(a)
             verified = float(ok.mean())
             rows = np.flatnonzero(~ok & ~inaccurate)
@@ -219,10 +251,11 @@ class Search(Regions):
         self.history.append(Round(covered, closed, verified))
 
     def mend(self) -> bool:
-        """Verifies as many claims as an error estimate does, most of them on seams, and mends what does not hold.
+        """Verifies as many claims as an error estimate does, most of them on seams, and mends what
+        does not hold.
 
-        Rounds end when 98 % of the answers hold. What is left are slivers between patches, which few points of a round meet.
-        Returns whether there was anything to mend.
+        Rounds end when 98 % of the answers hold. What is left are slivers between patches, which
+        few points of a round meet. Returns whether there was anything to mend.
         """
         seams = self.seams(N_SEAMS)
         a = np.concatenate([self.probes(N_MENDED), self.around(seams[:N_MENDED]), seams])
@@ -235,7 +268,8 @@ class Search(Regions):
 
     @property
     def done(self) -> bool:
-        """Whether patches covered the chart and were right at fresh points in two rounds running, or no round helps any more."""
+        """Whether patches covered the chart and were right at fresh points in two rounds running,
+        or no round helps any more."""
         last = self.history[-2:]
         finished = len(last) == 2 and all(round.complete(self.tol) for round in last)
         return finished or self.stalled
@@ -244,4 +278,7 @@ class Search(Regions):
     def stalled(self) -> bool:
         """Whether the last rounds covered no more than those before."""
         covered = [round.covered + round.closed for round in self.history]
-        return len(covered) > 2 * PATIENCE and max(covered[-PATIENCE:]) < max(covered[:-PATIENCE]) + NO_GAIN
+        return (
+            len(covered) > 2 * PATIENCE
+            and max(covered[-PATIENCE:]) < max(covered[:-PATIENCE]) + NO_GAIN
+        )

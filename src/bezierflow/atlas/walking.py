@@ -1,4 +1,5 @@
-"""Moving on an atlas: objectives and conditions along one patch with their slopes, and the best points for simple goals."""
+"""Moving on an atlas: objectives and conditions along one patch with their slopes, and the best
+points for simple goals."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +14,8 @@ from .atlas import BezierAtlas
 from .patches import barycentric
 
 N_STARTS, MOST_PATCHES = 6, 8
-"""A search starts at so many points of the set, and goes on from patch to patch at most so often."""
+"""A search starts at so many points of the set, and goes on from patch to patch at most so
+often."""
 
 
 AGREE = 1e-9
@@ -34,12 +36,19 @@ class Walk:
         self.patch = atlas.patches[self.number]
         self.label = self.patch.label
         self.c = self.label.coordinates(claims.a)[0][0]
-        rest = np.linalg.inv((self.patch.corners[1:] - self.patch.corners[0]).T) if len(self.c) else np.zeros((0, 0))
+        rest = (
+            np.linalg.inv((self.patch.corners[1:] - self.patch.corners[0]).T)
+            if len(self.c)
+            else np.zeros((0, 0))
+        )
         self._by_c = np.concatenate([-rest.sum(axis=0, keepdims=True), rest])
         self._conditions = self.label.conditions(atlas.units.box)
 
-    def look(self, c: Float[np.ndarray, " dimension"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The objectives in the user's units and what must be at most 0 (signs and domain), each with its slopes."""
+    def look(
+        self, c: Float[np.ndarray, " dimension"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The objectives in the user's units and what must be at most 0 (signs and domain), each
+        with its slopes."""
         patch, units = self.patch, self.atlas.units
         t = barycentric(patch.corners, c[None])
         y = patch(c[None])
@@ -51,13 +60,22 @@ class Walk:
         room = np.concatenate([-(S @ y[0] + offset), normals @ c - offsets])
         return f, df, room, np.concatenate([-S @ dy, normals])
 
-    def design(self, c: Float[np.ndarray, " dimension"]) -> tuple[Float[np.ndarray, " n_variables"], np.ndarray]:
+    def design(
+        self, c: Float[np.ndarray, " dimension"]
+    ) -> tuple[Float[np.ndarray, " n_variables"], np.ndarray]:
         """The design in the user's units, with its slopes."""
         units, patch = self.atlas.units, self.patch
         z = variables(self.label, patch(c[None]), units.box)
-        dy = partial_derivatives(patch.control_points, barycentric(patch.corners, c[None]), patch.degree)[0].T @ self._by_c
+        dy = (
+            partial_derivatives(
+                patch.control_points, barycentric(patch.corners, c[None]), patch.degree
+            )[0].T
+            @ self._by_c
+        )
         slopes = np.zeros((len(units.lower), len(c)))
-        slopes[units.free] = np.where(self.label.side == 0, units.unit, 0.0)[:, None] * dy[: len(units.free)]
+        slopes[units.free] = (
+            np.where(self.label.side == 0, units.unit, 0.0)[:, None] * dy[: len(units.free)]
+        )
         return units.x(z)[0], slopes[: units.n_variables]
 
     def chart(self, c: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
@@ -71,14 +89,17 @@ Goal = Callable[[Walk, np.ndarray], tuple[float, np.ndarray]]
 
 
 class Lowest(NamedTuple):
-    """Where a goal is least: the chart point, from how many starts it was looked for, and how many led to one as good."""
+    """Where a goal is least: the chart point, from how many starts it was looked for, and how many
+    led to one as good."""
 
     a: Float[np.ndarray, " n_objectives"]
     starts: int
     agreed: int
 
 
-def lowest_total(atlas: BezierAtlas, w: Float[np.ndarray, " n_objectives"]) -> Float[np.ndarray, " n_objectives"]:
+def lowest_total(
+    atlas: BezierAtlas, w: Float[np.ndarray, " n_objectives"]
+) -> Float[np.ndarray, " n_objectives"]:
     """The chart point of the set where Σ w_m f_m is least."""
     f = atlas.units.ideal + atlas.units.span * atlas.points.f
     scale = float(np.ptp(f @ w)) or 1.0
@@ -111,11 +132,14 @@ def nearest_values(atlas: BezierAtlas, f: Float[np.ndarray, " n_objectives"]) ->
         miss = (values - f) / span
         return float(miss @ miss), 2 * miss @ (slopes / span[:, None])
 
-    return lowest(atlas, distance, np.sum((atlas.points.f - (f - atlas.units.ideal) / span) ** 2, axis=1))
+    return lowest(
+        atlas, distance, np.sum((atlas.points.f - (f - atlas.units.ideal) / span) ** 2, axis=1)
+    )
 
 
 def lowest(atlas: BezierAtlas, goal: Goal, known: Float[np.ndarray, " n"]) -> Lowest:
-    """The chart point where a goal is least: from the best of the known points of several patches, along patches by SLSQP.
+    """The chart point where a goal is least: from the best of the known points of several patches,
+    along patches by SLSQP.
 
     Args:
         atlas: the set.
@@ -147,4 +171,6 @@ def _lowest_of_patch(walk: Walk, goal: Goal) -> Float[np.ndarray, " dimension"]:
 
     inside = {"type": "ineq", "fun": lambda c: -walk.look(c)[2], "jac": lambda c: -walk.look(c)[3]}
     options = {"ftol": 1e-16, "maxiter": 60}
-    return minimize(partial(goal, walk), walk.c, jac=True, constraints=inside, method="SLSQP", options=options).x
+    return minimize(
+        partial(goal, walk), walk.c, jac=True, constraints=inside, method="SLSQP", options=options
+    ).x

@@ -10,8 +10,11 @@ from jaxtyping import Array, Float
 from ..simplex import multi_indices, multinomials
 
 
-def powers(t: Float[Array, "*batch n_objectives"], degree: int) -> list[Float[Array, "*batch n_objectives"]]:
-    """[t⁰, t¹, …, t^D] by repeated products: exact ones at exponent 0 and clean derivatives where t_m = 0."""
+def powers(
+    t: Float[Array, "*batch n_objectives"], degree: int
+) -> list[Float[Array, "*batch n_objectives"]]:
+    """[t⁰, t¹, …, t^D] by repeated products: exact ones at exponent 0 and clean derivatives where
+    t_m = 0."""
     table = [jnp.ones_like(t)]
     for _ in range(degree):
         table.append(table[-1] * t)
@@ -19,9 +22,11 @@ def powers(t: Float[Array, "*batch n_objectives"], degree: int) -> list[Float[Ar
 
 
 def basis(t: Float[Array, "*batch n_objectives"], degree: int) -> Float[Array, "*batch n_controls"]:
-    """z(t) = [ (D choose d) t^d ] over d ∈ N^M_D in the canonical order (Section 2.3); the rows of a design matrix Z.
+    """z(t) = [ (D choose d) t^d ] over d ∈ N^M_D in the canonical order (Section 2.3); the rows of
+    a design matrix Z.
 
-    A product of nonnegative numbers: nothing cancels, so each entry is accurate to about D + M roundings at any degree.
+    A product of nonnegative numbers: nothing cancels, so each entry is accurate to about D + M
+    roundings at any degree.
     """
     n_objectives = t.shape[-1]
     indices = multi_indices(n_objectives, degree)
@@ -31,12 +36,17 @@ def basis(t: Float[Array, "*batch n_objectives"], degree: int) -> Float[Array, "
     )
 
 
-def monomial_columns(t: Float[Array, "*batch n_objectives"], degree: int) -> list[Float[Array, "*batch"]]:
-    """The columns of z(t) one by one, for a compiler to fuse with what follows: no design matrix is ever stored."""
+def monomial_columns(
+    t: Float[Array, "*batch n_objectives"], degree: int
+) -> list[Float[Array, "*batch"]]:
+    """The columns of z(t) one by one, for a compiler to fuse with what follows: no design matrix is
+    ever stored."""
     n_objectives = t.shape[-1]
     table = powers(t, degree)
     columns = []
-    for index, coefficient in zip(multi_indices(n_objectives, degree), multinomials(n_objectives, degree), strict=True):
+    for index, coefficient in zip(
+        multi_indices(n_objectives, degree), multinomials(n_objectives, degree), strict=True
+    ):
         column = jnp.full(t.shape[:-1], coefficient, t.dtype)
         for m in np.flatnonzero(index):
             column = column * table[index[m]][..., m]
@@ -45,18 +55,27 @@ def monomial_columns(t: Float[Array, "*batch n_objectives"], degree: int) -> lis
 
 
 FUSED_CONTROLS = 64
-"""Up to this many control points, b(t|P) is one fused sum: 8 times faster than a stored Z for D = 3 into R³."""
+"""Up to this many control points, b(t|P) is one fused sum: 8 times faster than a stored Z for D = 3
+into R³."""
 
 FUSED_WIDTH = 32
 """Up to this many values a control point; wider ones are better served by a matrix product."""
 
 
 def combine(
-    t: Float[Array, "*batch n_objectives"], control_points: Float[Array, "n_controls width"], degree: int
+    t: Float[Array, "*batch n_objectives"],
+    control_points: Float[Array, "n_controls width"],
+    degree: int,
 ) -> Float[Array, "*batch width"]:
     """b(t|P) = Pᵀ z(t), for control points that are vectors."""
     size, width = control_points.shape
     if size <= FUSED_CONTROLS and width <= FUSED_WIDTH:
         columns = monomial_columns(t, degree)
-        return reduce(add, (column[..., None] * point for column, point in zip(columns, control_points, strict=True)))
+        return reduce(
+            add,
+            (
+                column[..., None] * point
+                for column, point in zip(columns, control_points, strict=True)
+            ),
+        )
     return basis(t, degree) @ control_points

@@ -1,4 +1,5 @@
-"""The extreme points of a cloud: those that span the largest simplex, where the corners of a surface through it must lie."""
+"""The extreme points of a cloud: those that span the largest simplex, where the corners of a
+surface through it must lie."""
 
 import numpy as np
 from jaxtyping import Float
@@ -7,11 +8,14 @@ from jaxtyping import Float
 def extreme_points(x: Float[np.ndarray, "n width"], count: int) -> Float[np.ndarray, "count width"]:
     """`count` points of the cloud that span a simplex of (locally) largest volume. Deterministic.
 
-    Grown by the point farthest from the hull of those chosen; then each in turn is exchanged for the point farthest from the
-    hull of the others, until none moves. Each exchange enlarges the volume, so this ends.
+    Grown by the point farthest from the hull of those chosen; then each in turn is exchanged for
+    the point farthest from the hull of the others, until none moves. Each exchange enlarges the
+    volume, so this ends.
     """
     if count > len(x):
-        raise ValueError(f"x must have at least {count} points to find {count} extreme ones among, got {len(x)}")
+        raise ValueError(
+            f"x must have at least {count} points to find {count} extreme ones among, got {len(x)}"
+        )
     chosen = [int(np.argmax(np.sum((x - x.mean(axis=0)) ** 2, axis=1)))]
     while len(chosen) < count:
         chosen.append(int(np.argmax(_separation(x, chosen))))
@@ -27,7 +31,8 @@ def extreme_points(x: Float[np.ndarray, "n width"], count: int) -> Float[np.ndar
 
 
 def _separation(x: np.ndarray, chosen: list[int]) -> np.ndarray:
-    """How far each point is from the affine hull of the chosen ones; where that is everything, from the nearest of them."""
+    """How far each point is from the affine hull of the chosen ones; where that is everything, from
+    the nearest of them."""
     origin, *others = chosen
     apart = x - x[origin]
     if others:

@@ -13,14 +13,16 @@ from .untrusted import file_at_fault
 
 
 def load_surface(path: str | PathLike[str]) -> BezierSimplex:
-    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote; the ending says the format. All in NumPy."""
+    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote; the ending says the
+    format. All in NumPy."""
     net = load_net(path)
     with file_at_fault(path):
         return BezierSimplex(*net)
 
 
 def describe_surface(surface: BezierSimplex, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
-    """The surface as a part of an archive: what goes into the manifest, and its arrays, `name/0` and onward."""
+    """The surface as a part of an archive: what goes into the manifest, and its arrays, `name/0`
+    and onward."""
     return describe_net(Net(surface.control_points, surface.n_objectives, surface.degree), name)
 
 
@@ -29,6 +31,9 @@ def restore_surface(description: Manifest, arrays: Mapping[str, np.ndarray]) -> 
     return BezierSimplex(*restore_net(description, arrays))
 
 
-def check_arrays(arrays: Mapping[str, np.ndarray], descriptions: Iterable[Manifest], others: Iterable[str]) -> None:
-    """Raises where an archive has arrays that neither a description of a surface nor `others` names."""
+def check_arrays(
+    arrays: Mapping[str, np.ndarray], descriptions: Iterable[Manifest], others: Iterable[str]
+) -> None:
+    """Raises where an archive has arrays that neither a description of a surface nor `others`
+    names."""
     check_members(arrays, set(others).union(*map(leaf_names, descriptions)))

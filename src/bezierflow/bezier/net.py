@@ -6,7 +6,8 @@ from jaxtyping import PyTree
 
 
 class Net(NamedTuple):
-    """Control points in the canonical order, any pytree of arrays with one row each, and the N^M_D that they belong to."""
+    """Control points in the canonical order, any pytree of arrays with one row each, and the N^M_D
+    that they belong to."""
 
     control_points: PyTree
     n_objectives: int

@@ -1,4 +1,5 @@
-"""Nets as files: `.bez` is this library's own format, `.bsf`, `.json`, `.csv` and `.tsv` are shared with pytorch-bsf.
+"""Nets as files: `.bez` is this library's own format, `.bsf`, `.json`, `.csv` and `.tsv` are shared
+with pytorch-bsf.
 
 The formats are described in `docs/files.md`, for readers without this library.
 """
@@ -19,7 +20,8 @@ from .untrusted import file_at_fault
 
 
 def save_net(net: Net, path: str | PathLike[str]) -> None:
-    """Writes a net of NumPy arrays to a file; the ending chooses the format. The file appears complete or not at all."""
+    """Writes a net of NumPy arrays to a file; the ending chooses the format. The file appears
+    complete or not at all."""
     write, _ = _format(path)
     write(net, path)
 
@@ -37,10 +39,15 @@ def load_net(path: str | PathLike[str]) -> Net:
 
 
 def describe_net(net: Net, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
-    """The net as a part of an archive: what goes into the manifest, and its arrays, `name/0` and onward."""
+    """The net as a part of an archive: what goes into the manifest, and its arrays, `name/0` and
+    onward."""
     arrays: dict[str, np.ndarray] = {}
     structure = _describe(net.control_points, name, arrays)
-    return {"n_objectives": net.n_objectives, "degree": net.degree, "control_points": structure}, arrays
+    return {
+        "n_objectives": net.n_objectives,
+        "degree": net.degree,
+        "control_points": structure,
+    }, arrays
 
 
 def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
@@ -49,7 +56,9 @@ def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
         points = _restore(description["control_points"], arrays)
         net = Net(points, _whole(description["n_objectives"]), _whole(description["degree"]))
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the description of a surface is incomplete or damaged: {error!r}") from error
+        raise ValueError(
+            f"the description of a surface is incomplete or damaged: {error!r}"
+        ) from error
     for leaf in jax.tree.leaves(net.control_points):
         if leaf.dtype.kind not in "iuf" or not np.isfinite(leaf).all():
             raise ValueError("the control points of a surface in it are not finite real numbers")
@@ -85,7 +94,8 @@ def _load_bez(path: str | PathLike[str]) -> Net:
     manifest, arrays = read_archive(path)
     if manifest.get("kind") != "surface":
         raise ValueError(
-            f"{os.fspath(path)} holds a {printable(manifest['kind'][:40])}, not a surface alone; bezierflow.load reads it"
+            f"{os.fspath(path)} holds a {printable(manifest['kind'][:40])}, not a surface alone;"
+            " bezierflow.load reads it"
         )
     check_members(arrays, leaf_names(manifest))
     return restore_net(manifest, arrays)
@@ -103,7 +113,9 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifes
     kind = type(tree)
     if kind is dict:
         if not all(isinstance(key, str) for key in tree):
-            raise TypeError(f"control points in a dict need strings as keys to be saved, got {list(tree)}")
+            raise TypeError(
+                f"control points in a dict need strings as keys to be saved, got {list(tree)}"
+            )
         return {"dict": {key: _describe(tree[key], name, arrays) for key in sorted(tree)}}
     if kind in (list, tuple):
         return {kind.__name__: [_describe(item, name, arrays) for item in tree]}
@@ -111,8 +123,8 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifes
         return {"none": True}
     if not jax.tree_util.all_leaves([tree]):
         raise TypeError(
-            f"control points in a {kind.__name__} cannot be saved; dicts, lists and tuples of arrays can. "
-            "Convert them with jax.tree.map or dataclasses.asdict first"
+            f"control points in a {kind.__name__} cannot be saved; dicts, lists and tuples of"
+            " arrays can. Convert them with jax.tree.map or dataclasses.asdict first"
         )
     leaf = f"{name}/{len(arrays)}"
     arrays[leaf] = np.asarray(tree)
@@ -150,5 +162,8 @@ FORMATS: dict[str, tuple[_Writer, _Reader]] = {
 def _format(path: str | PathLike[str]) -> tuple[_Writer, _Reader]:
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in FORMATS:
-        raise ValueError(f"path must end in one of {', '.join(FORMATS)} to say the format, got {os.fspath(path)!r}")
+        raise ValueError(
+            f"path must end in one of {', '.join(FORMATS)} to say the format, got"
+            f" {os.fspath(path)!r}"
+        )
     return FORMATS[ending]

@@ -1,4 +1,5 @@
-"""Between values, any pytrees of arrays, and flat vectors of L numbers: in compiled programs, and at the door of every fit."""
+"""Between values, any pytrees of arrays, and flat vectors of L numbers: in compiled programs, and
+at the door of every fit."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -16,7 +17,8 @@ from ..precision import is_traced
 
 
 class Raveling(eqx.Module):
-    """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings, so nothing recompiles."""
+    """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings,
+    so nothing recompiles."""
 
     treedef: object = eqx.field(static=True)
     """JAX's own description of the tree, which has no type to annotate with."""
@@ -32,7 +34,9 @@ class Raveling(eqx.Module):
 
     def scaled(self, scale: Float[np.ndarray, " n_variables"] | None) -> "Raveling":
         """The same with these units of the flat vector."""
-        return Raveling(self.treedef, self.shapes, None if scale is None else tuple(map(float, scale)))
+        return Raveling(
+            self.treedef, self.shapes, None if scale is None else tuple(map(float, scale))
+        )
 
     @property
     def plain(self) -> "Raveling":
@@ -52,14 +56,24 @@ class Raveling(eqx.Module):
     @property
     def is_vector(self) -> bool:
         """Whether x is the flat vector already."""
-        return self.scale is None and self.treedef == jax.tree.structure(0) and len(self.shapes[0]) == 1
+        return (
+            self.scale is None
+            and self.treedef == jax.tree.structure(0)
+            and len(self.shapes[0]) == 1
+        )
 
-    def ravel(self, x: PyTree, batch_axes: int = 0) -> Shaped[Array | np.ndarray, "*batch n_variables"]:
-        """The value x as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in, NumPy out."""
+    def ravel(
+        self, x: PyTree, batch_axes: int = 0
+    ) -> Shaped[Array | np.ndarray, "*batch n_variables"]:
+        """The value x as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in,
+        NumPy out."""
         leaves = jax.tree.leaves(x)
         xp = np if all(isinstance(leaf, np.ndarray) for leaf in leaves) else jnp
         shaped = [(leaf, np.shape(leaf)) for leaf in leaves]
-        parts = [xp.reshape(leaf, (*shape[:batch_axes], prod(shape[batch_axes:]))) for leaf, shape in shaped]
+        parts = [
+            xp.reshape(leaf, (*shape[:batch_axes], prod(shape[batch_axes:])))
+            for leaf, shape in shaped
+        ]
         vector = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
         return vector if self.scale is None else vector / self.units
 
@@ -78,11 +92,13 @@ class Raveling(eqx.Module):
 
 
 def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Raveling]:
-    """All values side by side in a float64 matrix, one a row, and the raveling that turns a row back into a value.
+    """All values side by side in a float64 matrix, one a row, and the raveling that turns a row
+    back into a value.
 
     Raises:
         TypeError: For complex numbers, and inside a `jit`, `grad` or `vmap`.
-        ValueError: For leaves without, or with unequal, numbers of rows, and for numbers that are not finite.
+        ValueError: For leaves without, or with unequal, numbers of rows, and for numbers that are
+            not finite.
     """
     if is_traced(x):
         raise TypeError(
@@ -91,16 +107,22 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
         )
     values = jax.tree.map(lambda leaf: _as_doubles(leaf, name), _as_tree(x))
     arrays = jax.tree.leaves(values)
-    if not arrays or any(array.ndim < 1 for array in arrays) or len({len(array) for array in arrays}) > 1:
+    if (
+        not arrays
+        or any(array.ndim < 1 for array in arrays)
+        or len({len(array) for array in arrays}) > 1
+    ):
         raise ValueError(
-            f"{name} must be an array with one value a row, or a pytree of such arrays with equally many rows, "
-            f"got leaves of shape {[array.shape for array in arrays]}"
+            f"{name} must be an array with one value a row, or a pytree of such arrays with equally"
+            f" many rows, got leaves of shape {[array.shape for array in arrays]}"
         )
     raveling = Raveling.of(values, batch_axes=1)
     rows = np.asarray(raveling.ravel(values, batch_axes=1))
     if not np.isfinite(rows).all():
         row = int(np.argmax(~np.isfinite(rows).all(axis=1)))
-        raise ValueError(f"{name} must be finite; row {row} is {rows[row].tolist()}. Leave such samples out")
+        raise ValueError(
+            f"{name} must be finite; row {row} is {rows[row].tolist()}. Leave such samples out"
+        )
     return rows, raveling
 
 
@@ -113,13 +135,21 @@ def pack_one(value: PyTree, raveling: Raveling, name: str) -> Float[np.ndarray, 
 
 
 def _as_tree(value: PyTree) -> PyTree:
-    """Plain lists of numbers are arrays, as everywhere in NumPy; lists of arrays are pytrees, as everywhere in JAX."""
-    if isinstance(value, Sequence) and all(isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)):
+    """Plain lists of numbers are arrays, as everywhere in NumPy; lists of arrays are pytrees, as
+    everywhere in JAX."""
+    if isinstance(value, Sequence) and all(
+        isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)
+    ):
         return np.asarray(value, dtype=float)
     return value
 
 
 def _as_doubles(leaf: ArrayLike, name: str) -> np.ndarray:
     if np.iscomplexobj(leaf):
-        raise TypeError(f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts as two leaves")
-    return read_doubles(leaf, name, "an array of numbers with one value a row, or a pytree of such arrays")
+        raise TypeError(
+            f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts as"
+            " two leaves"
+        )
+    return read_doubles(
+        leaf, name, "an array of numbers with one value a row, or a pytree of such arrays"
+    )

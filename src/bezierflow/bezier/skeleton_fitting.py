@@ -1,4 +1,5 @@
-"""Inductive skeleton fitting: from points labelled by face, corners first, then edges between them, and so on upward."""
+"""Inductive skeleton fitting: from points labelled by face, corners first, then edges between them,
+and so on upward."""
 
 import warnings
 from collections.abc import Mapping
@@ -51,22 +52,25 @@ def fit_skeleton(
     options: FitOptions = DEFAULT,
     diagnostics: bool = False,
 ) -> BezierSimplex | tuple[BezierSimplex, SkeletonReport]:
-    """The surface whose faces fit points known to lie on them: each face is fitted with its boundary held.
+    """The surface whose faces fit points known to lie on them: each face is fitted with its
+    boundary held.
 
-    The inductive skeleton fitting of Kobayashi et al. (AAAI 2019), for points that minimize some of the objectives only:
-    those of the objectives J lie on the face Δ_J. A corner is the mean of its points. Then faces of two objectives, of three
-    and so on: of each only the control points inside are still free, so few points suffice for many objectives. Faces of
-    more than `degree` objectives have none inside; their points are not used.
+    The inductive skeleton fitting of Kobayashi et al. (AAAI 2019), for points that minimize some of
+    the objectives only: those of the objectives J lie on the face Δ_J. A corner is the mean of its
+    points. Then faces of two objectives, of three and so on: of each only the control points inside
+    are still free, so few points suffice for many objectives. Faces of more than `degree`
+    objectives have none inside; their points are not used.
 
     Args:
-        points_by_face: For each face, a tuple of objectives, its points: x alone, an array (n, L) or a pytree with leading
-            axis n, whose places are then found as by `fit_points`; or a pair `(t, x)` with known t of shape (n, |J|),
-            columns in the order of the tuple. Every face of at most `degree` objectives is needed:
-            `{(0,): x0, (1,): x1, (0, 1): (t, x01)}`.
+        points_by_face: For each face, a tuple of objectives, its points: x alone, an array (n, L)
+            or a pytree with leading axis n, whose places are then found as by `fit_points`; or a
+            pair `(t, x)` with known t of shape (n, |J|), columns in the order of the tuple. Every
+            face of at most `degree` objectives is needed: `{(0,): x0, (1,): x1, (0, 1): (t, x01)}`.
         n_objectives: M.
         degree: Degree of the surface, at least 1.
         options: As in `fit_points`, for each face whose t are unknown.
-        diagnostics: Whether to return `(surface, reports)`, with a report for each face, instead of the surface alone.
+        diagnostics: Whether to return `(surface, reports)`, with a report for each face, instead of
+            the surface alone.
     """
     if degree < 1:
         raise ValueError(f"degree must be at least 1 for a surface with corners, got {degree}")
@@ -85,7 +89,9 @@ def fit_skeleton(
             raise ValueError(f"face {face}: {error}") from error
         points[places], reports[face] = found
         if isinstance(found[1], PointsFit) and not found[1].converged:
-            warnings.warn(f"fit_skeleton, face {face}: {found[1].reason}", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"fit_skeleton, face {face}: {found[1].reason}", RuntimeWarning, stacklevel=2
+            )
     surface = BezierSimplex(raveling.unravel(points), n_objectives, degree)
     return (surface, reports) if diagnostics else surface
 
@@ -94,7 +100,9 @@ _Samples = dict[tuple[int, ...], tuple[np.ndarray | None, np.ndarray]]
 """By sorted face: t, or None where they are unknown, and the points as rows."""
 
 
-def _check(points_by_face: PointsByFace, n_objectives: int, degree: int) -> tuple[_Samples, Raveling]:
+def _check(
+    points_by_face: PointsByFace, n_objectives: int, degree: int
+) -> tuple[_Samples, Raveling]:
     """The samples, all built alike and none missing, and how they are built."""
     samples: _Samples = {}
     ravelings = []
@@ -105,18 +113,25 @@ def _check(points_by_face: PointsByFace, n_objectives: int, degree: int) -> tupl
         samples[face], raveling = _check_face_points(key, value)
         ravelings.append(raveling)
         if raveling != ravelings[0]:
-            raise ValueError(f"points_by_face[{key}] must be built like the other faces' points ({ravelings[0]}), got {raveling}")
+            raise ValueError(
+                f"points_by_face[{key}] must be built like the other faces' points"
+                f" ({ravelings[0]}), got {raveling}"
+            )
     missing = [face for face in faces(n_objectives) if len(face) <= degree and face not in samples]
     if missing:
         raise ValueError(
-            f"points_by_face must have points for every face of at most {degree} objectives (each has control points of "
-            f"its own at degree {degree}); {len(missing)} are missing, the first is {missing[0]}"
+            f"points_by_face must have points for every face of at most {degree} objectives (each"
+            f" has control points of its own at degree {degree}); {len(missing)} are missing, the"
+            f" first is {missing[0]}"
         )
     return samples, ravelings[0]
 
 
-def _check_face_points(key: tuple[int, ...], value: PyTree) -> tuple[tuple[np.ndarray | None, np.ndarray], Raveling]:
-    """One face's t, with columns in the order of the objectives, or None, its points, and how they are built."""
+def _check_face_points(
+    key: tuple[int, ...], value: PyTree
+) -> tuple[tuple[np.ndarray | None, np.ndarray], Raveling]:
+    """One face's t, with columns in the order of the objectives, or None, its points, and how they
+    are built."""
     t, x = value if isinstance(value, tuple) and len(value) == 2 else (None, value)
     rows, raveling = pack(x, f"points_by_face[{key}]")
     if not len(rows):
@@ -125,7 +140,9 @@ def _check_face_points(key: tuple[int, ...], value: PyTree) -> tuple[tuple[np.nd
         return (None, rows), raveling
     t = np.asarray(t)
     if t.shape != (len(rows), len(key)):
-        raise ValueError(f"points_by_face[{key}] needs t of shape {(len(rows), len(key))}, got {t.shape}")
+        raise ValueError(
+            f"points_by_face[{key}] needs t of shape {(len(rows), len(key))}, got {t.shape}"
+        )
     return (t[:, np.argsort(np.array(key))], rows), raveling
 
 
@@ -137,15 +154,20 @@ def _inside(n_members: int, degree: int) -> np.ndarray:
 def _fit_face(
     rows: np.ndarray, net: np.ndarray, n_members: int, degree: int, options: FitOptions
 ) -> tuple[np.ndarray, PointsFit]:
-    """The face's net with its own control points fitted, from the tautest net that its boundary allows."""
+    """The face's net with its own control points fitted, from the tautest net that its boundary
+    allows."""
     inside = _inside(n_members, degree)
     start = net.copy()
     if n_members == 1:
         start[0] = rows.mean(axis=0)
         distance = np.sqrt(np.mean(np.sum((rows - start[0]) ** 2, axis=1)))
-        return start, PointsFit(np.ones((len(rows), 1)), np.array([distance]), True, "converged: the mean of the points")
+        return start, PointsFit(
+            np.ones((len(rows), 1)), np.array([distance]), True, "converged: the mean of the points"
+        )
     springs = stiffness(n_members, degree)
-    start[inside] = np.linalg.solve(springs[np.ix_(inside, inside)], -springs[np.ix_(inside, ~inside)] @ net[~inside])
+    start[inside] = np.linalg.solve(
+        springs[np.ix_(inside, inside)], -springs[np.ix_(inside, ~inside)] @ net[~inside]
+    )
     return fit_cloud(rows, start, np.flatnonzero(~inside), n_members, degree, options)
 
 
@@ -154,6 +176,8 @@ def _fit_known(
 ) -> tuple[np.ndarray, FitDiagnostics]:
     indices = multi_indices(n_members, degree)
     boundary = np.flatnonzero(~_inside(n_members, degree))
-    frozen: dict[int | tuple[int, ...], np.ndarray] = {tuple(indices[row].tolist()): net[row] for row in boundary}
+    frozen: dict[int | tuple[int, ...], np.ndarray] = {
+        tuple(indices[row].tolist()): net[row] for row in boundary
+    }
     surface, report = fit(t, rows, degree, frozen=frozen, diagnostics=True)
     return surface.control_points, report

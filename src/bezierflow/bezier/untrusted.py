@@ -1,7 +1,9 @@
-"""Files from strangers: what is wrong with one is a ValueError with its path, said before much time or memory is spent on it.
+"""Files from strangers: what is wrong with one is a ValueError with its path, said before much time
+or memory is spent on it.
 
-Sizes are bounded before anything is computed with them: what a file takes in memory is at most `memory_allowed`, compressed
-members and nested texts included. No content is ever executed: arrays are read from their bytes, never unpickled.
+Sizes are bounded before anything is computed with them: what a file takes in memory is at most
+`memory_allowed`, compressed members and nested texts included. No content is ever executed: arrays
+are read from their bytes, never unpickled.
 """
 
 import csv
@@ -31,7 +33,8 @@ MEMORY_FACTOR = 8
 """A larger file may take this many times its size."""
 
 BYTES_OF_A_LIST, BYTES_OF_A_NUMBER = 80, 40
-"""What Python takes for an empty list or object and its place in another, and for a number or text in a list."""
+"""What Python takes for an empty list or object and its place in another, and for a number or text
+in a list."""
 
 LARGEST_HEADER = 10_000
 """Of an array, in bytes: its type and shape."""
@@ -61,7 +64,8 @@ MALFORMED = (
 
 @contextmanager
 def file_at_fault(path: Path) -> Iterator[None]:
-    """A block that reads a file: whatever is wrong with the content is one ValueError that starts with the path."""
+    """A block that reads a file: whatever is wrong with the content is one ValueError that starts
+    with the path."""
     try:
         yield
     except MALFORMED as error:
@@ -70,7 +74,9 @@ def file_at_fault(path: Path) -> Iterator[None]:
         reason = " ".join(printable(str(error) or type(error).__name__).split())
         if isinstance(error, KeyError):
             reason = f"it lacks {reason}"
-        raise ValueError(f"{os.fspath(path)} is damaged or not what it says: {reason[:LONGEST_REASON]}") from error
+        raise ValueError(
+            f"{os.fspath(path)} is damaged or not what it says: {reason[:LONGEST_REASON]}"
+        ) from error
 
 
 def memory_allowed(path: Path) -> int:
@@ -81,17 +87,24 @@ def memory_allowed(path: Path) -> int:
 def read_members(path: Path, compressed: bool = False) -> dict[str, bytes]:
     """All members of a zip file, each checked against its checksum.
 
-    Names are distinct, nothing is encrypted, and together the members are no larger than they may be: the file itself, or, where
-    they may be compressed, half of `memory_allowed`.
+    Names are distinct, nothing is encrypted, and together the members are no larger than they may
+    be: the file itself, or, where they may be compressed, half of `memory_allowed`.
     """
     with open(path, "rb") as file:
-        content = file.read()  # whole: in a file a place before its start would be an OSError, as if the disk were at fault
+        # whole: in a file a place before its start would be an OSError, as if the disk were at
+        # fault
+        content = file.read()
     if not content.startswith(b"PK"):
-        raise ValueError(f"{os.fspath(path)} is not a bezierflow file: it starts with {content[:4]!r}, not as a zip file does")
+        raise ValueError(
+            f"{os.fspath(path)} is not a bezierflow file: it starts with {content[:4]!r}, not as a"
+            " zip file does"
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
-            _check_members(members, compressed, memory_allowed(path) // 2 if compressed else len(content))
+            _check_members(
+                members, compressed, memory_allowed(path) // 2 if compressed else len(content)
+            )
             return {member.filename: _member(archive, member) for member in members}
     except MALFORMED as error:
         reason = " ".join(printable(str(error)).split())[:LONGEST_REASON]
@@ -108,7 +121,9 @@ def _check_members(members: list[zipfile.ZipInfo], compressed: bool, most: int) 
             raise ValueError(f"its member {member.filename!r} is compressed or encrypted")
     size = sum(member.file_size for member in members)
     if size > most:
-        raise ValueError(f"its members would take {size:,} bytes, more than the {most:,} that such a file may")
+        raise ValueError(
+            f"its members would take {size:,} bytes, more than the {most:,} that such a file may"
+        )
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -116,16 +131,27 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     with archive.open(member) as stream:
         content = stream.read(member.file_size + 1)
     if len(content) != member.file_size:
-        raise ValueError(f"its member {member.filename!r} has not the {member.file_size:,} bytes that it says")
+        raise ValueError(
+            f"its member {member.filename!r} has not the {member.file_size:,} bytes that it says"
+        )
     return content
 
 
 def parse_json(content: bytes, most: int) -> Any:
-    """What a JSON text holds. Names of an object are distinct, numbers are finite, and it takes at most so many bytes."""
-    lists, items = content.count(b"[") + content.count(b"{"), content.count(b",") + content.count(b":")
+    """What a JSON text holds. Names of an object are distinct, numbers are finite, and it takes at
+    most so many bytes."""
+    lists, items = (
+        content.count(b"[") + content.count(b"{"),
+        content.count(b",") + content.count(b":"),
+    )
     if BYTES_OF_A_LIST * lists + BYTES_OF_A_NUMBER * items + 4 * len(content) > most:
         raise ValueError("its text would take too much memory")
-    return json.loads(content.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse, parse_float=_finite)
+    return json.loads(
+        content.decode("utf-8"),
+        object_pairs_hook=_distinct,
+        parse_constant=_refuse,
+        parse_float=_finite,
+    )
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -152,11 +178,26 @@ def parse_array(content: bytes) -> np.ndarray:
     version = np.lib.format.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"an array in it has version {version} of the format")
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    read_header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, in_columns, dtype = read_header(stream, max_header_size=LARGEST_HEADER)
-    if dtype.kind not in "biufc" or dtype.hasobject or dtype.fields is not None or dtype.subdtype is not None:
+    if (
+        dtype.kind not in "biufc"
+        or dtype.hasobject
+        or dtype.fields is not None
+        or dtype.subdtype is not None
+    ):
         raise ValueError(f"an array in it cannot be read: it holds {dtype}, not numbers")
-    if any(isinstance(n, bool) or n < 0 for n in shape) or prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        raise ValueError(f"an array in it cannot be read: its shape {shape} does not fit its {len(content)} bytes")
+    if (
+        any(isinstance(n, bool) or n < 0 for n in shape)
+        or prod(shape) * dtype.itemsize != len(content) - stream.tell()
+    ):
+        raise ValueError(
+            f"an array in it cannot be read: its shape {shape} does not fit its {len(content)}"
+            " bytes"
+        )
     array = np.frombuffer(content, dtype, offset=stream.tell())
     return np.array(array.reshape(shape, order="F" if in_columns else "C"), order="C", copy=True)

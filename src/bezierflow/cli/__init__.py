@@ -1,4 +1,5 @@
-"""The command line: parsing and printing only. JAX is loaded inside the commands, so that --help is instant."""
+"""The command line: parsing and printing only. JAX is loaded inside the commands, so that --help is
+instant."""
 
 import os
 from pathlib import Path
@@ -55,7 +56,8 @@ for command in (
 
 
 def use_compilation_cache() -> None:
-    """Keeps compiled programs between commands, in the user's cache folder unless the environment names another one."""
+    """Keeps compiled programs between commands, in the user's cache folder unless the environment
+    names another one."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bezierflow" / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

@@ -17,11 +17,15 @@ def read_command(path: Path) -> dict[str, object]:
 
 
 def keep_command(folder: str, parameters: Mapping[str, object]) -> None:
-    """Writes down the parameters of a command, with a full path to its problem, unless the folder has some already."""
+    """Writes down the parameters of a command, with a full path to its problem, unless the folder
+    has some already."""
     from bezierflow.bezier import write_atomically
 
     path, separator, function = str(parameters["problem"]).rpartition(":")
-    kept = {**parameters, "problem": f"{os.path.abspath(path)}:{function}" if separator else function}
+    kept = {
+        **parameters,
+        "problem": f"{os.path.abspath(path)}:{function}" if separator else function,
+    }
     target = Path(folder) / COMMAND
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)

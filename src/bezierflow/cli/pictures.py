@@ -12,14 +12,29 @@ from .reading import file_argument, load_solution
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True), required=False)
-@click.option("--kind", default="auto", show_default=True, help="Which picture: overview, or one of those --list shows.")
 @click.option(
-    "--output", "-o", type=click.Path(dir_okay=False), help="The picture (.png, .pdf, .svg).  [default: FILE with .png]"
+    "--kind",
+    default="auto",
+    show_default=True,
+    help="Which picture: overview, or one of those --list shows.",
 )
-@click.option("--dpi", type=click.IntRange(30, 1200), default=160, show_default=True, help="Dots per inch of a .png.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    help="The picture (.png, .pdf, .svg).  [default: FILE with .png]",
+)
+@click.option(
+    "--dpi",
+    type=click.IntRange(30, 1200),
+    default=160,
+    show_default=True,
+    help="Dots per inch of a .png.",
+)
 @click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
 def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
-    """Draw the solution in FILE, or in the folder of a study: its set and its front, or any other kind of picture."""
+    """Draw the solution in FILE, or in the folder of a study: its set and its front, or any other
+    kind of picture."""
     kinds = {name: getattr(bf.plots, name) for name in bf.plots.__all__}
     if list_kinds:
         for name, function in kinds.items():
@@ -40,10 +55,16 @@ def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: 
 
 @click.command()
 @file_argument
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="The page (.html).  [default: FILE with .html]")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    help="The page (.html).  [default: FILE with .html]",
+)
 @click.option("--title", default="", help="The page's heading.  [default: the name of FILE]")
 def explore(file: str, output: str | None, title: str) -> None:
-    """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and needs no network.
+    """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and
+    needs no network.
 
     FILE may be the folder of a study, or of a run: what is known by now.
     """

@@ -43,8 +43,13 @@ class MethodOptions(NamedTuple):
     step_size: str
 
     def lifted(self, samples: int | None) -> "bf.Flow":
-        """The method, lifted, with that many fresh random t an iteration, or with the default nodes."""
-        step = (lambda k: 1 / k) if self.step_size.replace(" ", "") == "1/k" else read_numbers(self.step_size, "--step-size")[0]
+        """The method, lifted, with that many fresh random t an iteration, or with the default
+        nodes."""
+        step = (
+            (lambda k: 1 / k)
+            if self.step_size.replace(" ", "") == "1/k"
+            else read_numbers(self.step_size, "--step-size")[0]
+        )
         if self.name == "adam":
             import optax
 
@@ -58,8 +63,13 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
     """Adds PROBLEM, --x0 and --seed, and hands them to the command as one `Task`."""
 
     @click.argument("problem")
-    @click.option("--seed", default=0, show_default=True, help="The same seed gives the same result.")
-    @click.option("--x0", help="Starting point, as numbers with commas.  [default: zeros, or the middle of --bounds]")
+    @click.option(
+        "--seed", default=0, show_default=True, help="The same seed gives the same result."
+    )
+    @click.option(
+        "--x0",
+        help="Starting point, as numbers with commas.  [default: zeros, or the middle of --bounds]",
+    )
     @wraps(command)
     def with_task(problem: str, seed: int, x0: str | None, **others: object) -> None:
         objectives = read_problem(problem)
@@ -68,16 +78,34 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_task
 
 
-def method_options(methods: tuple[str, ...], degree: int | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Adds --method, --degree and --step-size, and hands them to the command as one `MethodOptions`."""
+def method_options(
+    methods: tuple[str, ...], degree: int | None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Adds --method, --degree and --step-size, and hands them to the command as one
+    `MethodOptions`."""
     of_method = "" if degree else "  [default: chosen by the method]"
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
-        @click.option("--method", type=click.Choice(methods), default=methods[0], show_default=True, help="What is lifted.")
         @click.option(
-            "--degree", type=click.IntRange(1), default=degree, show_default=True, help=f"Degree of the surface.{of_method}"
+            "--method",
+            type=click.Choice(methods),
+            default=methods[0],
+            show_default=True,
+            help="What is lifted.",
         )
-        @click.option("--step-size", default="1/k", show_default=True, help="For gradient-descent and adam: a number, or 1/k.")
+        @click.option(
+            "--degree",
+            type=click.IntRange(1),
+            default=degree,
+            show_default=True,
+            help=f"Degree of the surface.{of_method}",
+        )
+        @click.option(
+            "--step-size",
+            default="1/k",
+            show_default=True,
+            help="For gradient-descent and adam: a number, or 1/k.",
+        )
         @wraps(command)
         def with_method(method: str, degree: int | None, step_size: str, **others: object) -> None:
             command(method=MethodOptions(method, degree, step_size), **others)
@@ -93,12 +121,16 @@ def read_problem(name: str) -> Callable:
     if not separator:
         return or_fail(bf.problems.by_name, name)
     if not Path(path).is_file():
-        raise click.BadParameter(f"{path} is not a file; PROBLEM is a built-in name or file.py:function")
+        raise click.BadParameter(
+            f"{path} is not a file; PROBLEM is a built-in name or file.py:function"
+        )
     try:
         content = runpy.run_path(path)
     except Exception as error:  # whatever is wrong with the user's own program
         raise Refused(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    found = {key: value for key, value in content.items() if callable(value) and not key.startswith("_")}
+    found = {
+        key: value for key, value in content.items() if callable(value) and not key.startswith("_")
+    }
     if function not in found:
         raise click.BadParameter(f"{path} has no function {function!r}; it has: {', '.join(found)}")
     return found[function]
@@ -108,7 +140,10 @@ def load_solution(file: str) -> "bf.Solution":
     """The solution in a file or a folder, or a clean line that says what is there instead."""
     loaded = load_any(file)
     if not isinstance(loaded, bf.Solution):
-        raise Refused(f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole solutions")
+        raise Refused(
+            f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole"
+            " solutions"
+        )
     return loaded
 
 
@@ -123,7 +158,10 @@ def default_x0(objectives: Callable) -> "np.ndarray":
 
     n_variables = getattr(objectives, "n_variables", None)
     if n_variables is None:
-        raise click.UsageError("a function of your own needs --x0, for example --x0 0,0,0, or --bounds, to say where to start")
+        raise click.UsageError(
+            "a function of your own needs --x0, for example --x0 0,0,0, or --bounds, to say where"
+            " to start"
+        )
     return np.zeros(n_variables)
 
 
@@ -142,7 +180,9 @@ def read_numbers(text: str, name: str) -> "np.ndarray":
     try:
         return np.array(text.split(","), dtype=float)
     except ValueError:
-        raise click.BadParameter(f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}") from None
+        raise click.BadParameter(
+            f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}"
+        ) from None
 
 
 def read_rows(texts: tuple[str, ...], name: str) -> "np.ndarray":
@@ -151,12 +191,16 @@ def read_rows(texts: tuple[str, ...], name: str) -> "np.ndarray":
 
     rows = [read_numbers(text, name) for text in texts]
     if len({len(row) for row in rows}) > 1:
-        raise Refused(f"{name} must all have as many numbers as there are objectives, got {[len(row) for row in rows]}")
+        raise Refused(
+            f"{name} must all have as many numbers as there are objectives, got"
+            f" {[len(row) for row in rows]}"
+        )
     return np.array(rows)
 
 
 def read_csv(path: str) -> "np.ndarray":
-    """A matrix from a CSV. Lines that start with # are skipped, and so is the first row if none of its cells is a number."""
+    """A matrix from a CSV. Lines that start with # are skipped, and so is the first row if none of
+    its cells is a number."""
     import numpy as np
 
     try:
@@ -171,7 +215,10 @@ def read_csv(path: str) -> "np.ndarray":
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     if not np.isfinite(table).all():
-        raise ValueError(f"{path}: row {int(np.argmin(np.isfinite(table).all(axis=1)))} holds numbers that are not finite")
+        raise ValueError(
+            f"{path}: row {int(np.argmin(np.isfinite(table).all(axis=1)))} holds numbers that are"
+            " not finite"
+        )
     return table
 
 

@@ -12,17 +12,44 @@ from .reading import METHODS, MethodOptions, Task, method_options, read_numbers,
 @click.command()
 @task_options
 @method_options(METHODS[1:], degree=3)
-@click.option("--samples", default="100", show_default=True, help="Random t an iteration; several with commas measure slopes.")
-@click.option("--iterations", type=click.IntRange(1), default=1000, show_default=True, help="Iterations to make.")
-@click.option("--epsilon", default=0.05, show_default=True, help="How often the paper's bound may fail.")
-@click.option("--runs", type=click.IntRange(2), default=24, show_default=True, help="Twins, or runs for each N.")
+@click.option(
+    "--samples",
+    default="100",
+    show_default=True,
+    help="Random t an iteration; several with commas measure slopes.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Iterations to make.",
+)
+@click.option(
+    "--epsilon", default=0.05, show_default=True, help="How often the paper's bound may fail."
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(2),
+    default=24,
+    show_default=True,
+    help="Twins, or runs for each N.",
+)
 @json_option
 def stability(
-    task: Task, method: MethodOptions, samples: str, iterations: int, epsilon: float, runs: int, json_path: str | None
+    task: Task,
+    method: MethodOptions,
+    samples: str,
+    iterations: int,
+    epsilon: float,
+    runs: int,
+    json_path: str | None,
 ) -> None:
-    """How much one sample matters: solve PROBLEM with a lifted method and random t, and report its stability.
+    """How much one sample matters: solve PROBLEM with a lifted method and random t, and report its
+    stability.
 
-    With several --samples such as 16,64,256 it measures how stability and generalization gap fall with their number.
+    With several --samples such as 16,64,256 it measures how stability and generalization gap fall
+    with their number.
     """
     objectives, start, seed = task.objectives, task.start, task.seed
     check_writable(json_path)
@@ -34,19 +61,36 @@ def stability(
         click.echo(str(report))
         write_json(json_path, report.figures())
         return
-    scaling = or_fail(bf.stability.against_samples, flow, objectives, start, counts, iterations, n_runs=runs, seed=seed)
+    scaling = or_fail(
+        bf.stability.against_samples,
+        flow,
+        objectives,
+        start,
+        counts,
+        iterations,
+        n_runs=runs,
+        seed=seed,
+    )
     rows = scaling.rows()
     print_table(list(rows[0]), [[f"{value:.4g}" for value in row.values()] for row in rows])
     print_table(
         ["slope of", "", "95 %"],
         [
-            [name, f"{s.estimate:.2f}", f"{s.low:.2f} to {s.high:.2f}"]
-            if s
-            else [name, "none", "a value is 0, missing or infinite"]
+            (
+                [name, f"{s.estimate:.2f}", f"{s.low:.2f} to {s.high:.2f}"]
+                if s
+                else [name, "none", "a value is 0, missing or infinite"]
+            )
             for name, s in scaling.slopes.items()
         ],
     )
     unsure = scaling.gap_without_sign()
     if unsure:
         click.echo(f"The gap cannot be told from 0 at N = {', '.join(map(str, unsure))}.")
-    write_json(json_path, {"rows": rows, "slopes": {name: vars(s) if s else None for name, s in scaling.slopes.items()}})
+    write_json(
+        json_path,
+        {
+            "rows": rows,
+            "slopes": {name: vars(s) if s else None for name, s in scaling.slopes.items()},
+        },
+    )

@@ -1,4 +1,5 @@
-"""What a user types about a problem: names, directions, bounds, logarithmic variables, and how exact the answer shall be."""
+"""What a user types about a problem: names, directions, bounds, logarithmic variables, and how
+exact the answer shall be."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class Statement(NamedTuple):
-    """What was said about the problem, as `minimize` takes it, and the names of objectives and variables."""
+    """What was said about the problem, as `minimize` takes it, and the names of objectives and
+    variables."""
 
     names: tuple[str, ...]
     variables: tuple[str, ...]
@@ -25,13 +27,19 @@ class Statement(NamedTuple):
 
     def named(self, objectives: Callable) -> Callable:
         """The problem with the names and units given, if any."""
-        given = dict(zip(("objectives", "objective_units"), _names_and_units(self.names), strict=True)) | dict(
+        given = dict(
+            zip(("objectives", "objective_units"), _names_and_units(self.names), strict=True)
+        ) | dict(
             zip(("variables", "variable_units"), _names_and_units(self.variables), strict=True)
         )
         given = {key: texts for key, texts in given.items() if texts}
         if not given:
             return objectives
-        problem = objectives if isinstance(objectives, bf.problems.AbstractProblem) else bf.problems.Problem(objectives)
+        problem = (
+            objectives
+            if isinstance(objectives, bf.problems.AbstractProblem)
+            else bf.problems.Problem(objectives)
+        )
         return or_fail(problem.with_names, **given)
 
     @property
@@ -43,13 +51,31 @@ class Statement(NamedTuple):
 def statement_options(command: Callable[..., None]) -> Callable[..., None]:
     """Adds options about the problem, and hands them to the command as one `Statement`."""
 
-    @click.option("--names", help='Names of the objectives with commas, with units if you like: "cost [EUR],mass [kg]".')
+    @click.option(
+        "--names",
+        help='Names of the objectives with commas, with units if you like: "cost [EUR],mass [kg]".',
+    )
     @click.option("--variables", help='Names of the variables, likewise: "rate,width [mm]".')
-    @click.option("--maximize", help="Names of objectives to be maximized, with commas; f1, f2, … where they have no names.")
-    @click.option("--transform", help="Variables to be solved for by logarithms, with commas, such as rate=log10.")
-    @click.option("--bounds", help="Lower and upper bounds of x: 0:1, or with a number for each variable 0,0:1,5.")
-    @click.option("--tol", type=click.FloatRange(0), help="How exact: the largest error, relative to the set.")
-    @click.option("--budget", type=click.IntRange(0), help="The most points that --method auto may evaluate.")
+    @click.option(
+        "--maximize",
+        help=(
+            "Names of objectives to be maximized, with commas; f1, f2, … where they have no names."
+        ),
+    )
+    @click.option(
+        "--transform",
+        help="Variables to be solved for by logarithms, with commas, such as rate=log10.",
+    )
+    @click.option(
+        "--bounds",
+        help="Lower and upper bounds of x: 0:1, or with a number for each variable 0,0:1,5.",
+    )
+    @click.option(
+        "--tol", type=click.FloatRange(0), help="How exact: the largest error, relative to the set."
+    )
+    @click.option(
+        "--budget", type=click.IntRange(0), help="The most points that --method auto may evaluate."
+    )
     @wraps(command)
     def with_statement(
         names: str | None,
@@ -77,7 +103,9 @@ def read_bounds(text: str) -> "tuple[np.ndarray | float | None, ...]":
     """Lower and upper bounds: a number for all variables or one for each, nothing for no bound."""
     sides = text.split(":")
     if len(sides) != 2:
-        raise click.BadParameter(f"--bounds must be lower:upper such as 0:1 or 0,0:1,5, got {text!r}")
+        raise click.BadParameter(
+            f"--bounds must be lower:upper such as 0:1 or 0,0:1,5, got {text!r}"
+        )
     read = [read_numbers(side, "--bounds") if side else None for side in sides]
     return tuple(side if side is None or len(side) > 1 else float(side[0]) for side in read)
 

@@ -1,4 +1,5 @@
-"""`ask`, `tell` and `surface`: studies of expensive objectives by hand or by a queue; parsing and printing only."""
+"""`ask`, `tell` and `surface`: studies of expensive objectives by hand or by a queue; parsing and
+printing only."""
 
 import csv
 from pathlib import Path
@@ -19,23 +20,52 @@ NUMBER = "number"
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
-@click.option("-n", "n", type=click.IntRange(1), default=1, show_default=True, help="How many designs.")
-@click.option("--bounds", help="For a new study: lower and upper bounds with a number for each variable, such as 0,0:1,5.")
-@click.option("--objectives", help="For a new study: how many objectives there are, or their names with commas.")
+@click.option(
+    "-n", "n", type=click.IntRange(1), default=1, show_default=True, help="How many designs."
+)
+@click.option(
+    "--bounds",
+    help=(
+        "For a new study: lower and upper bounds with a number for each variable, such as 0,0:1,5."
+    ),
+)
+@click.option(
+    "--objectives",
+    help="For a new study: how many objectives there are, or their names with commas.",
+)
 @click.option("--variables", help="For a new study: names of the variables with commas.")
-@click.option("--maximize", help="For a new study: names of objectives to be maximized, with commas.")
-@click.option("--worst", multiple=True, help="For a new study: the worst value of an objective that is of use, as in cost=100.")
-@click.option("--budget", type=click.IntRange(1), help="For a new study: how many evaluations there will be, about.")
+@click.option(
+    "--maximize", help="For a new study: names of objectives to be maximized, with commas."
+)
+@click.option(
+    "--worst",
+    multiple=True,
+    help="For a new study: the worst value of an objective that is of use, as in cost=100.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    help="For a new study: how many evaluations there will be, about.",
+)
 @click.option("--seed", default=0, help="For a new study: of everything random.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the table to this file (.csv).")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False), help="Write the table to this file (.csv)."
+)
 def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
-    """Designs to evaluate next for the study in FOLDER, as CSV; a folder that is not there is begun with --bounds.
+    """Designs to evaluate next for the study in FOLDER, as CSV; a folder that is not there is begun
+    with --bounds.
 
-    Add a column for each objective, leave cells of failed evaluations empty, and give the table to `tell`.
+    Add a column for each objective, leave cells of failed evaluations empty, and give the table to
+    `tell`.
     """
-    is_there, given = (Path(folder) / "journal.jsonl").exists(), [name for name, value in new.items() if value]
+    is_there, given = (
+        (Path(folder) / "journal.jsonl").exists(),
+        [name for name, value in new.items() if value],
+    )
     if is_there and given and not (new["bounds"] and new["objectives"]):
-        raise click.UsageError(f"{folder} holds a study, whose settings stay: leave out --{', --'.join(given)}")
+        raise click.UsageError(
+            f"{folder} holds a study, whose settings stay: leave out --{', --'.join(given)}"
+        )
     study = _begin(folder, **new) if given or not is_there else or_fail(bf.Study, folder)
     asked = or_fail(study.ask, n)
     lines = [",".join((NUMBER, *study.names.variables))]
@@ -47,14 +77,24 @@ def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
         click.echo("\n".join(lines))
 
 
-def _begin(folder: str, bounds: str | None, objectives: str | None, variables: str | None, **new: Any) -> "bf.Study":
+def _begin(
+    folder: str, bounds: str | None, objectives: str | None, variables: str | None, **new: Any
+) -> "bf.Study":
     if bounds is None or objectives is None:
-        raise click.UsageError(f"{folder} holds no study; begin one with --bounds and --objectives, as in --bounds 0,0:1,5")
+        raise click.UsageError(
+            f"{folder} holds no study; begin one with --bounds and --objectives, as in --bounds"
+            " 0,0:1,5"
+        )
     texts = [] if objectives.isdigit() else _texts(objectives)
     new["names"] = {"objectives": texts, "variables": _texts(variables)}
     new["maximize"] = _texts(new["maximize"]) or None
-    new["worst"] = {name: read_number(value, f"--worst {name}") for name, value in read_pairs(new["worst"], "--worst").items()}
-    return or_fail(bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **new)
+    new["worst"] = {
+        name: read_number(value, f"--worst {name}")
+        for name, value in read_pairs(new["worst"], "--worst").items()
+    }
+    return or_fail(
+        bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **new
+    )
 
 
 @click.command()
@@ -63,8 +103,9 @@ def _begin(folder: str, bounds: str | None, objectives: str | None, variables: s
 def tell(folder: str, results: str) -> None:
     """Write the values in RESULTS, a CSV, into the study in FOLDER.
 
-    It has a heading, a column `number` from `ask` (or the variables, for designs of your own) and a column for each objective; an
-    empty cell says that the evaluation failed. Rows that are known already are left as they are.
+    It has a heading, a column `number` from `ask` (or the variables, for designs of your own) and a
+    column for each objective; an empty cell says that the evaluation failed. Rows that are known
+    already are left as they are.
     """
     study = or_fail(bf.Study, folder)
     n = or_fail(study.tell, or_fail(read_results, results, study.names))
@@ -73,12 +114,18 @@ def tell(folder: str, results: str) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the solution to this file (.bez).")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    help="Write the solution to this file (.bez).",
+)
 @json_option
 def surface(folder: str, output: str | None, json_path: str | None) -> None:
     """The surface of what is known by now in FOLDER, that of a study or of a run.
 
-    `choose`, `evaluate`, `sample`, `plot` and `explore` take such a folder in place of a file, and make its surface each time.
+    `choose`, `evaluate`, `sample`, `plot` and `explore` take such a folder in place of a file, and
+    make its surface each time.
     """
     check_writable(output)
     check_writable(json_path)
@@ -86,14 +133,20 @@ def surface(folder: str, output: str | None, json_path: str | None) -> None:
 
 
 def read_results(path: str, names: "bf.problems.Names") -> "dict[int, list[float] | None] | list":
-    """The rows of a table: values by number where it has that column, else pairs of designs and values."""
+    """The rows of a table: values by number where it has that column, else pairs of designs and
+    values."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         table = csv.DictReader(file, skipinitialspace=True)
         by_number = NUMBER in (table.fieldnames or ())
         keys = (NUMBER,) if by_number else names.variables
-        missing = [name for name in (*keys, *names.objectives) if name not in (table.fieldnames or ())]
+        missing = [
+            name for name in (*keys, *names.objectives) if name not in (table.fieldnames or ())
+        ]
         if missing:
-            raise ValueError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.fieldnames or ('none',))}")
+            raise ValueError(
+                f"{path} has no column {', '.join(missing)}; it has"
+                f" {', '.join(table.fieldnames or ('none',))}"
+            )
         rows = [(_numbers(row, keys, path), _values(row, names.objectives, path)) for row in table]
     return {int(key[0]): y for key, y in rows} if by_number else rows
 
@@ -106,7 +159,11 @@ def _numbers(row: dict[str, str], columns: tuple[str, ...], path: str) -> list[f
 
 
 def _values(row: dict[str, str], columns: tuple[str, ...], path: str) -> list[float] | None:
-    return _numbers(row, columns, path) if all((row[column] or "").strip() for column in columns) else None
+    return (
+        _numbers(row, columns, path)
+        if all((row[column] or "").strip() for column in columns)
+        else None
+    )
 
 
 def _texts(text: str | None) -> list[str]:

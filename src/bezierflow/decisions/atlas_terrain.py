@@ -1,4 +1,5 @@
-"""An atlas as it is searched: points of all patches as the grid, and one patch after the other to walk on."""
+"""An atlas as it is searched: points of all patches as the grid, and one patch after the other to
+walk on."""
 
 from functools import cached_property
 
@@ -27,13 +28,16 @@ class AroundPatch:
         """The chart point of a point of the patch."""
         return self.walk.chart(self.walk.c + y)
 
-    def look(self, y: Float[np.ndarray, " dimension"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def look(
+        self, y: Float[np.ndarray, " dimension"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The front of the patch, and its signs."""
         return self.walk.look(self.walk.c + y)
 
 
 class AtlasTerrain:
-    """The front of an atlas: its own polynomials, at points of the chart; its grid are many points of the set.
+    """The front of an atlas: its own polynomials, at points of the chart; its grid are many points
+    of the set.
 
     Attributes:
         atlas: the set.
@@ -50,16 +54,23 @@ class AtlasTerrain:
         from scipy.spatial import KDTree
 
         k = min(NEIGHBORS + 1, len(self.t))
-        return np.asarray(KDTree(self.atlas.points.f).query(self.atlas.points.f, k=k)[1]).reshape(len(self.t), k)
+        return np.asarray(KDTree(self.atlas.points.f).query(self.atlas.points.f, k=k)[1]).reshape(
+            len(self.t), k
+        )
 
-    def front_values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_objectives"]:
+    def front_values(
+        self, t: Float[np.ndarray, "n n_objectives"]
+    ) -> Float[np.ndarray, "n n_objectives"]:
         """The front as the patches have it."""
         return self.atlas.front(t)
 
     def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
-        """Points lower than those nearest to them, lowest first, that may lie in the lowest basin."""
+        """Points lower than those nearest to them, lowest first, that may lie in the lowest
+        basin."""
         beside = rank[self._beside]
-        minima = np.flatnonzero((rank <= beside.min(axis=1)) & (2 * rank - beside.max(axis=1) <= rank.min()))
+        minima = np.flatnonzero(
+            (rank <= beside.min(axis=1)) & (2 * rank - beside.max(axis=1) <= rank.min())
+        )
         return minima[np.argsort(rank[minima])]
 
     def around(self, t: Float[np.ndarray, " n_objectives"]) -> AroundPatch:

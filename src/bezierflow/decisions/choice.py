@@ -17,21 +17,23 @@ MOST_SHOWN = 8
 
 @dataclass(frozen=True)
 class Certainty:
-    """How sure an answer is, in three parts: the surface, the objective values on it, and the search over it.
+    """How sure an answer is, in three parts: the surface, the objective values on it, and the
+    search over it.
 
     Attributes:
-        source: "objectives" if f is computed by the problem's own objectives at x; "fitted front" if it is read from the front
-            that was fitted to them, where a file came without their code; "surrogate" if it is what processes in place of
-            expensive objectives expect.
-        front_error: largest error of that fitted front seen at held-out t, for each objective; 0 for the objectives themselves;
-            of a surrogate the RMS error of its held-out predictions.
+        source: "objectives" if f is computed by the problem's own objectives at x; "fitted front"
+            if it is read from the front that was fitted to them, where a file came without their
+            code; "surrogate" if it is what processes in place of expensive objectives expect.
+        front_error: largest error of that fitted front seen at held-out t, for each objective; 0
+            for the objectives themselves; of a surrogate the RMS error of its held-out predictions.
         set_error: estimated RMS distance of the surface to the true Pareto set, in units of x.
-        set_bound: three times the largest distance seen: what the true largest one is expected to stay below.
+        set_bound: three times the largest distance seen: what the true largest one is expected to
+            stay below.
         flags: what is wrong with the surface, if anything.
         starts: from how many places the search started.
         agreed: how many of them ended at this answer, or at one as good.
-        residual: of the first-order conditions at the answer, in units of each objective's range; not a number where a nearest
-            point of an atlas was asked for.
+        residual: of the first-order conditions at the answer, in units of each objective's range;
+            not a number where a nearest point of an atlas was asked for.
     """
 
     source: str
@@ -47,10 +49,20 @@ class Certainty:
     def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Certainty":
         """What the solution knows about itself, with how a search went."""
         exact = solution.objectives is not None
-        source = "surrogate" if solution.surrogate is not None else "objectives" if exact else "fitted front"
+        source = (
+            "surrogate"
+            if solution.surrogate is not None
+            else "objectives"
+            if exact
+            else "fitted front"
+        )
         return cls(
             source=source,
-            front_error=np.zeros(solution.n_objectives) if source == "objectives" else _front_error(solution),
+            front_error=(
+                np.zeros(solution.n_objectives)
+                if source == "objectives"
+                else _front_error(solution)
+            ),
             set_error=float(solution.error.rms),
             set_bound=float(solution.error.bound),
             flags=solution.error.flags,
@@ -62,20 +74,34 @@ class Certainty:
     def __str__(self) -> str:
         if self.source == "surrogate":
             off = ", ".join(f"{value:.2g}" for value in self.front_error)
-            text = f"f expected by a surrogate, whose last predictions were off by {off} (RMS) before they saw the values"
+            text = (
+                f"f expected by a surrogate, whose last predictions were off by {off} (RMS) before"
+                " they saw the values"
+            )
             return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
         values = "f by the problem's own objectives"
         if self.source == "fitted front":
-            values = f"f read from the fitted front (largest error seen {np.array2string(self.front_error, precision=2)})"
-        distance = f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
-        text = f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts} searches agree"
+            values = (
+                "f read from the fitted front (largest error seen"
+                f" {np.array2string(self.front_error, precision=2)})"
+            )
+        distance = (
+            f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
+        )
+        text = (
+            f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts}"
+            " searches agree"
+        )
         return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
 
 
 def _front_error(solution: Solution) -> np.ndarray:
-    """The largest error seen of the front that stands in for the objectives, one number an objective."""
+    """The largest error seen of the front that stands in for the objectives, one number an
+    objective."""
     if solution.surrogate is not None:
-        return np.asarray(solution.error.by_objective or [np.nan] * solution.n_objectives, dtype=float)
+        return np.asarray(
+            solution.error.by_objective or [np.nan] * solution.n_objectives, dtype=float
+        )
     if isinstance(solution.pareto_set, BezierAtlas):
         return float(solution.error.front or 0.0) * np.abs(solution.pareto_set.units.span)
     return np.asarray(solution.fitted_front.max, dtype=float)
@@ -83,7 +109,8 @@ def _front_error(solution: Solution) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Concession:
-    """A bound that no point of the front could obey: what was asked and what the nearest answer has."""
+    """A bound that no point of the front could obey: what was asked and what the nearest answer
+    has."""
 
     objective: str
     asked: float
@@ -96,7 +123,10 @@ class Concession:
 
     def __str__(self) -> str:
         side = "at most" if self.got > self.asked else "at least"
-        return f"{self.objective}: asked for {side} {self.asked:.6g}, nearest is {self.got:.6g} (gives by {self.by:.3g})"
+        return (
+            f"{self.objective}: asked for {side} {self.asked:.6g}, nearest is {self.got:.6g} (gives"
+            f" by {self.by:.3g})"
+        )
 
 
 @dataclass(frozen=True)
@@ -108,13 +138,13 @@ class Choice:
         t: where on the simplex, or on the chart of an atlas.
         x: the design there, shaped like x0.
         f: its objective values.
-        value: the quantity that the question asks for, at the answer: of `best` the objective itself, else what is minimized,
-            in which maximized objectives count with a minus sign.
+        value: the quantity that the question asks for, at the answer: of `best` the objective
+            itself, else what is minimized, in which maximized objectives count with a minus sign.
         certainty: how sure the answer is.
         gave: bounds that could not be met, with the nearest that could; empty if all were.
-        weights: what each objective counts for at the answer, by the multipliers of the question: at these prices no small move
-            along the front lowers the total, in which maximized objectives count with a minus sign. In units of value for each
-            unit of the objective.
+        weights: what each objective counts for at the answer, by the multipliers of the question:
+            at these prices no small move along the front lowers the total, in which maximized
+            objectives count with a minus sign. In units of value for each unit of the objective.
         names: of objectives and variables.
     """
 
@@ -137,21 +167,36 @@ class Choice:
         """The design with the names of its variables; the first few where there are many."""
         x = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(self.x)])
         labels = self.names.variable_labels or tuple(f"x{i + 1}" for i in range(len(x)))
-        shown = [f"{label} = {value:.6g}" for label, value in zip(labels[:MOST_SHOWN], x[:MOST_SHOWN], strict=True)]
-        return ", ".join(shown) + (f", … ({len(x)} variables; choice.x has all)" if len(x) > MOST_SHOWN else "")
+        shown = [
+            f"{label} = {value:.6g}"
+            for label, value in zip(labels[:MOST_SHOWN], x[:MOST_SHOWN], strict=True)
+        ]
+        return ", ".join(shown) + (
+            f", … ({len(x)} variables; choice.x has all)" if len(x) > MOST_SHOWN else ""
+        )
 
     def _repr_html_(self) -> str:
-        """For a notebook: objectives, design and how sure, beside a bar with what of t each objective has."""
+        """For a notebook: objectives, design and how sure, beside a bar with what of t each
+        objective has."""
         rows = [("question", self.question)]
-        rows += [(label, f"{value:.6g}") for label, value in zip(self.names.axis_labels, self.f, strict=True)]
-        rows += [("design", self._design()), ("t", np.array2string(self.t, precision=6, suppress_small=True))]
+        rows += [
+            (label, f"{value:.6g}")
+            for label, value in zip(self.names.axis_labels, self.f, strict=True)
+        ]
+        rows += [
+            ("design", self._design()),
+            ("t", np.array2string(self.t, precision=6, suppress_small=True)),
+        ]
         rows += [("had to give", str(concession)) for concession in self.gave]
         rows.append(("how sure", str(self.certainty)))
         return table(rows, alarm=bool(self.gave)) + share_bar(self.t, self.names.objectives)
 
     def __str__(self) -> str:
         lines = [self.question]
-        lines += [f"  {label} = {value:.6g}" for label, value in zip(self.names.objective_labels, self.f, strict=True)]
+        lines += [
+            f"  {label} = {value:.6g}"
+            for label, value in zip(self.names.objective_labels, self.f, strict=True)
+        ]
         lines.append(f"  x: {self._design()}")
         lines.append(f"  t = {np.array2string(self.t, precision=6, suppress_small=True)}")
         lines += [f"  had to give: {concession}" for concession in self.gave]

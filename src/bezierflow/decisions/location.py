@@ -1,4 +1,5 @@
-"""Inverse maps: where on the simplex a given design, or a given vector of objective values, lies."""
+"""Inverse maps: where on the simplex a given design, or a given vector of objective values,
+lies."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +28,8 @@ class Location:
         t: the nearest point of the simplex.
         x: the design there.
         f: its objective values.
-        distance: from what was given to that point; for `locate` in units of x, for `locate_front` in units of each range.
+        distance: from what was given to that point; for `locate` in units of x, for `locate_front`
+            in units of each range.
         certainty: how sure that is.
     """
 
@@ -53,7 +55,10 @@ def locate(solution: Solution, x: PyTree) -> Location:
             else np.zeros(0)
         )
     if flat.shape != (solution.raveling.n_variables,) or not np.isfinite(flat).all():
-        raise ValueError(f"x must be one finite design of {solution.raveling.n_variables} variables, got {shown(x)}")
+        raise ValueError(
+            f"x must be one finite design of {solution.raveling.n_variables} variables, got"
+            f" {shown(x)}"
+        )
     if isinstance(view, AtlasView):
         found = nearest_design(view.atlas, flat)
         return _on_atlas(view, found, float(np.linalg.norm(view.atlas.flat(found.a) - flat)))
@@ -62,14 +67,19 @@ def locate(solution: Solution, x: PyTree) -> Location:
 
 @quiet()
 def locate_front(solution: Solution, f: Numbers) -> Location:
-    """The nearest point of the front to objective values f, each measured in units of its range over the front."""
+    """The nearest point of the front to objective values f, each measured in units of its range
+    over the front."""
     view = view_of(solution)
     if isinstance(view, AtlasView):
         target = solution.names.signs * numbers(solution, f, "f")
         found = nearest_values(view.atlas, target)
-        return _on_atlas(view, found, float(np.linalg.norm((view.atlas.front(found.a) - target) / view.scale)))
+        return _on_atlas(
+            view, found, float(np.linalg.norm((view.atlas.front(found.a) - target) / view.scale))
+        )
     target = solution.names.signs * numbers(solution, f, "f")
-    return _nearest(view, (view.stand_in or view.front).in_units(view.scale), target / view.scale, 1.0)
+    return _nearest(
+        view, (view.stand_in or view.front).in_units(view.scale), target / view.scale, 1.0
+    )
 
 
 def _on_atlas(view: AtlasView, found: Lowest, distance: float) -> Location:
@@ -82,9 +92,12 @@ def _nearest(view: View, surface: FrontMap, target: np.ndarray, size: float) -> 
     found = nearest(surface, target[None], view.solution.n_objectives)
     (t,), (image,), (slopes,) = found.t, *surface.slopes(found.t)
     gradient = slopes @ (image - target) / size**2
-    # With the multipliers ∇ − min ∇ ≥ 0 of t ≥ 0 this is all that is left of the first-order conditions.
+    # With the multipliers ∇ − min ∇ ≥ 0 of t ≥ 0 this is all that is left of the first-order
+    # conditions.
     residual = float((t * (gradient - gradient.min())).max())
-    certainty = Certainty.of(view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual)
+    certainty = Certainty.of(
+        view.solution, int(found.n_starts[0]), int(found.n_agreed[0]), residual
+    )
     return _location(view, t, float(found.distances[0]), certainty)
 
 

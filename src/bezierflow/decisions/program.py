@@ -1,12 +1,13 @@
-"""The one program behind every question, min_t max_k (A f(t) − c)_k subject to B f(t) ≤ d and t ∈ Δ^{M−1}, solved by SciPy.
+"""The one program behind every question, min_t max_k (A f(t) − c)_k subject to B f(t) ≤ d and t ∈
+Δ^{M−1}, solved by SciPy.
 
-"The cheapest with quality at least 8.3" has one row in A and one in B; an aspiration point or a choice robust to a range of
-weights has several rows in A. SLSQP solves it in the epigraph form
+"The cheapest with quality at least 8.3" has one row in A and one in B; an aspiration point or a
+choice robust to a range of weights has several rows in A. SLSQP solves it in the epigraph form
 
     min τ   subject to   A f(t) − c ≤ τ,   B f(t) ≤ d,   t in the domain,
 
-which is a simplex with its faces, or a patch of an atlas with its signs. Rows are scaled so that goals and bounds are in units of
-the objectives' ranges.
+which is a simplex with its faces, or a patch of an atlas with its signs. Rows are scaled so that
+goals and bounds are in units of the objectives' ranges.
 """
 
 from typing import NamedTuple
@@ -20,11 +21,12 @@ FTOL = 1e-16
 """SLSQP stops when τ changes by less: when rounding lets it go no farther."""
 
 MOST_STEPS, MOST_CALLS = 20, 3
-"""Steps of a call of SLSQP at most, and calls from one start. Most starts need 4 to 8 steps; where 20 are not enough, a new call
-does better than more steps."""
+"""Steps of a call of SLSQP at most, and calls from one start. Most starts need 4 to 8 steps; where
+20 are not enough, a new call does better than more steps."""
 
 MOST_PARTS = 6
-"""Parts of a domain, such as patches of an atlas, that a search from one start goes through at most."""
+"""Parts of a domain, such as patches of an atlas, that a search from one start goes through at
+most."""
 
 BINDING = 1e-5
 """Constraints with more room than this have the multiplier 0."""
@@ -50,9 +52,14 @@ class Program(NamedTuple):
 class Epigraph:
     """A program around a point of the domain as SciPy takes it: in z = (y, τ)."""
 
-    def __init__(self, terrain: AbstractTerrain, program: Program, start: Float[np.ndarray, " n_objectives"]):
+    def __init__(
+        self, terrain: AbstractTerrain, program: Program, start: Float[np.ndarray, " n_objectives"]
+    ):
         self.around = terrain.around(start)
-        self.rows, self.limits = np.concatenate([program.A, program.B]), np.concatenate([program.c, program.d])
+        self.rows, self.limits = (
+            np.concatenate([program.A, program.B]),
+            np.concatenate([program.c, program.d]),
+        )
         values, _, room, _ = self.around.look(np.zeros(self.around.dimension))
         self.by_tau = np.where(np.arange(len(self.rows) + len(room)) < len(program.c), -1.0, 0.0)
         self.origin = np.append(np.zeros(self.around.dimension), program.goals(values[None]))
@@ -63,7 +70,8 @@ class Epigraph:
         return self.around.t(z[:-1])
 
     def __call__(self, z: Float[np.ndarray, " dimension_and_1"]) -> tuple[np.ndarray, np.ndarray]:
-        """The excess of goals over τ, of bounds and of the domain, at most 0 where a constraint holds; its derivatives by z.
+        """The excess of goals over τ, of bounds and of the domain, at most 0 where a constraint
+        holds; its derivatives by z.
 
         SciPy asks for them one after the other, so the last ones are kept.
         """
@@ -76,7 +84,10 @@ class Epigraph:
 
 
 def solve(
-    terrain: AbstractTerrain, program: Program, start: Float[np.ndarray, " n_objectives"], ftol: float = FTOL
+    terrain: AbstractTerrain,
+    program: Program,
+    start: Float[np.ndarray, " n_objectives"],
+    ftol: float = FTOL,
 ) -> Float[np.ndarray, " n_objectives"]:
     """The local solution that SLSQP reaches from a start, or where it gives up."""
     t = start
@@ -92,9 +103,15 @@ def _solve_part(epigraph: Epigraph, ftol: float) -> Float[np.ndarray, " dimensio
     from scipy.optimize import minimize  # a third of a second that only questions need
 
     room = {"type": "ineq", "fun": lambda z: -epigraph(z)[0], "jac": lambda z: -epigraph(z)[1]}
-    z, up, options = epigraph.origin, np.eye(len(epigraph.origin))[-1], {"ftol": ftol, "maxiter": MOST_STEPS}
+    z, up, options = (
+        epigraph.origin,
+        np.eye(len(epigraph.origin))[-1],
+        {"ftol": ftol, "maxiter": MOST_STEPS},
+    )
     for _ in range(MOST_CALLS):
-        end = minimize(lambda z: z[-1], z, jac=lambda _: up, method="SLSQP", constraints=room, options=options)
+        end = minimize(
+            lambda z: z[-1], z, jac=lambda _: up, method="SLSQP", constraints=room, options=options
+        )
         z = end.x
         if end.nit < MOST_STEPS:
             break
@@ -106,11 +123,13 @@ def first_order(
 ) -> tuple[Float[np.ndarray, " n_values"], float]:
     """How well the first-order conditions hold at t, with the multipliers for which they hold best.
 
-    These are found by least squares with nonnegative unknowns: λ of goals, ν of bounds, and those of faces.
+    These are found by least squares with nonnegative unknowns: λ of goals, ν of bounds, and those
+    of faces.
 
     Returns:
-        Aᵀλ + Bᵀν, what each value counts for; and the residual, the largest of the entries of ∇L along the domain, Σλ − 1, the
-        products of multipliers and the room of their constraints, and violations.
+        Aᵀλ + Bᵀν, what each value counts for; and the residual, the largest of the entries of ∇L
+        along the domain, Σλ − 1, the products of multipliers and the room of their constraints, and
+        violations.
     """
     from scipy.optimize import lsq_linear
 

@@ -1,4 +1,5 @@
-"""The questions that the one program answers: the best under bounds, nearest to a hope, knee, least total, least regret."""
+"""The questions that the one program answers: the best under bounds, nearest to a hope, knee, least
+total, least regret."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,10 +25,12 @@ from .wishes import (
 )
 
 AUGMENTATION = 1e-4
-"""The share of the sum beside the maximum in `nearest`: among points equally near the one that no other dominates is chosen."""
+"""The share of the sum beside the maximum in `nearest`: among points equally near the one that no
+other dominates is chosen."""
 
 MOST_VARYING = 8
-"""So many weights may vary at once in `robust`: every combination of their extremes counts, 256 for 8."""
+"""So many weights may vary at once in `robust`: every combination of their extremes counts, 256 for
+8."""
 
 
 def best(
@@ -43,22 +46,29 @@ def best(
         solution: a solution, or a region of one.
         minimize: the objective, by name or number (from 0), if it is one that is minimized.
         maximize: the objective, likewise, if it is one that is maximized.
-        subject_to: bounds on objectives, `{"weight": (None, 3.0)}`: (lowest, highest), None for no bound.
+        subject_to: bounds on objectives, `{"weight": (None, 3.0)}`: (lowest, highest), None for no
+            bound.
 
     Returns:
-        The choice. If no point obeys all bounds: the one that breaks them least, in units of each objective's range, and
-        `choice.gave` says by how much.
+        The choice. If no point obeys all bounds: the one that breaks them least, in units of each
+        objective's range, and `choice.gave` says by how much.
     """
     view, bounds = opened(solution, subject_to)
     m, names = _objective_to_improve(view.solution, minimize, maximize), view.solution.names
     wished = bounds_in_words(names.objectives, turned_bounds(bounds, names.signs))
     found = answer(
-        view, f"{names.best_word(m)} {names.objectives[m]}{wished}", np.eye(len(bounds))[m : m + 1], np.zeros(1), bounds
+        view,
+        f"{names.best_word(m)} {names.objectives[m]}{wished}",
+        np.eye(len(bounds))[m : m + 1],
+        np.zeros(1),
+        bounds,
     )
     return replace(found, value=float(names.signs[m]) * found.value)
 
 
-def _objective_to_improve(solution: Solution, minimize: str | int | None, maximize: str | int | None) -> int:
+def _objective_to_improve(
+    solution: Solution, minimize: str | int | None, maximize: str | int | None
+) -> int:
     """The number of the objective that is asked for, in the direction that it has."""
     argument, given = ("maximize", maximize) if minimize is None else ("minimize", minimize)
     if given is None or (minimize is not None and maximize is not None):
@@ -66,41 +76,61 @@ def _objective_to_improve(solution: Solution, minimize: str | int | None, maximi
     m = objective_number(solution, given, argument)
     direction = "maximize" if solution.names.signs[m] < 0 else "minimize"
     if direction != argument:
-        raise ValueError(f"{argument}={given!r}, but this objective is {direction}d: write best(solution, {direction}={given!r})")
+        raise ValueError(
+            f"{argument}={given!r}, but this objective is {direction}d: write best(solution,"
+            f" {direction}={given!r})"
+        )
     return m
 
 
 def nearest(
-    solution: Solution | Region, aspiration: Numbers, importance: Numbers | None = None, subject_to: Bounds | None = None
+    solution: Solution | Region,
+    aspiration: Numbers,
+    importance: Numbers | None = None,
+    subject_to: Bounds | None = None,
 ) -> Choice:
-    """The point of the front nearest to an aspiration point, by the augmented achievement scalarization.
+    """The point of the front nearest to an aspiration point, by the augmented achievement
+    scalarization.
 
-    Minimizes max_m i_m (f_m − a_m)/r_m + ρ Σ_m i_m (f_m − a_m)/r_m, where r_m is the range of objective m over the front, so
-    that no objective counts more for being measured in small units (Wierzbicki, "The use of reference objectives in
-    multiobjective optimization", 1980). If the aspiration can be reached, the answer is better than it in every objective. For
-    maximized objectives it is a_m − f_m.
+    Minimizes max_m i_m (f_m − a_m)/r_m + ρ Σ_m i_m (f_m − a_m)/r_m, where r_m is the range of
+    objective m over the front, so that no objective counts more for being measured in small units
+    (Wierzbicki, "The use of reference objectives in multiobjective optimization", 1980). If the
+    aspiration can be reached, the answer is better than it in every objective. For maximized
+    objectives it is a_m − f_m.
 
     Args:
         solution: as in `best`.
-        aspiration: a value for each objective, as a sequence or by name; an objective left out of a mapping aims at its ideal.
+        aspiration: a value for each objective, as a sequence or by name; an objective left out of a
+            mapping aims at its ideal.
         importance: i_m, how much each objective counts; all 1 if not given.
         subject_to: as in `best`.
     """
     view, bounds = opened(solution, subject_to)
     span = ranges(view.solution)
     aim = numbers(view.solution, aspiration, "aspiration", default=span.ideal)
-    counts = np.ones(len(bounds)) if importance is None else nonnegative(view.solution, importance, "importance", default=1.0)
+    counts = (
+        np.ones(len(bounds))
+        if importance is None
+        else nonnegative(view.solution, importance, "importance", default=1.0)
+    )
     rates = counts / span.width
     goals = np.diag(rates) + AUGMENTATION * rates
-    return answer(view, f"nearest to {in_words(aim)}", goals, goals @ (view.solution.names.signs * aim), bounds)
+    return answer(
+        view,
+        f"nearest to {in_words(aim)}",
+        goals,
+        goals @ (view.solution.names.signs * aim),
+        bounds,
+    )
 
 
 def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choice:
-    """The point farthest below the plane through the front's corners, in units of each objective's range.
+    """The point farthest below the plane through the front's corners, in units of each objective's
+    range.
 
-    (Das, "On characterizing the 'knee' of the Pareto curve based on normal-boundary intersection", Structural Optimization 18,
-    1999.) `choice.value` is minus that distance: near 0 or above, the front has no knee and every point is as good a bargain.
-    Arguments are as in `best`.
+    (Das, "On characterizing the 'knee' of the Pareto curve based on normal-boundary intersection",
+    Structural Optimization 18, 1999.) `choice.value` is minus that distance: near 0 or above, the
+    front has no knee and every point is as good a bargain. Arguments are as in `best`.
     """
     view, bounds = opened(solution, subject_to)
     span = ranges(view.solution)
@@ -108,11 +138,14 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     corners = (view.corners() - ideal) / span.width
     normal = _plane_normal(corners)
     goal = (normal / span.width)[None]
-    return answer(view, "the knee of the front", goal, goal @ ideal + normal @ corners.mean(axis=0), bounds)
+    return answer(
+        view, "the knee of the front", goal, goal @ ideal + normal @ corners.mean(axis=0), bounds
+    )
 
 
 def _plane_normal(corners: np.ndarray) -> np.ndarray:
-    """The unit normal of the plane through the corners that points away from the ideal; the diagonal where corners span none."""
+    """The unit normal of the plane through the corners that points away from the ideal; the
+    diagonal where corners span none."""
     n_objectives = len(corners)
     diagonal = np.full(n_objectives, n_objectives**-0.5)
     _, sizes, directions = np.linalg.svd(corners[1:] - corners[0])
@@ -121,47 +154,76 @@ def _plane_normal(corners: np.ndarray) -> np.ndarray:
     return normal if sizes[-1] > 1e-9 and (normal >= 0).all() else diagonal
 
 
-def compromise(solution: Solution | Region, weights: Numbers, subject_to: Bounds | None = None) -> Choice:
-    """The point where Σ_m w_m f_m is least, with weights in objective units: what one unit of each objective is worth.
+def compromise(
+    solution: Solution | Region, weights: Numbers, subject_to: Bounds | None = None
+) -> Choice:
+    """The point where Σ_m w_m f_m is least, with weights in objective units: what one unit of each
+    objective is worth.
 
     Maximized objectives count with a minus sign, so that all weights are at least 0.
 
-    Unlike t, which only says where on the surface a point lies, these weights are prices: `{"cost": 1, "emission": 40}` means
-    that one unit of emission may cost 40 units of cost. There is a number of at least 0 for each objective, in a sequence or by
-    name; objectives left out of a mapping are free. Other arguments are as in `best`.
+    Unlike t, which only says where on the surface a point lies, these weights are prices: `{"cost":
+    1, "emission": 40}` means that one unit of emission may cost 40 units of cost. There is a number
+    of at least 0 for each objective, in a sequence or by name; objectives left out of a mapping are
+    free. Other arguments are as in `best`.
     """
     view, bounds = opened(solution, subject_to)
     prices = nonnegative(view.solution, weights, "weights", default=0.0)
-    return answer(view, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds)
+    return answer(
+        view, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds
+    )
 
 
 def robust(
-    solution: Solution | Region, weights: Mapping[str | int, tuple[float, float]], subject_to: Bounds | None = None
+    solution: Solution | Region,
+    weights: Mapping[str | int, tuple[float, float]],
+    subject_to: Bounds | None = None,
 ) -> Choice:
     """The point with the least regret while prices vary: min_t max_w [w·f(t) − min_s w·f(s)].
 
-    For a fixed point the regret is a linear function of w minus a concave one, hence convex: its maximum over a box of weights
-    is at a corner of the box. So the answer is exact for the whole range, not for a sample of it. `choice.value` is the
-    largest regret: whatever the weights turn out to be, the best choice for them is better by no more than that.
+    For a fixed point the regret is a linear function of w minus a concave one, hence convex: its
+    maximum over a box of weights is at a corner of the box. So the answer is exact for the whole
+    range, not for a sample of it. `choice.value` is the
+    largest regret: whatever the weights turn out to be, the best choice for them is better by no
+    more than that.
 
     Args:
         solution: as in `best`.
-        weights: (lowest, highest) price of each objective in objective units, by name or number; those left out are free.
+        weights: (lowest, highest) price of each objective in objective units, by name or number;
+            those left out are free.
         subject_to: as in `best`.
     """
     view, bounds = opened(solution, subject_to)
     box = bounds_array(view.solution, weights, "weights")
     given = np.asarray(np.isfinite(box).all(axis=1))
-    if not isinstance(weights, Mapping) or given.sum() != len(weights) or (box[given] < 0).any() or not (box[given] > 0).any():
-        raise ValueError(f"weights must give (lowest, highest) prices of at least 0, not all of them 0, got {weights!r}")
+    if (
+        not isinstance(weights, Mapping)
+        or given.sum() != len(weights)
+        or (box[given] < 0).any()
+        or not (box[given] > 0).any()
+    ):
+        raise ValueError(
+            "weights must give (lowest, highest) prices of at least 0, not all of them 0, got"
+            f" {weights!r}"
+        )
     box = np.where(given[:, None], box, 0.0)
     if (box[:, 0] < box[:, 1]).sum() > MOST_VARYING:
-        raise ValueError(f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}")
+        raise ValueError(
+            f"weights may vary for at most {MOST_VARYING} objectives at once, got {weights!r}"
+        )
     corners = np.array(list(product(*(sorted(set(pair)) for pair in box.tolist()))))
-    # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the worst.
+    # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the
+    # worst.
     corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
     within, least = reach(view, bounds), []
     for prices in corners:
         unit, found = best_within(view, prices[None], np.zeros(1), within)
         least.append(unit * found.goal)
-    return answer(view, f"least regret over {len(corners)} extremes of the weights", corners, np.array(least), bounds, within)
+    return answer(
+        view,
+        f"least regret over {len(corners)} extremes of the weights",
+        corners,
+        np.array(least),
+        bounds,
+        within,
+    )

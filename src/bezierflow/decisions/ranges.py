@@ -1,4 +1,5 @@
-"""How far each objective ranges over the front: the ideal point and the nadir point, with where they are attained."""
+"""How far each objective ranges over the front: the ideal point and the nadir point, with where
+they are attained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -40,24 +41,31 @@ class Ranges:
     def width(self) -> np.ndarray:
         """|nadir − ideal|; 1 for an objective that is constant over the front."""
         spread = np.abs(self.nadir - self.ideal)
-        return np.where(spread > 1e-12 * np.maximum(np.abs(self.nadir), np.abs(self.ideal)), spread, 1.0)
+        return np.where(
+            spread > 1e-12 * np.maximum(np.abs(self.nadir), np.abs(self.ideal)), spread, 1.0
+        )
 
     def __str__(self) -> str:
         rows = zip(self.names.objective_labels, self.ideal, self.nadir, strict=True)
-        return "\n".join(f"{label}: {best:.6g} (best) to {worst:.6g}" for label, best, worst in rows)
+        return "\n".join(
+            f"{label}: {best:.6g} (best) to {worst:.6g}" for label, best, worst in rows
+        )
 
 
 def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ranges:
     """The ideal and the nadir point of the front, or of the part of it within bounds.
 
-    Both are found on the surface by search, so the nadir is that of the whole front and not of a payoff table, which is wrong
-    for three objectives and more.
+    Both are found on the surface by search, so the nadir is that of the whole front and not of a
+    payoff table, which is wrong for three objectives and more.
     """
     view, bounds = opened(solution, subject_to)
     n_objectives = len(bounds)
     if not view.extremes:
-        view.extremes.extend(_extremes(view, range(2 * n_objectives), np.tile([-np.inf, np.inf], (n_objectives, 1))))
-    choices = list(view.extremes)  # an extreme of the whole front is one of every part that it is in
+        view.extremes.extend(
+            _extremes(view, range(2 * n_objectives), np.tile([-np.inf, np.inf], (n_objectives, 1)))
+        )
+    # an extreme of the whole front is one of every part that it is in
+    choices = list(view.extremes)
     f = view.solution.names.signs * np.array([choice.f for choice in choices])
     outside = np.flatnonzero(((f < bounds[:, 0]) | (f > bounds[:, 1])).any(axis=1)).tolist()
     for k, choice in zip(outside, _extremes(view, outside, bounds), strict=True):
@@ -75,7 +83,8 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
 
 
 def _extremes(view: AnyView, numbers: Sequence[int], bounds: np.ndarray) -> list[Choice]:
-    """Extremes within bounds, by number: 0 to M − 1 are the best of each objective, M to 2M − 1 the worst."""
+    """Extremes within bounds, by number: 0 to M − 1 are the best of each objective, M to 2M − 1 the
+    worst."""
     n_objectives, within = len(bounds), reach(view, bounds)
     rows = np.concatenate([np.eye(n_objectives), -np.eye(n_objectives)])
     words = ["best"] * n_objectives + ["worst"] * n_objectives

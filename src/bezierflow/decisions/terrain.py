@@ -1,4 +1,5 @@
-"""What is searched: a front over its domain, its values on a grid, and how one moves on the domain; here over one simplex.
+"""What is searched: a front over its domain, its values on a grid, and how one moves on the domain;
+here over one simplex.
 
 What the domain of a front is, is known here and in `atlas_terrain`, and nowhere else in the search.
 """
@@ -14,7 +15,8 @@ from ..simplex import grid, largest_degree_within, neighbor_positions
 from .front_map import FrontMap
 
 LARGEST_GRID, FINEST = 1500, 400
-"""Points of the grid at most, 53 along an edge for M = 3 and 12 for M = 5; and its steps along an edge, for M = 2."""
+"""Points of the grid at most, 53 along an edge for M = 3 and 12 for M = 5; and its steps along an
+edge, for M = 2."""
 
 ZERO = 1e-10
 """Coordinates of t below this are set to 0."""
@@ -33,7 +35,9 @@ class Around(Protocol):
         """Where on the domain y is."""
         ...
 
-    def look(self, y: Float[np.ndarray, " dimension"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def look(
+        self, y: Float[np.ndarray, " dimension"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The values, and what is at most 0 on the domain, each with its slopes by y."""
         ...
 
@@ -52,7 +56,9 @@ class AbstractTerrain(Protocol):
         """The front on the grid."""
         ...
 
-    def front_values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
+    def front_values(
+        self, t: Float[np.ndarray, "n n_objectives"]
+    ) -> Float[np.ndarray, "n n_values"]:
         """The front elsewhere."""
         ...
 
@@ -74,7 +80,8 @@ class AbstractTerrain(Protocol):
 
 
 class AroundSimplex:
-    """The simplex around a point: t = start + directions y, from the largest coordinate of the start to each of the others."""
+    """The simplex around a point: t = start + directions y, from the largest coordinate of the
+    start to each of the others."""
 
     def __init__(self, front: FrontMap, start: Float[np.ndarray, " n_objectives"]):
         largest = int(np.argmax(start))
@@ -91,7 +98,9 @@ class AroundSimplex:
         """The point of the simplex."""
         return self.start + self.directions @ y
 
-    def look(self, y: Float[np.ndarray, " dimension"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def look(
+        self, y: Float[np.ndarray, " dimension"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The front and the faces −t ≤ 0."""
         t = self.t(y)
         (values,), (slopes,) = self.front.slopes(t[None])
@@ -109,14 +118,19 @@ class Terrain:
     def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
         """The local minima of a rank on the grid, lowest first, that may lie in the lowest basin.
 
-        The bottom of a basin is taken to be no deeper below its lowest grid point than the highest neighbor is above it.
+        The bottom of a basin is taken to be no deeper below its lowest grid point than the highest
+        neighbor is above it.
         """
         n_objectives = self.t.shape[1]
         beside = rank[neighbor_positions(n_objectives, _resolution(n_objectives))]
-        minima = np.flatnonzero((rank <= beside.min(axis=1)) & (2 * rank - beside.max(axis=1) <= rank.min()))
+        minima = np.flatnonzero(
+            (rank <= beside.min(axis=1)) & (2 * rank - beside.max(axis=1) <= rank.min())
+        )
         return minima[np.argsort(rank[minima])]
 
-    def front_values(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_values"]:
+    def front_values(
+        self, t: Float[np.ndarray, "n n_objectives"]
+    ) -> Float[np.ndarray, "n n_values"]:
         """The front."""
         return self.front.values(t)
 

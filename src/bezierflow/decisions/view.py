@@ -1,6 +1,8 @@
-"""What a solution is asked through: its front as a map with derivatives, and that map on a grid, made once and kept.
+"""What a solution is asked through: its front as a map with derivatives, and that map on a grid,
+made once and kept.
 
-A view has the objectives as they are minimized; `names.signs` turns what people ask into that, and answers back.
+A view has the objectives as they are minimized; `names.signs` turns what people ask into that, and
+answers back.
 """
 
 import weakref
@@ -20,10 +22,12 @@ from .front_map import ExactMap, FrontMap, PolynomialMap, interpolate
 from .terrain import AbstractTerrain, Terrain, search_grid
 
 SAME = 5e-10
-"""A polynomial this close to the front, in units of its range, answers as the front would: bounds are kept by a wider margin."""
+"""A polynomial this close to the front, in units of its range, answers as the front would: bounds
+are kept by a wider margin."""
 
 SMOOTH_DEGREE, LARGEST_NET = 20, 2000
-"""The degree that is tried for objectives that are smooth but no quadratics, and control points of a polynomial at most."""
+"""The degree that is tried for objectives that are smooth but no quadratics, and control points of
+a polynomial at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,8 @@ class _Asked:
 
     @property
     def solution(self) -> Solution:
-        """The solution, which whoever asks holds. A strong reference here would keep every solution alive for ever."""
+        """The solution, which whoever asks holds. A strong reference here would keep every solution
+        alive for ever."""
         solution = self.reference()
         assert solution is not None
         return solution
@@ -42,7 +47,8 @@ class _Asked:
 
 @dataclass(frozen=True, eq=False)
 class View(_Asked):
-    """A solution, ready to be asked: surface (of flat vectors) and front as maps, and the extremes that `ranges` has found."""
+    """A solution, ready to be asked: surface (of flat vectors) and front as maps, and the extremes
+    that `ranges` has found."""
 
     surface: PolynomialMap
     front: FrontMap
@@ -50,7 +56,8 @@ class View(_Asked):
 
     @property
     def front_error(self) -> float:
-        """By how much the values that are searched may differ from the objectives, in units of ranges; 0 for a stand-in."""
+        """By how much the values that are searched may differ from the objectives, in units of
+        ranges; 0 for a stand-in."""
         return 0.0
 
     def corners(self) -> np.ndarray:
@@ -75,9 +82,11 @@ class View(_Asked):
 
     @cached_property
     def stand_in(self) -> PolynomialMap | None:
-        """A polynomial that cannot be told from the front at places it has not seen, to be searched in its stead; or None.
+        """A polynomial that cannot be told from the front at places it has not seen, to be searched
+        in its stead; or None.
 
-        Quadratic objectives on a surface of degree D are polynomials of degree 2D; other smooth ones may need a higher one.
+        Quadratic objectives on a surface of degree D are polynomials of degree 2D; other smooth
+        ones may need a higher one.
         """
         if isinstance(self.front, PolynomialMap):
             return self.front
@@ -99,7 +108,10 @@ class View(_Asked):
     def point(self, t: np.ndarray) -> tuple[PyTree, np.ndarray]:
         """The design at t as people see it, and its objective values as they are minimized."""
         (x,), raveling = self.surface.values(t[None]), self.solution.raveling
-        return self.solution.seen(x if raveling.is_vector else raveling.unravel(x)), self.front.values(t[None])[0]
+        return (
+            self.solution.seen(x if raveling.is_vector else raveling.unravel(x)),
+            self.front.values(t[None])[0],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,15 +146,20 @@ class AtlasView(_Asked):
         return self.grid_f[self.grid_f.argmin(axis=0)]
 
     def point(self, t: np.ndarray) -> tuple[PyTree, np.ndarray]:
-        """The design at a chart point as people see it, and its objective values as they are minimized."""
-        return self.solution.design(t), self.solution.names.signs * np.asarray(self.solution.front(t))
+        """The design at a chart point as people see it, and its objective values as they are
+        minimized."""
+        return self.solution.design(t), self.solution.names.signs * np.asarray(
+            self.solution.front(t)
+        )
 
 
 @cache
 def _unseen(n_objectives: int) -> np.ndarray:
     """Places that are on no grid, inside and close to the sides."""
     rng = np.random.default_rng(0)
-    return np.concatenate([rng.dirichlet(np.full(n_objectives, share), 200) for share in (1.0, 0.2)])
+    return np.concatenate(
+        [rng.dirichlet(np.full(n_objectives, share), 200) for share in (1.0, 0.2)]
+    )
 
 
 AnyView = View | AtlasView
@@ -154,13 +171,15 @@ def view_of(solution: Solution) -> AnyView:
     """The view of a solution, made at the first question and kept while the solution lives."""
     if not isinstance(solution, Solution):
         raise TypeError(
-            f"solution must be a bezierflow.Solution, from minimize or load, got {type(solution).__name__}; "
-            "a surface alone has no objectives to decide by"
+            "solution must be a bezierflow.Solution, from minimize or load, got"
+            f" {type(solution).__name__}; a surface alone has no objectives to decide by"
         )
     key = id(solution)
     view = _VIEWS.get(key)
     if view is None or view.reference() is not solution:
-        view = _VIEWS[key] = _make_view(solution, weakref.ref(solution, lambda _: _VIEWS.pop(key, None)))
+        view = _VIEWS[key] = _make_view(
+            solution, weakref.ref(solution, lambda _: _VIEWS.pop(key, None))
+        )
     return view
 
 
@@ -170,8 +189,12 @@ def _make_view(solution: Solution, reference: weakref.ref[Solution]) -> AnyView:
     surface, exact = _polynomial(solution.flat_surface), solution.objectives is not None
     if exact:
         return View(reference, surface, ExactMap(solution.flat_objectives, surface))
-    return View(reference, surface, _polynomial(solution.fitted_front.surface, solution.names.signs))
+    return View(
+        reference, surface, _polynomial(solution.fitted_front.surface, solution.names.signs)
+    )
 
 
 def _polynomial(surface: BezierSimplex, signs: float | np.ndarray = 1.0) -> PolynomialMap:
-    return PolynomialMap(signs * np.asarray(surface.control_points), surface.n_objectives, surface.degree)
+    return PolynomialMap(
+        signs * np.asarray(surface.control_points), surface.n_objectives, surface.degree
+    )

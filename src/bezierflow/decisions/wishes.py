@@ -1,4 +1,5 @@
-"""What a person asks for, checked at the door: objectives by name or number, bounds, points and weights."""
+"""What a person asks for, checked at the door: objectives by name or number, bounds, points and
+weights."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +9,8 @@ from ..arguments import read_doubles, read_number
 from ..flow import Solution
 
 Bounds = Mapping[str | int, tuple[float | None, float | None]]
-"""Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest, highest) or None."""
+"""Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest,
+highest) or None."""
 
 Numbers = Mapping[str | int, float] | Sequence[float] | np.ndarray
 """A number for each objective: by name or number, or all of them in order."""
@@ -19,58 +21,96 @@ def objective_number(solution: Solution, objective: str | int, argument: str = "
     names = solution.names.objectives
     if isinstance(objective, str):
         if objective not in names:
-            raise ValueError(f"{argument}={objective!r} is not an objective; there are {', '.join(map(repr, names))}")
+            raise ValueError(
+                f"{argument}={objective!r} is not an objective; there are"
+                f" {', '.join(map(repr, names))}"
+            )
         return names.index(objective)
-    if isinstance(objective, bool) or not isinstance(objective, int | np.integer) or not 0 <= objective < len(names):
-        raise ValueError(f"{argument} must be an objective's name or its number from 0 to {len(names) - 1}, got {objective!r}")
+    if (
+        isinstance(objective, bool)
+        or not isinstance(objective, int | np.integer)
+        or not 0 <= objective < len(names)
+    ):
+        raise ValueError(
+            f"{argument} must be an objective's name or its number from 0 to {len(names) - 1}, got"
+            f" {objective!r}"
+        )
     return int(objective)
 
 
-def bounds_array(solution: Solution, subject_to: Bounds, argument: str = "subject_to") -> np.ndarray:
-    """The lowest and the highest value of each objective, infinite where nothing was said: (M, 2)."""
+def bounds_array(
+    solution: Solution, subject_to: Bounds, argument: str = "subject_to"
+) -> np.ndarray:
+    """The lowest and the highest value of each objective, infinite where nothing was said: (M,
+    2)."""
     if not isinstance(subject_to, Mapping):
-        raise TypeError(f"{argument} must map objectives to (lowest, highest), as in {{'cost': (None, 3.0)}}, got {subject_to!r}")
+        raise TypeError(
+            f"{argument} must map objectives to (lowest, highest), as in {{'cost': (None, 3.0)}},"
+            f" got {subject_to!r}"
+        )
     bounds = np.tile([-np.inf, np.inf], (solution.n_objectives, 1))
     for objective, pair in subject_to.items():
         m = objective_number(solution, objective, argument)
         if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
-            raise ValueError(f"{argument}[{objective!r}] must be (lowest, highest) with None for no bound, got {pair!r}")
+            raise ValueError(
+                f"{argument}[{objective!r}] must be (lowest, highest) with None for no bound, got"
+                f" {pair!r}"
+            )
         name, any_number = f"{argument}[{objective!r}]", lambda limit: limit == limit
         low, high = (
-            open_end if limit is None else read_number(limit, name, "a pair of numbers, None for no bound", any_number)
+            (
+                open_end
+                if limit is None
+                else read_number(limit, name, "a pair of numbers, None for no bound", any_number)
+            )
             for limit, open_end in zip(pair, (-np.inf, np.inf), strict=True)
         )
         if not low <= high:
-            raise ValueError(f"{argument}[{objective!r}] must have its lowest value first, got {pair!r}")
+            raise ValueError(
+                f"{argument}[{objective!r}] must have its lowest value first, got {pair!r}"
+            )
         bounds[m] = low, high
     return bounds
 
 
 def turned_bounds(bounds: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Bounds on f as bounds on f times signs, or back: where the sign is −1 the lowest value becomes the highest."""
+    """Bounds on f as bounds on f times signs, or back: where the sign is −1 the lowest value
+    becomes the highest."""
     return np.where(signs[:, None] < 0, -bounds[:, ::-1], bounds)
 
 
-def numbers(solution: Solution, given: Numbers, argument: str, default: float | np.ndarray | None = None) -> np.ndarray:
-    """One number for each objective, from a sequence, or from a mapping by name or number if there is a default."""
+def numbers(
+    solution: Solution, given: Numbers, argument: str, default: float | np.ndarray | None = None
+) -> np.ndarray:
+    """One number for each objective, from a sequence, or from a mapping by name or number if there
+    is a default."""
     if isinstance(given, Mapping):
         if default is None and len(given) != solution.n_objectives:
-            raise ValueError(f"{argument} must name all {solution.n_objectives} objectives, got {list(given)}")
+            raise ValueError(
+                f"{argument} must name all {solution.n_objectives} objectives, got {list(given)}"
+            )
         values = np.full(solution.n_objectives, np.nan if default is None else default)
         for objective, value in given.items():
             values[objective_number(solution, objective, argument)] = value
     else:
         values = read_doubles(given, argument, f"{solution.n_objectives} numbers, one an objective")
     if values.shape != (solution.n_objectives,) or not np.isfinite(values).all():
-        raise ValueError(f"{argument} must hold {solution.n_objectives} finite numbers, one an objective, got {given!r}")
+        raise ValueError(
+            f"{argument} must hold {solution.n_objectives} finite numbers, one an objective, got"
+            f" {given!r}"
+        )
     return values
 
 
-def nonnegative(solution: Solution, given: Numbers, argument: str, default: float | None = None) -> np.ndarray:
+def nonnegative(
+    solution: Solution, given: Numbers, argument: str, default: float | None = None
+) -> np.ndarray:
     """Weights: none below 0, not all 0."""
     values = numbers(solution, given, argument, default)
     if (values < 0).any() or not (values > 0).any():
-        raise ValueError(f"{argument} must hold numbers of at least 0, not all of them 0, got {given!r}")
+        raise ValueError(
+            f"{argument} must hold numbers of at least 0, not all of them 0, got {given!r}"
+        )
     return values
 
 
@@ -82,7 +122,9 @@ def in_words(values: np.ndarray) -> str:
 def bounds_in_words(names: Sequence[str], bounds: np.ndarray) -> str:
     """What bounds ask for: " with cost at most 3, noise at least 1", or nothing."""
     sides = [
-        (name, word, limits[k]) for name, limits in zip(names, bounds, strict=True) for k, word in enumerate(("least", "most"))
+        (name, word, limits[k])
+        for name, limits in zip(names, bounds, strict=True)
+        for k, word in enumerate(("least", "most"))
     ]
     parts = [f"{name} at {word} {limit:.6g}" for name, word, limit in sides if np.isfinite(limit)]
     return " with " + ", ".join(parts) if parts else ""

@@ -1,4 +1,5 @@
-"""`executor=`: anything with the interface of `concurrent.futures.Executor`, checked, counted, and made again when it breaks."""
+"""`executor=`: anything with the interface of `concurrent.futures.Executor`, checked, counted, and
+made again when it breaks."""
 
 import os
 from collections.abc import Callable
@@ -6,7 +7,8 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from typing import Any
 
 AnyExecutor = Executor | Callable[[], Executor] | int | None
-"""An executor; a function that makes one; a number of processes on this machine; None for this process itself."""
+"""An executor; a function that makes one; a number of processes on this machine; None for this
+process itself."""
 
 INSTALL = "pip install 'bezierflow[engines]'"
 
@@ -41,8 +43,8 @@ def as_engine(executor: AnyExecutor) -> Engine | None:
     if callable(executor):
         return Engine(executor)
     raise TypeError(
-        "executor must be a concurrent.futures.Executor (of loky, Dask's client.get_executor(), mpi4py.futures), a function that "
-        f"makes one, or a number of processes, got {executor!r}"
+        "executor must be a concurrent.futures.Executor (of loky, Dask's client.get_executor(),"
+        f" mpi4py.futures), a function that makes one, or a number of processes, got {executor!r}"
     )
 
 
@@ -62,8 +64,8 @@ class _Remake:
         if isinstance(self.executor, ProcessPoolExecutor):
             return ProcessPoolExecutor(n, mp_context=getattr(self.executor, "_mp_context", None))
         raise RuntimeError(
-            f"a worker died and broke the {type(self.executor).__name__}; give executor=a function that makes one, so that "
-            "another can be made"
+            f"a worker died and broke the {type(self.executor).__name__}; give executor=a function"
+            " that makes one, so that another can be made"
         )
 
 
@@ -78,12 +80,20 @@ def _loky(n_workers: int | None) -> Executor:
 def _checked(executor: Any) -> Executor:
     """The executor, unless its workers are forks of this process."""
     if not hasattr(executor, "submit"):
-        raise TypeError(f"executor must have a method submit, as those of concurrent.futures do, got {executor!r}")
+        raise TypeError(
+            "executor must have a method submit, as those of concurrent.futures do, got"
+            f" {executor!r}"
+        )
     context = getattr(executor, "_mp_context", None)
-    if isinstance(executor, ProcessPoolExecutor) and context is not None and context.get_start_method() == "fork":
+    if (
+        isinstance(executor, ProcessPoolExecutor)
+        and context is not None
+        and context.get_start_method() == "fork"
+    ):
         raise ValueError(
-            "executor is a ProcessPoolExecutor that forks, and a fork of a process in which JAX runs hangs; give "
-            'executor=4 (loky), or ProcessPoolExecutor(4, mp_context=multiprocessing.get_context("spawn"))'
+            "executor is a ProcessPoolExecutor that forks, and a fork of a process in which JAX"
+            " runs hangs; give executor=4 (loky), or ProcessPoolExecutor(4,"
+            ' mp_context=multiprocessing.get_context("spawn"))'
         )
     return executor
 
@@ -92,6 +102,7 @@ def _count_workers(executor: object) -> int:
     client = getattr(executor, "_client", None)  # of Dask
     if client is not None and hasattr(client, "nthreads"):
         return max(1, sum(client.nthreads().values()))
-    names = ("_max_workers", "num_workers", "n_workers")  # of concurrent.futures and loky, of mpi4py, of ours
+    # of concurrent.futures and loky, of mpi4py, of ours
+    names = ("_max_workers", "num_workers", "n_workers")
     found = next((getattr(executor, name) for name in names if getattr(executor, name, None)), None)
     return int(found) if found else os.cpu_count() or 1

@@ -11,9 +11,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FlatFunction:
-    """A function of designs in the user's form, or one for each objective, as a function of flat vectors.
+    """A function of designs in the user's form, or one for each objective, as a function of flat
+    vectors.
 
-    It travels to workers by the functions that it is made of. Functions of JAX compute in double precision there as here.
+    It travels to workers by the functions that it is made of. Functions of JAX compute in double
+    precision there as here.
 
     Attributes:
         parts: the functions.

@@ -29,17 +29,21 @@ class Outcome:
 
 
 def evaluate_chunk(
-    function: Callable[..., object], points: Sequence[object], timeout: float | None, number: int = 0
+    function: Callable[..., object],
+    points: Sequence[object],
+    timeout: float | None,
+    number: int = 0,
 ) -> list[Outcome]:
-    """The outcome at each point, one after the other. Runs on the worker. The number tells one task from another."""
+    """The outcome at each point, one after the other. Runs on the worker. The number tells one task
+    from another."""
     return [evaluate_one(function, point, timeout) for point in points]
 
 
 def evaluate_one(function: Callable[..., object], point: object, timeout: float | None) -> Outcome:
     """The outcome at a point.
 
-    With a timeout the function runs in a thread of its own, which is left behind where it does not come back: that frees the
-    worker, whatever kind of worker it is.
+    With a timeout the function runs in a thread of its own, which is left behind where it does not
+    come back: that frees the worker, whatever kind of worker it is.
     """
     if timeout is None:
         return _evaluated(function, point)

@@ -13,11 +13,12 @@ from .executors import AnyExecutor, as_engine
 from .outcome import Outcome, evaluate_chunk, evaluate_one
 
 CHUNK_SECONDS = 0.2
-"""About how long a task takes: shorter ones drown in what it costs to send them, longer ones leave workers idle at the end."""
+"""About how long a task takes: shorter ones drown in what it costs to send them, longer ones leave
+workers idle at the end."""
 
 TASKS_AHEAD, MOST_TASKS_AHEAD = 4, 16
-"""Tasks that are sent for each worker before it is known how long one takes on its way, and at most: one at work, and others
-that wait for it meanwhile."""
+"""Tasks that are sent for each worker before it is known how long one takes on its way, and at
+most: one at work, and others that wait for it meanwhile."""
 
 PULSE_SECONDS = 0.2
 """How often it is looked whether somebody wants to leave."""
@@ -37,9 +38,10 @@ class Point(NamedTuple):
 class Pool:
     """Evaluates a function at points, in this process or by an executor.
 
-    A point whose evaluation raises, returns something that is not finite, or takes longer than `timeout` is tried again
-    `retries` times; then it comes back as failed. Where a worker dies and breaks its executor, the points under way are evaluated
-    one by one by a fresh one, so that only the point that kills its worker is left out.
+    A point whose evaluation raises, returns something that is not finite, or takes longer than
+    `timeout` is tried again `retries` times; then it comes back as failed. Where a worker dies and
+    breaks its executor, the points under way are evaluated one by one by a fresh one, so that only
+    the point that kills its worker is left out.
 
     Args:
         function: x -> values.
@@ -49,10 +51,16 @@ class Pool:
     """
 
     def __init__(
-        self, function: Callable[..., object], executor: AnyExecutor = None, timeout: float | None = None, retries: int = 1
+        self,
+        function: Callable[..., object],
+        executor: AnyExecutor = None,
+        timeout: float | None = None,
+        retries: int = 1,
     ):
         if timeout is not None and not timeout > 0:
-            raise ValueError(f"timeout must be a number of seconds above 0, or None, got {timeout!r}")
+            raise ValueError(
+                f"timeout must be a number of seconds above 0, or None, got {timeout!r}"
+            )
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
             raise ValueError(f"retries must be a whole number of at least 0, got {retries!r}")
         self.function, self.timeout, self.retries = function, timeout, retries
@@ -108,7 +116,10 @@ class Pool:
     @property
     def _patience(self) -> float:
         assert self.timeout is not None
-        return self.timeout * max(map(len, self._sent.values()), default=1) * MOST_TASKS_AHEAD + GRACE_SECONDS
+        return (
+            self.timeout * max(map(len, self._sent.values()), default=1) * MOST_TASKS_AHEAD
+            + GRACE_SECONDS
+        )
 
     def _send(self) -> None:
         """Hands out chunks while workers have too little to do; suspects alone."""
@@ -140,7 +151,8 @@ class Pool:
         return min(2 + int(min(self._on_the_way) / task), MOST_TASKS_AHEAD)
 
     def _chunk_size(self) -> int:
-        """Single points until it is known how long one takes; small chunks at the end, so that workers end together."""
+        """Single points until it is known how long one takes; small chunks at the end, so that
+        workers end together."""
         if not self._seconds:
             return 1
         long_enough = round(CHUNK_SECONDS / max(median(self._seconds), 1e-6))
@@ -148,7 +160,10 @@ class Pool:
         return max(1, min(long_enough, fair, len(self._queue)))
 
     def _taken(self, future: Future) -> list[tuple[int, Outcome]]:
-        points, turnaround = self._sent.pop(future, None), time.monotonic() - self._sent_at.pop(future, 0.0)
+        points, turnaround = (
+            self._sent.pop(future, None),
+            time.monotonic() - self._sent_at.pop(future, 0.0),
+        )
         if points is None:  # given up with all others
             return []
         try:
@@ -156,10 +171,14 @@ class Pool:
         except BrokenExecutor as error:
             return self._broken(points, error)
         except pickle.PicklingError as error:
-            raise ValueError(f"objectives cannot be sent to the executor's workers ({error}); define them in a module") from error
+            raise ValueError(
+                f"objectives cannot be sent to the executor's workers ({error}); define them in a"
+                " module"
+            ) from error
         except CancelledError:
             outcomes = [Outcome(None, "the executor cancelled it")] * len(points)
-        except Exception as error:  # Dask's KilledWorker, for one: it has tried the task elsewhere itself
+        # Dask's KilledWorker, for one: it has tried the task elsewhere itself
+        except Exception as error:
             outcomes = [Outcome(None, f"{type(error).__name__}: {error}")] * len(points)
         self._on_the_way.append(turnaround - sum(outcome.seconds for outcome in outcomes))
         pairs = zip(points, outcomes, strict=True)
@@ -174,7 +193,8 @@ class Pool:
         return [(point.number, outcome)]
 
     def _broken(self, points: list[Point], error: BaseException) -> list[tuple[int, Outcome]]:
-        """A worker died. One point that was alone is to blame; of several, nobody knows, and each gets its own turn."""
+        """A worker died. One point that was alone is to blame; of several, nobody knows, and each
+        gets its own turn."""
         assert self.engine is not None
         under_way = points + [point for others in self._sent.values() for point in others]
         self._sent.clear()

@@ -32,5 +32,7 @@ class RayExecutor(Executor):
         """Leaves Ray as it is: whoever has started it stops it."""
 
 
-def _call(function: Callable[..., object], arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
+def _call(
+    function: Callable[..., object], arguments: tuple[object, ...], keywords: dict[str, object]
+) -> object:
     return function(*arguments, **keywords)

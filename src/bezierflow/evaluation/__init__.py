@@ -1,4 +1,5 @@
-"""The door to the objectives: batches of points in, values and derivatives out, counted and within a budget."""
+"""The door to the objectives: batches of points in, values and derivatives out, counted and within
+a budget."""
 
 from .blocks import block_size, in_blocks
 from .derivatives import Derivatives, replace_rows

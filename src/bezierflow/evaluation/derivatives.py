@@ -22,13 +22,23 @@ class Derivatives:
 
     def join(self, other: "Derivatives") -> "Derivatives":
         """Both together; with Hessians only if both have them."""
-        both = None if self.hessians is None or other.hessians is None else np.concatenate([self.hessians, other.hessians])
-        parts = ((self.points, other.points), (self.values, other.values), (self.gradients, other.gradients))
+        both = (
+            None
+            if self.hessians is None or other.hessians is None
+            else np.concatenate([self.hessians, other.hessians])
+        )
+        parts = (
+            (self.points, other.points),
+            (self.values, other.values),
+            (self.gradients, other.gradients),
+        )
         points, values, gradients = (np.concatenate(pair) for pair in parts)
         return Derivatives(points, values, gradients, both)
 
 
-def replace_rows(array: Shaped[np.ndarray, "n ..."], rows: np.ndarray, values: np.ndarray | float) -> np.ndarray:
+def replace_rows(
+    array: Shaped[np.ndarray, "n ..."], rows: np.ndarray, values: np.ndarray | float
+) -> np.ndarray:
     """A copy of the array with some of its rows replaced."""
     array = np.array(array)
     array[rows] = values

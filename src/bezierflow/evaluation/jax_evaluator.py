@@ -24,14 +24,16 @@ class PlacesPoints(Protocol):
     """Objectives of some of the variables, which call others with all of them."""
 
     def whole(self, points: Float[np.ndarray, "n n_some"]) -> Float[np.ndarray, "n n_all"] | None:
-        """All variables of points; None where they are not known to the last bit before they are computed."""
+        """All variables of points; None where they are not known to the last bit before they are
+        computed."""
         ...
 
 
 class JaxEvaluator(AbstractEvaluator):
     """A JAX function, differentiated by JAX, in double precision.
 
-    Making one costs nothing: compiled programs are kept by the function (and by its arrays' shapes, where it is a pytree).
+    Making one costs nothing: compiled programs are kept by the function (and by its arrays' shapes,
+    where it is a pytree).
     """
 
     def __init__(
@@ -46,7 +48,8 @@ class JaxEvaluator(AbstractEvaluator):
         self.objectives, self.block = objectives, block_size(n_objectives, n_variables)
 
     def _cost(self, order: int) -> Evaluations:
-        """Differences count as what they are made of; where there are parts of several kinds, the most of each."""
+        """Differences count as what they are made of; where there are parts of several kinds, the
+        most of each."""
         parts = [bridge.cost(order, self.n_variables) for bridge in bridges(self.objectives)]
         innermost = self.objectives
         while hasattr(innermost, "objectives"):
@@ -55,13 +58,18 @@ class JaxEvaluator(AbstractEvaluator):
             parts.append(super()._cost(order))
         return Evaluations(*(max(map(int, kind)) for kind in zip(*parts, strict=True)))
 
-    def _computed(self, program: Callable, order: int, points: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
+    def _computed(
+        self, program: Callable, order: int, points: np.ndarray, *others: np.ndarray
+    ) -> list[np.ndarray]:
         """What a compiled program returns at the points.
 
-        Parts that run on the host are evaluated at all points before, where these are known, so that the program need only look
-        them up; an error that one of them raises inside of the program is raised after it.
+        Parts that run on the host are evaluated at all points before, where these are known, so
+        that the program need only look them up; an error that one of them raises inside of the
+        program is raised after it.
         """
-        whole = self.objectives.whole(points) if isinstance(self.objectives, PlacesPoints) else points
+        whole = (
+            self.objectives.whole(points) if isinstance(self.objectives, PlacesPoints) else points
+        )
         if whole is not None:
             for bridge in bridges(self.objectives):
                 bridge.know(whole, order)
@@ -87,10 +95,15 @@ class JaxEvaluator(AbstractEvaluator):
 def count_objectives(objectives: Objectives, n_variables: int) -> int:
     """M, seen by tracing the function; an error if it does not return a vector."""
     with double_precision():
-        # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds to spell out.
-        shape = jax.eval_shape(lambda x: objectives(x), jax.ShapeDtypeStruct((n_variables,), np.float64)).shape
+        # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds
+        # to spell out.
+        shape = jax.eval_shape(
+            lambda x: objectives(x), jax.ShapeDtypeStruct((n_variables,), np.float64)
+        ).shape
     if len(shape) != 1 or shape[0] < 1:
-        raise ValueError(f"objectives must return one vector with a value for each objective, got shape {shape}")
+        raise ValueError(
+            f"objectives must return one vector with a value for each objective, got shape {shape}"
+        )
     return shape[0]
 
 

@@ -1,4 +1,5 @@
-"""What the page of an atlas knows: its patches with what trims them, its pieces, and points of the set."""
+"""What the page of an atlas knows: its patches with what trims them, its pieces, and points of the
+set."""
 
 import numpy as np
 from jaxtyping import Float
@@ -8,7 +9,8 @@ from ..flow import Solution
 from .encoding import encode, finite
 
 MOST_PLACES = {2: 300, 3: 500}
-"""About how many points of the set go along; 1000 from four objectives on, where there is no mesh of the chart."""
+"""About how many points of the set go along; 1000 from four objectives on, where there is no mesh
+of the chart."""
 
 FEWEST_PLACES = 12
 """Of one piece."""
@@ -22,9 +24,14 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
         "ideal": encode(units.ideal),
         "nadir": encode(units.ideal + units.span),
         "atlas": {
-            "units": {name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")},
+            "units": {
+                name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")
+            },
             "tolerances": TOLERANCES,
-            "patches": [_describe_patch(patch, owner.get(number, -1)) for number, patch in enumerate(atlas.patches)],
+            "patches": [
+                _describe_patch(patch, owner.get(number, -1))
+                for number, patch in enumerate(atlas.patches)
+            ],
             "pieces": [_describe_piece(atlas, piece) for piece in atlas.pieces],
         },
         "error": {
@@ -42,10 +49,14 @@ def atlas_footer(solution: Solution, atlas: BezierAtlas) -> str:
     """Where the page's numbers come from, and how the run ended."""
     what = "its largest error at fresh chart points"
     if solution.surrogate is not None:
-        what = "the largest error of recent predictions by the surrogate, of evaluations that it had not seen"
+        what = (
+            "the largest error of recent predictions by the surrogate, of evaluations that it had"
+            " not seen"
+        )
     return (
-        f"Designs and objective values come from {len(atlas.patches)} polynomials, each valid where its own signs say so; the ± "
-        f"beside each objective is {what}. The run: {solution.result}. Made by bezierflow."
+        f"Designs and objective values come from {len(atlas.patches)} polynomials, each valid where"
+        f" its own signs say so; the ± beside each objective is {what}. The run: {solution.result}."
+        " Made by bezierflow."
     )
 
 

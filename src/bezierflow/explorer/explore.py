@@ -13,7 +13,8 @@ from .page import render
 from .surface_data import surface_data, surface_footer
 
 EXACT = 0.03
-"""A set is said to have every trade-off where its estimated distance from the Pareto set is below this share of its diameter.
+"""A set is said to have every trade-off where its estimated distance from the Pareto set is below
+this share of its diameter.
 
 A lifted method converges to the best surface of its degree, which may be far off.
 """
@@ -22,12 +23,13 @@ A lifted method converges to the best surface of its degree, which may be far of
 def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -> Path:
     """Writes one self-contained HTML file: the Pareto set in a person's hands.
 
-    The page holds the set and its front as polynomials and evaluates them in the browser: drag a point in the weight triangle, or
-    on the chart of an atlas, or move sliders, and the design, its objectives and the trade-off rates follow; bound objectives,
-    bookmark choices, export them. It opens from disk, asks no network for anything, and is small enough to e-mail.
+    The page holds the set and its front as polynomials and evaluates them in the browser: drag a
+    point in the weight triangle, or on the chart of an atlas, or move sliders, and the design, its
+    objectives and the trade-off rates follow; bound objectives, bookmark choices, export them. It
+    opens from disk, asks no network for anything, and is small enough to e-mail.
 
-    Objectives on the page are those of the solution's fitted front, or of the patches of an atlas, with the measured error beside
-    every value.
+    Objectives on the page are those of the solution's fitted front, or of the patches of an atlas,
+    with the measured error beside every value.
 
     Args:
         solution: the solution, from `minimize` or `load`.
@@ -39,19 +41,26 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     """
     if not isinstance(solution, Solution):
         raise TypeError(
-            f"solution must be a bezierflow.Solution, from minimize or load, got {type(solution).__name__}; "
-            "a surface alone has no objectives to show"
+            "solution must be a bezierflow.Solution, from minimize or load, got"
+            f" {type(solution).__name__}; a surface alone has no objectives to show"
         )
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path must end in .html, got {os.fspath(path)!r}")
     heading, atlas = title or _problem_name(solution), solution.pareto_set
-    variables = f"{solution.raveling.n_variables} variable{'' if solution.raveling.n_variables == 1 else 's'}"
+    variables = (
+        f"{solution.raveling.n_variables}"
+        f" variable{'' if solution.raveling.n_variables == 1 else 's'}"
+    )
     page = render(
         page_data(solution, heading),
         title=heading,
         subtitle=f"{solution.n_objectives} objectives, {variables}: {_claim(solution)}",
-        footer=atlas_footer(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_footer(solution),
+        footer=(
+            atlas_footer(solution, atlas)
+            if isinstance(atlas, BezierAtlas)
+            else surface_footer(solution)
+        ),
         caution=solution.result.caution,
     )
     write_atomically(target, page.encode())
@@ -65,9 +74,15 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         "version": 1,
         "problem": heading,
         "n_objectives": solution.n_objectives,
-        "names": solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict(),
+        "names": (
+            solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict()
+        ),
         "x_scale": encode(solution.raveling.units),
-        **(atlas_data(solution, atlas) if isinstance(atlas, BezierAtlas) else surface_data(solution)),
+        **(
+            atlas_data(solution, atlas)
+            if isinstance(atlas, BezierAtlas)
+            else surface_data(solution)
+        ),
     }
 
 
@@ -78,7 +93,11 @@ def _claim(solution: Solution) -> str:
         return "a doubtful answer, not the Pareto set"
     if solution.surrogate is not None:
         return "trade-offs as a surrogate predicts them"
-    if result.reason is Reason.CONVERGED and not solution.error.flags and solution.error.relative < EXACT:
+    if (
+        result.reason is Reason.CONVERGED
+        and not solution.error.flags
+        and solution.error.relative < EXACT
+    ):
         return "every Pareto-optimal trade-off"
     return "trade-offs near the Pareto front"
 
@@ -86,4 +105,8 @@ def _claim(solution: Solution) -> str:
 def _problem_name(solution: Solution) -> str:
     objectives = getattr(solution.objectives, "original", solution.objectives)
     name = getattr(objectives, "__name__", type(objectives).__name__)
-    return "Pareto explorer" if solution.objectives is None or name in ("Problem", "<lambda>") else name
+    return (
+        "Pareto explorer"
+        if solution.objectives is None or name in ("Problem", "<lambda>")
+        else name
+    )

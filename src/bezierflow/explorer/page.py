@@ -28,11 +28,15 @@ SCRIPTS = (
     "bookmarks.js",
     "app.js",
 )
-"""The script's files in the order they are put together: each uses only those before it, and all share one private scope."""
+"""The script's files in the order they are put together: each uses only those before it, and all
+share one private scope."""
 
 
-def render(data: Mapping[str, object], title: str, subtitle: str, footer: str, caution: str = "") -> str:
-    """The whole page as text, with a caution above everything if there is one. Texts are text, whatever they contain."""
+def render(
+    data: Mapping[str, object], title: str, subtitle: str, footer: str, caution: str = ""
+) -> str:
+    """The whole page as text, with a caution above everything if there is one. Texts are text,
+    whatever they contain."""
     style, script = asset("style.css"), script_text()
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
@@ -43,7 +47,11 @@ def render(data: Mapping[str, object], title: str, subtitle: str, footer: str, c
         title=html.escape(title),
         subtitle=html.escape(subtitle),
         footer=html.escape(footer),
-        caution=f'<p id="caution" class="caution" role="alert">{html.escape(caution)}</p>' if caution else "",
+        caution=(
+            f'<p id="caution" class="caution" role="alert">{html.escape(caution)}</p>'
+            if caution
+            else ""
+        ),
         style=style,
         script=script,
         data=as_script_data(data),
@@ -56,7 +64,8 @@ def script_text() -> str:
 
 
 def as_script_data(data: Mapping[str, object]) -> str:
-    """JSON that can stand inside a script element: what would end it or open a comment is written as an escape."""
+    """JSON that can stand inside a script element: what would end it or open a comment is written
+    as an escape."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

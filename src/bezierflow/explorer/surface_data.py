@@ -8,7 +8,8 @@ from ..simplex import grid, largest_degree_within
 from .encoding import encode, finite
 
 LARGEST_ERROR_GRID = 120
-"""At so many points at most the surface's error is measured for the page; between them it interpolates."""
+"""At so many points at most the surface's error is measured for the page; between them it
+interpolates."""
 
 
 def surface_data(solution: Solution) -> dict[str, object]:
@@ -39,8 +40,9 @@ def surface_footer(solution: Solution) -> str:
     """Where the page's numbers come from."""
     front_degree = solution.fitted_front.surface.degree
     return (
-        "Objective values come from a polynomial fitted to the front; the ± beside each is its largest error at held-out "
-        f"points. Surface of degree {solution.degree}, front of degree {front_degree}. Made by bezierflow."
+        "Objective values come from a polynomial fitted to the front; the ± beside each is its"
+        f" largest error at held-out points. Surface of degree {solution.degree}, front of degree"
+        f" {front_degree}. Made by bezierflow."
     )
 
 
@@ -48,7 +50,10 @@ def _local_errors(solution: Solution) -> dict[str, object] | None:
     """The surface's error at a grid of t, where the objectives are at hand to measure it."""
     if solution.objectives is None or Flag.NOT_ESTIMATED in solution.error.flags:
         return None
-    t = grid(solution.n_objectives, min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40))
+    t = grid(
+        solution.n_objectives,
+        min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40),
+    )
     distance = local_error(solution, t)
     known = np.isfinite(distance)
     if not known.any():

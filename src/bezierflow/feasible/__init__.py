@@ -1,4 +1,5 @@
-"""Where x may lie: bounds and constraints as users give them, as functions of a flat vector, and points that satisfy them."""
+"""Where x may lie: bounds and constraints as users give them, as functions of a flat vector, and
+points that satisfy them."""
 
 from .bounds import raveling_of_bounds
 from .constraint import Constraint

@@ -30,7 +30,8 @@ def find_feasible(
     start: Float[np.ndarray, " n_variables"],
     x: Float[np.ndarray, " n_variables"],
 ) -> Float[np.ndarray, " n_variables"]:
-    """A point of the box near x that violates the constraints as little as a search from `start` achieves.
+    """A point of the box near x that violates the constraints as little as a search from `start`
+    achieves.
 
     Args:
         rows: the constraints.
@@ -51,11 +52,14 @@ def find_feasible(
         if accepts(found):
             return found
         y = found[free] if np.isfinite(found).all() else start[free]
-        return np.clip(memory.whole(_least_violation(memory, lower[free], upper[free], y)), lower, upper)
+        return np.clip(
+            memory.whole(_least_violation(memory, lower[free], upper[free], y)), lower, upper
+        )
 
 
 class _Remembered:
-    """The rows as functions of the free variables; SciPy asks for values and slopes at the same point one by one."""
+    """The rows as functions of the free variables; SciPy asks for values and slopes at the same
+    point one by one."""
 
     def __init__(self, rows: Callable[[np.ndarray], Rows], free: np.ndarray, fixed: np.ndarray):
         self.rows, self.free, self.fixed = rows, free, fixed
@@ -69,11 +73,16 @@ class _Remembered:
     def __call__(self, y: np.ndarray) -> Rows:
         if self.y is None or not np.array_equal(y, self.y):
             found = self.rows(self.whole(y))
-            self.y, self.found = y.copy(), Rows(found.g, found.dg[:, self.free], found.h, found.dh[:, self.free])
+            self.y, self.found = (
+                y.copy(),
+                Rows(found.g, found.dg[:, self.free], found.h, found.dh[:, self.free]),
+            )
         return self.found
 
 
-def _nearest(rows: _Remembered, lower: np.ndarray, upper: np.ndarray, start: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _nearest(
+    rows: _Remembered, lower: np.ndarray, upper: np.ndarray, start: np.ndarray, x: np.ndarray
+) -> np.ndarray:
     """The feasible point nearest to x, by SLSQP, whose inequalities are those at least 0."""
     from scipy.optimize import minimize
 
@@ -81,9 +90,21 @@ def _nearest(rows: _Remembered, lower: np.ndarray, upper: np.ndarray, start: np.
     s_g, s_h = _scales(first.dg), _scales(first.dh)
     constraints = []
     if len(first.g):
-        constraints.append({"type": "ineq", "fun": lambda y: -rows(y).g / s_g, "jac": lambda y: -rows(y).dg / s_g[:, None]})
+        constraints.append(
+            {
+                "type": "ineq",
+                "fun": lambda y: -rows(y).g / s_g,
+                "jac": lambda y: -rows(y).dg / s_g[:, None],
+            }
+        )
     if len(first.h):
-        constraints.append({"type": "eq", "fun": lambda y: rows(y).h / s_h, "jac": lambda y: rows(y).dh / s_h[:, None]})
+        constraints.append(
+            {
+                "type": "eq",
+                "fun": lambda y: rows(y).h / s_h,
+                "jac": lambda y: rows(y).dh / s_h[:, None],
+            }
+        )
     return minimize(
         lambda y: np.sum((y - x) ** 2) / (2 * size),
         start,
@@ -101,8 +122,11 @@ def _scales(slopes: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(lengths) & (lengths > 0), lengths, 1.0)
 
 
-def _least_violation(rows: _Remembered, lower: np.ndarray, upper: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """From a point nearly feasible to one that is: least squares of max(g, 0) and h. The start, if they fail there."""
+def _least_violation(
+    rows: _Remembered, lower: np.ndarray, upper: np.ndarray, start: np.ndarray
+) -> np.ndarray:
+    """From a point nearly feasible to one that is: least squares of max(g, 0) and h. The start, if
+    they fail there."""
     from scipy.optimize import least_squares
 
     def residuals(y: np.ndarray) -> np.ndarray:
@@ -116,5 +140,12 @@ def _least_violation(rows: _Remembered, lower: np.ndarray, upper: np.ndarray, st
     if not np.isfinite(before).all() or not before.any():
         return start
     tolerances = {"xtol": PRECISION, "ftol": PRECISION, "gtol": PRECISION, "max_nfev": MOST_STEPS}
-    after = least_squares(residuals, start, cast(Any, slopes), bounds=(lower, upper), x_scale=1 + np.abs(start), **tolerances)
+    after = least_squares(
+        residuals,
+        start,
+        cast(Any, slopes),
+        bounds=(lower, upper),
+        x_scale=1 + np.abs(start),
+        **tolerances,
+    )
     return after.x if np.sum(residuals(after.x) ** 2) < np.sum(before**2) else start

@@ -1,4 +1,5 @@
-"""The flow of sets of any shape: an atlas of trimmed Bézier simplices, within bounds and constraints."""
+"""The flow of sets of any shape: an atlas of trimmed Bézier simplices, within bounds and
+constraints."""
 
 from typing import Any, ClassVar
 
@@ -19,25 +20,28 @@ WELL_COVERED = 0.98
 """The share of fresh chart points that must have a certified answer."""
 
 MOST_MISSES = 10.0
-"""Fresh answers may miss by this many times the tolerance that patches were made with: the worst of hundreds of new points."""
+"""Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
+hundreds of new points."""
 
 ADVICE = {
     Flag.NOT_AT_TOLERANCE: (
-        f"answers miss by more than {MOST_MISSES:.0f} times the tolerance: accept error.front, give a larger tol, or narrow the "
-        "bounds to the part that matters"
+        f"answers miss by more than {MOST_MISSES:.0f} times the tolerance: accept error.front, give"
+        " a larger tol, or narrow the bounds to the part that matters"
     )
 }
 """What to do about a flag, where an atlas differs from a surface."""
 
 
 class AtlasFlow(AbstractFlow[AtlasState]):
-    """Solves for one region of the chart after the other until their patches cover it. Its mathematics is in `bezierflow.atlas`.
+    """Solves for one region of the chart after the other until their patches cover it. Its
+    mathematics is in `bezierflow.atlas`.
 
     Attributes:
         feasible: bounds and constraints on flat vectors.
         box: finite bounds to look in, those of x where they are finite.
         why: why the answer is an atlas, for its message.
-        tol: the largest miss at fresh chart points, in units of the objectives' ranges; None for what suits their number.
+        tol: the largest miss at fresh chart points, in units of the objectives' ranges; None for
+            what suits their number.
         budget: the most points that may be evaluated; None for no limit.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
         known: designs that somebody knows to be good, to begin with.
@@ -60,11 +64,14 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> AtlasState:
         """Before the first look around."""
-        points = corners(start) if self.known is None else np.concatenate([corners(start), self.known])
+        points = (
+            corners(start) if self.known is None else np.concatenate([corners(start), self.known])
+        )
         return begin(np.asarray(self.feasible.clip(points)), start.n_objectives, seed)
 
     def step(self, objectives: Objectives, state: AtlasState) -> tuple[AtlasState, Info]:
-        """The first look around, or one round: find regions, fit patches, check them at fresh chart points."""
+        """The first look around, or one round: find regions, fit patches, check them at fresh chart
+        points."""
         state = advance(objectives, self.settings, state)
         assert state.search is not None
         last = state.search.history[-1] if state.search.history else NOTHING_YET
@@ -75,8 +82,11 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         x = state.start[: state.n_objectives, : state.start.shape[1] - self.n_auxiliary]
         return state.atlas or BezierSimplex(x, state.n_objectives, 1)
 
-    def measure(self, objectives: Objectives, run: Run[AtlasState], seed: int) -> ErrorEstimate | None:
-        """The answers at fresh chart points against the solutions that Newton's method finds from them."""
+    def measure(
+        self, objectives: Objectives, run: Run[AtlasState], seed: int
+    ) -> ErrorEstimate | None:
+        """The answers at fresh chart points against the solutions that Newton's method finds from
+        them."""
         state = run.state
         if state.search is None or state.atlas is None:
             return None
@@ -109,13 +119,21 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             n_probes=int(state.evaluations.objective),
         )
 
-    def explain(self, objectives: Objectives, run: Run[AtlasState], error: ErrorEstimate | None, names: Names) -> Result:
-        """Why the answer is an atlas, what it is made of, and how its answers stood at fresh chart points."""
+    def explain(
+        self,
+        objectives: Objectives,
+        run: Run[AtlasState],
+        error: ErrorEstimate | None,
+        names: Names,
+    ) -> Result:
+        """Why the answer is an atlas, what it is made of, and how its answers stood at fresh chart
+        points."""
         atlas, k = run.state.atlas, run.iterations
         if atlas is None or error is None:
             evaluations = int(run.state.evaluations.objective)
             nothing = (
-                f"no part of the set was found with {evaluations} evaluations, and the start is returned: give a larger budget"
+                f"no part of the set was found with {evaluations} evaluations, and the start is"
+                " returned: give a larger budget"
             )
             return Result(run.stopped or Reason.SUSPECT, f"{self.why}{nothing}")
         made = f"{self.why}an atlas of {describe_pieces(atlas)}; {describe_check(error)}"
@@ -151,26 +169,40 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 def describe_pieces(atlas: BezierAtlas) -> str:
     """How many pieces of which dimension there are."""
     own = [piece for piece in atlas.pieces if not piece.face]
-    words = {0: ("point", "points"), 1: ("curve", "curves"), 2: ("surface", "surfaces"), 3: ("solid", "solids")}
+    words = {
+        0: ("point", "points"),
+        1: ("curve", "curves"),
+        2: ("surface", "surfaces"),
+        3: ("solid", "solids"),
+    }
     counts = []
     for dimension in sorted({piece.dimension for piece in own}, reverse=True):
         n = sum(piece.dimension == dimension for piece in own)
-        one, many = words.get(dimension, (f"piece of dimension {dimension}", f"pieces of dimension {dimension}"))
+        one, many = words.get(
+            dimension, (f"piece of dimension {dimension}", f"pieces of dimension {dimension}")
+        )
         counts.append(f"{n} {one if n == 1 else many}")
     return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
 
 
 def describe_probes(error: ErrorEstimate) -> str:
     """How the answers stand against every design that was evaluated."""
-    found = f"{error.dominated:.1%} of the answers are beaten by" if error.dominated else "no answer is beaten by"
+    found = (
+        f"{error.dominated:.1%} of the answers are beaten by"
+        if error.dominated
+        else "no answer is beaten by"
+    )
     return f"{found} one of {error.n_probes} designs looked at all over the box"
 
 
 def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
-    violation = f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
+    violation = (
+        f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
+    )
     return (
-        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold, objectives are off by at "
-        f"most {error.front:.2g} of their ranges, designs by {error.max:.2g} on a set of diameter {error.diameter:.3g}; "
-        f"{describe_probes(error)}{violation}"
+        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold,"
+        f" objectives are off by at most {error.front:.2g} of their ranges, designs by"
+        f" {error.max:.2g} on a set of diameter {error.diameter:.3g};"
+        f" {describe_probes(error)}{violation}"
     )

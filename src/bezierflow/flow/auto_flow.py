@@ -1,4 +1,5 @@
-"""What the flows of `method="auto"` share: a degree that they choose, a tolerance for the error estimate, a budget."""
+"""What the flows of `method="auto"` share: a degree that they choose, a tolerance for the error
+estimate, a budget."""
 
 import dataclasses
 from typing import Any, Literal
@@ -6,22 +7,34 @@ from typing import Any, Literal
 import equinox as eqx
 
 from ..evaluation import Objectives
-from ..normal import DescentSchedule, ErrorEstimate, KnownHessians, Schedule, Settings, estimate_error
+from ..normal import (
+    DescentSchedule,
+    ErrorEstimate,
+    KnownHessians,
+    Schedule,
+    Settings,
+    estimate_error,
+)
 from .contract import AbstractFlow, Run, State
 
 AUTO_TOL = 1e-6
-"""The largest distance to the set, relative to its diameter, that `method="auto"` is content with."""
+"""The largest distance to the set, relative to its diameter, that `method="auto"` is content
+with."""
 
 
 class AbstractAutoFlow(AbstractFlow[State]):
-    """A flow that raises its degree until the held-out distance to the set is below a tolerance. Its states have `flags`.
+    """A flow that raises its degree until the held-out distance to the set is below a tolerance.
+    Its states have `flags`.
 
     Attributes:
         degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
-        max_degree: the largest degree "auto" may choose; by default 14 for two objectives, 12 for three, 8 for four, 6 for five.
+        max_degree: the largest degree "auto" may choose; by default 14 for two objectives, 12 for
+            three, 8 for four, 6 for five.
         tol: the largest held-out distance, relative to the diameter of the set, that ends the run.
-        budget: the most points that may be evaluated; None for no limit. Never exceeded. The error estimate comes on top.
-        noise: the relative error of values, where gradients are differences of them; `minimize` finds it out.
+        budget: the most points that may be evaluated; None for no limit. Never exceeded. The error
+            estimate comes on top.
+        noise: the relative error of values, where gradients are differences of them; `minimize`
+            finds it out.
     """
 
     degree: int | Literal["auto"] = eqx.field(static=True, default="auto")
@@ -40,9 +53,17 @@ class AbstractAutoFlow(AbstractFlow[State]):
         return Settings(self.degree, self.max_degree, self.tol, self.budget, schedule)
 
     def measure(self, objectives: Objectives, run: Run[Any], seed: int) -> ErrorEstimate:
-        """The error at held-out t, with the flags that the run itself raised; Hessians that it left behind make it cheaper."""
+        """The error at held-out t, with the flags that the run itself raised; Hessians that it left
+        behind make it cheaper."""
         known: KnownHessians | None = getattr(run.state, "known", None)
-        error = estimate_error(objectives, run.state.surface, seed, tol=self.tol, known=known, schedule=self.settings.schedule)
+        error = estimate_error(
+            objectives,
+            run.state.surface,
+            seed,
+            tol=self.tol,
+            known=known,
+            schedule=self.settings.schedule,
+        )
         beaten, n_probes = getattr(run.state, "beaten", 0.0), getattr(run.state, "n_probes", 0)
         coverage = None if error.coverage is None else min(error.coverage, 1 - beaten)
         flags = tuple(dict.fromkeys((*error.flags, *run.state.flags)))

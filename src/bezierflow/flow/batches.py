@@ -1,4 +1,5 @@
-"""Objectives that are known by samples: a function of x and a batch, and where the batches come from."""
+"""Objectives that are known by samples: a function of x and a batch, and where the batches come
+from."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,15 +22,18 @@ Sampled = Callable[[PyTree, Batch], PyTree]
 
 @dataclass(frozen=True)
 class Stochastic:
-    """Objectives that are known by samples, f(x, batch) -> M numbers: `bf.minimize(bf.Stochastic(f, loader), x0, flow)`.
+    """Objectives that are known by samples, f(x, batch) -> M numbers: `bf.minimize(bf.Stochastic(f,
+    loader), x0, flow)`.
 
     Attributes:
-        function: f(x, batch), or f(x, key) where no batches are given: each point of the surface then gets a fresh key in each
-            iteration, for data that lies on the device or is simulated. x has the form of x0.
-        batches: any iterable of batches (pytrees of arrays; torch tensors too) that all have the same shapes. A list or a loader
-            is gone through again as often as `n_iterations` asks for; without `n_iterations` a run is one pass.
-        held_out: a batch (or a key) of which `solution.objectives` and so the front, decisions and pictures are; by default the
-            last one that the run used.
+        function: f(x, batch), or f(x, key) where no batches are given: each point of the surface
+            then gets a fresh key in each iteration, for data that lies on the device or is
+            simulated. x has the form of x0.
+        batches: any iterable of batches (pytrees of arrays; torch tensors too) that all have the
+            same shapes. A list or a loader is gone through again as often as `n_iterations` asks
+            for; without `n_iterations` a run is one pass.
+        held_out: a batch (or a key) of which `solution.objectives` and so the front, decisions and
+            pictures are; by default the last one that the run used.
         objective_names: what the objectives are called.
     """
 
@@ -43,7 +47,8 @@ class Stochastic:
             raise TypeError(f"function must be a function of x and a batch, got {self.function!r}")
         if self.batches is not None and not isinstance(self.batches, Iterable):
             raise TypeError(
-                f"batches must be an iterable of batches, or None for a function of x and a key, got {self.batches!r}"
+                "batches must be an iterable of batches, or None for a function of x and a key,"
+                f" got {self.batches!r}"
             )
 
 
@@ -91,14 +96,15 @@ class Feed:
             return batch
         self.misshapen = True
         self.why = (
-            f"batch {self.taken + 1} has the form {_form(batch)}, but the first one {_form(self.first)}; "
-            "drop an incomplete last batch (drop_last=True), or pad it"
+            f"batch {self.taken + 1} has the form {_form(batch)}, but the first one"
+            f" {_form(self.first)}; drop an incomplete last batch (drop_last=True), or pad it"
         )
         return None
 
 
 class Restored(eqx.Module):
-    """Objectives of the floating-point arrays of x, with all that x has beside them (functions, integers) put back."""
+    """Objectives of the floating-point arrays of x, with all that x has beside them (functions,
+    integers) put back."""
 
     function: Sampled
     rest: PyTree
@@ -118,7 +124,9 @@ class HeldOut(eqx.Module):
     def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
         """f(x, batch)."""
         leaves, treedef = jax.tree.flatten(x)
-        typed = [jnp.asarray(leaf).astype(dtype) for leaf, dtype in zip(leaves, self.dtypes, strict=True)]
+        typed = [
+            jnp.asarray(leaf).astype(dtype) for leaf, dtype in zip(leaves, self.dtypes, strict=True)
+        ]
         return as_vector(self.function(jax.tree.unflatten(treedef, typed), self.batch))
 
 
@@ -128,10 +136,11 @@ def average_along(
     batches: Iterable[Batch],
     t: Float[Array | np.ndarray, "n n_objectives"],
 ) -> PyTree:
-    """The mean over all batches of function(b(t), batch), at each t: one row a t, in every leaf of what the function returns.
+    """The mean over all batches of function(b(t), batch), at each t: one row a t, in every leaf of
+    what the function returns.
 
-    For test losses of a whole loader, and for batch statistics: those of b(t) are not between those of the corners, so they are
-    computed anew along the surface. Batches count equally.
+    For test losses of a whole loader, and for batch statistics: those of b(t) are not between those
+    of the corners, so they are computed anew along the surface. Batches count equally.
     """
     x, total, n = surface(np.asarray(t)), None, 0
     for n, batch in enumerate(batches, 1):
@@ -148,14 +157,18 @@ def _at_each(function: Sampled, x: PyTree, batch: Batch) -> PyTree:
 
 
 def as_arrays(batch: Batch, number: int) -> Batch:
-    """A batch with NumPy arrays for what is none of JAX's, or an error that names what is no array."""
+    """A batch with NumPy arrays for what is none of JAX's, or an error that names what is no
+    array."""
 
     def as_array(leaf: object) -> Array | np.ndarray:
         if isinstance(leaf, jax.Array):
             return leaf
         array = np.asarray(leaf)
         if array.dtype.kind not in "biufcV":
-            raise TypeError(f"batches must hold pytrees of arrays of numbers, but batch {number} has a leaf {leaf!r}")
+            raise TypeError(
+                f"batches must hold pytrees of arrays of numbers, but batch {number} has a leaf"
+                f" {leaf!r}"
+            )
         return array
 
     return jax.tree.map(as_array, batch)

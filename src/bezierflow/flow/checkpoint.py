@@ -1,8 +1,9 @@
 """A run that is kept in a folder: what it was asked for, and the state of each of its flows.
 
-A run is a deterministic program: a flow, perhaps an error estimate and a survey, perhaps another flow. The folder keeps the state
-of each flow, in the order in which they run, and the arguments of `minimize`. To go on, the program runs again: a flow whose file
-is there starts at that state, which is the last one where it had ended, and what lies between flows is computed once more.
+A run is a deterministic program: a flow, perhaps an error estimate and a survey, perhaps another
+flow. The folder keeps the state of each flow, in the order in which they run, and the arguments of
+`minimize`. To go on, the program runs again: a flow whose file is there starts at that state, which
+is the last one where it had ended, and what lies between flows is computed once more.
 """
 
 import os
@@ -48,24 +49,34 @@ class Checkpoint:
         return Part(self.folder / f"{self._parts - 1}.bez", self.every)
 
     def begin(self, arguments: dict[str, object]) -> None:
-        """Writes down what the run was asked for; where the folder has a run already, checks that it is the same one."""
+        """Writes down what the run was asked for; where the folder has a run already, checks that
+        it is the same one."""
         path, now = self.folder / ARGUMENTS, versions()
         if not self.journal.records:
             settle_arguments(path, arguments)
-            self.journal.append({"kind": "run", "format": 1, "versions": now, "process": os.getpid()})
+            self.journal.append(
+                {"kind": "run", "format": 1, "versions": now, "process": os.getpid()}
+            )
             self.journal.flush()  # a disk that is full is said now
             return
         if self.journal.records[0]["kind"] != "run":
-            raise ValueError(f"{self.folder} holds a {self.journal.records[0]['kind']}, not a run; give another folder")
+            raise ValueError(
+                f"{self.folder} holds a {self.journal.records[0]['kind']}, not a run; give another"
+                " folder"
+            )
         ended = self.ended
         grown = settle_arguments(path, arguments)
         if "max_degree" in grown and ended:
             raise ValueError(
-                f"the run in {self.folder} has ended, and a larger max_degree changes nothing of it; start from its surface: "
-                f"minimize(objectives, load({str(self.folder / SOLUTION)!r}).pareto_set, max_degree={arguments['max_degree']})"
+                f"the run in {self.folder} has ended, and a larger max_degree changes nothing of"
+                " it; start from its surface: minimize(objectives,"
+                f" load({str(self.folder / SOLUTION)!r}).pareto_set,"
+                f" max_degree={arguments['max_degree']})"
             )
         compare_versions(self.folder, self.journal.records, now)
-        self.journal.append({"kind": "resumed", "versions": now, "process": os.getpid(), "changed": grown})
+        self.journal.append(
+            {"kind": "resumed", "versions": now, "process": os.getpid(), "changed": grown}
+        )
 
     @property
     def ended(self) -> bool:
@@ -77,27 +88,40 @@ class Checkpoint:
         stored = [record for record in self.journal.records if record["kind"] == "values"]
         x = np.array(stored[0]["x"]) if stored else _probes(problem)
         if stored and x.shape[1] != problem.start.n_variables:
-            raise ValueError(f"{self.folder} holds a run of {x.shape[1]} variables, the problem has {problem.start.n_variables}")
+            raise ValueError(
+                f"{self.folder} holds a run of {x.shape[1]} variables, the problem has"
+                f" {problem.start.n_variables}"
+            )
         f = JaxEvaluator(problem.flat, problem.start.n_objectives, x.shape[1]).values(x)
         if not stored:
-            self.journal.append({"kind": "values", "x": x.tolist(), "f": f.astype(str).tolist()})  # JSON has no infinity
+            # JSON has no infinity
+            self.journal.append({"kind": "values", "x": x.tolist(), "f": f.astype(str).tolist()})
             return
         before = np.array(stored[0]["f"]).astype(float)
-        if before.shape != f.shape or not np.allclose(before, f, SAME_VALUES, SAME_VALUES * _size(before), equal_nan=True):
+        if before.shape != f.shape or not np.allclose(
+            before, f, SAME_VALUES, SAME_VALUES * _size(before), equal_nan=True
+        ):
             raise ValueError(
-                f"the objectives are not those of the run in {self.folder}: at x = {x[0].tolist()} they were "
-                f"{before[0].tolist()} and are {f[0].tolist()}. Give the same objectives, or another checkpoint folder"
+                f"the objectives are not those of the run in {self.folder}: at x = {x[0].tolist()}"
+                f" they were {before[0].tolist()} and are {f[0].tolist()}. Give the same"
+                " objectives, or another checkpoint folder"
             )
 
     def end(self, save: Callable[[Path], None], result: Result, paused: bool) -> None:
         """Writes down how the run ended, and its surface."""
-        self.journal.append({"kind": "paused" if paused else "ended", "reason": result.reason.value})
+        self.journal.append(
+            {"kind": "paused" if paused else "ended", "reason": result.reason.value}
+        )
         try:
             save(self.folder / SOLUTION)
-        except (OSError, ValueError) as error:  # the surface of a run that was hardly begun may have no front
+        # the surface of a run that was hardly begun may have no front
+        except (OSError, ValueError) as error:
             tell(f"{self.folder / SOLUTION} could not be written: {error}")
         if result.reason in (Reason.INTERRUPTED, Reason.STOPPED):
-            sys.stderr.write(f"kept; to go on: bf.resume({str(self.folder)!r}), or: bezierflow resume {self.folder}\n")
+            sys.stderr.write(
+                f"kept; to go on: bf.resume({str(self.folder)!r}), or: bezierflow resume"
+                f" {self.folder}\n"
+            )
 
 
 @contextmanager
@@ -107,7 +131,9 @@ def open_checkpoint(
     """The checkpoint of a run, or None where there is no folder."""
     if folder is None:
         if every is not None:
-            raise ValueError(f"every={every!r} goes with a checkpoint folder; give checkpoint='run/' too")
+            raise ValueError(
+                f"every={every!r} goes with a checkpoint folder; give checkpoint='run/' too"
+            )
         yield None
         return
     every = EVERY if every is None else every
@@ -121,15 +147,24 @@ def open_checkpoint(
 
 def versions() -> dict[str, str]:
     """What the result may depend on to its last bit."""
-    return {name: version(name) for name in ("bezierflow", "jax", "jaxlib", "numpy", "scipy")} | {"machine": platform.machine()}
+    return {name: version(name) for name in ("bezierflow", "jax", "jaxlib", "numpy", "scipy")} | {
+        "machine": platform.machine()
+    }
 
 
 def compare_versions(folder: Path, records: list[Record], now: dict[str, str]) -> None:
     """Says which libraries have changed since a run was last worked on."""
     before = next((record["versions"] for record in reversed(records) if "versions" in record), now)
-    other = [f"{name} {before.get(name)} (now {new})" for name, new in now.items() if before.get(name) != new]
+    other = [
+        f"{name} {before.get(name)} (now {new})"
+        for name, new in now.items()
+        if before.get(name) != new
+    ]
     if other:
-        tell(f"the run in {folder} was made with {', '.join(other)}: the result may differ in its last digits")
+        tell(
+            f"the run in {folder} was made with {', '.join(other)}: the result may differ in its"
+            " last digits"
+        )
 
 
 def _probes(problem: Problem) -> np.ndarray:

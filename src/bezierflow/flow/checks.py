@@ -6,7 +6,15 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from ..arguments import or_none, read_count, read_flag, read_function, read_nonnegative, read_reals, read_seed
+from ..arguments import (
+    or_none,
+    read_count,
+    read_flag,
+    read_function,
+    read_nonnegative,
+    read_reals,
+    read_seed,
+)
 from ..bezier import BezierSimplex
 from ..feasible import feasible_set, raveling_of_bounds
 
@@ -49,20 +57,27 @@ def read_degree(degree: object) -> int | Literal["auto"]:
 
 def check_switches(callback: object, progress: object, vectorized: object) -> None:
     """Raises unless these are a function or None, and twice True or False."""
-    or_none(read_function, callback, "callback", "of an Iteration, which returns True to stop the run")
+    or_none(
+        read_function, callback, "callback", "of an Iteration, which returns True to stop the run"
+    )
     read_flag(progress, "progress")
     read_flag(vectorized, "vectorized")
 
 
 def check_x0(x0: PyTree) -> PyTree:
-    """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or a surface, all finite.
+    """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or
+    a surface, all finite.
 
     A plain list of numbers is taken for a vector.
     """
     if isinstance(x0, BezierSimplex):
         check_x0(x0.control_points)
         return x0
-    if isinstance(x0, list | tuple) and x0 and all(isinstance(entry, int | float | np.number) for entry in x0):
+    if (
+        isinstance(x0, list | tuple)
+        and x0
+        and all(isinstance(entry, int | float | np.number) for entry in x0)
+    ):
         x0 = np.asarray(x0)  # [0, 0, 0] means a vector to everybody but JAX
     leaves = jax.tree.leaves(x0)
     if not leaves:
@@ -71,8 +86,9 @@ def check_x0(x0: PyTree) -> PyTree:
     def as_float(leaf: PyTree) -> np.ndarray:
         if str(getattr(leaf, "dtype", "")) in HALF_PRECISION:
             raise TypeError(
-                f"x0 must be float32 or float64, got a leaf of {leaf.dtype}, which cannot tell points of a surface apart; "
-                "cast x0 to float32, and to half precision inside the objectives if they are to be computed so"
+                f"x0 must be float32 or float64, got a leaf of {leaf.dtype}, which cannot tell"
+                " points of a surface apart; cast x0 to float32, and to half precision inside the"
+                " objectives if they are to be computed so"
             )
         return read_reals(leaf, "x0", "an array or a pytree of arrays of numbers")
 
@@ -83,15 +99,24 @@ def check_x0(x0: PyTree) -> PyTree:
 
 
 def center_of_bounds(bounds: object, n_variables: int | None) -> PyTree:
-    """Where a run starts without x0: the center of the box, shaped like the bounds, or an error in one line."""
+    """Where a run starts without x0: the center of the box, shaped like the bounds, or an error in
+    one line."""
     raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
     if bounds is None:
-        raise ValueError("x0 must be given where there are no bounds: an array, a pytree of arrays, or a surface")
+        raise ValueError(
+            "x0 must be given where there are no bounds: an array, a pytree of arrays, or a surface"
+        )
     if raveling is None:
-        raise ValueError(f"x0 must be given, since bounds={bounds!r} do not tell how many variables there are")
+        raise ValueError(
+            f"x0 must be given, since bounds={bounds!r} do not tell how many variables there are"
+        )
     box = feasible_set(bounds, None, raveling)
     if not box.has_finite_box:
-        name = next(v for v, low, high in zip(box.variables, box.lower, box.upper, strict=True) if not np.isfinite(high - low))
+        name = next(
+            v
+            for v, low, high in zip(box.variables, box.lower, box.upper, strict=True)
+            if not np.isfinite(high - low)
+        )
         raise ValueError(f"x0 must be given where a bound is infinite, here one of {name}")
     return raveling.unravel(box.center())
 

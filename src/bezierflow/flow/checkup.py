@@ -1,4 +1,5 @@
-"""`check`: what a look at some dozens of points tells about a problem, before hours are spent on it."""
+"""`check`: what a look at some dozens of points tells about a problem, before hours are spent on
+it."""
 
 import time
 from collections.abc import Callable
@@ -31,7 +32,8 @@ COMPARED = 5
 """At so many of them gradients are compared with differences."""
 
 DISAGREES = 1e-3
-"""Gradients that are off by this share of the largest entry, at most of the points, are called wrong."""
+"""Gradients that are off by this share of the largest entry, at most of the points, are called
+wrong."""
 
 NOISY = 1e-12
 """Relative noise above this is said: rounding alone is about 1e-16 to 1e-13."""
@@ -46,7 +48,8 @@ UNEQUAL = 1e6
 """Objectives whose ranges differ by more than this factor are named."""
 
 POINTS_OF_A_SURFACE = {1: 30, 2: 150, 3: 350, 4: 900, 5: 2000}
-"""About how many points a run evaluates whose answer is one surface, by the number of objectives; for more as for five."""
+"""About how many points a run evaluates whose answer is one surface, by the number of objectives;
+for more as for five."""
 
 POINTS_OF_AN_ATLAS = 12_000
 """Likewise for an atlas, of two or three objectives."""
@@ -65,10 +68,11 @@ class Checkup:
         n_probes: how many points were looked at.
         n_finite: at how many of them all objectives were finite.
         noise: the relative noise of the values at x0.
-        gradient_error: by how much gradients differ from differences, as a share of the largest entry; None where they are
-            differences themselves.
+        gradient_error: by how much gradients differ from differences, as a share of the largest
+            entry; None where they are differences themselves.
         x_scale: the units in which variables are measured; None for 1.
-        seconds: what a point costs: "value", "gradient", "hessian", once compiled; "compilation" of these in all.
+        seconds: what a point costs: "value", "gradient", "hessian", once compiled; "compilation" of
+            these in all.
         plan: what `minimize` will do.
         cost: roughly how many points it will evaluate, and how long that takes.
         problems: what will make a run fail or its answer wrong.
@@ -98,10 +102,20 @@ class Checkup:
         return not self.problems
 
     def __str__(self) -> str:
-        values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names.objectives, self.values, strict=True))
-        spans = ", ".join(f"{name} {span:.3g}" for name, span in zip(self.names.objectives, self.ranges, strict=True))
+        values = ", ".join(
+            f"{name} = {value:.6g}"
+            for name, value in zip(self.names.objectives, self.values, strict=True)
+        )
+        spans = ", ".join(
+            f"{name} {span:.3g}"
+            for name, span in zip(self.names.objectives, self.ranges, strict=True)
+        )
         costs = ", ".join(f"{what} {seconds:.2g} s" for what, seconds in self.seconds.items())
-        gradients = "by differences" if self.gradient_error is None else f"within {self.gradient_error:.1g} of differences"
+        gradients = (
+            "by differences"
+            if self.gradient_error is None
+            else f"within {self.gradient_error:.1g} of differences"
+        )
         lines = [
             f"{self.n_objectives} objectives, {self.n_variables} variables: {self.form}",
             f"at x0: {values}",
@@ -130,14 +144,25 @@ def check(  # noqa: PLR0913
     vectorized: bool = False,
     x_scale: object = None,
 ) -> Checkup:
-    """Looks at a problem before a run: shapes, types, finite values, gradients, scales, noise, kinks, time, and what to expect.
+    """Looks at a problem before a run: shapes, types, finite values, gradients, scales, noise,
+    kinks, time, and what to expect.
 
-    It evaluates the objectives at some dozens of points and compiles what a run would compile. Arguments are those of
-    `minimize`, and what `minimize` refuses is refused here with the same line. Everything else is in the report: print it.
+    It evaluates the objectives at some dozens of points and compiles what a run would compile.
+    Arguments are those of `minimize`, and what `minimize` refuses is refused here with the same
+    line. Everything else is in the report: print it.
     """
     check_switches(None, False, vectorized)
     forget_programs()
-    given = Given(as_host(objectives, jac, hess, vectorized), x0, bounds, constraints, maximize, transforms, x_scale, True)
+    given = Given(
+        as_host(objectives, jac, hess, vectorized),
+        x0,
+        bounds,
+        constraints,
+        maximize,
+        transforms,
+        x_scale,
+        True,
+    )
     with double_precision():
         problem = read_problem(given)
         return _Look(problem).report()
@@ -153,7 +178,9 @@ class _Look:
         self.evaluator = JaxEvaluator(problem.flat, self.M, self.L)
         feasible = problem.feasible
         anywhere = np.full(self.L, np.inf)
-        self.lower, self.upper = (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
+        self.lower, self.upper = (
+            (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
+        )
         self.domain = domain_around(self.x0, self.lower, self.upper)
         self.points = np.concatenate([self.x0[None], self._around()])
         self.problems: list[str] = []
@@ -181,7 +208,12 @@ class _Look:
             n_variables=self.L,
             form=self.problem.form.found,
             values=self.names.signs * f[0],
-            ranges=np.array([np.ptp(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan for column in f.T]),
+            ranges=np.array(
+                [
+                    np.ptp(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan
+                    for column in f.T
+                ]
+            ),
             n_probes=len(f),
             n_finite=len(usable),
             noise=noise,
@@ -196,8 +228,13 @@ class _Look:
         )
 
     def _times(self) -> dict[str, float]:
-        """Seconds of a value, a gradient and a Hessian at a point, all objectives at once, and of compiling them."""
-        parts = {"value": self.evaluator.values, "gradient": self.evaluator.jacobians, "hessian": self.evaluator.hessians}
+        """Seconds of a value, a gradient and a Hessian at a point, all objectives at once, and of
+        compiling them."""
+        parts = {
+            "value": self.evaluator.values,
+            "gradient": self.evaluator.jacobians,
+            "hessian": self.evaluator.hessians,
+        }
         points = self.points[1 : 1 + self.evaluator.block]
         first = {what: _seconds(part, self.x0[None]) for what, part in parts.items()}
         again = {what: _seconds(part, points) / len(points) for what, part in parts.items()}
@@ -206,46 +243,72 @@ class _Look:
     def _look_at_values(self, f: Float[np.ndarray, "n n_objectives"]) -> None:
         finite = np.isfinite(f)
         for m in np.flatnonzero(~finite[0]):
-            self.problems.append(f"{self.names.objectives[m]} is {f[0, m]} at x0: start where every objective is finite")
+            self.problems.append(
+                f"{self.names.objectives[m]} is {f[0, m]} at x0: start where every objective is"
+                " finite"
+            )
         bad = np.argwhere(~finite[1:])
         if len(bad):
             row, m = bad[0] + (1, 0)
-            x = np.asarray(decode(self.points[row], self.names.transforms)) * self.problem.raveling.units
-            where = f"{self.names.objectives[m]} is {f[row, m]} at x = {np.array2string(x, precision=4, threshold=6)}"
-            self.remarks.append(
-                f"{where}, and something is not finite at {len(set(bad[:, 0]))} of {PROBES} points; bounds keep a run away"
+            x = (
+                np.asarray(decode(self.points[row], self.names.transforms))
+                * self.problem.raveling.units
             )
-        spans = np.array([np.ptp(column[mask]) if mask.any() else 0.0 for column, mask in zip(f.T, finite.T, strict=True)])
+            where = (
+                f"{self.names.objectives[m]} is {f[row, m]} at x ="
+                f" {np.array2string(x, precision=4, threshold=6)}"
+            )
+            self.remarks.append(
+                f"{where}, and something is not finite at {len(set(bad[:, 0]))} of {PROBES} points;"
+                " bounds keep a run away"
+            )
+        spans = np.array(
+            [
+                np.ptp(column[mask]) if mask.any() else 0.0
+                for column, mask in zip(f.T, finite.T, strict=True)
+            ]
+        )
         for m in np.flatnonzero(spans == 0):
-            self.problems.append(f"{self.names.objectives[m]} has the same value at all points: does it depend on x?")
+            self.problems.append(
+                f"{self.names.objectives[m]} has the same value at all points: does it depend on x?"
+            )
         moving = spans[spans > 0]
         if len(moving) > 1 and moving.max() > UNEQUAL * moving.min():
             self.remarks.append(
-                f"ranges of objectives differ by a factor of {moving.max() / moving.min():.0e}; each counts by its own"
+                f"ranges of objectives differ by a factor of {moving.max() / moving.min():.0e};"
+                " each counts by its own"
             )
 
     def _noise(self, points: np.ndarray) -> float:
-        """The least noise of a few points: where a value happens to be 0, its rounding looks large beside it."""
+        """The least noise of a few points: where a value happens to be 0, its rounding looks large
+        beside it."""
         sides = (self.domain.scale, self.lower, self.upper)
-        looked_at = [Differences.measured(self.evaluator.values, x, *sides) for x in points[:NOISE_PLACES]]
+        looked_at = [
+            Differences.measured(self.evaluator.values, x, *sides) for x in points[:NOISE_PLACES]
+        ]
         if not looked_at:
             return float("nan")
         least = min(looked_at, key=lambda found: found.noise)
         if least.noise > NOISY:
             self.remarks.append(
-                f"values have a relative noise of about {least.noise:.0e}: gradients from differences of them are known to "
-                f"{least.accuracy(0):.0e}, and a tolerance below that cannot be reached by them"
+                f"values have a relative noise of about {least.noise:.0e}: gradients from"
+                f" differences of them are known to {least.accuracy(0):.0e}, and a tolerance below"
+                " that cannot be reached by them"
             )
         return least.noise
 
     def _compare_gradients(self, points: np.ndarray, noise: float) -> float | None:
-        """The median, over points, of the largest difference of gradients and finite differences; None where they are such."""
+        """The median, over points, of the largest difference of gradients and finite differences;
+        None where they are such."""
         bridge = self.problem.form.flat
         if isinstance(bridge, Bridge) and bridge.source.order == 0:
             return None
         points = points[:COMPARED]
         differences = Differences(self.domain.scale, noise, self.lower, self.upper)
-        given, found = self.evaluator.jacobians(points).gradients, differences.gradients(self.evaluator.values, points)
+        given, found = (
+            self.evaluator.jacobians(points).gradients,
+            differences.gradients(self.evaluator.values, points),
+        )
         size = np.maximum(np.abs(found).max(axis=2, keepdims=True), np.finfo(float).tiny)
         off = np.abs(given - found) / size
         worst = np.nanmedian(off.reshape(len(points), -1), axis=0)
@@ -253,8 +316,9 @@ class _Look:
         if not worst[k] <= max(DISAGREES, 100 * differences.accuracy(0)):
             m, i = divmod(k, self.L)
             self.problems.append(
-                f"the gradient of {self.names.objectives[m]} by {self.names.solver_variables[i]} is {given[0, m, i]:.6g}, where "
-                f"differences of values give {found[0, m, i]:.6g}; is it the derivative of this function?"
+                f"the gradient of {self.names.objectives[m]} by {self.names.solver_variables[i]} is"
+                f" {given[0, m, i]:.6g}, where differences of values give {found[0, m, i]:.6g}; is"
+                " it the derivative of this function?"
             )
         return float(worst[k])
 
@@ -272,7 +336,8 @@ class _Look:
                 if np.isfinite(place):
                     name, variable = self.names.objectives[m], self.names.solver_variables[i]
                     self.remarks.append(
-                        f"the slope of {name} jumps at {variable} = {place:.3g}: it has a kink, or is no smooth function"
+                        f"the slope of {name} jumps at {variable} = {place:.3g}: it has a kink, or"
+                        " is no smooth function"
                     )
                     return 0
         return 0
@@ -291,14 +356,27 @@ class _Look:
         if feasible is not None and feasible.n_equalities:
             return "answer with an atlas on the equality constraints", atlas
         if feasible is not None:
-            return "look for one surface within the bounds, and answer with an atlas where the set follows them", surface + atlas
-        beyond = ", and try an atlas if one surface cannot be the set" if self.L <= MOST_FOR_AN_ATLAS else ""
+            return (
+                (
+                    "look for one surface within the bounds, and answer with an atlas where the set"
+                    " follows them"
+                ),
+                surface + atlas,
+            )
+        beyond = (
+            ", and try an atlas if one surface cannot be the set"
+            if self.L <= MOST_FOR_AN_ATLAS
+            else ""
+        )
         return f"look for one surface through all trade-offs{beyond}", surface
 
 
 def _cost(n_points: int, seconds: dict[str, float]) -> str:
     each = seconds["value"] + seconds["gradient"] + seconds["hessian"]
-    return f"{n_points:,} points and {n_points * each + seconds['compilation']:.2g} s, compilation included"
+    return (
+        f"{n_points:,} points and {n_points * each + seconds['compilation']:.2g} s, compilation"
+        " included"
+    )
 
 
 def _seconds(part: Callable[[np.ndarray], object], points: np.ndarray) -> float:

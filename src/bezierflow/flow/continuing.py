@@ -43,23 +43,39 @@ class Paused(NamedTuple):
         return isinstance(self.flow, AtlasFlow)
 
     def fits(self, flow: AbstractFlow) -> bool:
-        """Whether a prepared flow can go on from the state: it may differ in tolerance and budget alone."""
+        """Whether a prepared flow can go on from the state: it may differ in tolerance and budget
+        alone."""
         if isinstance(flow, Flow) and isinstance(self.flow, Flow):
-            return bool(eqx.tree_equal(replace(flow, tol=np.zeros(())), replace(self.flow, tol=np.zeros(()))))
-        return type(flow) is type(self.flow) and getattr(flow, "degree", None) == getattr(self.flow, "degree", None)
+            return bool(
+                eqx.tree_equal(
+                    replace(flow, tol=np.zeros(())), replace(self.flow, tol=np.zeros(()))
+                )
+            )
+        return type(flow) is type(self.flow) and getattr(flow, "degree", None) == getattr(
+            self.flow, "degree", None
+        )
 
     @property
     def next_state(self) -> PyTree:
         """The state to go on from: a budget that was spent is spent no more."""
-        return self.state.with_budget() if isinstance(self.state, NormalState | FreeState) else self.state
+        return (
+            self.state.with_budget()
+            if isinstance(self.state, NormalState | FreeState)
+            else self.state
+        )
 
 
 def with_budget(state: PyTree, budget: int | None) -> PyTree:
-    """The state of a flow whose budget has changed since: one that was spent is no reason to have ended."""
+    """The state of a flow whose budget has changed since: one that was spent is no reason to have
+    ended."""
     if isinstance(state, NormalState | FreeState):
         return state.with_budget()
     if isinstance(state, AtlasState):
         return state.with_budget(budget)
     if isinstance(state, WeightsState) and Flag.BUDGET_SPENT in state.flags:
-        return replace(state, flags=tuple(flag for flag in state.flags if flag is not Flag.BUDGET_SPENT), done=False)
+        return replace(
+            state,
+            flags=tuple(flag for flag in state.flags if flag is not Flag.BUDGET_SPENT),
+            done=False,
+        )
     return state

@@ -1,4 +1,5 @@
-"""The contract of a flow: what moves a surface towards the Pareto set, one iteration at a time, and explains its end."""
+"""The contract of a flow: what moves a surface towards the Pareto set, one iteration at a time, and
+explains its end."""
 
 import abc
 import dataclasses
@@ -56,31 +57,39 @@ class Run(Generic[State]):
 
 
 class AbstractFlow(eqx.Module, Generic[State]):
-    """A flow: an immutable object with the settings of a run. A new one needs `init` and `step`, nothing else.
+    """A flow: an immutable object with the settings of a run. A new one needs `init` and `step`,
+    nothing else.
 
-    The data of a run is in its state, which has at least `surface`, `evaluations` and `done`; stepping the same state twice gives
-    the same state and the same counts. `bezierflow.minimize` prepares a flow, drives it from its first state until it is done
-    (see `drive`), measures the surface and explains the end. Objectives are functions of a flat vector, surfaces have flat
+    The data of a run is in its state, which has at least `surface`, `evaluations` and `done`;
+    stepping the same state twice gives the same state and the same counts. `bezierflow.minimize`
+    prepares a flow, drives it from its first state until it is done (see `drive`), measures the
+    surface and explains the end. Objectives are functions of a flat vector, surfaces have flat
     values, all in double precision.
     """
 
     most_iterations: ClassVar[int | None] = None
-    """How many iterations a run makes at most where the user does not say; None for as many as it takes."""
+    """How many iterations a run makes at most where the user does not say; None for as many as it
+    takes."""
 
     parametrization: ClassVar[str] = "free"
     """What t means: "weights" where b(t) minimizes the t-weighted objectives, else "free"."""
 
-    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["AbstractFlow", BezierSimplex, Evaluations]:
-        """This flow and its start with whatever they leave open settled for the problem, and what that evaluated."""
+    def prepare(
+        self, objectives: Objectives, start: BezierSimplex
+    ) -> tuple["AbstractFlow", BezierSimplex, Evaluations]:
+        """This flow and its start with whatever they leave open settled for the problem, and what
+        that evaluated."""
         return self, start, Evaluations()
 
     @abc.abstractmethod
     def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> State:
-        """The state before the first iteration. `start` has degree 0 where the user gave a point."""
+        """The state before the first iteration. `start` has degree 0 where the user gave a
+        point."""
 
     @abc.abstractmethod
     def step(self, objectives: Objectives, state: State) -> tuple[State, Info]:
-        """One iteration. Where it would exceed the flow's budget, what there is, as a state that is done."""
+        """One iteration. Where it would exceed the flow's budget, what there is, as a state that is
+        done."""
 
     def done(self, state: State) -> bool | Bool[Array, ""]:
         """Whether there is nothing left to do."""
@@ -95,22 +104,29 @@ class AbstractFlow(eqx.Module, Generic[State]):
         return cast(HasSurface, state).evaluations
 
     def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, History]:
-        """At least one iteration and at most `most`, and their infos: one, unless a flow is faster at many."""
+        """At least one iteration and at most `most`, and their infos: one, unless a flow is faster
+        at many."""
         state, info = self.step(objectives, state)
         return state, {name: np.array([value]) for name, value in info.items()}
 
     def measure(self, objectives: Objectives, run: Run[State], seed: int) -> ErrorEstimate | None:
-        """The error estimate that the end of the run is judged by; None where the run claims nothing or there can be none."""
+        """The error estimate that the end of the run is judged by; None where the run claims
+        nothing or there can be none."""
         return estimate_error(objectives, self.surface(run.state), seed)
 
-    def explain(self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names) -> Result:
+    def explain(
+        self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names
+    ) -> Result:
         """Why the run ended and what its surface is worth, in words a person can act on."""
         return judge(run.stopped, f"done after iteration {run.iterations}", run.iterations, error)
 
     def parts(self) -> dict[str, object]:
         """What the flow is made of, for `solution.made_by`: numbers and texts."""
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain = {name: value if isinstance(value, int | float | None) else str(value) for name, value in settings.items()}
+        plain = {
+            name: value if isinstance(value, int | float | None) else str(value)
+            for name, value in settings.items()
+        }
         return {"flow": type(self).__name__, **plain, "parametrization": self.parametrization}
 
 

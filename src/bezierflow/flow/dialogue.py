@@ -1,4 +1,5 @@
-"""`Dialogue`: a run of `minimize` whose evaluations are asked for and told, wherever they are made."""
+"""`Dialogue`: a run of `minimize` whose evaluations are asked for and told, wherever they are
+made."""
 
 import threading
 import weakref
@@ -13,7 +14,8 @@ from .minimize import minimize
 from .solution import Solution
 
 ROUNDING = 1e-12
-"""A design that is told differs by at most this much, relative to its size, from the one that was asked for."""
+"""A design that is told differs by at most this much, relative to its size, from the one that was
+asked for."""
 
 
 class _Closed(BaseException):
@@ -56,7 +58,9 @@ class _Exchange:
         x = np.asarray(x, dtype=float)
         keys = [row.tobytes() for row in x]
         with self.changed:
-            self.wanted = {key: row.copy() for key, row in zip(keys, x, strict=True) if key not in self.told}
+            self.wanted = {
+                key: row.copy() for key, row in zip(keys, x, strict=True) if key not in self.told
+            }
             self.changed.notify_all()
             self.changed.wait_for(lambda: self.closed or not self.wanted)
             if self.closed:
@@ -66,7 +70,9 @@ class _Exchange:
     def values(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
         return np.stack([one.y for one in self.look_up(x)])
 
-    def jacobians(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives n_variables"]:
+    def jacobians(
+        self, x: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_objectives n_variables"]:
         return np.stack([one.jac for one in self.look_up(x) if one.jac is not None])
 
     def close(self) -> None:
@@ -74,7 +80,9 @@ class _Exchange:
             self.closed = True
             self.changed.notify_all()
 
-    def run(self, x0: ArrayLike | None, method: Any, arguments: dict[str, Any], with_jac: bool) -> None:
+    def run(
+        self, x0: ArrayLike | None, method: Any, arguments: dict[str, Any], with_jac: bool
+    ) -> None:
         """The run itself, until it ends or nobody waits for it."""
         solution, error = None, None
         try:
@@ -90,12 +98,16 @@ class _Exchange:
 
 
 class Dialogue:
-    """Any flow by ask and tell: `minimize` says which designs it needs values at, and goes on once all of them are told.
+    """Any flow by ask and tell: `minimize` says which designs it needs values at, and goes on once
+    all of them are told.
 
-    For objectives that cannot be called: an experiment, a queue, another program. Flows follow gradients, and without `with_jac`
-    gradients are differences of values: a run asks for thousands of designs, hundreds at a time. For some dozens of evaluations
-    in all there is `Search`. The answer is that of `minimize` with a function of the same values, bit for bit. `told` is all it
-    takes to go on in another process: a `Dialogue` with the same arguments that is told these first asks for the next ones.
+    For objectives that cannot be called: an experiment, a queue, another program. Flows follow
+    gradients, and without `with_jac`
+    gradients are differences of values: a run asks for thousands of designs, hundreds at a time.
+    For some dozens of evaluations in all there is `Search`. The answer is that of `minimize` with a
+    function of the same values, bit for bit. `told` is all it
+    takes to go on in another process: a `Dialogue` with the same arguments that is told these first
+    asks for the next ones.
 
     Args:
         x0: where to start, as an array; None for the center of the bounds.
@@ -114,12 +126,22 @@ class Dialogue:
         with_jac: bool = False,
         **arguments: Any,
     ):
-        self.n_objectives, self.with_jac = read_count(n_objectives, "n_objectives", 1), read_flag(with_jac, "with_jac")
+        self.n_objectives, self.with_jac = (
+            read_count(n_objectives, "n_objectives", 1),
+            read_flag(with_jac, "with_jac"),
+        )
         for name in ("jac", "hess", "vectorized", "executor"):
             if name in arguments:
-                raise TypeError(f"{name} does not go with a Dialogue, which is told values; with_jac=True for gradients too")
+                raise TypeError(
+                    f"{name} does not go with a Dialogue, which is told values; with_jac=True for"
+                    " gradients too"
+                )
         self._exchange = _Exchange()
-        self._given = (None if x0 is None else read_doubles(x0, "x0", "an array of numbers"), method, arguments)
+        self._given = (
+            None if x0 is None else read_doubles(x0, "x0", "an array of numbers"),
+            method,
+            arguments,
+        )
         self._thread: threading.Thread | None = None
         self._end = weakref.finalize(self, self._exchange.close)
 
@@ -147,21 +169,32 @@ class Dialogue:
         designs = np.atleast_2d(read_doubles(x, "x", "a design, or one in each row"))
         values = self._rows(y, "y", (len(designs), self.n_objectives))
         if self.with_jac == (jac is None):
-            wanted = "gradients are told with the values" if self.with_jac else "with_jac=True is needed for gradients"
+            wanted = (
+                "gradients are told with the values"
+                if self.with_jac
+                else "with_jac=True is needed for gradients"
+            )
             raise TypeError(f"jac must {'be given' if self.with_jac else 'be None'}: {wanted}")
-        gradients = None if jac is None else self._rows(jac, "jac", (len(designs), self.n_objectives, designs.shape[1]))
+        gradients = (
+            None
+            if jac is None
+            else self._rows(jac, "jac", (len(designs), self.n_objectives, designs.shape[1]))
+        )
         exchange = self._exchange
         with exchange.changed:
             for i, design in enumerate(designs):
                 asked = self._asked_as(design)
                 exchange.wanted.pop(asked.tobytes(), None)
-                exchange.told[asked.tobytes()] = _Told(values[i], None if gradients is None else gradients[i])
+                exchange.told[asked.tobytes()] = _Told(
+                    values[i], None if gradients is None else gradients[i]
+                )
                 exchange.order.append(asked)
             exchange.changed.notify_all()
 
     @property
     def told(self) -> tuple[np.ndarray, ...]:
-        """The arguments of `tell` that bring another `Dialogue` as far as this one: designs, values, and gradients, if any."""
+        """The arguments of `tell` that bring another `Dialogue` as far as this one: designs,
+        values, and gradients, if any."""
         with self._exchange.changed:
             order = self._exchange.order
             known = [self._exchange.told[x.tobytes()] for x in order]
@@ -176,7 +209,9 @@ class Dialogue:
     def solution(self) -> Solution:
         """The answer, once no design is asked for any more."""
         if len(self.ask(1)):
-            raise ValueError("the run has not ended: ask, and tell the values, until ask returns no design")
+            raise ValueError(
+                "the run has not ended: ask, and tell the values, until ask returns no design"
+            )
         assert self._exchange.solution is not None
         return self._exchange.solution
 
@@ -189,10 +224,14 @@ class Dialogue:
     def _begin(self) -> None:
         if self._thread is None:
             arguments = (*self._given, self.with_jac)
-            self._thread = threading.Thread(target=self._exchange.run, args=arguments, daemon=True, name="bezierflow dialogue")
+            self._thread = threading.Thread(
+                target=self._exchange.run, args=arguments, daemon=True, name="bezierflow dialogue"
+            )
             self._thread.start()
 
-    def _asked_as(self, design: Float[np.ndarray, " n_variables"]) -> Float[np.ndarray, " n_variables"]:
+    def _asked_as(
+        self, design: Float[np.ndarray, " n_variables"]
+    ) -> Float[np.ndarray, " n_variables"]:
         """The design as it was asked for: digits may have been lost on the way."""
         wanted = self._exchange.wanted
         if design.tobytes() in wanted or not wanted:

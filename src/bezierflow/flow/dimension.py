@@ -1,4 +1,5 @@
-"""The dimension of a surface: objectives that agree, or follow from others, make a set thinner than their number allows."""
+"""The dimension of a surface: objectives that agree, or follow from others, make a set thinner than
+their number allows."""
 
 import numpy as np
 
@@ -13,11 +14,13 @@ MOST_VARIABLES = 1000
 """Surfaces of more variables are not looked at."""
 
 FLAT, ROUNDING = 1e-5, 1e-9
-"""Tangents shorter than the first share of the longest, or than the second of the designs, span no dimension."""
+"""Tangents shorter than the first share of the longest, or than the second of the designs, span no
+dimension."""
 
 
 def describe_thinness(surface: BezierSimplex) -> str | None:
-    """That a flat surface has fewer dimensions than its simplex, in words; None where it has as many."""
+    """That a flat surface has fewer dimensions than its simplex, in words; None where it has as
+    many."""
     M, L = surface.n_objectives, surface.n_variables
     if M == 1 or L > MOST_VARIABLES:
         return None
@@ -31,4 +34,6 @@ def describe_thinness(surface: BezierSimplex) -> str | None:
     if dimension >= M - 1:
         return None
     what = {0: "a point", 1: "a curve", 2: "a surface"}.get(dimension, f"of dimension {dimension}")
-    return f"the set is {what}, thinner than {M} objectives allow: some agree, or follow from others"
+    return (
+        f"the set is {what}, thinner than {M} objectives allow: some agree, or follow from others"
+    )

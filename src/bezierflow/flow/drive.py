@@ -1,4 +1,5 @@
-"""The driver of every flow: iterations until the flow is done, with a progress bar, a callback and Ctrl-C on the way."""
+"""The driver of every flow: iterations until the flow is done, with a progress bar, a callback and
+Ctrl-C on the way."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,10 +22,12 @@ from .raveling import Raveling
 from .result import Reason
 
 PULSE_SECONDS = 0.25
-"""About how often a flow that makes many iterations at once is interrupted: to redraw the progress bar, to notice Ctrl-C."""
+"""About how often a flow that makes many iterations at once is interrupted: to redraw the progress
+bar, to notice Ctrl-C."""
 
 LARGEST_GROWTH = 100
-"""The number of iterations made at once grows by at most this factor: the first ones may include compilation."""
+"""The number of iterations made at once grows by at most this factor: the first ones may include
+compilation."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Iteration:
 
     Attributes:
         number: counts from 1.
-        surface: the best surface so far, with values shaped like x0; an atlas where the set follows bounds, None of a search.
+        surface: the best surface so far, with values shaped like x0; an atlas where the set follows
+            bounds, None of a search.
         evaluations: what the run has evaluated so far.
         info: what `solution.history` will hold of this iteration, by the same names.
     """
@@ -49,7 +53,8 @@ Callback = Callable[[Iteration], bool | None]
 
 @runtime_checkable
 class Looks(Protocol):
-    """A callback that decides by the surface alone, so that a run that goes on can ask it about where it was."""
+    """A callback that decides by the surface alone, so that a run that goes on can ask it about
+    where it was."""
 
     def look(self, surface: Surface) -> bool:
         """Whether to stop at this surface."""
@@ -68,9 +73,9 @@ def drive(  # noqa: PLR0913
 ) -> Run[State]:
     """Iterates from a state until the flow is done, `n_iterations` were made, or somebody stops it.
 
-    With a callback the run pauses after every iteration, without one about every `PULSE_SECONDS`. Ctrl-C ends the run with the
-    state of the last pause, and so does the `part` of a checkpoint, whatever ends the run; where the part has a state already,
-    the run goes on from there.
+    With a callback the run pauses after every iteration, without one about every `PULSE_SECONDS`.
+    Ctrl-C ends the run with the state of the last pause, and so does the `part` of a checkpoint,
+    whatever ends the run; where the part has a state already, the run goes on from there.
     """
     kept, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
     at = _Reached.begun(kept.restore(flow, objectives, state))
@@ -78,7 +83,10 @@ def drive(  # noqa: PLR0913
     stopped, most = None, 1
     if _is_stopped(callback, flow, at, raveling):
         return at.ended(Reason.STOPPED)
-    with progress_bar(progress, n_iterations, "flow") as update, _kept_at_the_end(kept, flow, objectives, lambda: at):
+    with (
+        progress_bar(progress, n_iterations, "flow") as update,
+        _kept_at_the_end(kept, flow, objectives, lambda: at),
+    ):
         try:
             while not flow.done(at.state):
                 if at.number >= limit:
@@ -94,7 +102,14 @@ def drive(  # noqa: PLR0913
                     kept.keep(flow, objectives, at.ended(None))
                 update(at.number, _words(info))
                 if made and callback is not None:
-                    if callback(Iteration(at.number, shaped(flow.surface(state), raveling), flow.evaluations(state), info)):
+                    if callback(
+                        Iteration(
+                            at.number,
+                            shaped(flow.surface(state), raveling),
+                            flow.evaluations(state),
+                            info,
+                        )
+                    ):
                         stopped = Reason.STOPPED
                         break
                 else:
@@ -106,7 +121,8 @@ def drive(  # noqa: PLR0913
 
 @dataclass(frozen=True)
 class _Reached(Generic[State]):
-    """How far a run is. It is replaced as a whole, so that whatever interrupts the run finds parts that belong together."""
+    """How far a run is. It is replaced as a whole, so that whatever interrupts the run finds parts
+    that belong together."""
 
     state: State
     number: int = 0
@@ -123,9 +139,16 @@ class _Reached(Generic[State]):
         return Run(self.state, stopped, self.number, _joined(self.pieces))
 
 
-def _is_stopped(callback: Callback | None, flow: AbstractFlow, at: _Reached, raveling: Raveling | None) -> bool:
-    """Whether a run that goes on had been stopped where it is, by a callback that decides by the surface."""
-    return at.number > 0 and isinstance(callback, Looks) and callback.look(shaped(flow.surface(at.state), raveling))
+def _is_stopped(
+    callback: Callback | None, flow: AbstractFlow, at: _Reached, raveling: Raveling | None
+) -> bool:
+    """Whether a run that goes on had been stopped where it is, by a callback that decides by the
+    surface."""
+    return (
+        at.number > 0
+        and isinstance(callback, Looks)
+        and callback.look(shaped(flow.surface(at.state), raveling))
+    )
 
 
 def _words(info: Info) -> str:
@@ -150,7 +173,11 @@ def _last(piece: History) -> tuple[int, Info]:
 
 
 def _joined(pieces: tuple[History, ...]) -> History:
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
+    return (
+        {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+        if pieces
+        else {}
+    )
 
 
 def _next_group(made: int, seconds: float) -> int:
@@ -164,4 +191,6 @@ def shaped(surface: Surface, raveling: Raveling | None) -> Surface:
         return surface
     if isinstance(surface, BezierAtlas):
         return replace(surface, units=surface.units.times(raveling.units), raveling=raveling.plain)
-    return BezierSimplex(raveling.unravel(surface.control_points), surface.n_objectives, surface.degree)
+    return BezierSimplex(
+        raveling.unravel(surface.control_points), surface.n_objectives, surface.degree
+    )

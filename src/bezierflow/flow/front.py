@@ -25,16 +25,19 @@ HELD_OUT = 250
 """How many t, spread evenly and none of them a node of the fit, measure its error."""
 
 GRADED = (2, 4, 8, 16)
-"""As many again measure its largest error near the faces, where logarithms and roots are steep and a polynomial is worst: a
-quarter each of t to these powers over their sum, every other one on a face itself."""
+"""As many again measure its largest error near the faces, where logarithms and roots are steep and
+a polynomial is worst: a quarter each of t to these powers over their sum, every other one on a face
+itself."""
 
 ROUGH = 0.01
-"""A front whose largest error is above this share of the range of an objective is flagged where nothing else has the values."""
+"""A front whose largest error is above this share of the range of an objective is flagged where
+nothing else has the values."""
 
 
 @dataclass(frozen=True)
 class FittedFront:
-    """The front as a Bézier simplex t ↦ f(b(t)), usable without the objectives' code, and how far it is off.
+    """The front as a Bézier simplex t ↦ f(b(t)), usable without the objectives' code, and how far
+    it is off.
 
     Attributes:
         surface: the fitted surface, M values.
@@ -55,10 +58,13 @@ class FittedFront:
 
 @lru_cache(maxsize=16)
 def held_out_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
-    """The t at which errors are measured: `HELD_OUT` spread evenly, then those near and on faces. Cached and read-only."""
+    """The t at which errors are measured: `HELD_OUT` spread evenly, then those near and on faces.
+    Cached and read-only."""
     with double_precision():
         even = np.asarray(low_discrepancy(jax.random.key(0), HELD_OUT, n_objectives))
-    near = np.concatenate([part**power for power, part in zip(GRADED, np.array_split(even, len(GRADED)), strict=True)])
+    near = np.concatenate(
+        [part**power for power, part in zip(GRADED, np.array_split(even, len(GRADED)), strict=True)]
+    )
     if n_objectives > 2:
         rows = np.arange(0, len(near), 2)
         near[rows, even[rows].argmin(axis=1)] = 0.0
@@ -68,8 +74,11 @@ def held_out_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
 
 
 @one_blas_thread()
-def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int) -> FittedFront:
-    """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or the net is large."""
+def fit_front(
+    front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degree: int
+) -> FittedFront:
+    """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or
+    the net is large."""
     higher = range(degree + 1, LARGEST_DEGREE + 1)
     degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= LARGEST_NET)]
     nodes = lobatto_nodes(n_objectives, degrees[-1] + 1).t
@@ -83,7 +92,9 @@ def fit_front(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, degr
     for current in degrees:
         surface = fit(nodes, at_nodes, current)
         miss = np.abs(np.asarray(surface(held_out)) - truth)
-        candidate = FittedFront(surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0))
+        candidate = FittedFront(
+            surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0)
+        )
         even = float((miss[:HELD_OUT].max(axis=0) / scale).max())
         if best is None or even < least:
             best, least = candidate, even

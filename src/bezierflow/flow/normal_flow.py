@@ -1,4 +1,5 @@
-"""The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
+"""The normal flow: a surface that slides along the Pareto set for free and pays only for its
+distance to it."""
 
 from dataclasses import replace
 from typing import Literal
@@ -32,29 +33,34 @@ from .solver_side import point_in_words
 from .verdict import judge
 
 FIRST_LOOK = 12
-"""At about so many held-out t a surface that the user gave is looked at, before a run is made of it."""
+"""At about so many held-out t a surface that the user gave is looked at, before a run is made of
+it."""
 
 
 FLOAT32_TOL = 1e-5
-"""Arrays of the user's in float32 are worked on as such if the tolerance is at least this; smaller ones need float64."""
+"""Arrays of the user's in float32 are worked on as such if the tolerance is at least this; smaller
+ones need float64."""
 
 Hessians = Literal["auto", "dense", "free", "none"]
 
 
 class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
-    """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto set as the degree allows.
+    """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto
+    set as the degree allows.
 
-    It costs some hundred evaluations of values, gradients and Hessians, or of products of Hessians with vectors where there are
-    many variables, and needs objectives that are twice differentiable almost everywhere. Choose another flow where values are
-    noisy. Its mathematics is in `bezierflow.normal`, how to choose in `docs/large.md`.
+    It costs some hundred evaluations of values, gradients and Hessians, or of products of Hessians
+    with vectors where there are many variables, and needs objectives that are twice differentiable
+    almost everywhere. Choose another flow where values are noisy. Its mathematics is in
+    `bezierflow.normal`, how to choose in `docs/large.md`.
 
     Attributes:
-        hessian: "dense" computes Hessian matrices; "free" only products of Hessians with vectors; "none" only gradients, whose
-            differences stand for products. "auto" takes what costs less: "dense" below 150 variables and for functions that JAX
-            cannot trace, else "free".
-        dtype: of arrays of L numbers, "float64" or "float32"; Hessian matrices are float64 in any case. None: float32 where x0
-            is and tol is at least 1e-5.
-        mesh: a `jax.sharding.Mesh` with axes named "nodes" and "variables" that those arrays are split over.
+        hessian: "dense" computes Hessian matrices; "free" only products of Hessians with vectors;
+            "none" only gradients, whose differences stand for products. "auto" takes what costs
+            less: "dense" below 150 variables and for functions that JAX cannot trace, else "free".
+        dtype: of arrays of L numbers, "float64" or "float32"; Hessian matrices are float64 in any
+            case. None: float32 where x0 is and tol is at least 1e-5.
+        mesh: a `jax.sharding.Mesh` with axes named "nodes" and "variables" that those arrays are
+            split over.
     """
 
     hessian: Hessians = eqx.field(static=True, default="auto")
@@ -64,21 +70,27 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
     def __check_init__(self) -> None:
         kinds, precisions = ("auto", "dense", "free", "none"), (None, "float32", "float64")
         if self.hessian not in kinds:
-            raise ValueError(f"hessian must be one of {', '.join(map(repr, kinds))}, got {self.hessian!r}")
+            raise ValueError(
+                f"hessian must be one of {', '.join(map(repr, kinds))}, got {self.hessian!r}"
+            )
         if self.dtype not in precisions:
             raise ValueError(
-                f'dtype must be "float32", "float64" or None, got {self.dtype!r}: with fewer digits than those of float32 '
-                "no distance to a set can be measured"
+                f'dtype must be "float32", "float64" or None, got {self.dtype!r}: with fewer digits'
+                " than those of float32 no distance to a set can be measured"
             )
         if self.hessian == "dense" and self.mesh is not None:
-            raise ValueError('mesh goes with hessian="free" or "none"; Hessian matrices are on one device')
+            raise ValueError(
+                'mesh goes with hessian="free" or "none"; Hessian matrices are on one device'
+            )
 
     @property
     def layout(self) -> Layout:
         """Of arrays of L numbers."""
         return Layout(self.dtype or "float64", self.mesh)
 
-    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["NormalFlow", BezierSimplex, Evaluations]:
+    def prepare(
+        self, objectives: Objectives, start: BezierSimplex
+    ) -> tuple["NormalFlow", BezierSimplex, Evaluations]:
         """The flow with the way it gets its curvature settled."""
         kind = self.hessian
         if kind == "auto":
@@ -86,39 +98,56 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
             kind = "free" if self.mesh is not None or many else "dense"
         return replace(self, hessian=kind), start, Evaluations()
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> NormalState | FreeState:
+    def init(
+        self, objectives: Objectives, start: BezierSimplex, seed: int
+    ) -> NormalState | FreeState:
         """Before the minimization of each objective from its corner of the start."""
         if self.hessian in ("free", "none"):
             return begin_freely(objectives, corners(start), self.layout)
         return begin(objectives, corners(start), self.settings)
 
-    def step(self, objectives: Objectives, state: NormalState | FreeState) -> tuple[NormalState | FreeState, Info]:
+    def step(
+        self, objectives: Objectives, state: NormalState | FreeState
+    ) -> tuple[NormalState | FreeState, Info]:
         """One round of the stage at hand: minimizers, edges, inside, a search elsewhere."""
         if isinstance(state, FreeState):
-            state = advance_freely(objectives, self.settings, state, "none" if self.hessian == "none" else "free")
+            state = advance_freely(
+                objectives, self.settings, state, "none" if self.hessian == "none" else "free"
+            )
             return state, {"error": state.error, "degree": state.degree}
         state = advance(objectives, self.settings, state)
         return state, {"error": state.error, "degree": state.surface.degree}
 
-    def accepted(self, objectives: Objectives, start: BezierSimplex, seed: int) -> NormalState | None:
-        """The end of a run that starts at its own goal; None where the start is not at tolerance, or not what was asked for."""
+    def accepted(
+        self, objectives: Objectives, start: BezierSimplex, seed: int
+    ) -> NormalState | None:
+        """The end of a run that starts at its own goal; None where the start is not at tolerance,
+        or not what was asked for."""
         if start.degree == 0 or (self.degree != "auto" and start.degree > self.degree):
             return None
         look = self.estimate(objectives, start, seed, FIRST_LOOK)
         if look.flags:
             return None
         n = look.evaluations
-        return replace(accept(start, self.settings), evaluations=Evaluations(n, n, n), error=look.relative)
+        return replace(
+            accept(start, self.settings), evaluations=Evaluations(n, n, n), error=look.relative
+        )
 
-    def estimate(self, objectives: Objectives, surface: BezierSimplex, seed: int, n: int | None = None) -> ErrorEstimate:
+    def estimate(
+        self, objectives: Objectives, surface: BezierSimplex, seed: int, n: int | None = None
+    ) -> ErrorEstimate:
         """The error of a surface at about n held-out t, without what a run knows."""
         schedule = self.settings.schedule
         if self.hessian in ("free", "none"):
             kind = "none" if self.hessian == "none" else "free"
-            return estimate_error_freely(objectives, surface, self.layout, kind, seed, n, self.tol, schedule)
+            return estimate_error_freely(
+                objectives, surface, self.layout, kind, seed, n, self.tol, schedule
+            )
         return estimate_error(objectives, surface, seed, n, self.tol, schedule=schedule)
 
-    def measure(self, objectives: Objectives, run: Run[NormalState | FreeState], seed: int) -> ErrorEstimate:
+    def measure(
+        self, objectives: Objectives, run: Run[NormalState | FreeState], seed: int
+    ) -> ErrorEstimate:
         """The error at held-out t, with the flags that the run itself raised."""
         if not isinstance(run.state, FreeState):
             return super().measure(objectives, run, seed)
@@ -126,11 +155,21 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return replace(error, flags=tuple(dict.fromkeys((*error.flags, *run.state.flags))))
 
     def explain(
-        self, objectives: Objectives, run: Run[NormalState | FreeState], error: ErrorEstimate | None, names: Names
+        self,
+        objectives: Objectives,
+        run: Run[NormalState | FreeState],
+        error: ErrorEstimate | None,
+        names: Names,
     ) -> Result:
-        """Why the run ended, what its surface is worth, and how far around it something better was looked for."""
+        """Why the run ended, what its surface is worth, and how far around it something better was
+        looked for."""
         claim = f"done after step {run.iterations}; {_scope(run.state, names)}"
-        return judge(run.stopped, claim if run.iterations else "the surface given was kept", run.iterations, error)
+        return judge(
+            run.stopped,
+            claim if run.iterations else "the surface given was kept",
+            run.iterations,
+            error,
+        )
 
 
 def _scope(state: NormalState | FreeState, names: Names) -> str:

@@ -1,4 +1,5 @@
-"""One flow of a run as a file: its last state, how many iterations were made, and what they recorded."""
+"""One flow of a run as a file: its last state, how many iterations were made, and what they
+recorded."""
 
 import time
 from pathlib import Path
@@ -30,17 +31,27 @@ class Part:
         self._due = 0.0
 
     def restore(self, flow: AbstractFlow[State], objectives: PyTree, state: State) -> Run[State]:
-        """The flow as the file has it; as `state`, before its first iteration, where there is none."""
+        """The flow as the file has it; as `state`, before its first iteration, where there is
+        none."""
         if not self.path.exists():
             return Run(state, None, 0, {})
         manifest, arrays = read_checked(self.path, KIND)
         if manifest["flow"] != type(flow).__name__:
             raise ValueError(
-                f"{self.path} holds a {manifest['flow']}, but a {type(flow).__name__} is to go on: the problem is another one"
+                f"{self.path} holds a {manifest['flow']}, but a {type(flow).__name__} is to go on:"
+                " the problem is another one"
             )
-        states = {name.removeprefix("state/"): array for name, array in arrays.items() if name.startswith("state/")}
+        states = {
+            name.removeprefix("state/"): array
+            for name, array in arrays.items()
+            if name.startswith("state/")
+        }
         leaves = Decoder(states, known(flow, objectives)).decode(manifest["state"])
-        history = {name.removeprefix("history/"): array for name, array in arrays.items() if name.startswith("history/")}
+        history = {
+            name.removeprefix("history/"): array
+            for name, array in arrays.items()
+            if name.startswith("history/")
+        }
         self._kept, self._due = manifest["iterations"], time.monotonic() + self.every
         state = jax.tree.unflatten(jax.tree.structure(state), leaves)
         budget = getattr(flow, "budget", None)
@@ -53,7 +64,8 @@ class Part:
         return time.monotonic() >= self._due
 
     def keep(self, flow: AbstractFlow[State], objectives: PyTree, run: Run[State]) -> None:
-        """Writes the file, unless it has this state. The first one must succeed; a later one that fails is reported."""
+        """Writes the file, unless it has this state. The first one must succeed; a later one that
+        fails is reported."""
         first = self._kept is None
         if self._kept == run.iterations:
             return
@@ -63,7 +75,10 @@ class Part:
         except OSError as error:
             if first:
                 raise
-            tell(f"{self.path} cannot be written ({error}): the run goes on without a checkpoint, until it can be")
+            tell(
+                f"{self.path} cannot be written ({error}): the run goes on without a checkpoint,"
+                " until it can be"
+            )
         for later in _later(self.path):  # made from another end of this flow
             later.unlink(missing_ok=True)
         self._due = time.monotonic() + self.every
@@ -82,7 +97,9 @@ class Nowhere:
         """Nothing."""
 
 
-def _described(flow: AbstractFlow, objectives: PyTree, run: Run) -> tuple[Manifest, dict[str, np.ndarray]]:
+def _described(
+    flow: AbstractFlow, objectives: PyTree, run: Run
+) -> tuple[Manifest, dict[str, np.ndarray]]:
     encoder = Encoder(known(flow, objectives))
     leaves = jax.tree.leaves(run.state)
     manifest = {
@@ -93,14 +110,24 @@ def _described(flow: AbstractFlow, objectives: PyTree, run: Run) -> tuple[Manife
         "state": encoder.encode(leaves),
     }
     states = {f"state/{name}": array for name, array in encoder.arrays.items()}
-    return manifest, {**states, **{f"history/{name}": values for name, values in run.history.items()}}
+    return manifest, {
+        **states,
+        **{f"history/{name}": values for name, values in run.history.items()},
+    }
 
 
 def _later(path: Path) -> list[Path]:
     """The files of the flows that follow."""
-    return [other for other in path.parent.glob("*.bez") if other.stem.isdigit() and int(other.stem) > int(path.stem)]
+    return [
+        other
+        for other in path.parent.glob("*.bez")
+        if other.stem.isdigit() and int(other.stem) > int(path.stem)
+    ]
 
 
 def known(flow: AbstractFlow, objectives: PyTree) -> dict[str, object]:
     """What a state refers to and a file cannot hold."""
-    return {"objectives": objectives, **({"feasible": flow.feasible} if isinstance(flow, AtlasFlow) else {})}
+    return {
+        "objectives": objectives,
+        **({"feasible": flow.feasible} if isinstance(flow, AtlasFlow) else {}),
+    }

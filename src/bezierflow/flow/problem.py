@@ -45,19 +45,31 @@ class Problem(NamedTuple):
 
     @property
     def gradient_noise(self) -> float:
-        """The relative noise of values of which gradients are differences; 0 where gradients are exact."""
+        """The relative noise of values of which gradients are differences; 0 where gradients are
+        exact."""
         bridge = self.form.flat
-        return bridge.differences.noise if isinstance(bridge, Bridge) and bridge.source.order == 0 else 0.0
+        return (
+            bridge.differences.noise
+            if isinstance(bridge, Bridge) and bridge.source.order == 0
+            else 0.0
+        )
 
     @property
     def note(self) -> str | None:
         """What a reader of the error estimate must know of units and derivatives."""
-        scaled = "distances are in the units made_by['x_scale'] of the variables" if self.raveling.scale else None
+        scaled = (
+            "distances are in the units made_by['x_scale'] of the variables"
+            if self.raveling.scale
+            else None
+        )
         bridge = self.form.flat
         differences = None
         if isinstance(bridge, Bridge) and not self.form.is_exact:
             accuracy = bridge.differences.accuracy(bridge.source.order)
-            differences = f"derivatives are finite differences, gradients known to about {accuracy:.0e} of their size"
+            differences = (
+                f"derivatives are finite differences, gradients known to about {accuracy:.0e} of"
+                " their size"
+            )
             if bridge.differences.noise > MOST_NOISE:
                 differences += "; values this noisy are what bf.Surrogate() is for, with bounds"
         return "; ".join(filter(None, (scaled, differences))) or None

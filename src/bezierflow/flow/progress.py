@@ -12,7 +12,8 @@ EVERY = 0.2
 
 @contextmanager
 def progress_bar(show: bool, total: int | None, what: str) -> Iterator[Callable[[int, str], None]]:
-    """A function `update(done, note)` that redraws a bar on the terminal or in the notebook; it does nothing without `show`."""
+    """A function `update(done, note)` that redraws a bar on the terminal or in the notebook; it
+    does nothing without `show`."""
     if not show:
         yield lambda done, note: None
         return
@@ -21,23 +22,36 @@ def progress_bar(show: bool, total: int | None, what: str) -> Iterator[Callable[
             yield update
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=total, note="")
         yield lambda done, note: bar.update(task, completed=done, note=note)
 
 
 def _in_notebook() -> bool:
-    """Whether this runs in a kernel whose output a browser shows, as against a terminal or a script."""
+    """Whether this runs in a kernel whose output a browser shows, as against a terminal or a
+    script."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and hasattr(shell, "kernel")
 
 
 @contextmanager
 def _notebook_bar(total: int | None, what: str) -> Iterator[Callable[[int, str], None]]:
-    """One output that is replaced as the run goes on. Widgets would draw it too, but are not installed everywhere."""
+    """One output that is replaced as the run goes on. Widgets would draw it too, but are not
+    installed everywhere."""
     from IPython.display import HTML, display  # type: ignore[import-not-found]  # only where a notebook runs
 
     handle = display(HTML(_bar_html(0, total, what, "")), display_id=True)
@@ -62,4 +76,7 @@ def _bar_html(done: int, total: int | None, what: str, note: str) -> str:
     most = "" if total is None else f' max="{total}"'
     value = f' value="{done}"' if total is not None else ""
     count = f"{done:,}" if total is None else f"{done:,}/{total:,}"
-    return f"<div>{html.escape(what)} <progress{most}{value}></progress> {count} {html.escape(note)}</div>"
+    return (
+        f"<div>{html.escape(what)} <progress{most}{value}></progress> {count}"
+        f" {html.escape(note)}</div>"
+    )

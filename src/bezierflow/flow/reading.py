@@ -15,7 +15,15 @@ from .checks import center_of_bounds, check_declared, check_x0
 from .problem import Problem
 from .scales import check_x_scale, own_scale
 from .solution import Solution
-from .solver_side import Chosen, Transforms, box_on_solver_side, encode_point, on_solver_side, read_names, read_transforms
+from .solver_side import (
+    Chosen,
+    Transforms,
+    box_on_solver_side,
+    encode_point,
+    on_solver_side,
+    read_names,
+    read_transforms,
+)
 
 
 class Given(NamedTuple):
@@ -29,7 +37,8 @@ class Given(NamedTuple):
     transforms: Transforms
     x_scale: object
     automatic: bool
-    """Whether a flow of method="auto" will work on it: variables are scaled, and Hessians are needed."""
+    """Whether a flow of method="auto" will work on it: variables are scaled, and Hessians are
+    needed."""
 
 
 def as_host(objectives: Any, jac: Rows | None, hess: Rows | None, vectorized: bool) -> Any:
@@ -55,20 +64,25 @@ def read_problem(given: Given) -> Problem:
         x = raveling.unravel(decode(np.asarray(raveling.ravel(x)), kinds))
     form, raveling = _scaled_form(given, x, raveling, bounds, any(kinds))
     check_declared(objectives, "n_objectives", form.n_rows, "objectives")
-    names = read_names(objectives, given.maximize, given.transforms, form.n_rows, raveling.n_variables)
+    names = read_names(
+        objectives, given.maximize, given.transforms, form.n_rows, raveling.n_variables
+    )
     feasible = box_on_solver_side(_feasible(bounds, constraints, raveling, names, x), names)
     if isinstance(x0, BezierSimplex):
         start = _flat_surface(x0, form.n_rows, raveling)
     else:
         point = encode_point(np.asarray(raveling.ravel(x)), names, "x0")
         if feasible is not None:
-            point = feasible.repair(feasible.center() if x0 is None and feasible.has_finite_box else point)
+            point = feasible.repair(
+                feasible.center() if x0 is None and feasible.has_finite_box else point
+            )
         start = BezierSimplex(point[None], form.n_rows, 0)
     return Problem(form, on_solver_side(form.flat, names), start, raveling, names, feasible)
 
 
 def _example(x0: PyTree, bounds: object, n_variables: int | None) -> PyTree:
-    """One value of x: the point given, a value of the surface or atlas given, or the center of the box."""
+    """One value of x: the point given, a value of the surface or atlas given, or the center of the
+    box."""
     if x0 is None:
         return center_of_bounds(bounds, n_variables)
     if isinstance(x0, BezierSimplex):
@@ -76,8 +90,11 @@ def _example(x0: PyTree, bounds: object, n_variables: int | None) -> PyTree:
     return x0(np.zeros(x0.n_objectives)) if isinstance(x0, BezierAtlas) else x0
 
 
-def _scaled_form(given: Given, x: PyTree, raveling: Raveling, bounds: object, has_logarithms: bool) -> tuple[Form, Raveling]:
-    """The objectives as a function of the flat vector, in the user's units or in those that suit them. Logarithms need none."""
+def _scaled_form(
+    given: Given, x: PyTree, raveling: Raveling, bounds: object, has_logarithms: bool
+) -> tuple[Form, Raveling]:
+    """The objectives as a function of the flat vector, in the user's units or in those that suit
+    them. Logarithms need none."""
     if given.x_scale is not None:
         if has_logarithms:
             raise ValueError("x_scale and transforms do not go together: leave one of them out")
@@ -106,19 +123,29 @@ def _form(given: Given, x: PyTree, raveling: Raveling, bounds: object) -> Form:
 def _flat_surface(x0: BezierSimplex, n_objectives: int, raveling: Raveling) -> BezierSimplex:
     """The surface that a run starts at, with flat values."""
     if x0.n_objectives != n_objectives:
-        raise ValueError(f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns {n_objectives}")
-    return BezierSimplex(np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree)
+        raise ValueError(
+            f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns"
+            f" {n_objectives}"
+        )
+    return BezierSimplex(
+        np.asarray(raveling.ravel(x0.control_points, batch_axes=1)), n_objectives, x0.degree
+    )
 
 
 def _own_or_given(objectives: object, bounds: object, constraints: object) -> tuple[object, object]:
-    """The bounds and constraints given, else those of the problem. A surface has a method `bounds`, which is something else."""
+    """The bounds and constraints given, else those of the problem. A surface has a method `bounds`,
+    which is something else."""
     own = getattr(objectives, "bounds", None)
     bounds = (None if callable(own) else own) if bounds is None else bounds
     return bounds, getattr(objectives, "constraints", None) if constraints is None else constraints
 
 
-def _feasible(bounds: object, constraints: object, raveling: Raveling, names: Names, x: PyTree) -> FeasibleSet | None:
+def _feasible(
+    bounds: object, constraints: object, raveling: Raveling, names: Names, x: PyTree
+) -> FeasibleSet | None:
     if bounds is None and constraints is None:
         return None
-    feasible = feasible_set(bounds, constraints, raveling, names.variables, np.asarray(raveling.ravel(x)))
+    feasible = feasible_set(
+        bounds, constraints, raveling, names.variables, np.asarray(raveling.ravel(x))
+    )
     return None if feasible.unbounded and not feasible.has_constraints else feasible

@@ -15,15 +15,24 @@ def find_reference(
 ) -> tuple[AbstractScalarization, Evaluations]:
     """The scalarization with a reference where it needs one, and what finding it cost.
 
-    Each objective is minimized apart from the others, from its corner of `start`; the ideal point has the least values, and an
-    objective's range is from there to its largest value at the others' minimizers.
+    Each objective is minimized apart from the others, from its corner of `start`; the ideal point
+    has the least values, and an objective's range is from there to its largest value at the others'
+    minimizers.
     """
-    if not isinstance(scalarization, AbstractReferencedScalarization) or scalarization.reference is not None:
+    if (
+        not isinstance(scalarization, AbstractReferencedScalarization)
+        or scalarization.reference is not None
+    ):
         return scalarization, Evaluations()
     evaluator = JaxEvaluator(objectives, start.n_objectives, start.n_variables)
-    f = evaluator.values(find_minimizers(evaluator.hessians, np.eye(start.n_objectives), corners(start)).x)
+    f = evaluator.values(
+        find_minimizers(evaluator.hessians, np.eye(start.n_objectives), corners(start)).x
+    )
     ideal = f.min(axis=0)
     scale = np.maximum(f.max(axis=0) - ideal, np.finfo(float).tiny)
     if not (np.isfinite(ideal).all() and np.isfinite(scale).all()):
-        raise ValueError(f"an objective has no finite minimum to measure from, found {ideal.tolist()}; give a reference yourself")
+        raise ValueError(
+            f"an objective has no finite minimum to measure from, found {ideal.tolist()}; give a"
+            " reference yourself"
+        )
     return scalarization.with_reference(Reference(ideal, scale)), evaluator.evaluations

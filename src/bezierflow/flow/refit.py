@@ -1,4 +1,5 @@
-"""How a surface follows moved points: by a refit, or by pulling their displacements back to the control points."""
+"""How a surface follows moved points: by a refit, or by pulling their displacements back to the
+control points."""
 
 import abc
 
@@ -10,7 +11,8 @@ from ..bezier import least_squares
 
 
 class AbstractRefit(eqx.Module):
-    """A rule that gives new control points for moved points. A new one needs `__call__`, nothing else."""
+    """A rule that gives new control points for moved points. A new one needs `__call__`, nothing
+    else."""
 
     @abc.abstractmethod
     def __call__(
@@ -20,13 +22,15 @@ class AbstractRefit(eqx.Module):
         values: Float[Array, "n_samples width"],
         previous: Float[Array, "n_controls width"],
     ) -> Float[Array, "n_controls width"]:
-        """Control points whose surface takes these values where `design` was evaluated; `previous` are the current ones."""
+        """Control points whose surface takes these values where `design` was evaluated; `previous`
+        are the current ones."""
 
 
 class LeastSquares(AbstractRefit):
     """P = argmin Σ_n ω_n |x_n − b(t_n|P)|² = (ZᵀΩZ)⁻¹ ZᵀΩX (equations 4 and 5), the paper's refit.
 
-    Solved for the change from the previous control points: the same P, but rounding is relative to how far points moved.
+    Solved for the change from the previous control points: the same P, but rounding is relative to
+    how far points moved.
     """
 
     def __call__(
@@ -41,11 +45,13 @@ class LeastSquares(AbstractRefit):
 
 
 class PullBack(AbstractRefit):
-    """P + ZᵀΩ(X − ZP)/Σω: displacements are pulled back to the control points. Any number of points N will do.
+    """P + ZᵀΩ(X − ZP)/Σω: displacements are pulled back to the control points. Any number of points
+    N will do.
 
-    Applied to gradients G it gives ZᵀΩG/Σω, the sample mean of ∇_P f(b(t|P)|t) = z(t) ∇f(b(t|P)|t)ᵀ: a rule on gradients then
-    descends on the control points of E_t[f(b(t|P)|t)], as stochastic gradient descent does on weights. `LeastSquares` multiplies
-    the same matrix by (ZᵀΩZ)⁻¹, which exists from N = n_controls on.
+    Applied to gradients G it gives ZᵀΩG/Σω, the sample mean of ∇_P f(b(t|P)|t) = z(t)
+    ∇f(b(t|P)|t)ᵀ: a rule on gradients then descends on the control points of E_t[f(b(t|P)|t)], as
+    stochastic gradient descent does on weights. `LeastSquares` multiplies the same matrix by
+    (ZᵀΩZ)⁻¹, which exists from N = n_controls on.
     """
 
     def __call__(
@@ -61,5 +67,6 @@ class PullBack(AbstractRefit):
 
 
 def suitable_refit(n_samples: int, n_controls: int) -> AbstractRefit:
-    """The refit where nobody names one: least squares where N points determine it, else the pull-back."""
+    """The refit where nobody names one: least squares where N points determine it, else the
+    pull-back."""
     return LeastSquares() if n_samples >= n_controls else PullBack()

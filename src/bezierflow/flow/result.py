@@ -29,21 +29,24 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether the run ended as planned: it converged, or made all its iterations in good health.
+        """Whether the run ended as planned: it converged, or made all its iterations in good
+        health.
 
-        A surface that is not at tolerance may well be good enough (`solution.error` says how good); a suspect one should not be
-        used before its message is read.
+        A surface that is not at tolerance may well be good enough (`solution.error` says how good);
+        a suspect one should not be used before its message is read.
         """
         return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
 
     @property
     def doubtful(self) -> bool:
-        """Whether the surface may be wrong, and not only less exact than asked: read the message before you use it."""
+        """Whether the surface may be wrong, and not only less exact than asked: read the message
+        before you use it."""
         return self.reason in (Reason.SUSPECT, Reason.DIVERGED, Reason.NON_FINITE)
 
     @property
     def caution(self) -> str:
-        """What a picture or a page says above everything else: nothing, unless the result is doubtful."""
+        """What a picture or a page says above everything else: nothing, unless the result is
+        doubtful."""
         return f"Do not trust this without reading why: {self}" if self.doubtful else ""
 
     def __str__(self) -> str:

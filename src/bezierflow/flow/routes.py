@@ -1,4 +1,5 @@
-"""Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted where there are any."""
+"""Which flow answers a problem: one surface where that suffices, else an atlas, and kinks lifted
+where there are any."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,16 @@ from ..methods import Evaluations
 from ..normal import ErrorEstimate, Flag
 from .atlas_flow import AtlasFlow
 from .auto_flow import AUTO_TOL
-from .bounded import corners_leave, cut_off, dense_points, incomplete, keeps_everything, leaves, search_box, unfinished
+from .bounded import (
+    corners_leave,
+    cut_off,
+    dense_points,
+    incomplete,
+    keeps_everything,
+    leaves,
+    search_box,
+    unfinished,
+)
 from .causes import explain_start, find_cause
 from .checkpoint import Checkpoint
 from .continuing import Paused
@@ -33,16 +43,19 @@ from .rivals import find_rival, probes_of
 from .solver_side import point_in_words
 
 AROUND = 2.0
-"""Where there are no bounds an atlas is looked for this many widths beyond what one surface found, on each side."""
+"""Where there are no bounds an atlas is looked for this many widths beyond what one surface found,
+on each side."""
 
 MOST_BOXES = 2
-"""How often that is done: the second time around a point far away that is better than its answers."""
+"""How often that is done: the second time around a point far away that is better than its
+answers."""
 
 N_KNOWN = 50
 """Designs of the surface that an atlas begins with."""
 
 MOST_VARIABLES = 50
-"""Without bounds an atlas is tried up to so many variables: it needs Hessians of every objective at thousands of points."""
+"""Without bounds an atlas is tried up to so many variables: it needs Hessians of every objective at
+thousands of points."""
 
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
@@ -82,29 +95,46 @@ class Ended(NamedTuple):
     @property
     def over(self) -> bool:
         """Whether the user, or their budget, ended it."""
-        return self.run.stopped is not None or (self.error is not None and Flag.BUDGET_SPENT in self.error.flags)
+        return self.run.stopped is not None or (
+            self.error is not None and Flag.BUDGET_SPENT in self.error.flags
+        )
 
     def noted(self, note: str | None) -> "Ended":
         """The same with a note in its message."""
-        return self._replace(result=Result(self.result.reason, f"{self.result.message}; {note}")) if note else self
+        return (
+            self._replace(result=Result(self.result.reason, f"{self.result.message}; {note}"))
+            if note
+            else self
+        )
 
     def interrupted(self, when: str) -> "Ended":
         """The same for a user who has asked for an end."""
-        message = f"interrupted after iteration {self.run.iterations}, {when}; {self.result.message or 'the surface is returned'}"
+        message = (
+            f"interrupted after iteration {self.run.iterations}, {when};"
+            f" {self.result.message or 'the surface is returned'}"
+        )
         error = self.error
-        if error is None and not isinstance(self.surface, BezierSimplex):  # nobody can estimate it any more
+        # nobody can estimate it any more
+        if error is None and not isinstance(self.surface, BezierSimplex):
             error = ErrorEstimate.unknown(float("nan"))
         run = replace(self.run, stopped=Reason.INTERRUPTED)
         return self._replace(run=run, error=error, result=Result(Reason.INTERRUPTED, message))
 
     def of_one_objective(self) -> "Ended":
-        """The same for a problem with one objective, where distances along a set mean nothing and only its corner counts."""
-        flags = () if self.error is None else tuple(flag for flag in self.error.flags if flag is not Flag.ESTIMATE_INVALID)
+        """The same for a problem with one objective, where distances along a set mean nothing and
+        only its corner counts."""
+        flags = (
+            ()
+            if self.error is None
+            else tuple(flag for flag in self.error.flags if flag is not Flag.ESTIMATE_INVALID)
+        )
         what = "there is one objective, so the set is a single point, its minimizer"
         if self.error is None or flags or self.result.reason is not Reason.SUSPECT:
             return self.noted(what)
         found = f"{what}, which was found in {self.run.iterations} iterations"
-        return self._replace(error=replace(self.error, flags=()), result=Result(Reason.CONVERGED, found))
+        return self._replace(
+            error=replace(self.error, flags=()), result=Result(Reason.CONVERGED, found)
+        )
 
 
 @dataclass(frozen=True)
@@ -150,11 +180,17 @@ class Routes:
     def with_cause(self, ended: Ended) -> Ended:
         """What is behind an answer that is in doubt, said first."""
         did_not_rest = ended.result.reason is Reason.ITERATION_LIMIT and self.n_iterations is None
-        if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(ended.surface, BezierSimplex):
+        if not (did_not_rest or (ended.result.doubtful and not ended.over)) or not isinstance(
+            ended.surface, BezierSimplex
+        ):
             return ended
         start = np.asarray(self.problem.start.control_points, dtype=float)
         cause = explain_start(self.values(start), self.problem.names) or self.cause(ended.surface)
-        return ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}")) if cause else ended
+        return (
+            ended._replace(result=Result(ended.result.reason, f"{cause} {ended.result.message}"))
+            if cause
+            else ended
+        )
 
     def answer_or_last(self) -> Ended:
         """The answer; what the last flow found for a user who does not wait for the next one."""
@@ -166,39 +202,55 @@ class Routes:
             return self.found[-1].interrupted("while a better answer was looked for")
 
     def cause(self, surface: BezierSimplex) -> str:
-        """What is behind a surface in doubt. A function on the host need not run wherever that is looked for."""
+        """What is behind a surface in doubt. A function on the host need not run wherever that is
+        looked for."""
         try:
-            return find_cause(self.problem.flat, surface, self.problem.names, self.problem.feasible is not None)
+            return find_cause(
+                self.problem.flat, surface, self.problem.names, self.problem.feasible is not None
+            )
         except Exception:
             if bridges(self.problem.flat):
                 return ""
             raise
 
     def answer(self) -> Ended:
-        """The answer: of the flow as it is, or by the way that suits the problem if the form of the answer was left open."""
+        """The answer: of the flow as it is, or by the way that suits the problem if the form of the
+        answer was left open."""
         feasible, paused = self.problem.feasible, self.paused
         if paused is not None and paused.is_atlas and self.form_is_open:
-            return self.run(self.problem.lifted(paused.flat, paused.start), paused.flow, self.callback)
+            return self.run(
+                self.problem.lifted(paused.flat, paused.start), paused.flow, self.callback
+            )
         if isinstance(self.flow, Flow | AtlasFlow):
             return self.run(self.problem, self.flow, self.callback)
         if not self.form_is_open:
-            return self.run(self.problem, self.flow, self.callback) if feasible is None else self.one_surface_within(feasible)[0]
+            return (
+                self.run(self.problem, self.flow, self.callback)
+                if feasible is None
+                else self.one_surface_within(feasible)[0]
+            )
         kinked = self.lift(Evaluations()) if hasattr(self.problem.objectives, "prox") else None
         if isinstance(kinked, Kinked):
             return self.atlas_of_kinks(kinked, Evaluations())
         if feasible is None:
             return self.anywhere()
         if feasible.n_equalities:  # no surface without them lies on them
-            return self.atlas(feasible, search_box(feasible, self.problem.start), "the set lies on equality constraints")
+            return self.atlas(
+                feasible,
+                search_box(feasible, self.problem.start),
+                "the set lies on equality constraints",
+            )
         return self.within(feasible)
 
     @property
     def form_is_open(self) -> bool:
-        """Whether the user left it to us what the answer is: one surface of any degree, or an atlas."""
+        """Whether the user left it to us what the answer is: one surface of any degree, or an
+        atlas."""
         return isinstance(self.flow, NormalFlow) and self.flow.degree == "auto"
 
     def anywhere(self) -> Ended:
-        """Without bounds: one surface if it is the set, else an atlas around it if that is better."""
+        """Without bounds: one surface if it is the set, else an atlas around it if that is
+        better."""
         ended = self.run(self.problem, self.flow, self.callback)
         if ended.over or ended.result.success or self.problem.start.n_objectives == 1:
             return ended
@@ -213,20 +265,34 @@ class Routes:
 
     @property
     def may_try_an_atlas(self) -> bool:
-        """Whether Hessians at thousands of points are at hand, for a set without bounds that no surface is."""
+        """Whether Hessians at thousands of points are at hand, for a set without bounds that no
+        surface is."""
         return self.problem.start.n_variables <= MOST_VARIABLES and self.problem.form.is_exact
 
     def atlas_around(self, ended: Ended) -> Ended:
-        """An atlas in a box around a surface and what is known to be better; around what is better than the atlas, once more."""
+        """An atlas in a box around a surface and what is known to be better; around what is better
+        than the atlas, once more."""
         everywhere = feasible_set(None, None, self.problem.start.n_variables)
-        why = f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around what was found"
-        x = np.concatenate([dense_points(ended.surface), np.asarray(self.problem.start.control_points, dtype=float)])
-        known = np.concatenate([corners(ended.surface), x[np.linspace(0, len(x) - 1, N_KNOWN).astype(int)]])
+        why = (
+            f"one surface cannot be this set; without bounds, looked for {AROUND:.0f} widths around"
+            " what was found"
+        )
+        x = np.concatenate(
+            [
+                dense_points(ended.surface),
+                np.asarray(self.problem.start.control_points, dtype=float),
+            ]
+        )
+        known = np.concatenate(
+            [corners(ended.surface), x[np.linspace(0, len(x) - 1, N_KNOWN).astype(int)]]
+        )
         rival = getattr(ended.run.state, "rival", None)
         known = known if rival is None else np.vstack([known, rival])
 
         def box(known: np.ndarray) -> Box:
-            return box_around(np.concatenate([x, known])) or search_box(everywhere, self.problem.start)
+            return box_around(np.concatenate([x, known])) or search_box(
+                everywhere, self.problem.start
+            )
 
         return self.challenged(everywhere, box, why, ended.evaluations, known)
 
@@ -238,29 +304,46 @@ class Routes:
         spent: Evaluations,
         known: Float[np.ndarray, "n n_variables"],
     ) -> Ended:
-        """An atlas that fresh probes have not beaten; made again with the best of them where one has."""
+        """An atlas that fresh probes have not beaten; made again with the best of them where one
+        has."""
         bounded = bool(np.isfinite(feasible.lower).any() or np.isfinite(feasible.upper).any())
         n_made = 0
         while True:
             inside = box(known)
             other, n_made = self.atlas(feasible, inside, why, spent, known), n_made + 1
-            if other.over or other.error is None or other.result.reason not in FITS or not self.problem.form.is_exact:
+            if (
+                other.over
+                or other.error is None
+                or other.result.reason not in FITS
+                or not self.problem.form.is_exact
+            ):
                 return other
-            size = None if bounded else float(np.linalg.norm(inside[1] - inside[0])) / (1 + 2 * AROUND)
+            size = (
+                None if bounded else float(np.linalg.norm(inside[1] - inside[0])) / (1 + 2 * AROUND)
+            )
             probes = probes_of(other.surface, inside, size)
             budget = getattr(self.flow, "budget", None)
-            rival, spent = find_rival(self.problem.flat, other.surface, probes, feasible, budget, other.evaluations)
+            rival, spent = find_rival(
+                self.problem.flat, other.surface, probes, feasible, budget, other.evaluations
+            )
             error = replace(other.error, n_probes=other.error.n_probes + len(probes))
             other = other._replace(evaluations=spent, error=error)
             if rival is None:
                 return other.noted(f"no better point among {len(probes)} fresh probes")
             if n_made == MOST_BOXES:
-                better = f"x = {point_in_words(rival, self.problem.names)} is better than its answers"
-                return other._replace(result=Result(Reason.SUSPECT, f"{better}. For what it is worth: {other.result.message}"))
+                better = (
+                    f"x = {point_in_words(rival, self.problem.names)} is better than its answers"
+                )
+                return other._replace(
+                    result=Result(
+                        Reason.SUSPECT, f"{better}. For what it is worth: {other.result.message}"
+                    )
+                )
             known = np.vstack([known, rival])
 
     def within(self, feasible: FeasibleSet) -> Ended:
-        """With bounds and inequalities: one surface if it keeps them all and lacks nothing, else an atlas."""
+        """With bounds and inequalities: one surface if it keeps them all and lacks nothing, else an
+        atlas."""
         ended, why = self.one_surface_within(feasible)
         if why is None and (ended.over or ended.result.success):
             return ended
@@ -272,10 +355,13 @@ class Routes:
             return ended.noted(kinked)
         box = search_box(feasible, self.problem.start)
         nothing = np.zeros((0, self.problem.start.n_variables))
-        return self.challenged(feasible, lambda known: box, why, ended.evaluations, nothing).noted(kinked)
+        return self.challenged(feasible, lambda known: box, why, ended.evaluations, nothing).noted(
+            kinked
+        )
 
     def one_surface_within(self, feasible: FeasibleSet) -> tuple[Ended, str | None]:
-        """A run that knows of no bounds, stopped when it leaves them; why its surface is not the answer, None if it is.
+        """A run that knows of no bounds, stopped when it leaves them; why its surface is not the
+        answer, None if it is.
 
         Raises `ValueError` where the user asked for one surface and it is not the answer.
         """
@@ -298,13 +384,17 @@ class Routes:
     def look_elsewhere(self, feasible: FeasibleSet, spent: Evaluations) -> Survey:
         """The best designs of a population run in the box."""
         start = self.problem.start
-        settings = Settings(feasible, search_box(feasible, start), budget=getattr(self.flow, "budget", None))
+        settings = Settings(
+            feasible, search_box(feasible, start), budget=getattr(self.flow, "budget", None)
+        )
         points = np.asarray(feasible.clip(np.asarray(start.control_points, dtype=float)))
         return survey(self.problem.flat, start.n_objectives, settings, points, self.seed, spent)
 
     def values(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives of designs, uncounted."""
-        return JaxEvaluator(self.problem.flat, self.problem.start.n_objectives, x.shape[1]).values(x)
+        return JaxEvaluator(self.problem.flat, self.problem.start.n_objectives, x.shape[1]).values(
+            x
+        )
 
     def atlas(
         self,
@@ -314,7 +404,8 @@ class Routes:
         spent: Evaluations | None = None,
         known: Float[np.ndarray, "n n_variables"] | None = None,
     ) -> Ended:
-        """An atlas of the set among feasible points, looked for in a box, with designs that are known to begin with."""
+        """An atlas of the set among feasible points, looked for in a box, with designs that are
+        known to begin with."""
         spent = spent or Evaluations()
         flow = AtlasFlow(feasible, box, f"{why}: ", *self.limits(spent), known=known)
         return self.run(self.problem, flow, self.callback, spent)
@@ -322,17 +413,32 @@ class Routes:
     def atlas_of_kinks(self, kinked: Kinked, spent: Evaluations) -> Ended:
         """An atlas of the problem with its kinks lifted."""
         spent = total(kinked.evaluations, spent)
-        flow = AtlasFlow(kinked.feasible, kinked.box, kinked.why, *self.limits(spent), kinked.objectives.n_auxiliary)
-        return self.run(self.problem.lifted(kinked.objectives, kinked.start), flow, self.callback, spent)
+        flow = AtlasFlow(
+            kinked.feasible,
+            kinked.box,
+            kinked.why,
+            *self.limits(spent),
+            kinked.objectives.n_auxiliary,
+        )
+        return self.run(
+            self.problem.lifted(kinked.objectives, kinked.start), flow, self.callback, spent
+        )
 
     def lift(self, spent: Evaluations, surface: BezierSimplex | None = None) -> Kinked | str | None:
-        """The problem with the kinks of its objectives lifted, or why that cannot be; None where there are none.
+        """The problem with the kinks of its objectives lifted, or why that cannot be; None where
+        there are none.
 
         A surface that was found shows where norms are 0.
         """
         found = None if surface is None else dense_points(surface)
         try:
-            return lift_problem(self.problem.flat, self.problem.start, self.problem.feasible, self.limits(spent)[1], found)
+            return lift_problem(
+                self.problem.flat,
+                self.problem.start,
+                self.problem.feasible,
+                self.limits(spent)[1],
+                found,
+            )
         except CannotLiftError as error:
             return f"the objectives have kinks, which could not be lifted: {error}"
 
@@ -342,20 +448,36 @@ class Routes:
         left = None if self.flow.budget is None else max(self.flow.budget - int(spent.objective), 0)
         return None if self.flow.tol == AUTO_TOL else self.flow.tol, left
 
-    def run(self, problem: Problem, flow: AbstractFlow, callback: Callback | None, spent: Evaluations | None = None) -> Ended:
+    def run(
+        self,
+        problem: Problem,
+        flow: AbstractFlow,
+        callback: Callback | None,
+        spent: Evaluations | None = None,
+    ) -> Ended:
         """Prepares a flow, drives it to its end, measures what it found and explains it."""
         flow, start, before = flow.prepare(problem.flat, problem.start)
         n_iterations = self.n_iterations or flow.most_iterations
         paused = self.paused if self.paused is not None and self.paused.fits(flow) else None
-        spent = total(before, spent or Evaluations(), Evaluations() if paused is None else paused.spent)
+        spent = total(
+            before, spent or Evaluations(), Evaluations() if paused is None else paused.spent
+        )
         if paused is not None:
             state = paused.next_state
         else:
-            known = flow.accepted(problem.flat, start, self.seed) if isinstance(flow, NormalFlow) else None
+            known = (
+                flow.accepted(problem.flat, start, self.seed)
+                if isinstance(flow, NormalFlow)
+                else None
+            )
             state = flow.init(problem.flat, start, self.seed) if known is None else known
         part = None if self.checkpoint is None else self.checkpoint.part()
-        run = drive(flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling, part)
-        ended = Ended(flow, start, run, problem.flat, spent, n_iterations, None, UNEXPLAINED, Evaluations())
+        run = drive(
+            flow, problem.flat, state, n_iterations, callback, self.progress, problem.raveling, part
+        )
+        ended = Ended(
+            flow, start, run, problem.flat, spent, n_iterations, None, UNEXPLAINED, Evaluations()
+        )
         self.found.append(self.explained(ended, problem, callback))
         return self.found[-1]
 
@@ -363,21 +485,26 @@ class Routes:
         """The run with its counts, the error of what it found, and words for both."""
         flow, run = ended.flow, ended.run
         made = flow.evaluations(run.state)
-        if isinstance(flow, Flow) and isinstance(problem.form.flat, Bridge):  # it does not know what its derivatives are made of
+        # it does not know what its derivatives are made of
+        if isinstance(flow, Flow) and isinstance(problem.form.flat, Bridge):
             made = problem.form.flat.counted(made, problem.start.n_variables)
         ended = ended._replace(evaluations=total(made, ended.spent))
         if isinstance(callback, Watch) and callback.left:  # nobody will ask how good it is
             return ended._replace(result=Result(Reason.STOPPED, callback.left))
-        leaves = run.stopped is Reason.INTERRUPTED and not isinstance(flow, AtlasFlow)  # who leaves does not wait for an estimate
+        # who leaves does not wait for an estimate
+        leaves = run.stopped is Reason.INTERRUPTED and not isinstance(flow, AtlasFlow)
         try:
             error = None if leaves else flow.measure(problem.flat, run, self.seed)
-            return ended._replace(error=error, result=flow.explain(problem.flat, run, error, problem.names))
+            return ended._replace(
+                error=error, result=flow.explain(problem.flat, run, error, problem.names)
+            )
         except KeyboardInterrupt:
             return ended.interrupted("before its error was estimated")
 
 
 class Watch:
-    """A callback that stops a run without bounds as soon as its corners leave them, after the user's own."""
+    """A callback that stops a run without bounds as soon as its corners leave them, after the
+    user's own."""
 
     def __init__(self, feasible: FeasibleSet, callback: Callback | None):
         self.feasible, self.callback, self.left = feasible, callback, ""
@@ -396,13 +523,17 @@ class Watch:
 
 
 def better_of(ended: Ended, other: Ended) -> Ended:
-    """An atlas in place of a surface that is in doubt or less exact than asked for, if it is better; it counts in any case."""
-    better = other.result.reason in FITS and (other.result.success or ended.result.reason is Reason.SUSPECT)
+    """An atlas in place of a surface that is in doubt or less exact than asked for, if it is
+    better; it counts in any case."""
+    better = other.result.reason in FITS and (
+        other.result.success or ended.result.reason is Reason.SUSPECT
+    )
     return other if better or other.over else ended._replace(evaluations=other.evaluations)
 
 
 def box_around(x: Float[np.ndarray, "n n_variables"]) -> Box | None:
-    """A box around points, `AROUND` widths wider on each side; None where they are one, or not finite."""
+    """A box around points, `AROUND` widths wider on each side; None where they are one, or not
+    finite."""
     width = np.ptp(x, axis=0)
     if not np.isfinite(x).all() or not width.max() > 0:
         return None

@@ -1,4 +1,5 @@
-"""The door of `minimize` to methods that decide by themselves where objectives are evaluated, and how often."""
+"""The door of `minimize` to methods that decide by themselves where objectives are evaluated, and
+how often."""
 
 from os import PathLike
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -44,10 +45,22 @@ def refuse_for_search(**settings: object) -> None:
     """Raises for settings that such a method has no use for."""
     for name, value in settings.items():
         if value is not None and value != "auto":
-            raise ValueError(f"{name}={value!r} does not go with a surrogate, which takes values within bounds; leave it out")
+            raise ValueError(
+                f"{name}={value!r} does not go with a surrogate, which takes values within bounds;"
+                " leave it out"
+            )
 
 
-UNUSED = ("constraints", "jac", "hess", "x_scale", "n_iterations", "degree", "max_degree", "parametrization")
+UNUSED = (
+    "constraints",
+    "jac",
+    "hess",
+    "x_scale",
+    "n_iterations",
+    "degree",
+    "max_degree",
+    "parametrization",
+)
 """Arguments that such a method has no use for."""
 
 
@@ -58,9 +71,18 @@ def search_task(
     executor: AnyExecutor,
     checkpoint: str | PathLike[str] | None,
 ) -> Task:
-    """The task of a search from the arguments of `minimize`, or an error for one that it has no use for."""
+    """The task of a search from the arguments of `minimize`, or an error for one that it has no use
+    for."""
     refuse_for_search(**{name: arguments[name] for name in UNUSED})
-    own = {name: arguments[name] for name in ("x0", "bounds", "maximize", "transforms", "tol", "budget", "seed")}
+    own = {
+        name: arguments[name]
+        for name in ("x0", "bounds", "maximize", "transforms", "tol", "budget", "seed")
+    }
     objectives = as_host(arguments["objectives"], None, None, arguments["vectorized"])
-    more = {"callback": callback, "progress": progress, "executor": executor, "checkpoint": checkpoint}
+    more = {
+        "callback": callback,
+        "progress": progress,
+        "executor": executor,
+        "checkpoint": checkpoint,
+    }
     return Task(objectives=objectives, **own, **more, arguments=arguments)

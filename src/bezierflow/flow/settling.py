@@ -1,4 +1,5 @@
-"""A design of an atlas made exact: the problem behind a solution put together again, for one search."""
+"""A design of an atlas made exact: the problem behind a solution put together again, for one
+search."""
 
 from collections.abc import Callable
 
@@ -26,11 +27,14 @@ class InUnits(eqx.Module):
         return self.objectives(x * jnp.asarray(self.units))
 
 
-def settle_on_atlas(solution: Solution, x: Float[np.ndarray, " n_variables"]) -> Float[np.ndarray, " n_variables"] | None:
-    """The Pareto point next to a design near an atlas, up to rounding; None where a search from there ends at none.
+def settle_on_atlas(
+    solution: Solution, x: Float[np.ndarray, " n_variables"]
+) -> Float[np.ndarray, " n_variables"] | None:
+    """The Pareto point next to a design near an atlas, up to rounding; None where a search from
+    there ends at none.
 
-    It is the solution above the chart point of f(x): no objective is above its value at x by more than x is below the front.
-    Bounds and constraints hold. Flat vectors of the solver's variables.
+    It is the solution above the chart point of f(x): no objective is above its value at x by more
+    than x is below the front. Bounds and constraints hold. Flat vectors of the solver's variables.
     """
     assert isinstance(solution.pareto_set, BezierAtlas)
     atlas = solution.pareto_set.turned(solution.names.signs)
@@ -41,7 +45,9 @@ def settle_on_atlas(solution: Solution, x: Float[np.ndarray, " n_variables"]) ->
     if atlas.units.n_auxiliary:
         start = BezierSimplex(np.tile(x / scale, (atlas.n_objectives, 1)), atlas.n_objectives, 1)
         try:
-            kinked = lift_problem(objectives, start, feasible, found=atlas.units.x(atlas.points.z) / scale)
+            kinked = lift_problem(
+                objectives, start, feasible, found=atlas.units.x(atlas.points.z) / scale
+            )
         except CannotLiftError:
             return None
         if kinked is not None:
@@ -53,16 +59,21 @@ def settle_on_atlas(solution: Solution, x: Float[np.ndarray, " n_variables"]) ->
 
 
 def _feasible(solution: Solution, atlas: BezierAtlas) -> FeasibleSet:
-    """The bounds and constraints of the run; of a solution from a file, which has no constraints, the bounds."""
+    """The bounds and constraints of the run; of a solution from a file, which has no constraints,
+    the bounds."""
     if solution.feasible is not None:
         return solution.feasible
     n, units = atlas.n_variables, atlas.units
     if units.n_auxiliary == 0 and len(atlas.patches[0].label.constraints):
-        raise ValueError("this solution has constraints, and files do not keep their code: polish before saving")
+        raise ValueError(
+            "this solution has constraints, and files do not keep their code: polish before saving"
+        )
     return feasible_set((units.lower[:n], units.upper[:n]), None, n)
 
 
-def _box(atlas: BezierAtlas, scale: Float[np.ndarray, " n_variables"]) -> tuple[np.ndarray, np.ndarray]:
+def _box(
+    atlas: BezierAtlas, scale: Float[np.ndarray, " n_variables"]
+) -> tuple[np.ndarray, np.ndarray]:
     """The box that gave the variables of the atlas their units."""
     units = atlas.units
     low, high = units.lower.copy(), units.upper.copy()

@@ -13,13 +13,27 @@ from jaxtyping import Array, Float, PyTree
 
 from ..arguments import read_doubles
 from ..atlas import BezierAtlas, lowest_total
-from ..bezier import BezierSimplex, Manifest, file_at_fault, load_surface, read_archive, write_archive
+from ..bezier import (
+    BezierSimplex,
+    Manifest,
+    file_at_fault,
+    load_surface,
+    read_archive,
+    write_archive,
+)
 from ..compilation import program
 from ..evaluation import JaxEvaluator
 from ..feasible import FeasibleSet
 from ..forms import bridges, domain_around, raise_failures, read_function
 from ..gaussian import PosteriorMean
-from ..normal import FREE_VARIABLES, ErrorEstimate, Flag, Layout, estimate_error, estimate_error_freely
+from ..normal import (
+    FREE_VARIABLES,
+    ErrorEstimate,
+    Flag,
+    Layout,
+    estimate_error,
+    estimate_error_freely,
+)
 from ..precision import double_precision, in_double_precision, is_traced
 from ..problems import Names, decode
 from ..quiet import quiet
@@ -68,29 +82,37 @@ class Solution:
     """A multi-objective problem's answer: a surface on the Pareto set, and how good it is.
 
     Attributes:
-        pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such over one chart where the set is no simplex; its values have
-            the shape of x0. What is called t below are then chart points, `pareto_set.chart(f)` of objective values. Its values
-            are the solver's variables; where `names.transforms` has any, `design(t)` is what people see.
+        pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such over one chart where the set is
+            no simplex; its values have the shape of x0. What is called t below are then chart
+            points, `pareto_set.chart(f)` of objective values. Its values are the solver's
+            variables; where `names.transforms` has any, `design(t)` is what people see.
         objectives: the problem, or None for a solution from points, or from a file without it.
-        names: names and units of objectives and variables, with directions and transforms. All objective values of a solution
-            have the user's signs.
+        names: names and units of objectives and variables, with directions and transforms. All
+            objective values of a solution have the user's signs.
         result: why the run stopped, in a message a person can act on.
         stats: evaluations (objective, jacobian, hessian), iterations, seconds.
-        history: what the flow recorded, iteration by iteration: a lifted one "movement" (RMS distance by which points moved) and
-            "residual" (RMS distance by which the refit missed them), the normal flow "error" (held-out distance so far; not a
-            number before there is one) and "degree", the weights flow "miss" (how far the surface of the degree below was from
-            the minimizers at new nodes) and "degree", the atlas "covered" (share of chart points with an answer), "verified"
-            (share of fresh answers that were right) and "regions", training on batches "loss" (what is minimized, mean over t)
-            and the mean of each objective, "f1", "f2", ….
+        history: what the flow recorded, iteration by iteration: a lifted one "movement" (RMS
+            distance by which points moved) and "residual" (RMS distance by which the refit missed
+            them), the normal flow "error" (held-out distance so far; not a number before there is
+            one) and "degree", the weights flow "miss" (how far the surface of the degree below was
+            from the minimizers at new nodes) and "degree", the atlas "covered" (share of chart
+            points with an answer), "verified" (share of fresh answers that were right) and
+            "regions", training on batches "loss" (what is minimized, mean over t) and the mean of
+            each objective, "f1", "f2", ….
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
         known_front: the fitted front, likewise; read `fitted_front`.
-        origin: what it takes to make the run again; None for a solution from a file, or where chance played no part.
-        feasible: the bounds of the run, on flat vectors; None where there were none, and for a solution from a file.
-        paused: what `minimize(objectives, solution)` goes on with where the run was stopped; not in files.
-        evaluated: of a surrogate only: the evaluations that it comes from. `objectives` are then the surrogate's mean.
-        surrogate: the processes in place of expensive objectives; None where the objectives themselves were minimized.
+        origin: what it takes to make the run again; None for a solution from a file, or where
+            chance played no part.
+        feasible: the bounds of the run, on flat vectors; None where there were none, and for a
+            solution from a file.
+        paused: what `minimize(objectives, solution)` goes on with where the run was stopped; not in
+            files.
+        evaluated: of a surrogate only: the evaluations that it comes from. `objectives` are then
+            the surrogate's mean.
+        surrogate: the processes in place of expensive objectives; None where the objectives
+            themselves were minimized.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -121,12 +143,16 @@ class Solution:
 
     @property
     def gradient_equivalents(self) -> float:
-        """What the run cost, in gradients of one objective: a value counts a third, a Hessian as many as there are variables."""
+        """What the run cost, in gradients of one objective: a value counts a third, a Hessian as
+        many as there are variables."""
         spent, M = self.stats.evaluations, self.n_objectives
-        return M * float(spent.objective / 3 + spent.jacobian + self.raveling.n_variables * spent.hessian)
+        return M * float(
+            spent.objective / 3 + spent.jacobian + self.raveling.n_variables * spent.hessian
+        )
 
     def design(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
-        """The design at t as people see it, shaped like x0: b(t), but for variables that the solver saw by their logarithms."""
+        """The design at t as people see it, shaped like x0: b(t), but for variables that the solver
+        saw by their logarithms."""
         x = self.pareto_set(t)
         return self.seen(x, np.ndim(t) - 1) if any(self.names.transforms) else x
 
@@ -135,15 +161,28 @@ class Solution:
         flat = self.raveling.ravel(x, batch_axes)
         return self.raveling.unravel(decode(flat, self.names.transforms))
 
-    def flat_designs(self, t: Float[np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_variables"]:
+    def flat_designs(
+        self, t: Float[np.ndarray, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_variables"]:
         """`design(t)` as flat vectors of L numbers."""
-        flat = self.pareto_set.flat(t) if isinstance(self.pareto_set, BezierAtlas) else self.flat_surface(t)
+        flat = (
+            self.pareto_set.flat(t)
+            if isinstance(self.pareto_set, BezierAtlas)
+            else self.flat_surface(t)
+        )
         return np.asarray(decode(np.asarray(flat), self.names.transforms)) * self.raveling.units
 
-    def front(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_objectives"]:
-        """f(b(t)): the objective values at t, or those of the fitted front where a file came without the objectives."""
+    def front(
+        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[Array | np.ndarray, "*batch n_objectives"]:
+        """f(b(t)): the objective values at t, or those of the fitted front where a file came
+        without the objectives."""
         if self.objectives is None:
-            return self.pareto_set.front(t) if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front.surface(t)
+            return (
+                self.pareto_set.front(t)
+                if isinstance(self.pareto_set, BezierAtlas)
+                else self.fitted_front.surface(t)
+            )
         x = self.design(t)
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
@@ -151,28 +190,39 @@ class Solution:
         raise_failures(self.objectives)
         return values
 
-    def front_std(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """How uncertain `front(t)` is where expensive objectives have a surrogate: calibrated standard deviations, without noise.
+    def front_std(
+        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """How uncertain `front(t)` is where expensive objectives have a surrogate: calibrated
+        standard deviations, without noise.
 
         They are those of the processes, multiplied by what held-out evaluations call for.
         """
         if self.surrogate is None:
-            raise ValueError("front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t) is exact")
+            raise ValueError(
+                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t)"
+                " is exact"
+            )
         return self.surrogate.std(self.design(t), np.ndim(t) - 1)
 
     @cached_property
     def fitted_front(self) -> FittedFront:
-        """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first asked for."""
+        """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first
+        asked for."""
         self._simplex("a fitted front; pareto_set.front(a) has the front of its patches")
-        return self.known_front or fit_front(lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree)
+        return self.known_front or fit_front(
+            lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree
+        )
 
     @cached_property
     def error(self) -> ErrorEstimate:
-        """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS. Made when first asked for.
+        """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS.
+        Made when first asked for.
 
-        It needs gradients and Hessians of the objectives at a few hundred points, which `stats` does not count. Where these are
-        too large or cannot be had, its numbers are not known and it has the flag NOT_ESTIMATED.
-        It does not know bounds: where the surface reaches one, the estimate has the flag BOUNDS_IGNORED.
+        It needs gradients and Hessians of the objectives at a few hundred points, which `stats`
+        does not count. Where these are too large or cannot be had, its numbers are not known and it
+        has the flag NOT_ESTIMATED. It does not know bounds: where the surface reaches one, the
+        estimate has the flag BOUNDS_IGNORED.
         """
         if self.known_error is not None:
             return self.known_error
@@ -189,19 +239,27 @@ class Solution:
         """The error estimate, however long it takes."""
         objectives, surface = self.flat_objectives, self.flat_surface
         many = surface.n_variables >= FREE_VARIABLES and not bridges(objectives)
-        error = estimate_error_freely(objectives, surface, Layout()) if many else estimate_error(objectives, surface)
+        error = (
+            estimate_error_freely(objectives, surface, Layout())
+            if many
+            else estimate_error(objectives, surface)
+        )
         if self.feasible is None or not touches(self.feasible, self.flat_surface):
             return error
         return replace(error, flags=(*error.flags, Flag.BOUNDS_IGNORED))
 
     @property
     def flat_objectives(self) -> Callable[[Array], Array]:
-        """What the solver minimizes: the objectives of its own flat variables, maximized ones with their sign changed."""
+        """What the solver minimizes: the objectives of its own flat variables, maximized ones with
+        their sign changed."""
         if self.objectives is None:
             raise ValueError(
-                "this solution came from points, or from a file without its objectives; load it with bf.load(path, objectives=f)"
+                "this solution came from points, or from a file without its objectives; load it"
+                " with bf.load(path, objectives=f)"
             )
-        flat = self.objectives if self.raveling.is_vector else Raveled(self.objectives, self.raveling)
+        flat = (
+            self.objectives if self.raveling.is_vector else Raveled(self.objectives, self.raveling)
+        )
         return on_solver_side(flat, self.names)
 
     @property
@@ -215,11 +273,17 @@ class Solution:
     def _simplex(self, what: str) -> BezierSimplex:
         """The surface, or an error that says what an atlas has instead."""
         if isinstance(self.pareto_set, BezierAtlas):
-            raise TypeError(f"this Pareto set is an atlas of {len(self.pareto_set.patches)} patches, which has not {what}")
+            raise TypeError(
+                f"this Pareto set is an atlas of {len(self.pareto_set.patches)} patches, which has"
+                f" not {what}"
+            )
         return self.pareto_set
 
-    def multipliers(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the parametrization is free.
+    def multipliers(
+        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the
+        parametrization is free.
 
         Maximized objectives count with a minus sign: no weight is below 0.
         """
@@ -227,26 +291,35 @@ class Solution:
         if isinstance(self.pareto_set, BezierAtlas):
             return self.pareto_set.weights(t)
         check_on_simplex(t, self.n_objectives)
-        return multipliers(self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])).reshape(t.shape)
+        return multipliers(
+            self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])
+        ).reshape(t.shape)
 
     @quiet()
     def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
         """The design for given weights, or for hoped-for objective values, whatever t means.
 
         Args:
-            weights: the point of the set that minimizes Σ w_m f_m, where maximized objectives count with a minus sign.
-            aspiration: the point whose objectives exceed these values least, or fall short of them most: it minimizes the
-                largest of (f_m − a_m), or (a_m − f_m) where f_m is maximized, each in units of its range over the front.
+            weights: the point of the set that minimizes Σ w_m f_m, where maximized objectives count
+                with a minus sign.
+            aspiration: the point whose objectives exceed these values least, or fall short of them
+                most: it minimizes the largest of (f_m − a_m), or (a_m − f_m) where f_m is
+                maximized, each in units of its range over the front.
         """
         if (weights is None) == (aspiration is None):
             raise ValueError("at needs one of weights=... and aspiration=...")
-        return self.design(self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights))
+        return self.design(
+            self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights)
+        )
 
     def _t_for_weights(self, weights: object) -> Float[np.ndarray, " n_objectives"]:
         w = read_doubles(weights, "weights", f"{self.n_objectives} numbers of at least 0")
-        if w.shape != (self.n_objectives,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
+        if w.shape != (self.n_objectives,) or not (
+            np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0
+        ):
             raise ValueError(
-                f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got {np.asarray(weights).tolist()}"
+                f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got"
+                f" {np.asarray(weights).tolist()}"
             )
         if isinstance(self.pareto_set, BezierAtlas):
             return lowest_total(self.pareto_set.turned(self.names.signs), w / w.sum())
@@ -255,10 +328,15 @@ class Solution:
     def _t_for_aspiration(self, aspiration: object) -> Float[np.ndarray, " n_objectives"]:
         f = read_doubles(aspiration, "aspiration", f"{self.n_objectives} finite numbers")
         if f.shape != (self.n_objectives,) or not np.isfinite(f).all():
-            raise ValueError(f"aspiration must be {self.n_objectives} finite numbers, got {np.asarray(aspiration).tolist()}")
+            raise ValueError(
+                f"aspiration must be {self.n_objectives} finite numbers, got"
+                f" {np.asarray(aspiration).tolist()}"
+            )
         if isinstance(self.pareto_set, BezierAtlas):
             return self.pareto_set.chart(f)
-        return t_for_aspiration(self._minimized, self._front_slope, self.n_objectives, self.names.signs * f)
+        return t_for_aspiration(
+            self._minimized, self._front_slope, self.n_objectives, self.names.signs * f
+        )
 
     def _minimized(self, t: np.ndarray) -> np.ndarray:
         """The front with the sign of maximized objectives changed."""
@@ -266,13 +344,17 @@ class Solution:
 
     @quiet()
     def spread(self, n: int) -> Points:
-        """Pareto points spread evenly over the front, n of them, corners among them; objectives count in units of their range.
+        """Pareto points spread evenly over the front, n of them, corners among them; objectives
+        count in units of their range.
 
-        They are chosen on the fitted front, so that no objective is evaluated but at the points themselves.
+        They are chosen on the fitted front, so that no objective is evaluated but at the points
+        themselves.
         """
         least, most = self.n_objectives, LARGEST_SPREAD
         if not isinstance(n, int | np.integer) or not least <= n <= most:
-            raise ValueError(f"n must be a whole number from {least} (the corners) to {most}, got {n!r}")
+            raise ValueError(
+                f"n must be a whole number from {least} (the corners) to {most}, got {n!r}"
+            )
         if isinstance(self.pareto_set, BezierAtlas):
             a = spread_chart(self.pareto_set, int(n))
             return Points(a, self.design(a), np.asarray(self.front(a)))
@@ -285,7 +367,8 @@ class Solution:
 
     @property
     def X(self) -> PyTree:
-        """100 designs spread evenly over the front, one a row: `spread(100).X`, under the name that pymoo has for it."""
+        """100 designs spread evenly over the front, one a row: `spread(100).X`, under the name that
+        pymoo has for it."""
         return self._points.X
 
     @property
@@ -305,7 +388,8 @@ class Solution:
 
     @property
     def nfev(self) -> int:
-        """How many points all objectives were evaluated at, without derivatives: `stats.evaluations.objective`."""
+        """How many points all objectives were evaluated at, without derivatives:
+        `stats.evaluations.objective`."""
         return int(self.stats.evaluations.objective)
 
     @property
@@ -324,18 +408,21 @@ class Solution:
         return self.stats.iterations
 
     def to_pandas(self, n: int = DEFAULT_POINTS) -> "pandas.DataFrame":
-        """Points spread evenly over the front, n of them, as a data frame with variables, objectives and t. Needs pandas."""
+        """Points spread evenly over the front, n of them, as a data frame with variables,
+        objectives and t. Needs pandas."""
         return to_frame(columns(self.spread(n), self.names, self.raveling.plain))
 
     def to_csv(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
-        """The same table as CSV text, also written to a file if a path is given. The file appears complete or not at all."""
+        """The same table as CSV text, also written to a file if a path is given. The file appears
+        complete or not at all."""
         text = to_csv_text(columns(self.spread(n), self.names, self.raveling.plain))
         if path is not None:
             write_text(path, text)
         return text
 
     def to_json(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
-        """The same points as JSON text with "names", "X", "F" and "t", also written to a file if a path is given."""
+        """The same points as JSON text with "names", "X", "F" and "t", also written to a file if a
+        path is given."""
         text = to_json_text(self.spread(n), self.names, self.raveling.plain)
         if path is not None:
             write_text(path, text)
@@ -346,16 +433,32 @@ class Solution:
         """What the set is, in words."""
         found = self.pareto_set
         is_atlas = isinstance(found, BezierAtlas)
-        kind = f"an atlas of {len(found.patches)} patches" if is_atlas else f"a Bézier simplex of degree {self.degree}"
+        kind = (
+            f"an atlas of {len(found.patches)} patches"
+            if is_atlas
+            else f"a Bézier simplex of degree {self.degree}"
+        )
         return f"{kind}, {self.n_objectives} objectives, {self.raveling.n_variables} variables"
 
     @cached_property
     def _description(self) -> Description:
-        """What is printed. It evaluates the objectives at some dozens of points, and no derivatives."""
+        """What is printed. It evaluates the objectives at some dozens of points, and no
+        derivatives."""
         atlas = self.pareto_set
-        t = spread_chart(atlas, 50) if isinstance(atlas, BezierAtlas) else coarse_t(self.n_objectives)
+        t = (
+            spread_chart(atlas, 50)
+            if isinstance(atlas, BezierAtlas)
+            else coarse_t(self.n_objectives)
+        )
         known = self.__dict__.get("error", self.known_error)
-        return Description(self.result, self.set_text, self.names.axis_labels, np.asarray(self.front(t)), known, self.stats)
+        return Description(
+            self.result,
+            self.set_text,
+            self.names.axis_labels,
+            np.asarray(self.front(t)),
+            known,
+            self.stats,
+        )
 
     def __str__(self) -> str:
         return self._description.text()
@@ -372,9 +475,11 @@ class Solution:
         return evaluator.jacobians(surface(t)[None]).gradients[0] @ np.asarray(surface.jacobian(t))
 
     def save(self, path: str | PathLike[str], *, estimate: bool = True) -> None:
-        """Writes a file that is useful without the objectives' code: both surfaces, names, error, how it was made.
+        """Writes a file that is useful without the objectives' code: both surfaces, names, error,
+        how it was made.
 
-        It appears complete or not at all. With estimate=False the error is written if it is known already, and not estimated.
+        It appears complete or not at all. With estimate=False the error is written if it is known
+        already, and not estimated.
         """
         if os.path.splitext(os.fspath(path))[1].lower() != ".bez":
             raise ValueError(
@@ -382,8 +487,15 @@ class Solution:
                 "solution.pareto_set.save(path) writes the surface alone in other formats"
             )
         front = None if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front
-        error = self.error if estimate else self.__dict__.get("error", self.known_error) or self._no_estimate()
-        write_archive(path, *to_archive(cast(Fields, {**vars(self), "known_error": error, "known_front": front})))
+        error = (
+            self.error
+            if estimate
+            else self.__dict__.get("error", self.known_error) or self._no_estimate()
+        )
+        write_archive(
+            path,
+            *to_archive(cast(Fields, {**vars(self), "known_error": error, "known_front": front})),
+        )
 
 
 @program
@@ -393,12 +505,15 @@ def _values(objectives: Callable, x: PyTree, batch_axes: int) -> Array:
     return objectives(x)
 
 
-def load(path: str | PathLike[str], objectives: Callable[..., PyTree] | None = None) -> Solution | BezierSimplex:
+def load(
+    path: str | PathLike[str], objectives: Callable[..., PyTree] | None = None
+) -> Solution | BezierSimplex:
     """What a file holds: a `Solution` if `solution.save` wrote it, else a `BezierSimplex`.
 
     Args:
         path: the file; `.bez`, or a surface in one of pytorch-bsf's formats.
-        objectives: the problem's code, for a solution that shall compute objectives anew instead of reading the fitted front.
+        objectives: the problem's code, for a solution that shall compute objectives anew instead of
+            reading the fitted front.
     """
     if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
         manifest, arrays = read_archive(path)
@@ -407,16 +522,20 @@ def load(path: str | PathLike[str], objectives: Callable[..., PyTree] | None = N
                 fields = from_archive(manifest, arrays)
             return _with_objectives(fields, objectives, path)
     if objectives is not None:
-        raise ValueError(f"objectives go with a solution, but {os.fspath(path)} holds a surface alone")
+        raise ValueError(
+            f"objectives go with a solution, but {os.fspath(path)} holds a surface alone"
+        )
     return load_surface(path)
 
 
 AGREES = 1e-3
-"""Values of objectives given for a file may differ from its front by this share of ranges, beside ten times the front's error."""
+"""Values of objectives given for a file may differ from its front by this share of ranges, beside
+ten times the front's error."""
 
 
 def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[str]) -> Solution:
-    """A solution from a file; objectives may have any form that `minimize` takes, and must have the values that the file has."""
+    """A solution from a file; objectives may have any form that `minimize` takes, and must have the
+    values that the file has."""
     stored = Solution(objectives=None, **fields)
     if objectives is None:
         return _flagged(replace(stored, objectives=fields.get("surrogate")))
@@ -424,7 +543,9 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
     x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)
     anywhere = np.full(len(point), np.inf)
-    form = read_function(objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False)
+    form = read_function(
+        objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False
+    )
     if form.n_rows != M:
         raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
     given = replace(stored, objectives=form.of_x)
@@ -433,7 +554,8 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
 
 
 def _flagged(stored: Solution) -> Solution:
-    """The same with a flag where the front in the file is far from the objectives, which nobody has given."""
+    """The same with a flag where the front in the file is far from the objectives, which nobody has
+    given."""
     error, front = stored.known_error, stored.known_front
     if stored.made_by.get("method") == "from_points":  # of points there is nothing but a fit
         return stored
@@ -443,7 +565,8 @@ def _flagged(stored: Solution) -> Solution:
 
 
 def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
-    """Raises unless the objectives given have the values of the file at its corners and in the middle."""
+    """Raises unless the objectives given have the values of the file at its corners and in the
+    middle."""
     M, pareto_set = stored.n_objectives, stored.pareto_set
     if isinstance(pareto_set, BezierAtlas):
         t = spread_chart(pareto_set, M + 1)
@@ -457,6 +580,7 @@ def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[st
     if len(wrong):
         row, m = wrong[0]
         raise ValueError(
-            f"objectives are not those of {os.fspath(path)}: {stored.names.objectives[m]} is {new[row, m]:.6g} at "
-            f"t={t[row].tolist()}, where the file has {old[row, m]:.6g}; give the function that the file was made with, or none"
+            f"objectives are not those of {os.fspath(path)}: {stored.names.objectives[m]} is"
+            f" {new[row, m]:.6g} at t={t[row].tolist()}, where the file has {old[row, m]:.6g}; give"
+            " the function that the file was made with, or none"
         )

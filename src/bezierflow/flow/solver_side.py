@@ -1,7 +1,9 @@
-"""Between what people see and what a solver sees: maximized objectives change their sign, variables may be logarithms.
+"""Between what people see and what a solver sees: maximized objectives change their sign, variables
+may be logarithms.
 
-A solver minimizes g(z) = s · f(x(z)), with s = −1 for each maximized objective and x(z) as `Names.transforms` says. What people
-give and get is f and x; `Names` has the signs and transforms, so that files, plots and pages that carry names have them too.
+A solver minimizes g(z) = s · f(x(z)), with s = −1 for each maximized objective and x(z) as
+`Names.transforms` says. What people give and get is f and x; `Names` has the signs and transforms,
+so that files, plots and pages that carry names have them too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +32,9 @@ class SolverObjectives(eqx.Module):
     signs: Float[np.ndarray, " n_objectives"]
     transforms: tuple[str, ...] = eqx.field(static=True)
 
-    def whole(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"] | None:
+    def whole(
+        self, points: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_variables"] | None:
         """Where f is evaluated for these z; None where that is not known to the last bit."""
         return None if any(self.transforms) else points
 
@@ -57,7 +61,11 @@ def is_plain(names: Names) -> bool:
 
 def on_solver_side(objectives: Objectives, names: Names) -> Objectives:
     """Objectives of a flat vector as a solver minimizes them."""
-    return objectives if is_plain(names) else SolverObjectives(objectives, names.signs, names.transforms)
+    return (
+        objectives
+        if is_plain(names)
+        else SolverObjectives(objectives, names.signs, names.transforms)
+    )
 
 
 def box_on_solver_side(feasible: FeasibleSet | None, names: Names) -> FeasibleSet | None:
@@ -68,9 +76,17 @@ def box_on_solver_side(feasible: FeasibleSet | None, names: Names) -> FeasibleSe
     wrong = np.array([bool(kind) for kind in kinds]) & (feasible.upper <= 0)
     if wrong.any():
         i = int(np.argmax(wrong))
-        raise ValueError(f"bounds must allow positive values of {names.variables[i]}, whose logarithm is taken")
-    lower = encode(np.where([bool(kind) for kind in kinds], np.maximum(feasible.lower, 0.0), feasible.lower), kinds)
-    rows = tuple(Constraint(OfSeen(c.function, kinds), c.lower, c.upper, c.name) for c in feasible.constraints)
+        raise ValueError(
+            f"bounds must allow positive values of {names.variables[i]}, whose logarithm is taken"
+        )
+    lower = encode(
+        np.where([bool(kind) for kind in kinds], np.maximum(feasible.lower, 0.0), feasible.lower),
+        kinds,
+    )
+    rows = tuple(
+        Constraint(OfSeen(c.function, kinds), c.lower, c.upper, c.name)
+        for c in feasible.constraints
+    )
     return FeasibleSet(lower, encode(feasible.upper, kinds), rows, names.solver_variables)
 
 
@@ -81,16 +97,23 @@ def encode_point(
     z = encode(x, names.transforms)
     if not np.isfinite(z).all():
         i = int(np.argwhere(~np.isfinite(z))[0][-1])
-        raise ValueError(f"{argument} must have a positive {names.variables[i]}, whose logarithm is taken, got {x[..., i]}")
+        raise ValueError(
+            f"{argument} must have a positive {names.variables[i]}, whose logarithm is taken, got"
+            f" {x[..., i]}"
+        )
     return z
 
 
 def point_in_words(z: Float[np.ndarray, " n_variables"], names: Names) -> str:
     """A point of the solver as people see it."""
-    return np.array2string(np.asarray(decode(np.asarray(z), names.transforms)), precision=6, separator=", ")
+    return np.array2string(
+        np.asarray(decode(np.asarray(z), names.transforms)), precision=6, separator=", "
+    )
 
 
-def read_transforms(objectives: PyTree, transforms: Transforms, n_variables: int) -> tuple[str, ...]:
+def read_transforms(
+    objectives: PyTree, transforms: Transforms, n_variables: int
+) -> tuple[str, ...]:
     """How the solver sees each variable, as given, else as the problem says."""
     names = _own_names(objectives)
     names.check(None, n_variables)
@@ -105,8 +128,15 @@ def _own_names(objectives: PyTree) -> Names:
     return names if isinstance(names, Names) else Names()
 
 
-def read_names(objectives: PyTree, maximize: Chosen, transforms: Transforms, n_objectives: int, n_variables: int) -> Names:
-    """The names of a problem, complete, with directions and transforms: those given, else the problem's own."""
+def read_names(
+    objectives: PyTree,
+    maximize: Chosen,
+    transforms: Transforms,
+    n_objectives: int,
+    n_variables: int,
+) -> Names:
+    """The names of a problem, complete, with directions and transforms: those given, else the
+    problem's own."""
     names = _own_names(objectives).complete(n_objectives, n_variables)
     maximize = _own(objectives, "maximize") if maximize is None else maximize
     transforms = _own(objectives, "transforms") if transforms is None else transforms
@@ -116,8 +146,9 @@ def read_names(objectives: PyTree, maximize: Chosen, transforms: Transforms, n_o
         names = replace(names, transforms=_transforms(transforms, names.variables))
     if hasattr(objectives, "prox") and not is_plain(names):
         raise ValueError(
-            "maximize and transforms do not go with objectives that have a prox, which is that of the objectives as they are; "
-            "write the problem as one to be minimized in its own variables"
+            "maximize and transforms do not go with objectives that have a prox, which is that of"
+            " the objectives as they are; write the problem as one to be minimized in its own"
+            " variables"
         )
     return names
 
@@ -132,7 +163,10 @@ def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
     given = _listed(maximize, len(names))
     if given and all(isinstance(flag, bool | np.bool_) for flag in given):
         if len(given) != len(names):
-            raise ValueError(f"maximize must hold a bool for each of the {len(names)} objectives, got {maximize!r}")
+            raise ValueError(
+                f"maximize must hold a bool for each of the {len(names)} objectives, got"
+                f" {maximize!r}"
+            )
         chosen = {m for m, flag in enumerate(given) if flag}
     else:
         chosen = {number_of(one, names, "maximize", "objective") for one in given}
@@ -146,14 +180,23 @@ def _listed(maximize: Chosen, n_objectives: int) -> list[bool | str | int]:
     if isinstance(maximize, str | int | np.integer):
         return [maximize]
     if not isinstance(maximize, Sequence | np.ndarray):
-        raise TypeError(f"maximize must be a bool for each objective, or names or numbers of objectives, got {maximize!r}")
+        raise TypeError(
+            "maximize must be a bool for each objective, or names or numbers of objectives, got"
+            f" {maximize!r}"
+        )
     return list(maximize.tolist() if isinstance(maximize, np.ndarray) else maximize)
 
 
 def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(given, Mapping):
-        raise TypeError(f"transforms must map variables to 'log10' or 'log', as in {{'rate': 'log10'}}, got {given!r}")
-    found = {number_of(variable, names, "transforms", "variable"): kind for variable, kind in given.items()}
+        raise TypeError(
+            "transforms must map variables to 'log10' or 'log', as in {'rate': 'log10'}, got"
+            f" {given!r}"
+        )
+    found = {
+        number_of(variable, names, "transforms", "variable"): kind
+        for variable, kind in given.items()
+    }
     for kind in found.values():
         if kind not in KINDS:
             raise ValueError(f"transforms must each be 'log10' or 'log', got {kind!r}")
@@ -164,8 +207,13 @@ def number_of(one: object, names: tuple[str, ...], argument: str, kind: str) -> 
     """The number of an objective or a variable given by name or number."""
     if isinstance(one, str):
         if one not in names:
-            raise ValueError(f"{argument}: {one!r} is no {kind}; there are {', '.join(map(repr, names))}")
+            raise ValueError(
+                f"{argument}: {one!r} is no {kind}; there are {', '.join(map(repr, names))}"
+            )
         return names.index(one)
     if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
-        raise ValueError(f"{argument} must give each {kind} by name, or by its number from 0 to {len(names) - 1}, got {one!r}")
+        raise ValueError(
+            f"{argument} must give each {kind} by name, or by its number from 0 to"
+            f" {len(names) - 1}, got {one!r}"
+        )
     return int(one)

@@ -1,4 +1,5 @@
-"""Points spread evenly over a front: for tables, for other tools, and for people who want a dozen alternatives."""
+"""Points spread evenly over a front: for tables, for other tools, and for people who want a dozen
+alternatives."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -35,22 +36,31 @@ class Points(NamedTuple):
     F: Float[np.ndarray, "n n_objectives"]
 
 
-def spread_t(front: Callable[[np.ndarray], np.ndarray], n_objectives: int, n: int) -> Float[np.ndarray, "n n_objectives"]:
-    """The t of n points that lie evenly on a front, each objective in units of its range; the corners come first.
+def spread_t(
+    front: Callable[[np.ndarray], np.ndarray], n_objectives: int, n: int
+) -> Float[np.ndarray, "n n_objectives"]:
+    """The t of n points that lie evenly on a front, each objective in units of its range; the
+    corners come first.
 
-    Two objectives: equal lengths of arc. More: always the point farthest from all that were chosen (Gonzalez, "Clustering to
-    minimize the maximum intercluster distance", Theoret. Comput. Sci. 38, 1985), so that no part of the front is farther from
-    the nearest point than twice what n points can do.
+    Two objectives: equal lengths of arc. More: always the point farthest from all that were chosen
+    (Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoret. Comput. Sci. 38,
+    1985), so that no part of the front is farther from the nearest point than twice what n points
+    can do.
     """
     t = _candidates(n_objectives)
     values = front(t)
     span = np.ptp(values, axis=0)
     scaled = values / np.where(span > 0, span, 1.0)
-    return _equal_arcs(t, scaled, n) if n_objectives == 2 else t[_farthest(scaled, (t == 1).argmax(axis=0), n)]
+    return (
+        _equal_arcs(t, scaled, n)
+        if n_objectives == 2
+        else t[_farthest(scaled, (t == 1).argmax(axis=0), n)]
+    )
 
 
 def spread_chart(atlas: BezierAtlas, n: int) -> Float[np.ndarray, "n n_objectives"]:
-    """The chart points of n points that lie evenly on the front of an atlas, the best of each objective first."""
+    """The chart points of n points that lie evenly on the front of an atlas, the best of each
+    objective first."""
     f = atlas.points.f
     return centered(f[_farthest(f, np.unique(f.argmin(axis=0)), n)])
 
@@ -62,7 +72,8 @@ def coarse_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
 
 @lru_cache(maxsize=8)
 def _candidates(n_objectives: int) -> Float[np.ndarray, "n_candidates n_objectives"]:
-    """Points of the simplex to choose from; half of them crowd towards its faces, where fronts may be steep."""
+    """Points of the simplex to choose from; half of them crowd towards its faces, where fronts may
+    be steep."""
     if n_objectives == 2:
         return grid(2, CANDIDATES)
     regular = grid(n_objectives, largest_degree_within(n_objectives, CANDIDATES // 2))

@@ -31,7 +31,8 @@ RUNNING, NON_FINITE, OUT_OF_BATCHES = range(3)
 
 
 class TrainingState(NamedTuple):
-    """What the next iteration needs. Every leaf is a plain array, so that any library for checkpoints can keep it."""
+    """What the next iteration needs. Every leaf is a plain array, so that any library for
+    checkpoints can keep it."""
 
     control_points: PyTree
     """Shaped like x, with an axis of control points in front of each leaf that is not shared."""
@@ -60,24 +61,30 @@ class TrainingState(NamedTuple):
 
 
 class StochasticFlow(AbstractFlow[TrainingState]):
-    """M(A) on batches: gradients at N points b(t) are taken back to the control points, which follow the rule A.
+    """M(A) on batches: gradients at N points b(t) are taken back to the control points, which
+    follow the rule A.
 
-    An iteration draws t, takes G_n = ∇_x f(b(t_n|P), batch | t_n) and sets P ← A(P, G_P) with G_P = ZᵀΩG/Σω, the gradient in P
-    of the mean of f(b(t|P) | t) (`PullBack`), or G_P = (ZᵀΩZ)⁻¹ZᵀΩG (`LeastSquares`, Algorithm 2). x is any pytree of float32
-    or float64 arrays and is never flattened: the rule sees the control points leaf by leaf. Made by `lift(...).stochastic()`.
+    An iteration draws t, takes G_n = ∇_x f(b(t_n|P), batch | t_n) and sets P ← A(P, G_P) with G_P =
+    ZᵀΩG/Σω, the gradient in P of the mean of f(b(t|P) | t) (`PullBack`), or G_P = (ZᵀΩZ)⁻¹ZᵀΩG
+    (`LeastSquares`, Algorithm 2). x is any pytree of float32 or float64 arrays and is never
+    flattened: the rule sees the control points leaf by leaf. Made by `lift(...).stochastic()`.
 
-    `init` and `step` are pure functions of arrays, for a training loop of one's own within one's own `jit`, `scan` or `vmap`.
+    `init` and `step` are pure functions of arrays, for a training loop of one's own within one's
+    own `jit`, `scan` or `vmap`.
 
     Attributes:
         method: A, a rule on gradients: `Optax(...)`.
         degree: D.
         sampler: where t is drawn; `Stratified(2 M)` by default.
         scalarization: what is minimized at t.
-        refit: `PullBack()`, the default, or `LeastSquares()`, which needs N of at least the number of control points. The refit
-            amplifies the noise of batches by (ZᵀΩZ)⁻¹ unless N is much larger than that (measured: `benchmarks/networks.py`).
-        shared: True at the leaves of x that are the same for every t, as a pytree of bools like x or like its upper part. Such a
-            leaf is trained, with the mean of its gradients, but not bent.
-        split: whether a batch is cut along its first axis into N equal parts, one for each t. Else all t have the same batch.
+        refit: `PullBack()`, the default, or `LeastSquares()`, which needs N of at least the number
+            of control points. The refit amplifies the noise of batches by (ZᵀΩZ)⁻¹ unless N is much
+            larger than that (measured: `benchmarks/networks.py`).
+        shared: True at the leaves of x that are the same for every t, as a pytree of bools like x
+            or like its upper part. Such a leaf is trained, with the mean of its gradients, but not
+            bent.
+        split: whether a batch is cut along its first axis into N equal parts, one for each t. Else
+            all t have the same batch.
     """
 
     method: AbstractGradientMethod
@@ -91,23 +98,37 @@ class StochasticFlow(AbstractFlow[TrainingState]):
     parametrization: ClassVar[str] = "weights"
 
     def __check_init__(self) -> None:
-        if isinstance(self.scalarization, AbstractReferencedScalarization) and self.scalarization.reference is None:
+        if (
+            isinstance(self.scalarization, AbstractReferencedScalarization)
+            and self.scalarization.reference is None
+        ):
             name = type(self.scalarization).__name__
-            raise ValueError(f"scalarization must have a reference, since batches find none; give {name} its reference=...")
+            raise ValueError(
+                f"scalarization must have a reference, since batches find none; give {name} its"
+                " reference=..."
+            )
 
     def settled(self, n_objectives: int) -> tuple[AbstractSampler, AbstractRefit]:
         """The sampler and the refit for so many objectives."""
-        sampler = Stratified(SAMPLES_AN_OBJECTIVE * n_objectives) if self.sampler is None else self.sampler
+        sampler = (
+            Stratified(SAMPLES_AN_OBJECTIVE * n_objectives)
+            if self.sampler is None
+            else self.sampler
+        )
         needed = n_controls(n_objectives, self.degree)
         if isinstance(self.refit, LeastSquares) and sampler.n_samples < needed:
             raise ValueError(
-                f"refit=LeastSquares() needs n_samples of at least the {needed} control points of degree {self.degree} with "
-                f"{n_objectives} objectives, got {sampler.n_samples}; draw more, or take PullBack()"
+                f"refit=LeastSquares() needs n_samples of at least the {needed} control points of"
+                f" degree {self.degree} with {n_objectives} objectives, got {sampler.n_samples};"
+                " draw more, or take PullBack()"
             )
         return sampler, PullBack() if self.refit is None else self.refit
 
-    def init(self, objectives: PyTree, start: BezierSimplex, seed: int | Array | np.ndarray = 0) -> TrainingState:
-        """The state before the first iteration: control points of `start`, a surface of degree 0 where every t starts at one x.
+    def init(
+        self, objectives: PyTree, start: BezierSimplex, seed: int | Array | np.ndarray = 0
+    ) -> TrainingState:
+        """The state before the first iteration: control points of `start`, a surface of degree 0
+        where every t starts at one x.
 
         A shared leaf starts at the mean of its control points. The objectives are not called.
         """
@@ -120,18 +141,36 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         elif start.degree <= self.degree:
             P = start.elevate(self.degree).control_points
         else:
-            raise ValueError(f"x0 is a surface of degree {start.degree}, above the flow's {self.degree}")
+            raise ValueError(
+                f"x0 is a surface of degree {start.degree}, above the flow's {self.degree}"
+            )
         flags = self._flags(P)
         if all(jax.tree.leaves(flags)):
-            raise ValueError("shared must leave at least one leaf of x to be bent, got True for all")
-        P = jax.tree.map(lambda shared, leaf: _mean(jnp.asarray(leaf)) if shared else _plain(jnp.asarray(leaf)), flags, P)
+            raise ValueError(
+                "shared must leave at least one leaf of x to be bent, got True for all"
+            )
+        P = jax.tree.map(
+            lambda shared, leaf: _mean(jnp.asarray(leaf)) if shared else _plain(jnp.asarray(leaf)),
+            flags,
+            P,
+        )
         zero = jnp.zeros((), jnp.int32)
         return TrainingState(
-            P, self.method.init(P), jnp.asarray(seed, jnp.uint32), zero + 1, zero, zero, jnp.zeros(start.n_objectives), zero
+            P,
+            self.method.init(P),
+            jnp.asarray(seed, jnp.uint32),
+            zero + 1,
+            zero,
+            zero,
+            jnp.zeros(start.n_objectives),
+            zero,
         )
 
-    def step(self, objectives: PyTree, state: TrainingState, batch: Batch = None) -> tuple[TrainingState, Info]:
-        """One iteration with f(x, batch), or without a batch with f(x, key) and a fresh key for each t.
+    def step(
+        self, objectives: PyTree, state: TrainingState, batch: Batch = None
+    ) -> tuple[TrainingState, Info]:
+        """One iteration with f(x, batch), or without a batch with f(x, key) and a fresh key for
+        each t.
 
         An iteration after which a control point would not be finite changes nothing but the status.
         """
@@ -140,14 +179,18 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         for_t, for_data = jax.random.split(jax.random.fold_in(jax.random.key(state.seed), state.k))
         t, weights = sampler(for_t, M)
         Z, shares = basis(t, self.degree), weights / jnp.sum(weights)
-        loss, G, values = self._gradients(objectives, state.control_points, t, Z, self._data(batch, for_data, len(t)))
+        loss, G, values = self._gradients(
+            objectives, state.control_points, t, Z, self._data(batch, for_data, len(t))
+        )
 
         def pulled(shared: bool, g: Array) -> Array:
             if shared:
                 return jnp.tensordot(shares.astype(g.dtype), g, 1)
             design, flat = Z.astype(g.dtype), g.reshape(len(t), -1)
             zeros = jnp.zeros((design.shape[1], flat.shape[1]), g.dtype)
-            return refit(design, weights.astype(g.dtype), flat, zeros).reshape(design.shape[1], *g.shape[1:])
+            return refit(design, weights.astype(g.dtype), flat, zeros).reshape(
+                design.shape[1], *g.shape[1:]
+            )
 
         G_P = jax.tree.map(pulled, self._flags(state.control_points), G)
         P, method_state = self.method.update(G_P, state.control_points, state.method_state)
@@ -156,16 +199,25 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         info = {"loss": shares @ loss, **{f"f{m + 1}": means[m] for m in range(M)}}
         return _checked(state, after, t, values), info
 
-    def _gradients(self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: tuple[Batch, int | None]) -> tuple:
-        """Scalarized losses (N,), their gradients at the points b(t), shaped like x with N rows, and all values (N, M)."""
+    def _gradients(
+        self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: tuple[Batch, int | None]
+    ) -> tuple:
+        """Scalarized losses (N,), their gradients at the points b(t), shaped like x with N rows,
+        and all values (N, M)."""
         leaves, treedef = jax.tree.flatten(P)
         flags = jax.tree.leaves(self._flags(P))
-        x = [leaf if shared else jnp.tensordot(Z.astype(leaf.dtype), leaf, 1) for shared, leaf in zip(flags, leaves, strict=True)]
+        x = [
+            leaf if shared else jnp.tensordot(Z.astype(leaf.dtype), leaf, 1)
+            for shared, leaf in zip(flags, leaves, strict=True)
+        ]
 
         def loss(x: list[Array], t: Array, data: Batch) -> tuple[Array, tuple[Array, Array]]:
             values = jnp.asarray(as_vector(objectives(jax.tree.unflatten(treedef, x), data)))
             if values.shape != t.shape:
-                raise ValueError(f"objectives must return {len(t)} numbers for x and one batch, got shape {values.shape}")
+                raise ValueError(
+                    f"objectives must return {len(t)} numbers for x and one batch, got shape"
+                    f" {values.shape}"
+                )
             values = values.astype(t.dtype)
             scalarized = self.scalarization(values, t)
             return scalarized, (scalarized, values)
@@ -183,63 +235,100 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         sizes = {leaf.shape[0] if leaf.ndim else 0 for leaf in jax.tree.leaves(batch)}
         if any(size == 0 or size % n for size in sizes):
             raise ValueError(
-                f"split=True needs batches whose first axis is a multiple of n_samples={n}, got sizes {sorted(sizes)}"
+                f"split=True needs batches whose first axis is a multiple of n_samples={n}, got"
+                f" sizes {sorted(sizes)}"
             )
-        return jax.tree.map(lambda leaf: leaf.reshape(n, leaf.shape[0] // n, *leaf.shape[1:]), batch), 0
+        return (
+            jax.tree.map(lambda leaf: leaf.reshape(n, leaf.shape[0] // n, *leaf.shape[1:]), batch),
+            0,
+        )
 
     def _flags(self, P: PyTree) -> PyTree:
         """Whether each leaf is shared."""
         if self.shared is None:
             return jax.tree.map(lambda _: False, P)
         try:
-            return jax.tree.map(lambda flag, part: jax.tree.map(lambda _: bool(flag), part), self.shared, P)
+            return jax.tree.map(
+                lambda flag, part: jax.tree.map(lambda _: bool(flag), part), self.shared, P
+            )
         except (ValueError, TypeError) as error:
-            raise ValueError(f"shared must be a pytree of bools like x or like its upper part, got {self.shared!r}") from error
+            raise ValueError(
+                "shared must be a pytree of bools like x or like its upper part, got"
+                f" {self.shared!r}"
+            ) from error
 
     def surface(self, state: TrainingState) -> BezierSimplex:
         """The surface b(t|P), with values shaped like x."""
         P, size = state.control_points, n_controls(state.n_objectives, self.degree)
-        P = jax.tree.map(lambda shared, leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)) if shared else leaf, self._flags(P), P)
+        P = jax.tree.map(
+            lambda shared, leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)) if shared else leaf,
+            self._flags(P),
+            P,
+        )
         return BezierSimplex(P, state.n_objectives, self.degree)
 
     def evaluations(self, state: TrainingState) -> Evaluations:
         """A gradient on a batch at each of N points an iteration."""
-        return Evaluations(jacobian=self.settled(state.n_objectives)[0].n_samples * (int(state.k) - 1))
+        return Evaluations(
+            jacobian=self.settled(state.n_objectives)[0].n_samples * (int(state.k) - 1)
+        )
 
-    def advance(self, objectives: PyTree, state: TrainingState, most: int) -> tuple[TrainingState, History]:
+    def advance(
+        self, objectives: PyTree, state: TrainingState, most: int
+    ) -> tuple[TrainingState, History]:
         """Up to `most` iterations, which wait for the device only at their end."""
         if objectives.feed is None:
-            after, infos = _advance(self, objectives.function, state, np.asarray(min(most, MOST_AT_ONCE)))
+            after, infos = _advance(
+                self, objectives.function, state, np.asarray(min(most, MOST_AT_ONCE))
+            )
         else:
             after, listed = state, []
             for batch in objectives.feed.take(most):
                 after, info = _step(self, objectives.function, after, batch)
                 listed.append(info)
-            listed = jax.device_get(listed)  # once, at the end: the iterations before wait for nothing
-            names = listed[0] if listed else ("loss", *(f"f{m + 1}" for m in range(state.n_objectives)))
+            # once, at the end: the iterations before wait for nothing
+            listed = jax.device_get(listed)
+            names = (
+                listed[0] if listed else ("loss", *(f"f{m + 1}" for m in range(state.n_objectives)))
+            )
             infos = {name: np.array([info[name] for info in listed]) for name in names}
             if objectives.feed.why and not after.done:
                 after = after._replace(status=jnp.full_like(after.status, OUT_OF_BATCHES))
         made = int(after.k) - int(state.k)
         return after, {name: np.asarray(values)[:made] for name, values in infos.items()}
 
-    def measure(self, objectives: PyTree, run: Run[TrainingState], seed: int) -> ErrorEstimate | None:
+    def measure(
+        self, objectives: PyTree, run: Run[TrainingState], seed: int
+    ) -> ErrorEstimate | None:
         """None: an estimate takes Hessians of what is known by samples only."""
         return None
 
-    def explain(self, objectives: PyTree, run: Run[TrainingState], error: ErrorEstimate | None, names: Names) -> Result:
+    def explain(
+        self, objectives: PyTree, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
+    ) -> Result:
         """Why the run ended, and whether a loss was not finite on the way."""
         state, k = run.state, run.iterations
-        place = f"{names.objectives[int(state.objective)]} was not finite at t={np.round(state.where, 4).tolist()}"
+        place = (
+            f"{names.objectives[int(state.objective)]} was not finite at"
+            f" t={np.round(state.where, 4).tolist()}"
+        )
         n = int(state.n_non_finite)
         if int(state.status) == NON_FINITE:
             found = place if n else "a gradient was not finite, though the losses were"
-            advice = "Lower the learning rate, clip gradients (optax.clip_by_global_norm), or optax.apply_if_finite"
-            return Result(Reason.NON_FINITE, f"in iteration {k + 1} {found}; the surface before that is returned. {advice}")
+            advice = (
+                "Lower the learning rate, clip gradients (optax.clip_by_global_norm), or"
+                " optax.apply_if_finite"
+            )
+            return Result(
+                Reason.NON_FINITE,
+                f"in iteration {k + 1} {found}; the surface before that is returned. {advice}",
+            )
         note = f"; in {n} of them a loss was not finite, the last time {place}" if n else ""
         if run.stopped is None:
             reason = Reason.ITERATION_LIMIT if objectives.as_planned else Reason.OUT_OF_BATCHES
-            return Result(reason, f"{objectives.feed.why}; the surface after iteration {k} is returned{note}")
+            return Result(
+                reason, f"{objectives.feed.why}; the surface after iteration {k} is returned{note}"
+            )
         words = {
             Reason.STOPPED: f"the callback returned True after iteration {k}",
             Reason.INTERRUPTED: f"interrupted after iteration {k}",
@@ -249,7 +338,11 @@ class StochasticFlow(AbstractFlow[TrainingState]):
 
     def parts(self) -> dict[str, object]:
         """The parts of the flow."""
-        return {name: part for name, part in super().parts().items() if name != "shared" or self.shared is not None}
+        return {
+            name: part
+            for name, part in super().parts().items()
+            if name != "shared" or self.shared is not None
+        }
 
 
 class Fed(NamedTuple):
@@ -268,18 +361,23 @@ class Fed(NamedTuple):
 
 
 def _checked(state: TrainingState, after: TrainingState, t: Array, values: Array) -> TrainingState:
-    """The state after an iteration; the one before it where the control points are no longer finite, or the run was done."""
+    """The state after an iteration; the one before it where the control points are no longer
+    finite, or the run was done."""
     bad = ~jnp.isfinite(values)
     first = jnp.argmax(bad)
     met = jnp.any(bad) & ~state.done
-    finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(after.control_points)]))
+    finite = jnp.all(
+        jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(after.control_points)])
+    )
     goes_on = finite & ~state.done
     kept = jax.tree.map(lambda new, old: jnp.where(goes_on, new, old), after, state)
     return kept._replace(
         status=jnp.where(goes_on | state.done, state.status, NON_FINITE).astype(state.status.dtype),
         n_non_finite=state.n_non_finite + met.astype(state.n_non_finite.dtype),
         where=jnp.where(met, t[first // values.shape[1]], state.where).astype(state.where.dtype),
-        objective=jnp.where(met, first % values.shape[1], state.objective).astype(state.objective.dtype),
+        objective=jnp.where(met, first % values.shape[1], state.objective).astype(
+            state.objective.dtype
+        ),
     )
 
 
@@ -297,13 +395,16 @@ def _check_types(x: PyTree) -> None:
     for leaf in jax.tree.leaves(x):
         if np.dtype(leaf.dtype) not in (np.float32, np.float64):
             raise TypeError(
-                f"x0 must have leaves of float32 or float64 to be bent, got {leaf.dtype}; keep such weights in float32 and cast "
-                "them inside of the objectives, or split off what is no weight: eqx.partition(model, eqx.is_inexact_array)"
+                f"x0 must have leaves of float32 or float64 to be bent, got {leaf.dtype}; keep such"
+                " weights in float32 and cast them inside of the objectives, or split off what is"
+                " no weight: eqx.partition(model, eqx.is_inexact_array)"
             )
 
 
 @program
-def _step(flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch: Batch) -> tuple[TrainingState, Info]:
+def _step(
+    flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch: Batch
+) -> tuple[TrainingState, Info]:
     return flow.step(objectives, state, batch)
 
 
@@ -311,7 +412,8 @@ def _step(flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch
 def _advance(
     flow: StochasticFlow, objectives: Sampled, state: TrainingState, most: Array | np.ndarray
 ) -> tuple[TrainingState, Info]:
-    """Iterations with keys until the flow is done or `most` were made, and their infos in arrays with room to spare."""
+    """Iterations with keys until the flow is done or `most` were made, and their infos in arrays
+    with room to spare."""
 
     def iterate(running: tuple[TrainingState, Info]) -> tuple[TrainingState, Info]:
         before, infos = running
@@ -320,4 +422,6 @@ def _advance(
 
     named = jax.eval_shape(lambda state: flow.step(objectives, state)[1], state)
     blank = {name: jnp.full(MOST_AT_ONCE, jnp.nan, info.dtype) for name, info in named.items()}
-    return jax.lax.while_loop(lambda running: ~running[0].done & (running[0].k - state.k < most), iterate, (state, blank))
+    return jax.lax.while_loop(
+        lambda running: ~running[0].done & (running[0].k - state.k < most), iterate, (state, blank)
+    )

@@ -26,7 +26,8 @@ from .solution import Solution
 from .stochastic_flow import RUNNING, Fed, StochasticFlow, TrainingState
 
 STOCHASTIC_DEGREE = 2
-"""The degree of a method that `minimize` lifts to train networks: bends, at a third more control points than the chord."""
+"""The degree of a method that `minimize` lifts to train networks: bends, at a third more control
+points than the chord."""
 
 
 class Settings(NamedTuple):
@@ -41,12 +42,15 @@ class Settings(NamedTuple):
 
 
 def train(problem: Stochastic, x0: PyTree, settings: Settings) -> Solution:
-    """A surface of models that was trained on batches, in the types of x0 and with JAX's precision as it is."""
+    """A surface of models that was trained on batches, in the types of x0 and with JAX's precision
+    as it is."""
     began, n_iterations = time.perf_counter(), settings.n_iterations
     flow = _flow(settings.method, settings.degree)
     if problem.batches is None and n_iterations is None:
         raise ValueError("n_iterations must be given where objectives take a key: keys do not end")
-    feed = None if problem.batches is None else Feed(problem.batches, again=n_iterations is not None)
+    feed = (
+        None if problem.batches is None else Feed(problem.batches, again=n_iterations is not None)
+    )
     example = jax.random.key(settings.seed) if feed is None else feed.first
     x, rest = _split(x0)
     fed = Fed(Restored(problem.function, rest), feed, n_iterations is None)
@@ -57,24 +61,36 @@ def train(problem: Stochastic, x0: PyTree, settings: Settings) -> Solution:
     last = example if feed is None else feed.last
     solution = _solution(problem, flow, fed, run, last)
     made_by = {**solution.made_by, "n_iterations": n_iterations, "seed": settings.seed}
-    return replace(solution, made_by=made_by, stats=replace(solution.stats, seconds=time.perf_counter() - began))
+    return replace(
+        solution,
+        made_by=made_by,
+        stats=replace(solution.stats, seconds=time.perf_counter() - began),
+    )
 
 
 @program
-def _begin(flow: StochasticFlow, function: Sampled, start: BezierSimplex, seed: Array | np.ndarray) -> TrainingState:
+def _begin(
+    flow: StochasticFlow, function: Sampled, start: BezierSimplex, seed: Array | np.ndarray
+) -> TrainingState:
     """The first state, compiled as one program."""
     return flow.init(function, start, seed)
 
 
-def _solution(problem: Stochastic, flow: StochasticFlow, fed: Fed, run: Run[TrainingState], last: Batch) -> Solution:
+def _solution(
+    problem: Stochastic, flow: StochasticFlow, fed: Fed, run: Run[TrainingState], last: Batch
+) -> Solution:
     """What the run found, with the objectives of the held-out batch, or of the last one."""
     surface = flow.surface(run.state).on_host()
     x = surface.vertex(0)
     raveling = Raveling.of(x)
-    names = Names(tuple(problem.objective_names)).complete(surface.n_objectives, raveling.n_variables)
+    names = Names(tuple(problem.objective_names)).complete(
+        surface.n_objectives, raveling.n_variables
+    )
     has_held_out = problem.held_out is not None
     seen = as_arrays(problem.held_out if has_held_out else last, 1)
-    objectives = HeldOut(fed.function, seen, tuple(np.dtype(leaf.dtype) for leaf in jax.tree.leaves(x)))
+    objectives = HeldOut(
+        fed.function, seen, tuple(np.dtype(leaf.dtype) for leaf in jax.tree.leaves(x))
+    )
     result = flow.explain(fed, run, None, names)
     lost = result.reason is Reason.NON_FINITE
     return Solution(
@@ -84,9 +100,14 @@ def _solution(problem: Stochastic, flow: StochasticFlow, fed: Fed, run: Run[Trai
         result=result,
         stats=Stats(flow.evaluations(run.state), run.iterations, 0.0),
         history=run.history,
-        made_by={**flow.parts(), "objectives": f"values of {'the held-out' if has_held_out else 'the last'} batch"},
+        made_by={
+            **flow.parts(),
+            "objectives": f"values of {'the held-out' if has_held_out else 'the last'} batch",
+        },
         raveling=raveling,
-        paused=None if lost else Paused(problem, flow, run.state, objectives, surface, Evaluations()),
+        paused=(
+            None if lost else Paused(problem, flow, run.state, objectives, surface, Evaluations())
+        ),
     )
 
 
@@ -96,8 +117,8 @@ def _flow(method: object, degree: Literal["auto"] | int) -> StochasticFlow:
         return lift(method, STOCHASTIC_DEGREE if degree == "auto" else degree).stochastic()
     if not isinstance(method, Flow | StochasticFlow):
         raise ValueError(
-            "method must be a rule on gradients such as Optax(optax.adam(1e-3)), or a lifted one, to train on batches, "
-            f"got {method!r}"
+            "method must be a rule on gradients such as Optax(optax.adam(1e-3)), or a lifted one,"
+            f" to train on batches, got {method!r}"
         )
     if degree not in ("auto", method.degree):
         raise ValueError(f"degree={degree!r} disagrees with the flow's own; give it to the flow")
@@ -105,13 +126,16 @@ def _flow(method: object, degree: Literal["auto"] | int) -> StochasticFlow:
 
 
 def _split(x0: PyTree) -> tuple[PyTree, PyTree]:
-    """The floating-point arrays of x0, and all else: None stands in each for what is in the other."""
+    """The floating-point arrays of x0, and all else: None stands in each for what is in the
+    other."""
     if isinstance(x0, Solution):
         before = x0.objectives.function if isinstance(x0.objectives, HeldOut) else None
         return _split(x0.pareto_set)[0], before.rest if isinstance(before, Restored) else None
     if isinstance(x0, BezierSimplex):
         return x0.vertex(0), None
-    params, rest = eqx.partition(x0, lambda leaf: hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating))
+    params, rest = eqx.partition(
+        x0, lambda leaf: hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)
+    )
     if not jax.tree.leaves(params):
         raise ValueError("x0 must hold at least one array of floating-point numbers")
     return params, rest
@@ -122,22 +146,35 @@ def _start(x0: PyTree, x: PyTree, n_objectives: int) -> BezierSimplex:
     if not isinstance(surface, BezierSimplex):
         return BezierSimplex(jax.tree.map(lambda leaf: leaf[None], x), n_objectives, 0)
     if surface.n_objectives != n_objectives:
-        raise ValueError(f"x0 is a surface over {surface.n_objectives} objectives, but objectives returns {n_objectives}")
+        raise ValueError(
+            f"x0 is a surface over {surface.n_objectives} objectives, but objectives returns"
+            f" {n_objectives}"
+        )
     return surface
 
 
 def _count(function: Sampled, x: PyTree, batch: Batch) -> int:
     """M, by looking at the objectives once."""
-    shape = jax.eval_shape(lambda x, batch: jnp.asarray(as_vector(function(x, batch))), x, batch).shape
+    shape = jax.eval_shape(
+        lambda x, batch: jnp.asarray(as_vector(function(x, batch))), x, batch
+    ).shape
     if len(shape) != 1:
-        raise ValueError(f"objectives must return one number for each objective, got shape {shape} for x0 and the first batch")
+        raise ValueError(
+            f"objectives must return one number for each objective, got shape {shape} for x0 and"
+            " the first batch"
+        )
     return shape[0]
 
 
 def _paused_state(problem: Stochastic, x0: PyTree, flow: StochasticFlow) -> TrainingState | None:
-    """The state to go on from where x0 is the solution of a run of the same objectives with the same flow."""
+    """The state to go on from where x0 is the solution of a run of the same objectives with the
+    same flow."""
     paused = x0.paused if isinstance(x0, Solution) else None
-    if paused is None or not isinstance(paused.given, Stochastic) or paused.given.function is not problem.function:
+    if (
+        paused is None
+        or not isinstance(paused.given, Stochastic)
+        or paused.given.function is not problem.function
+    ):
         return None
     if not eqx.tree_equal(paused.flow, flow):
         return None

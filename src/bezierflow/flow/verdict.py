@@ -22,20 +22,27 @@ SUSPECT_FLAGS = (
     Flag.BETTER_ELSEWHERE,
     Flag.ESTIMATE_INVALID,
 )
-"""Flags that make a surface suspect however small its estimated error: the estimate itself rests on what they deny."""
+"""Flags that make a surface suspect however small its estimated error: the estimate itself rests on
+what they deny."""
 
 HELD_OUT = 200
 """About how many held-out t an error estimate takes."""
 
 MOST_HESSIAN_NUMBERS = 50_000_000
-"""An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made unless somebody asks for it."""
+"""An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made
+unless somebody asks for it."""
 
 
 def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | None) -> Result:
-    """Why a run ended after iteration k, and what its surface is worth; a claim to have converged must stand the estimate."""
+    """Why a run ended after iteration k, and what its surface is worth; a claim to have converged
+    must stand the estimate."""
     words = {
-        Reason.STOPPED: f"the callback returned True after iteration {k}; the surface at that point is returned",
-        Reason.INTERRUPTED: f"interrupted after iteration {k}; the surface at that point is returned",
+        Reason.STOPPED: (
+            f"the callback returned True after iteration {k}; the surface at that point is returned"
+        ),
+        Reason.INTERRUPTED: (
+            f"interrupted after iteration {k}; the surface at that point is returned"
+        ),
         Reason.ITERATION_LIMIT: f"all {k} iterations were made",
         None: claim,
     }
@@ -58,20 +65,23 @@ def describe(error: ErrorEstimate | None) -> str:
     front = "" if error.front is None else f", or {error.front:.2g} of the objectives' ranges"
     coverage = "" if error.coverage is None else f", of which {error.coverage:.1%} are certified"
     return (
-        f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at most{front}, "
-        f"over {error.n_samples} held-out t{coverage}, on a set of diameter {error.diameter:.3g}"
+        f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at"
+        f" most{front}, over {error.n_samples} held-out t{coverage}, on a set of diameter"
+        f" {error.diameter:.3g}"
     )
 
 
 def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
-    """Why no claim is verified by an error estimate; empty where one can be made and the objectives have no kinks."""
+    """Why no claim is verified by an error estimate; empty where one can be made and the objectives
+    have no kinks."""
     if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
         return "the objectives have kinks"
     return why_not_estimated(objectives, surface)
 
 
 def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
-    """Why no error estimate is made unasked; empty where it is affordable and JAX can form the Hessians it takes."""
+    """Why no error estimate is made unasked; empty where it is affordable and JAX can form the
+    Hessians it takes."""
     if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
         return f"the Hessians of {surface.n_variables} variables are too large"
     try:
@@ -83,13 +93,23 @@ def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
     return ""
 
 
-def locate_non_finite(objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names) -> str:
+def locate_non_finite(
+    objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names
+) -> str:
     """Which objective or gradient is not finite at the points b(t) of a surface, and where."""
-    seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(np.asarray(surface(t)))
+    seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(
+        np.asarray(surface(t))
+    )
     for what, array in (("", seen.values), ("the gradient of ", seen.gradients)):
         bad = ~np.isfinite(array).reshape(len(t), len(names.objectives), -1).all(axis=-1)
         if bad.any():
             n, m = np.argwhere(bad)[0]
             value, x = names.signs[m] * array[n, m], decode(seen.points[n], names.transforms)
-            return f"{what}{names.objectives[m]} was {value.tolist()} at x={np.asarray(x).tolist()}, t={t[n].tolist()}"
-    return "the method moved a point to a place that is not finite, though objectives and gradients were finite there"
+            return (
+                f"{what}{names.objectives[m]} was {value.tolist()} at x={np.asarray(x).tolist()},"
+                f" t={t[n].tolist()}"
+            )
+    return (
+        "the method moved a point to a place that is not finite, though objectives and gradients"
+        " were finite there"
+    )

@@ -1,4 +1,5 @@
-"""Solve, then fit: the surface b(t) = argmin Σ t_m f_m, from weighted problems solved at near-optimal nodes."""
+"""Solve, then fit: the surface b(t) = argmin Σ t_m f_m, from weighted problems solved at
+near-optimal nodes."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -17,14 +18,17 @@ FIRST_DEGREE = 2
 """Where the degrees start; degree 1 says nothing about the interior."""
 
 STALLED = 0.9
-"""The run ends where two degrees in a row leave more than this share of the miss before: the set is not smooth enough."""
+"""The run ends where two degrees in a row leave more than this share of the miss before: the set is
+not smooth enough."""
 
 
 @dataclass(frozen=True)
 class WeightsState:
-    """What the next degree needs: the surface of the last one and the misses so far, one for each degree.
+    """What the next degree needs: the surface of the last one and the misses so far, one for each
+    degree.
 
-    A miss is how far the surface of the degree below was, at most, from the minimizers at nodes that it had never seen.
+    A miss is how far the surface of the degree below was, at most, from the minimizers at nodes
+    that it had never seen.
     """
 
     surface: BezierSimplex
@@ -35,10 +39,12 @@ class WeightsState:
 
 
 class WeightsFlow(AbstractAutoFlow[WeightsState]):
-    """The flow behind `parametrization="weights"`: Σ t_m f_m is minimized at the nodes of a degree and the minimizers are fitted.
+    """The flow behind `parametrization="weights"`: Σ t_m f_m is minimized at the nodes of a degree
+    and the minimizers are fitted.
 
-    One degree an iteration, each warm-started from the surface below. The first look at the nodes of a degree measures the
-    surface below at t that it never saw: the degree grows while that asks for it. For convex objectives, with Hessians.
+    One degree an iteration, each warm-started from the surface below. The first look at the nodes
+    of a degree measures the surface below at t that it never saw: the degree grows while that asks
+    for it. For convex objectives, with Hessians.
     """
 
     parametrization: ClassVar[str] = "weights"
@@ -48,16 +54,21 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
         return WeightsState(BezierSimplex(corners(start), start.n_objectives, 1), Evaluations())
 
     def step(self, objectives: Objectives, state: WeightsState) -> tuple[WeightsState, Info]:
-        """Solves the weighted problems at the nodes of the next degree and fits their minimizers."""
+        """Solves the weighted problems at the nodes of the next degree and fits their
+        minimizers."""
         below, degrees = state.surface, self._degrees(state.surface.n_objectives)
         degree = degrees[len(state.misses)]
         nodes = quadrature_nodes(below.n_objectives, degree)
         x = np.asarray(below(nodes.t))
-        evaluator = JaxEvaluator(objectives, below.n_objectives, below.n_variables, self.budget, state.evaluations)
+        evaluator = JaxEvaluator(
+            objectives, below.n_objectives, below.n_variables, self.budget, state.evaluations
+        )
         try:
             found = find_minimizers(evaluator.hessians, nodes.t, x)
         except BudgetSpentError:
-            state = replace(state, evaluations=evaluator.evaluations, flags=(Flag.BUDGET_SPENT,), done=True)
+            state = replace(
+                state, evaluations=evaluator.evaluations, flags=(Flag.BUDGET_SPENT,), done=True
+            )
             return state, {"miss": float("nan"), "degree": below.degree}
         misses = (*state.misses, float(np.linalg.norm(found.x - x, axis=1).max()))
         diameter = float(np.linalg.norm(np.ptp(found.x, axis=0)))

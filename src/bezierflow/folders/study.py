@@ -1,4 +1,5 @@
-"""`Study`: the folder of a run or a study, to look at and, without a program of one's own, to evaluate for."""
+"""`Study`: the folder of a run or a study, to look at and, without a program of one's own, to
+evaluate for."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 
 class Study:
-    """The folder that `minimize(..., checkpoint=folder)` or `bezierflow ask` has made. Looking at it disturbs nobody.
+    """The folder that `minimize(..., checkpoint=folder)` or `bezierflow ask` has made. Looking at
+    it disturbs nobody.
 
-    `study.solution` is the surface of what is known by now, `study.to_pandas()` every evaluation of a study. With `ask` and
-    `tell` evaluations are made by hand, by a queue, or by another program.
+    `study.solution` is the surface of what is known by now, `study.to_pandas()` every evaluation of
+    a study. With `ask` and `tell` evaluations are made by hand, by a queue, or by another program.
 
     Args:
         folder: its path.
@@ -36,29 +38,46 @@ class Study:
             raise FileNotFoundError(f"{self.folder} holds no run and no study: it has no {JOURNAL}")
 
     @classmethod
-    def begin(cls, folder: str | PathLike[str], bounds: object, n_objectives: int, **settings: Any) -> "Study":
-        """A new study in a folder, with the settings of a `Search`; the one that is there, if it has the same settings."""
-        with open_search(folder, Search(bounds, n_objectives, **settings), Search.restore, {"versions": versions()}):
+    def begin(
+        cls, folder: str | PathLike[str], bounds: object, n_objectives: int, **settings: Any
+    ) -> "Study":
+        """A new study in a folder, with the settings of a `Search`; the one that is there, if it
+        has the same settings."""
+        with open_search(
+            folder,
+            Search(bounds, n_objectives, **settings),
+            Search.restore,
+            {"versions": versions()},
+        ):
             return cls(folder)
 
     @property
     def is_run(self) -> bool:
-        """Whether the folder is that of a flow, which keeps states, and not of a search, which keeps evaluations."""
+        """Whether the folder is that of a flow, which keeps states, and not of a search, which
+        keeps evaluations."""
         return self._records[0]["kind"] == "run"
 
     @property
     def names(self) -> Names:
         """Names of objectives and variables."""
-        return self.solution.names if self.is_run else Names.from_dict(kept_settings(self._records)["names"])
+        return (
+            self.solution.names
+            if self.is_run
+            else Names.from_dict(kept_settings(self._records)["names"])
+        )
 
     @property
     def solution(self) -> Solution:
-        """The surface from what is known by now. That of a run has the objectives where the folder can name them."""
+        """The surface from what is known by now. That of a run has the objectives where the folder
+        can name them."""
         if not self.is_run:
             return self._search().search.solution()  # type: ignore[attr-defined]
         path, arguments = self.folder / SOLUTION, read_arguments(self.folder / ARGUMENTS)
         if not path.exists():
-            raise FileNotFoundError(f"the run in {self.folder} was ended before it had a surface; bf.resume goes on with it")
+            raise FileNotFoundError(
+                f"the run in {self.folder} was ended before it had a surface; bf.resume goes on"
+                " with it"
+            )
         objectives = arguments.value("objectives")
         found = load(path, None if objectives is MISSING else objectives)
         assert isinstance(found, Solution)
@@ -74,54 +93,77 @@ class Study:
         return self._search().arrived
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Every evaluation: number, design, values (none where it failed), why it failed, seconds, whether it is nondominated."""
+        """Every evaluation: number, design, values (none where it failed), why it failed, seconds,
+        whether it is nondominated."""
         import pandas
 
         names, rows = self.names, self.evaluations
         good = np.array([not one.outcome.failed for one in rows], dtype=bool)
         table: dict[str, object] = {"number": [one.number for one in rows]}
-        table |= dict(zip(names.variables, np.reshape([one.x for one in rows], (len(rows), -1)).T, strict=True))
+        table |= dict(
+            zip(
+                names.variables, np.reshape([one.x for one in rows], (len(rows), -1)).T, strict=True
+            )
+        )
         y = np.full((len(rows), len(names.objectives)), np.nan)
         y[good] = np.reshape([one.y for one in rows if one.y is not None], (-1, y.shape[1]))
         table |= dict(zip(names.objectives, y.T, strict=True))
-        table |= {"failure": [one.outcome.failure for one in rows], "seconds": [one.outcome.seconds for one in rows]}
+        table |= {
+            "failure": [one.outcome.failure for one in rows],
+            "seconds": [one.outcome.seconds for one in rows],
+        }
         return pandas.DataFrame({**table, "nondominated": nondominated(names.signs * y)})
 
     def ask(self, n: int = 1) -> list[tuple[int, np.ndarray]]:
-        """The next n designs to evaluate, with their numbers; whatever has arrived is taken into account."""
+        """The next n designs to evaluate, with their numbers; whatever has arrived is taken into
+        account."""
         with open_search(self.folder, None, Search.restore) as logged:
             for place in logged.waiting:
                 logged.tell(place)
             return logged.ask(n)
 
-    def tell(self, results: Mapping[int, ArrayLike | None] | Sequence[tuple[ArrayLike, ArrayLike | None]]) -> int:
-        """Writes down values: by the numbers of the designs, or as pairs of a design and its values; None for a failure.
+    def tell(
+        self, results: Mapping[int, ArrayLike | None] | Sequence[tuple[ArrayLike, ArrayLike | None]]
+    ) -> int:
+        """Writes down values: by the numbers of the designs, or as pairs of a design and its
+        values; None for a failure.
 
-        Returns how many were new. A number that is known already is left as it is, so that a table can be told as it grows.
+        Returns how many were new. A number that is known already is left as it is, so that a table
+        can be told as it grows.
         """
         with open_search(self.folder, None, Search.restore) as logged:
             known = {one.number for one in logged.arrived}
             pairs = results.items() if isinstance(results, Mapping) else results
-            new = [self._read(logged, key, y) for key, y in pairs if not (isinstance(results, Mapping) and key in known)]
+            new = [
+                self._read(logged, key, y)
+                for key, y in pairs
+                if not (isinstance(results, Mapping) and key in known)
+            ]
             for number, x, outcome in new:
                 logged.arrive(number, x, outcome)
             return len(new)
 
-    def _read(self, logged: LoggedSearch, key: Any, y: ArrayLike | None) -> tuple[int | None, np.ndarray, Outcome]:
+    def _read(
+        self, logged: LoggedSearch, key: Any, y: ArrayLike | None
+    ) -> tuple[int | None, np.ndarray, Outcome]:
         """One result, checked before anything is written."""
         M = len(self.names.objectives)
         values = None if y is None else np.array(y, dtype=float).ravel()
         if values is not None and len(values) != M:
             raise ValueError(f"a design must be told with {M} values, got {values.tolist()}")
         if values is None or not np.isfinite(values).all():
-            outcome = Outcome(None, "told as failed" if values is None else f"told as {values.tolist()}")
+            outcome = Outcome(
+                None, "told as failed" if values is None else f"told as {values.tolist()}"
+            )
         else:
             outcome = Outcome(tuple(values.tolist()))
         if np.ndim(key) == 1:
             return None, _within(logged.search.settings, np.array(key, dtype=float)), outcome
         pending = logged.search.pending
         if key not in pending:
-            raise ValueError(f"number {key!r} was never asked for; pending are {sorted(pending) or 'none'}")
+            raise ValueError(
+                f"number {key!r} was never asked for; pending are {sorted(pending) or 'none'}"
+            )
         return int(key), pending[key], outcome
 
     @property
@@ -131,7 +173,9 @@ class Study:
     def _search(self) -> LoggedSearch:
         """The search, told everything that has arrived; nothing is written."""
         if self.is_run:
-            raise ValueError(f"{self.folder} holds a run of a flow, which keeps states and no evaluations")
+            raise ValueError(
+                f"{self.folder} holds a run of a flow, which keeps states and no evaluations"
+            )
         logged = LoggedSearch.of(Search.restore, self._records)
         for place in logged.waiting:
             logged.tell(place)
@@ -141,7 +185,10 @@ class Study:
 def _within(settings: Record, x: np.ndarray) -> np.ndarray:
     lower, upper = np.array(settings["lower"]), np.array(settings["upper"])
     if x.shape != lower.shape or not ((lower <= x) & (x <= upper)).all():
-        raise ValueError(f"a design must have {len(lower)} numbers within the bounds of the study, got {x.tolist()}")
+        raise ValueError(
+            f"a design must have {len(lower)} numbers within the bounds of the study, got"
+            f" {x.tolist()}"
+        )
     return x
 
 

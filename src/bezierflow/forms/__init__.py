@@ -1,4 +1,5 @@
-"""Functions in the forms that people have: JAX, NumPy, plain Python, torch; each becomes a function that JAX can call."""
+"""Functions in the forms that people have: JAX, NumPy, plain Python, torch; each becomes a function
+that JAX can call."""
 
 from .bridge import Bridge, bridges, raise_failures
 from .differences import Differences

@@ -17,12 +17,14 @@ KEPT_NUMBERS = 4_000_000
 
 
 class Bridge:
-    """A function on the host for JAX: `bridge(x)` inside of `jit`, `vmap`, `grad` and `hessian`, in blocks of points.
+    """A function on the host for JAX: `bridge(x)` inside of `jit`, `vmap`, `grad` and `hessian`, in
+    blocks of points.
 
-    A point is never evaluated twice in a row: what was computed is kept by its bytes, so whoever knows the points beforehand
-    calls `know` first, on the host, with all of them at once; the compiled program then only looks them up. An error that the
-    function raises inside of a compiled program is kept in `failure`, since JAX would replace it by one of its own; the rows are
-    then not numbers. `original` is the function as the user gave it.
+    A point is never evaluated twice in a row: what was computed is kept by its bytes, so whoever
+    knows the points beforehand calls `know` first, on the host, with all of them at once; the
+    compiled program then only looks them up. An error that the function raises inside of a compiled
+    program is kept in `failure`, since JAX would replace it by one of its own; the rows are then
+    not numbers. `original` is the function as the user gave it.
     """
 
     def __init__(self, source: AbstractSource, differences: Differences, original: object = None):
@@ -35,21 +37,34 @@ class Bridge:
         return _values(self, jnp.asarray(x))
 
     def cost(self, order: int, n_variables: int) -> Evaluations:
-        """What derivatives up to this order evaluate at a point: differences count as the values or gradients in them."""
+        """What derivatives up to this order evaluate at a point: differences count as the values or
+        gradients in them."""
         L, exact = n_variables, self.source.order
         if exact == 0:
             return Evaluations((1, 1 + 2 * L, 1 + 2 * L + L * L + L)[order], 0, 0)
-        return Evaluations(1, min(order, 1) + (2 * L if order == 2 and exact == 1 else 0), int(order == 2 and exact == 2))
+        return Evaluations(
+            1,
+            min(order, 1) + (2 * L if order == 2 and exact == 1 else 0),
+            int(order == 2 and exact == 2),
+        )
 
     def counted(self, evaluations: Evaluations, n_variables: int) -> Evaluations:
-        """What was counted as values, Jacobians and Hessians of their own, each for itself, as what was evaluated for them."""
+        """What was counted as values, Jacobians and Hessians of their own, each for itself, as what
+        was evaluated for them."""
         value, jacobian, hessian = (self.cost(order, n_variables) for order in range(3))
         each = (value, _less(jacobian, value), _less(hessian, jacobian))
-        kinds = zip(*(tuple(int(n) * int(part) for part in cost) for n, cost in zip(evaluations, each, strict=True)), strict=True)
+        kinds = zip(
+            *(
+                tuple(int(n) * int(part) for part in cost)
+                for n, cost in zip(evaluations, each, strict=True)
+            ),
+            strict=True,
+        )
         return Evaluations(*map(sum, kinds))
 
     def know(self, x: Float[np.ndarray, "n n_variables"], order: int) -> None:
-        """Computes whatever is not known yet up to this order of derivatives, for all points at once."""
+        """Computes whatever is not known yet up to this order of derivatives, for all points at
+        once."""
         if sum(sum(row.size for row in part.values()) for part in self._known) > KEPT_NUMBERS:
             for part in self._known:
                 part.clear()
@@ -58,10 +73,16 @@ class Bridge:
             missing = {key: row for key, row in zip(_keys(x), x, strict=True) if key not in part}
             if missing:
                 with np.errstate(all="ignore"):
-                    part.update(zip(missing, function(np.stack(list(missing.values()))), strict=True))
+                    part.update(
+                        zip(missing, function(np.stack(list(missing.values()))), strict=True)
+                    )
 
     def _jacobians(self, x: np.ndarray) -> np.ndarray:
-        return self.source.jacobians(x) if self.source.order >= 1 else self.differences.gradients(self._known_or(0), x)
+        return (
+            self.source.jacobians(x)
+            if self.source.order >= 1
+            else self.differences.gradients(self._known_or(0), x)
+        )
 
     def _hessians(self, x: np.ndarray) -> np.ndarray:
         if self.source.order == 2:
@@ -72,7 +93,9 @@ class Bridge:
 
     def _known_or(self, order: int) -> Callable[[np.ndarray], np.ndarray]:
         """Values or Jacobians of the source at points of which some may be known."""
-        return partial(_filled, self._known[order], (self.source.values, self.source.jacobians)[order])
+        return partial(
+            _filled, self._known[order], (self.source.values, self.source.jacobians)[order]
+        )
 
     def look_up(self, order: int, points: Float[np.ndarray, "*batch n_variables"]) -> np.ndarray:
         """Derivatives of one order at any batch of points, for JAX: not numbers after an error."""
@@ -83,7 +106,8 @@ class Bridge:
                 if any(key not in self._known[order] for key in _keys(rows)):
                     self.know(rows, order)
                 return np.stack([self._known[order][key] for key in _keys(rows)]).reshape(shape)
-        except BaseException as error:  # an interrupt, too, must not be raised inside of a compiled program
+        # an interrupt, too, must not be raised inside of a compiled program
+        except BaseException as error:
             self.failure = error
         return np.full(shape, np.nan)
 
@@ -109,7 +133,9 @@ def _less(more: Evaluations, less: Evaluations) -> Evaluations:
     return Evaluations(*(int(a) - int(b) for a, b in zip(more, less, strict=True)))
 
 
-def _filled(known: dict[bytes, np.ndarray], compute: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+def _filled(
+    known: dict[bytes, np.ndarray], compute: Callable[[np.ndarray], np.ndarray], x: np.ndarray
+) -> np.ndarray:
     rows = [known.get(key) for key in _keys(x)]
     new = [i for i, row in enumerate(rows) if row is None]
     computed = dict(zip(new, compute(x[new]), strict=True)) if new else {}
@@ -121,14 +147,21 @@ def _keys(x: np.ndarray) -> list[bytes]:
 
 
 def _call(bridge: Bridge, order: int, x: Array) -> Array:
-    """A callback of JAX's. Doubles travel as pairs of integers: in the thread of a callback JAX would make them single."""
+    """A callback of JAX's. Doubles travel as pairs of integers: in the thread of a callback JAX
+    would make them single."""
     shape = (bridge.source.n_rows, *([x.shape[-1]] * order))
     if x.dtype != np.float64:
-        single: Callable[[Array], np.ndarray] = lambda x: bridge.look_up(order, np.array(x, dtype=float)).astype(np.float32)  # noqa: E731
-        return jax.pure_callback(single, jax.ShapeDtypeStruct(shape, np.float32), x, vmap_method="broadcast_all")
+
+        def single(x: Array) -> np.ndarray:
+            return bridge.look_up(order, np.array(x, dtype=float)).astype(np.float32)
+
+        return jax.pure_callback(
+            single, jax.ShapeDtypeStruct(shape, np.float32), x, vmap_method="broadcast_all"
+        )
 
     def paired(bits: Array) -> np.ndarray:
-        points = np.array(bits).view(np.float64)[..., 0]  # a copy: the memory belongs to a program under way
+        # a copy: the memory belongs to a program under way
+        points = np.array(bits).view(np.float64)[..., 0]
         return bridge.look_up(order, points)[..., None].view(np.uint32)
 
     pairs = jax.pure_callback(
@@ -157,4 +190,6 @@ def _jacobian(bridge: Bridge, x: Array) -> Array:
 
 @_jacobian.defjvp
 def _(bridge: Bridge, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    return _jacobian(bridge, *primals), jnp.einsum("mij,j->mi", _call(bridge, 2, *primals), tangents[0])
+    return _jacobian(bridge, *primals), jnp.einsum(
+        "mij,j->mi", _call(bridge, 2, *primals), tangents[0]
+    )

@@ -15,14 +15,17 @@ Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 class HostFunction:
     """Objectives (or constraints) written with NumPy or in plain Python: `HostFunction(f, jac=df)`.
 
-    `bf.minimize(f, x0, jac=df)` makes one; make it yourself to give constraints derivatives, or to put one into a `Problem`.
+    `bf.minimize(f, x0, jac=df)` makes one; make it yourself to give constraints derivatives, or to
+    put one into a `Problem`.
 
     Attributes:
         function: x -> M numbers, or a list of functions x -> a number.
-        jac: x -> (M, L), or a list of functions x -> (L,). Without it gradients are finite differences.
-        hess: x -> (M, L, L), or a list of functions x -> (L, L). Without it Hessians are finite differences.
-        vectorized: whether each of these takes many points at once, (n, L), and returns n rows: (n, M), (n, M, L), (n, M, L, L);
-            in a list each returns (n,), (n, L), (n, L, L).
+        jac: x -> (M, L), or a list of functions x -> (L,). Without it gradients are finite
+            differences.
+        hess: x -> (M, L, L), or a list of functions x -> (L, L). Without it Hessians are finite
+            differences.
+        vectorized: whether each of these takes many points at once, (n, L), and returns n rows: (n,
+            M), (n, M, L), (n, M, L, L); in a list each returns (n,), (n, L), (n, L, L).
     """
 
     function: Rows
@@ -33,7 +36,10 @@ class HostFunction:
     def __post_init__(self) -> None:
         for name, part in (("function", self.function), ("jac", self.jac), ("hess", self.hess)):
             if part is not None and not (callable(part) or is_list_of_functions(part)):
-                raise TypeError(f"{name} must be a function, or a list of functions, one for each objective, got {part!r}")
+                raise TypeError(
+                    f"{name} must be a function, or a list of functions, one for each objective,"
+                    f" got {part!r}"
+                )
             if isinstance(part, list):
                 object.__setattr__(self, name, tuple(part))  # so that it can be hashed
         if self.hess is not None and self.jac is None:
@@ -49,7 +55,8 @@ class HostFunction:
 
 @dataclass(frozen=True)
 class TorchFunction:
-    """Objectives written with torch, x -> M numbers, where `bf.minimize` cannot tell: one that runs on NumPy arrays as well."""
+    """Objectives written with torch, x -> M numbers, where `bf.minimize` cannot tell: one that runs
+    on NumPy arrays as well."""
 
     function: Callable[..., PyTree]
 

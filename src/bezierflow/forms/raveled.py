@@ -1,4 +1,5 @@
-"""Functions of the user's x, any pytree of arrays, as functions of the flat vector of L numbers that flows compute with."""
+"""Functions of the user's x, any pytree of arrays, as functions of the flat vector of L numbers
+that flows compute with."""
 
 from collections.abc import Callable
 from typing import cast
@@ -14,12 +15,15 @@ from .host import Rows
 
 
 class Raveled(eqx.Module):
-    """Objectives of a pytree as objectives of a flat vector, with the problem's smooth parts and prox where it has them."""
+    """Objectives of a pytree as objectives of a flat vector, with the problem's smooth parts and
+    prox where it has them."""
 
     objectives: Callable[[PyTree], PyTree]
     raveling: Raveling
 
-    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " n_objectives"]:
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array, " n_objectives"]:
         """f(unravel(x))."""
         return as_vector(self.objectives(self.raveling.unravel(x)))
 
@@ -31,11 +35,16 @@ class Raveled(eqx.Module):
         self, x: Float[Array | np.ndarray, " n_variables"], weights: Float[Array, " n_objectives"]
     ) -> Float[Array, " n_variables"]:
         """The prox of the weighted nonsmooth parts."""
-        return jnp.asarray(self.raveling.ravel(cast(Composite, self.objectives).prox(self.raveling.unravel(x), weights)))
+        return jnp.asarray(
+            self.raveling.ravel(
+                cast(Composite, self.objectives).prox(self.raveling.unravel(x), weights)
+            )
+        )
 
 
 class Unraveled(eqx.Module):
-    """Objectives of a flat vector as objectives of the user's x; `original` is what the user gave."""
+    """Objectives of a flat vector as objectives of the user's x; `original` is what the user
+    gave."""
 
     flat: Callable[[Array], Array]
     raveling: Raveling
@@ -47,7 +56,8 @@ class Unraveled(eqx.Module):
 
 
 class Joined(eqx.Module):
-    """One function whose values are an array: of a list of functions x -> a number, or of a function that returns a list."""
+    """One function whose values are an array: of a list of functions x -> a number, or of a
+    function that returns a list."""
 
     function: Rows
 
@@ -63,5 +73,10 @@ class Joined(eqx.Module):
 def as_vector(values: PyTree) -> PyTree:
     """A list or tuple of numbers as one array; anything else as it is."""
     if isinstance(values, list | tuple):
-        return jnp.stack([jnp.reshape(value, ()) if jnp.size(value) == 1 else value for value in map(jnp.asarray, values)])
+        return jnp.stack(
+            [
+                jnp.reshape(value, ()) if jnp.size(value) == 1 else value
+                for value in map(jnp.asarray, values)
+            ]
+        )
     return values

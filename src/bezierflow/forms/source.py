@@ -22,9 +22,13 @@ class AbstractSource(abc.ABC):
         """F at n points."""
 
     @abc.abstractmethod
-    def jacobians(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_rows n_variables"]:
+    def jacobians(
+        self, x: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_rows n_variables"]:
         """∇f at n points, where the order is at least 1."""
 
     @abc.abstractmethod
-    def hessians(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_rows n_variables n_variables"]:
+    def hessians(
+        self, x: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_rows n_variables n_variables"]:
         """∇²f at n points, where the order is 2."""

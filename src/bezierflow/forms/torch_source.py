@@ -29,8 +29,8 @@ def torch_is_here() -> bool:
 class TorchSource(AbstractSource):
     """A torch function of x in the user's form: tensors, in double precision.
 
-    Points are mapped by `torch.func.vmap` where the function allows it, else they are evaluated one by one. A module is copied
-    with its parameters in double precision.
+    Points are mapped by `torch.func.vmap` where the function allows it, else they are evaluated one
+    by one. A module is copied with its parameters in double precision.
     """
 
     order = 2
@@ -43,8 +43,13 @@ class TorchSource(AbstractSource):
     def one(self, x: Any) -> Any:
         """F of one flat tensor, as one tensor of M values."""
         shapes = self.raveling.shapes
-        parts = self.torch.split(x * self.torch.as_tensor(self.raveling.units), [prod(shape) for shape in shapes])
-        x = jax.tree.unflatten(self.raveling.treedef, [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)])
+        parts = self.torch.split(
+            x * self.torch.as_tensor(self.raveling.units), [prod(shape) for shape in shapes]
+        )
+        x = jax.tree.unflatten(
+            self.raveling.treedef,
+            [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)],
+        )
         values = self.function(x) if callable(self.function) else [one(x) for one in self.function]
         if isinstance(values, list | tuple):
             values = self.torch.stack([self.torch.as_tensor(value).reshape(()) for value in values])
@@ -54,12 +59,17 @@ class TorchSource(AbstractSource):
         """F."""
         return self._rows(self.one, x)
 
-    def jacobians(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_rows n_variables"]:
+    def jacobians(
+        self, x: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_rows n_variables"]:
         """∇f by `torch.func.jacrev`."""
         return self._rows(self.torch.func.jacrev(self.one), x)
 
-    def hessians(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_rows n_variables n_variables"]:
-        """∇²f by `torch.func`, forwards over backwards; backwards twice where an operation has no forward derivative."""
+    def hessians(
+        self, x: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_rows n_variables n_variables"]:
+        """∇²f by `torch.func`, forwards over backwards; backwards twice where an operation has no
+        forward derivative."""
         func = self.torch.func
         try:
             H = self._rows(func.jacfwd(func.jacrev(self.one)), x)
@@ -72,6 +82,7 @@ class TorchSource(AbstractSource):
         if self.mapped:
             try:
                 return self.torch.func.vmap(function)(points).detach().numpy()
-            except (RuntimeError, ValueError, TypeError):  # control flow on values, `.item()`, an operation without a rule
+            # control flow on values, `.item()`, an operation without a rule
+            except (RuntimeError, ValueError, TypeError):
                 self.mapped = False
         return np.stack([function(point).detach().numpy() for point in points])

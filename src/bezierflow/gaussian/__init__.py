@@ -1,4 +1,5 @@
-"""Gaussian processes on the unit cube, one for each of several functions: fitted, asked, sampled."""
+"""Gaussian processes on the unit cube, one for each of several functions: fitted, asked,
+sampled."""
 
 from .fitting import NOISE, Fit, fit, fit_from_dict, fit_to_dict
 from .kernels import Numbers

@@ -1,4 +1,5 @@
-"""The hyperparameters of a Gaussian process: the largest posterior density, by L-BFGS from a default and a former optimum."""
+"""The hyperparameters of a Gaussian process: the largest posterior density, by L-BFGS from a
+default and a former optimum."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,16 +11,18 @@ from ..storage import Record
 from .kernels import KINDS, correlation_and_slope
 
 NOISE = {"none": (-17.0,), "some": (-6.0,), "auto": (-17.0, -6.0)}
-"""Means of the log-normal prior of the nugget, relative to the variance of the values: for deterministic values, for noisy ones,
-and for both possibilities, each as likely as the other. 2 % noise of a range is about −7."""
+"""Means of the log-normal prior of the nugget, relative to the variance of the values: for
+deterministic values, for noisy ones, and for both possibilities, each as likely as the other. 2 %
+noise of a range is about −7."""
 
 NUGGET_WIDTH = 3.0
-"""Standard deviation of the log nugget around each of these means. Where large nuggets are made less likely than so, searches
-begin better on functions that are flat but for a basin, or have poles; but values that are half noise are then overfitted."""
+"""Standard deviation of the log nugget around each of these means. Where large nuggets are made
+less likely than so, searches begin better on functions that are flat but for a basin, or have
+poles; but values that are half noise are then overfitted."""
 
 LENGTH_MEAN, LENGTH_VARIANCE = np.sqrt(2.0), 3.0
-"""Of log lengths, plus log √L: typical distances in a cube grow with √L (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian
-optimization performs great in high dimensions", ICML 2024)."""
+"""Of log lengths, plus log √L: typical distances in a cube grow with √L (Hvarfner, Hellsten and
+Nardi, "Vanilla Bayesian optimization performs great in high dimensions", ICML 2024)."""
 
 VARIANCE_MEAN, VARIANCE_VARIANCE = 1.0, 9.0
 """Of the log variance of the process, for values of unit variance."""
@@ -30,7 +33,12 @@ LEVEL_VARIANCE = 4.0
 JITTER = 1e-9
 """Added to the correlation of a point with itself, so that factorizations exist."""
 
-BOUNDS = {"length": (np.log(0.02), np.log(50.0)), "variance": (-6.0, 12.0), "nugget": (-20.0, 0.0), "level": (-20.0, 20.0)}
+BOUNDS = {
+    "length": (np.log(0.02), np.log(50.0)),
+    "variance": (-6.0, 12.0),
+    "nugget": (-20.0, 0.0),
+    "level": (-20.0, 20.0),
+}
 """Of the logarithms, and of the level."""
 
 MOST_STEPS = 80
@@ -42,7 +50,8 @@ class Fit(NamedTuple):
 
     Attributes:
         kind: the number of its kernel in `KINDS`.
-        theta: for each kernel the optimum, L log lengths, log variance, log nugget and level, of values with mean 0 and variance
+        theta: for each kernel the optimum, L log lengths, log variance, log nugget and level, of
+            values with mean 0 and variance
             1. All are kept: each is a start of the next fit.
     """
 
@@ -80,7 +89,9 @@ def fit(
         former: an earlier fit of each, whose optima are starts as well.
     """
     squares = (u.T[:, :, None] - u.T[:, None, :]) ** 2
-    return tuple(_fit_one(squares, y, noise, former[m] if former else None) for m, y in enumerate(values.T))
+    return tuple(
+        _fit_one(squares, y, noise, former[m] if former else None) for m, y in enumerate(values.T)
+    )
 
 
 def _fit_one(squares: np.ndarray, y: np.ndarray, noise: str, former: Fit | None) -> Fit:
@@ -88,7 +99,10 @@ def _fit_one(squares: np.ndarray, y: np.ndarray, noise: str, former: Fit | None)
 
     L = len(squares)
     limits = [BOUNDS["length"]] * L + [BOUNDS["variance"], BOUNDS["nugget"], BOUNDS["level"]]
-    length, first = np.log(0.5) + np.log(L) / 2, [-14.0 if mean < -10 else mean for mean in NOISE[noise]]
+    length, first = (
+        np.log(0.5) + np.log(L) / 2,
+        [-14.0 if mean < -10 else mean for mean in NOISE[noise]],
+    )
     best = []
     for kind in range(len(KINDS)):
         starts = [np.concatenate([np.full(L, length), [0.0, nugget, 0.0]]) for nugget in first]
@@ -116,7 +130,12 @@ def negative_log_density(
     import scipy.linalg as linalg
 
     L, n = len(squares), len(y)
-    precision, variance, nugget, level = np.exp(-2 * theta[:L]), np.exp(theta[L]), np.exp(theta[L + 1]), theta[L + 2]
+    precision, variance, nugget, level = (
+        np.exp(-2 * theta[:L]),
+        np.exp(theta[L]),
+        np.exp(theta[L + 1]),
+        theta[L + 2],
+    )
     k, slope = correlation_and_slope(np.tensordot(precision, squares, 1), kind)
     K = variance * k
     K[np.diag_indices(n)] += nugget + JITTER * variance
@@ -141,7 +160,9 @@ def _negative_log_prior(theta: np.ndarray, nuggets: tuple[float, ...]) -> tuple[
     away = theta.copy()
     away[:L] -= LENGTH_MEAN + np.log(L) / 2
     away[L] -= VARIANCE_MEAN
-    weight = np.concatenate([np.full(L, 1 / LENGTH_VARIANCE), [1 / VARIANCE_VARIANCE, 0.0, 1 / LEVEL_VARIANCE]])
+    weight = np.concatenate(
+        [np.full(L, 1 / LENGTH_VARIANCE), [1 / VARIANCE_VARIANCE, 0.0, 1 / LEVEL_VARIANCE]]
+    )
     gradient = weight * away
     value = 0.5 * float(gradient @ away)
     from_means = theta[L + 1] - np.array(nuggets)

@@ -1,4 +1,5 @@
-"""Correlations of a Gaussian process as functions of the squared scaled distance s, smooth enough to be differentiated twice."""
+"""Correlations of a Gaussian process as functions of the squared scaled distance s, smooth enough
+to be differentiated twice."""
 
 import jax
 import jax.numpy as jnp
@@ -9,11 +10,15 @@ Numbers = Array | np.ndarray
 """What compiled functions take."""
 
 KINDS = ("rbf", "matern52")
-"""exp(−s/2), of functions with all derivatives, and (1 + r + r²/3) exp(−r) with r = √(5s), of functions with two."""
+"""exp(−s/2), of functions with all derivatives, and (1 + r + r²/3) exp(−r) with r = √(5s), of
+functions with two."""
 
 
-def correlation(s: Float[Array, "*shape"], kind: Int[Array | np.ndarray, ""]) -> Float[Array, "*shape"]:
-    """The correlation at squared scaled distances s, of the kind with this number. Traceable, and so are two derivatives."""
+def correlation(
+    s: Float[Array, "*shape"], kind: Int[Array | np.ndarray, ""]
+) -> Float[Array, "*shape"]:
+    """The correlation at squared scaled distances s, of the kind with this number. Traceable, and
+    so are two derivatives."""
     return _correlation(s, jnp.asarray(kind))
 
 
@@ -36,11 +41,17 @@ def _decay(s: Array, r: Array, kind: Array) -> Array:
 
 # By the chain rule Matérn's would be divided by r, which is 0 at the points of the data.
 _correlation.defjvps(lambda ds, _, s, kind: _slope(s, kind) * ds, None)
-_slope.defjvps(lambda ds, _, s, kind: jnp.where(kind == 0, 1 / 4, 25 / 12) * _decay(s, jnp.sqrt(5 * s), kind) * ds, None)
+_slope.defjvps(
+    lambda ds, _, s, kind: (
+        jnp.where(kind == 0, 1 / 4, 25 / 12) * _decay(s, jnp.sqrt(5 * s), kind) * ds
+    ),
+    None,
+)
 
 
 def correlation_and_slope(s: np.ndarray, kind: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same in NumPy, with its derivative by s: the likelihood of a fit needs no compiled program."""
+    """The same in NumPy, with its derivative by s: the likelihood of a fit needs no compiled
+    program."""
     if kind == 0:
         k = np.exp(-s / 2)
         return k, -k / 2

@@ -1,4 +1,5 @@
-"""The posterior mean as objectives like any other: designs as people see them in, values with their own signs out."""
+"""The posterior mean as objectives like any other: designs as people see them in, values with their
+own signs out."""
 
 import equinox as eqx
 import jax
@@ -23,7 +24,8 @@ class PosteriorMean(eqx.Module):
         posterior: of the objectives as they are minimized, on the unit cube.
         low: bounds of the variables that vary, logarithms where they are taken: 0 in the cube.
         width: from there to their upper bounds: 1 in the cube.
-        calibration: by what the posterior's standard deviations are multiplied, so that held-out errors agree with them.
+        calibration: by what the posterior's standard deviations are multiplied, so that held-out
+            errors agree with them.
         free: the numbers of the variables that vary.
         raveling: how x lies in a flat vector.
         names: with directions and transforms.
@@ -69,6 +71,8 @@ class PosteriorMean(eqx.Module):
 @compiled
 def _stds(mean: PosteriorMean, x: Numbers) -> Array:
     def one(row: Numbers) -> Array:
-        return jnp.asarray(mean.calibration) * mean.posterior.std(mean.place(mean.raveling.unravel(row)))
+        return jnp.asarray(mean.calibration) * mean.posterior.std(
+            mean.place(mean.raveling.unravel(row))
+        )
 
     return jax.vmap(one)(x)

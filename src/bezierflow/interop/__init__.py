@@ -1,6 +1,8 @@
-"""Other libraries' problems, results and models, in and out. Each file needs its library, and is imported only when asked for.
+"""Other libraries' problems, results and models, in and out. Each file needs its library, and is
+imported only when asked for.
 
-`pip install 'bezierflow[interop]'` brings pandas, pymoo, scikit-learn and Optuna; pytorch-bsf is installed by its own name.
+`pip install 'bezierflow[interop]'` brings pandas, pymoo, scikit-learn and Optuna; pytorch-bsf is
+installed by its own name.
 """
 
 from importlib import import_module as _import_module

@@ -9,7 +9,10 @@ from numpy.typing import ArrayLike
 from ..bezier import BezierSimplex, fit
 from .requirements import require
 
-_base, _validation = require("sklearn.base", "scikit-learn"), require("sklearn.utils.validation", "scikit-learn")
+_base, _validation = (
+    require("sklearn.base", "scikit-learn"),
+    require("sklearn.utils.validation", "scikit-learn"),
+)
 
 OFF = 1e-6
 """Rows that are farther from the simplex than this are moved with a warning."""
@@ -20,16 +23,18 @@ class OffSimplexWarning(UserWarning):
 
 
 class BezierSimplexRegressor(_base.RegressorMixin, _base.BaseEstimator):
-    """Least squares with a Bézier simplex: `fit(T, X)` with T on the simplex, one point a row, and `predict(T)`.
+    """Least squares with a Bézier simplex: `fit(T, X)` with T on the simplex, one point a row, and
+    `predict(T)`.
 
-    Rows of T should hold numbers of at least 0 with sum 1. Other rows are moved to the nearest point of the simplex, with an
-    `OffSimplexWarning` where that is farther than rounding. A matrix with one column is the simplex of one point, where every
-    surface is constant.
+    Rows of T should hold numbers of at least 0 with sum 1. Other rows are moved to the nearest
+    point of the simplex, with an `OffSimplexWarning` where that is farther than rounding. A matrix
+    with one column is the simplex of one point, where every surface is constant.
 
     Args:
         degree: of the surface.
-        ridge: the penalty on control points, as in `bezierflow.fit`. The default changes nothing that one can see, and gives a
-            surface also where there are fewer samples than control points.
+        ridge: the penalty on control points, as in `bezierflow.fit`. The default changes nothing
+            that one can see, and gives a surface also where there are fewer samples than control
+            points.
 
     Attributes:
         surface_: the fitted `BezierSimplex`.
@@ -41,8 +46,11 @@ class BezierSimplexRegressor(_base.RegressorMixin, _base.BaseEstimator):
         self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "BezierSimplexRegressor":
-        """Fits the surface to values y at the points X of the simplex; scikit-learn calls them so."""
-        t, values = _validation.validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
+        """Fits the surface to values y at the points X of the simplex; scikit-learn calls them
+        so."""
+        t, values = _validation.validate_data(
+            self, X, y, multi_output=True, y_numeric=True, dtype=np.float64
+        )
         if not isinstance(self.degree, int | np.integer) or self.degree < 0:
             raise ValueError(f"degree must be a whole number of at least 0, got {self.degree!r}")
         self._is_vector = values.ndim == 1
@@ -60,14 +68,16 @@ class BezierSimplexRegressor(_base.RegressorMixin, _base.BaseEstimator):
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = True  # of points anywhere in space, which tests give, only their projections count
+        # of points anywhere in space, which tests give, only their projections count
+        tags.regressor_tags.poor_score = True
         return tags
 
 
 def on_simplex(t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_objectives"]:
     """The nearest point of the simplex to each row.
 
-    It is max(t − τ, 0) with the τ for which that sums to 1 (Held, Wolfe and Crowder, Math. Program. 6, 1974).
+    It is max(t − τ, 0) with the τ for which that sums to 1 (Held, Wolfe and Crowder, Math. Program.
+    6, 1974).
     """
     descending = -np.sort(-t, axis=1)
     count = np.arange(1, t.shape[1] + 1)
@@ -77,5 +87,9 @@ def on_simplex(t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n
     moved /= moved.sum(axis=1, keepdims=True)
     farthest = float(np.abs(moved - t).max())
     if farthest > OFF:
-        warnings.warn(f"rows off the simplex, by up to {farthest:.2g}, were moved to it", OffSimplexWarning, stacklevel=3)
+        warnings.warn(
+            f"rows off the simplex, by up to {farthest:.2g}, were moved to it",
+            OffSimplexWarning,
+            stacklevel=3,
+        )
     return moved

@@ -1,7 +1,26 @@
-"""Objectives with kinks as smooth ones of more variables: |e|, max e_k and ‖e‖ become variables u with rows that hold them up."""
+"""Objectives with kinks as smooth ones of more variables: |e|, max e_k and ‖e‖ become variables u
+with rows that hold them up."""
 
 from .lifted import Lifted
-from .lifting import CannotLiftError, KinkRows, Lifting, find_kinks, has_norms, lift_kinks, with_slopes
+from .lifting import (
+    CannotLiftError,
+    KinkRows,
+    Lifting,
+    find_kinks,
+    has_norms,
+    lift_kinks,
+    with_slopes,
+)
 from .tips import Places
 
-__all__ = ["CannotLiftError", "KinkRows", "Lifted", "Lifting", "Places", "find_kinks", "has_norms", "lift_kinks", "with_slopes"]
+__all__ = [
+    "CannotLiftError",
+    "KinkRows",
+    "Lifted",
+    "Lifting",
+    "Places",
+    "find_kinks",
+    "has_norms",
+    "lift_kinks",
+    "with_slopes",
+]

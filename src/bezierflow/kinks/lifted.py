@@ -1,13 +1,15 @@
-"""Objectives with kinks as smooth functions of x and of one variable u for each kink, and a direction d for each norm.
+"""Objectives with kinks as smooth functions of x and of one variable u for each kink, and a
+direction d for each norm.
 
 A maximum u of arms e_k has the rows e_k − u ≤ 0. A norm has infinitely many arms. It is lifted as
 
     ‖e‖ = w = u + ε (1 + ‖d‖²) / 2   with rows   e = (u + ε) d,   ‖d‖² ≤ 1,   u ≥ 0,
 
-with ε of the size of rounding. The least w for a given e is ‖e‖ where ‖e‖ ≥ ε, with u = ‖e‖ − ε and ‖d‖ = 1, and Huber's
-ε/2 + ‖e‖²/2ε below, with u = 0: off by at most ε/2. Where minima have ‖e‖ > 0, d is a unit vector and all is smooth in polar
-coordinates (u, d). Where they stay at the tip of the norm's cone, u is at its bound, and d = λ/κ for the multipliers λ of the
-rows of e and the price κ = ∂F/∂w: the condition ‖λ‖ ≤ κ that holds at a tip is the row ‖d‖² ≤ 1.
+with ε of the size of rounding. The least w for a given e is ‖e‖ where ‖e‖ ≥ ε, with u = ‖e‖ − ε and
+‖d‖ = 1, and Huber's ε/2 + ‖e‖²/2ε below, with u = 0: off by at most ε/2. Where minima have ‖e‖ > 0,
+d is a unit vector and all is smooth in polar coordinates (u, d). Where they stay at the tip of the
+norm's cone, u is at its bound, and d = λ/κ for the multipliers λ of the rows of e and the price κ =
+∂F/∂w: the condition ‖λ‖ ≤ κ that holds at a tip is the row ‖d‖² ≤ 1.
 """
 
 from collections.abc import Callable
@@ -45,8 +47,10 @@ class Plan(eqx.Module):
     Attributes:
         variables: the number of the variable u that takes its place, `AS_IT_IS` for none.
         factors: the kink is this times u; kinks that are multiples of each other share a variable.
-        winners: the number of the arm that is the largest everywhere and takes its place, `AS_IT_IS` for none.
-        rows: the numbers of those parts, of all parts of all kinks, that are arms and bound a variable from below.
+        winners: the number of the arm that is the largest everywhere and takes its place,
+            `AS_IT_IS` for none.
+        rows: the numbers of those parts, of all parts of all kinks, that are arms and bound a
+            variable from below.
         norms: the norms among the first kinks of each variable.
     """
 
@@ -73,7 +77,8 @@ class Plan(eqx.Module):
 
     @property
     def limits(self) -> tuple[Float[np.ndarray, " n_rows"], Float[np.ndarray, " n_rows"]]:
-        """Between what the rows are to be: those of arms and of ‖d‖² at most 0, those of e equal to 0."""
+        """Between what the rows are to be: those of arms and of ‖d‖² at most 0, those of e equal to
+        0."""
         n, n_equal = len(self.rows) + len(self.norms), self.n_directions
         return np.append(np.full(n, -np.inf), np.zeros(n_equal)), np.zeros(n + n_equal)
 
@@ -95,9 +100,11 @@ class Plan(eqx.Module):
 
 
 class Lifted(eqx.Module):
-    """F(x, u, d) with F(x, u*(x), d*(x)) = f(x), where u*_k(x) is the k-th kink: an absolute value, a maximum or a norm.
+    """F(x, u, d) with F(x, u*(x), d*(x)) = f(x), where u*_k(x) is the k-th kink: an absolute value,
+    a maximum or a norm.
 
-    Where F and the arms are nondecreasing in every u, minimizing f is minimizing F subject to the rows.
+    Where F and the arms are nondecreasing in every u, minimizing f is minimizing F subject to the
+    rows.
 
     Attributes:
         objectives: f, a function of a flat vector.
@@ -126,7 +133,10 @@ class Lifted(eqx.Module):
         arms = jnp.concatenate([jnp.zeros(0), *parts])[np.array(self.plan.rows, dtype=int)]
         terms = self._terms(kinks)
         balls = [jnp.sum(d**2, keepdims=True) - 1 for d in directions]
-        cones = [e - (u[norm.variable] + norm.tip) * d for norm, e, d in zip(self.plan.norms, terms, directions, strict=True)]
+        cones = [
+            e - (u[norm.variable] + norm.tip) * d
+            for norm, e, d in zip(self.plan.norms, terms, directions, strict=True)
+        ]
         return jnp.concatenate([arms, *balls, *cones])
 
     def evaluate(self, xu: Float[Array, " n_all"]) -> tuple[Array, list[Kinks], list[Array]]:
@@ -134,13 +144,19 @@ class Lifted(eqx.Module):
         u, directions = self._auxiliary(xu)
         for norm, d in zip(self.plan.norms, directions, strict=True):
             u = u.at[norm.variable].add(norm.tip * (1 + jnp.sum(d**2)) / 2)
-        return self._follow(xu[: self.n_variables], lambda kinks: jnp.asarray(self._factors[kinks]) * u[self._variables[kinks]])
+        return self._follow(
+            xu[: self.n_variables],
+            lambda kinks: jnp.asarray(self._factors[kinks]) * u[self._variables[kinks]],
+        )
 
     def exact(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_auxiliary"]:
         """u*(x) and d*(x), for which all rows hold and F is least."""
         _, kinks, values = self._follow(x, None)
         first = self.plan.firsts
-        u = jnp.concatenate([jnp.zeros(0), *values])[np.array(first, dtype=int)] / self._factors[first]
+        u = (
+            jnp.concatenate([jnp.zeros(0), *values])[np.array(first, dtype=int)]
+            / self._factors[first]
+        )
         directions = []
         for norm, e in zip(self.plan.norms, self._terms(kinks), strict=True):
             u = u.at[norm.variable].set(jnp.maximum(u[norm.variable] - norm.tip, 0.0))
@@ -163,12 +179,19 @@ class Lifted(eqx.Module):
 
     def _terms(self, kinks: list[Kinks]) -> list[Array]:
         """The terms e of each norm that has variables."""
-        columns = [(number, column) for number, each in enumerate(kinks) for column in range(each.parts.shape[1])]
+        columns = [
+            (number, column)
+            for number, each in enumerate(kinks)
+            for column in range(each.parts.shape[1])
+        ]
         places = [columns[norm.kink] for norm in self.plan.norms]
         return [kinks[number].parts[:, column] for number, column in places]
 
-    def _follow(self, x: Array, lift: Callable[[np.ndarray], Array] | None) -> tuple[Array, list[Kinks], list[Array]]:
-        """Evaluates the objectives with `lift(numbers)` in place of the kinks that have a variable, if it is given."""
+    def _follow(
+        self, x: Array, lift: Callable[[np.ndarray], Array] | None
+    ) -> tuple[Array, list[Kinks], list[Array]]:
+        """Evaluates the objectives with `lift(numbers)` in place of the kinks that have a variable,
+        if it is given."""
         everything: list[Kinks] = []
         all_values: list[Array] = []
         n_seen = 0

@@ -1,4 +1,5 @@
-"""Which kinks of a function are given a variable, and whether the smooth problem has the same solutions: seen at samples."""
+"""Which kinks of a function are given a variable, and whether the smooth problem has the same
+solutions: seen at samples."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,16 +21,19 @@ N_SAMPLES = 256
 """Points of the box at which kinks are looked at."""
 
 MOST_KINKS = 100
-"""A problem with more is not lifted: each of them adds a variable and at least two rows to every system of equations."""
+"""A problem with more is not lifted: each of them adds a variable and at least two rows to every
+system of equations."""
 
 FALLING = 1e-9
 """Slopes above minus this share of the largest count as nonnegative."""
 
 NEAR_KINK, VANISHING = 1e-8, 1e-4
-"""An absolute value is smooth in a function whose slope by it vanishes with it: at the first share of it, below the second."""
+"""An absolute value is smooth in a function whose slope by it vanishes with it: at the first share
+of it, below the second."""
 
 TIP = 1e-8
-"""The ε of a norm, as a share of its median at the samples: how far from 0 its terms are where they should be 0."""
+"""The ε of a norm, as a share of its median at the samples: how far from 0 its terms are where they
+should be 0."""
 
 SAME = 1e-12
 """Kinks and arms that differ by less at all samples, relative to their size, are the same."""
@@ -66,7 +70,8 @@ class Lifting(NamedTuple):
 
 
 class _Kinks(NamedTuple):
-    """The kinks of a function at samples: parts by operation (n, n_parts, n_values), values and slopes by u in one array each."""
+    """The kinks of a function at samples: parts by operation (n, n_parts, n_values), values and
+    slopes by u in one array each."""
 
     x: Float[np.ndarray, "n n_variables"]
     parts: list[np.ndarray]
@@ -113,7 +118,9 @@ def with_slopes(objectives: Callable[[Array], Array], n_variables: int) -> Lifte
 
 def _refuse_rest(rest: tuple[str, ...]) -> None:
     if rest:
-        raise CannotLiftError(f"those of {', '.join(rest)} have no finite number of smooth arms, or lie in a loop")
+        raise CannotLiftError(
+            f"those of {', '.join(rest)} have no finite number of smooth arms, or lie in a loop"
+        )
 
 
 def _refuse_many(n: int) -> None:
@@ -121,7 +128,9 @@ def _refuse_many(n: int) -> None:
         raise CannotLiftError(f"there are {n} of them, and at most {MOST_KINKS} are lifted")
 
 
-def _rest(objectives: Callable[[Array], Array], n_variables: int, n_settled: int) -> tuple[str, ...]:
+def _rest(
+    objectives: Callable[[Array], Array], n_variables: int, n_settled: int
+) -> tuple[str, ...]:
     """What may have kinks besides those that are lifted, some norms having been settled."""
     names = beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables)))
     settled = names.count("norm") <= n_settled
@@ -140,10 +149,12 @@ def lift_kinks(
         objectives: a function of a flat vector, written in JAX.
         box: finite bounds, in which kinks are looked for.
         whole: whether x stays in the box, so that a kink that never switches there is smooth.
-        places: designs all over the set, roughly: a norm that is not 0 on the set by what they tell is not lifted.
+        places: designs all over the set, roughly: a norm that is not 0 on the set by what they tell
+            is not lifted.
 
     Raises:
-        CannotLiftError: where kinks are found but the lifted problem would have other solutions, or would be too large.
+        CannotLiftError: where kinks are found but the lifted problem would have other solutions, or
+            would be too large.
     """
     n_variables = len(box[0])
     if find_kinks(objectives, n_variables) == 0:
@@ -159,21 +170,33 @@ def lift_kinks(
                 _refuse_rest(rest)
             return None
         _refuse_many(lifted.n_auxiliary)
-        u, plain = kinks.u[:, plan.firsts], Lifted(objectives, n_variables, plan.without_directions())
-        _check_slopes(plain, kinks.slopes if plain.plan == everything else _slopes_at(plain, kinks.x, u))
+        u, plain = (
+            kinks.u[:, plan.firsts],
+            Lifted(objectives, n_variables, plan.without_directions()),
+        )
+        _check_slopes(
+            plain, kinks.slopes if plain.plan == everything else _slopes_at(plain, kinks.x, u)
+        )
     low, high, lower = u.min(axis=0), u.max(axis=0), np.full(lifted.n_auxiliary, -np.inf)
     norms = [norm.variable for norm in plan.norms]
     low[norms] = lower[norms] = 0.0
     sides = np.ones(plan.n_directions)
-    return Lifting(lifted, (np.append(low, -sides), np.append(np.where(high > low, high, low + 1.0), sides)), lower, rest)
+    return Lifting(
+        lifted,
+        (np.append(low, -sides), np.append(np.where(high > low, high, low + 1.0), sides)),
+        lower,
+        rest,
+    )
 
 
 def _n_settled(kinks: _Kinks, plan: Plan) -> int:
-    """How many operations have norms all of which have a variable, no effect on slopes, or no kink on the set."""
+    """How many operations have norms all of which have a variable, no effect on slopes, or no kink
+    on the set."""
     fine = (np.array(plan.variables) != AS_IT_IS) | kinks.inert | ~kinks.met
     ends = np.cumsum([part.shape[2] for part in kinks.parts])[:-1]
     return sum(
-        bool(ok.all() and norm.all()) for ok, norm in zip(np.split(fine, ends), np.split(kinks.is_norm, ends), strict=True)
+        bool(ok.all() and norm.all())
+        for ok, norm in zip(np.split(fine, ends), np.split(kinks.is_norm, ends), strict=True)
     )
 
 
@@ -188,7 +211,9 @@ def _slopes(lifted: Lifted, x: Array, u: Array) -> Float[Array, "n n_outputs n_a
     return jax.vmap(jax.jacfwd(lambda x, u: _outputs(lifted, x, u), argnums=1))(x, u)
 
 
-def _slopes_at(lifted: Lifted, x: np.ndarray, u: np.ndarray) -> Float[np.ndarray, "n n_outputs n_auxiliary"]:
+def _slopes_at(
+    lifted: Lifted, x: np.ndarray, u: np.ndarray
+) -> Float[np.ndarray, "n n_outputs n_auxiliary"]:
     return np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
 
 
@@ -204,28 +229,38 @@ def _look(lifted: Lifted, x: np.ndarray, places: Places | None) -> _Kinks:
     sizes = count_kinks(lifted.objectives, lifted.n_variables)
     norms = np.repeat([size.is_norm for size in sizes], [size.n for size in sizes])
     parts = [np.asarray(part) for part in _parts(lifted, jnp.asarray(x))]
-    fine = np.isfinite(np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)).all(axis=1)
+    fine = np.isfinite(np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)).all(
+        axis=1
+    )
     if not fine.any():
         raise CannotLiftError("the arguments of kinks are not finite at any sample")
     parts, x = [part[fine] for part in parts], x[fine]
     u = _values(parts, norms)
-    met = norms if places is None or not norms.any() else may_be_met(lifted, norms, np.median(u, axis=0), places)
+    met = (
+        norms
+        if places is None or not norms.any()
+        else may_be_met(lifted, norms, np.median(u, axis=0), places)
+    )
     opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
     near = np.where(norms | np.concatenate(opposite), NEAR_KINK * u, u)
     return _Kinks(x, parts, norms, met, u, _slopes_at(lifted, x, u), _slopes_at(lifted, x, near))
 
 
-def _values(parts: list[np.ndarray], is_norm: Bool[np.ndarray, " n_kinks"]) -> Float[np.ndarray, "n n_kinks"]:
+def _values(
+    parts: list[np.ndarray], is_norm: Bool[np.ndarray, " n_kinks"]
+) -> Float[np.ndarray, "n n_kinks"]:
     largest = np.concatenate([part.max(axis=1) for part in parts], axis=1)
-    return np.where(is_norm, np.concatenate([np.linalg.norm(part, axis=1) for part in parts], axis=1), largest)
+    return np.where(
+        is_norm, np.concatenate([np.linalg.norm(part, axis=1) for part in parts], axis=1), largest
+    )
 
 
 def _plan(kinks: _Kinks, whole: bool) -> Plan:
     """What becomes of each kink.
 
-    Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes smooth. One that never
-    switches is replaced by its largest arm where x stays in the box; elsewhere it stays if it cannot be lifted. A norm stays
-    where its kink is not met.
+    Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes
+    smooth. One that never switches is replaced by its largest arm where x stays in the box;
+    elsewhere it stays if it cannot be lifted. A norm stays where its kink is not met.
     """
     winners = np.concatenate([part.argmax(axis=1) for part in kinks.parts], axis=1)
     switches = (winners != winners[0]).any(axis=0) | kinks.is_norm
@@ -244,13 +279,21 @@ def _plan(kinks: _Kinks, whole: bool) -> Plan:
             firsts.append(int(k))
     winner = np.where(~switches & ~inert & whole, winners[0], AS_IT_IS)
     rows = _different_arms(kinks.parts, [k for k in firsts if not kinks.is_norm[k]])
-    n_terms = np.repeat([part.shape[1] for part in kinks.parts], [part.shape[2] for part in kinks.parts])
+    n_terms = np.repeat(
+        [part.shape[1] for part in kinks.parts], [part.shape[2] for part in kinks.parts]
+    )
     norms = [
         Norm(k, number, int(n_terms[k]), TIP * float(np.median(kinks.u[:, k])))
         for number, k in enumerate(firsts)
         if kinks.is_norm[k]
     ]
-    return Plan(tuple(variables.tolist()), tuple(factors.tolist()), tuple(winner.tolist()), tuple(rows), tuple(norms))
+    return Plan(
+        tuple(variables.tolist()),
+        tuple(factors.tolist()),
+        tuple(winner.tolist()),
+        tuple(rows),
+        tuple(norms),
+    )
 
 
 def _different_arms(arms: list[np.ndarray], kinks: list[int]) -> list[int]:
@@ -283,9 +326,12 @@ def _check_slopes(lifted: Lifted, slopes: Float[np.ndarray, "n n_outputs n_auxil
     """Raises unless the objectives, and all arms, are nondecreasing in each u."""
     if _falling(slopes).any():
         with double_precision():
-            M = jax.eval_shape(lifted.objectives, jax.ShapeDtypeStruct((lifted.n_variables,), np.float64)).shape[0]
+            M = jax.eval_shape(
+                lifted.objectives, jax.ShapeDtypeStruct((lifted.n_variables,), np.float64)
+            ).shape[0]
         wrong = [m for m in range(M) if _falling(slopes[:, m : m + 1]).any()]
         who = f"objective {wrong[0] + 1}" if wrong else "another kink"
         raise CannotLiftError(
-            f"{who} falls as an absolute value or a maximum in it rises, so that its kink points upwards and is no minimum"
+            f"{who} falls as an absolute value or a maximum in it rises, so that its kink points"
+            " upwards and is no minimum"
         )

@@ -1,4 +1,5 @@
-"""Which norms may be 0 on the Pareto set: those that are about 0 at one of its designs, or whose tip no design dominates."""
+"""Which norms may be 0 on the Pareto set: those that are about 0 at one of its designs, or whose
+tip no design dominates."""
 
 from typing import NamedTuple
 
@@ -14,26 +15,34 @@ MET = 1e-3
 """A norm that is below this share of its median at a place is 0 there."""
 
 N_NEAREST, N_STEPS = 20, 3
-"""So many places, those where a norm is least, are moved to its tip, by so many Gauss-Newton steps. ‖Ax − b‖ needs one."""
+"""So many places, those where a norm is least, are moved to its tip, by so many Gauss-Newton steps.
+‖Ax − b‖ needs one."""
 
 CLEARLY = 1e-3
-"""A tip is left out where a place is better in every objective by this share of its range over the places."""
+"""A tip is left out where a place is better in every objective by this share of its range over the
+places."""
 
 
 class Places(NamedTuple):
-    """Designs all over the set, roughly, and which of them obey all bounds and constraints: others dominate nothing."""
+    """Designs all over the set, roughly, and which of them obey all bounds and constraints: others
+    dominate nothing."""
 
     x: Float[np.ndarray, "n n_variables"]
     feasible: Bool[np.ndarray, " n"]
 
 
 def may_be_met(
-    lifted: Lifted, is_norm: Bool[np.ndarray, " n_kinks"], usual: Float[np.ndarray, " n_kinks"], places: Places
+    lifted: Lifted,
+    is_norm: Bool[np.ndarray, " n_kinks"],
+    usual: Float[np.ndarray, " n_kinks"],
+    places: Places,
 ) -> Bool[np.ndarray, " n_kinks"]:
-    """Which norms may be 0 on the set, by what is known at the places; `usual` are the medians of the kinks.
+    """Which norms may be 0 on the set, by what is known at the places; `usual` are the medians of
+    the kinks.
 
-    A tip that is one point of the set is not left out, wherever the places are: no feasible design dominates it. Where the tip
-    is a plane, its points nearest to the places are looked at. The objectives come with a variable for each kink.
+    A tip that is one point of the set is not left out, wherever the places are: no feasible design
+    dominates it. Where the tip is a plane, its points nearest to the places are looked at. The
+    objectives come with a variable for each kink.
     """
     f, parts = _look(lifted, jnp.asarray(places.x))
     e = _by_kink(parts)
@@ -57,7 +66,9 @@ def _clearly_beaten(
     return (rivals[:, None] < f - CLEARLY * np.ptp(rivals, axis=0)).all(axis=2).any(axis=0)
 
 
-def _tips(lifted: Lifted, k: int, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"]:
+def _tips(
+    lifted: Lifted, k: int, x: Float[np.ndarray, "n n_variables"]
+) -> Float[np.ndarray, "n n_variables"]:
     """Points near x where norm k is 0, up to rounding, where there are any."""
     for _ in range(N_STEPS):
         e = _by_kink(_look(lifted, jnp.asarray(x))[1])[k]
@@ -83,5 +94,6 @@ def _slopes(lifted: Lifted, x: Array) -> list[Array]:
 
 
 def _by_kink(parts: list[Array]) -> list[np.ndarray]:
-    """For each kink its parts at n points, or their slopes, as arrays that begin with (n, n_parts)."""
+    """For each kink its parts at n points, or their slopes, as arrays that begin with (n,
+    n_parts)."""
     return [np.asarray(part)[:, :, k] for part in parts for k in range(part.shape[2])]

@@ -1,4 +1,5 @@
-"""Single-objective methods A, one short file each; `bezierflow.lift` makes any of them multi-objective."""
+"""Single-objective methods A, one short file each; `bezierflow.lift` makes any of them
+multi-objective."""
 
 from .from_optax import Optax
 from .from_optimistix import Optimistix

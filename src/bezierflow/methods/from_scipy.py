@@ -28,11 +28,12 @@ KNOWN = WITHOUT_GRADIENT | WITH_HESSIAN | {"cg", "bfgs", "l-bfgs-b", "tnc", "sls
 
 
 class SciPy(AbstractMethod):
-    """A method from `scipy.optimize.minimize`: `SciPy("L-BFGS-B", n_steps=20)`. Runs in Python, point by point.
+    """A method from `scipy.optimize.minimize`: `SciPy("L-BFGS-B", n_steps=20)`. Runs in Python,
+    point by point.
 
-    One application of A is up to `n_steps` iterations of SciPy's method, started afresh at each point. Gradients (and
-    Hessians, for the methods that take them) come from JAX. Slower than a compiled method; choose it for a method that only
-    SciPy has, or to check another one.
+    One application of A is up to `n_steps` iterations of SciPy's method, started afresh at each
+    point. Gradients (and Hessians, for the methods that take them) come from JAX. Slower than a
+    compiled method; choose it for a method that only SciPy has, or to check another one.
 
     Args:
         method: SciPy's name for the method.
@@ -45,12 +46,22 @@ class SciPy(AbstractMethod):
     n_steps: int = eqx.field(static=True)
     options: dict[str, object] = eqx.field(static=True)
 
-    def __init__(self, method: str = "L-BFGS-B", n_steps: int = 20, options: Mapping[str, object] | None = None):
+    def __init__(
+        self,
+        method: str = "L-BFGS-B",
+        n_steps: int = 20,
+        options: Mapping[str, object] | None = None,
+    ):
         if not isinstance(method, str) or method.lower() not in KNOWN:
             raise ValueError(
-                f"method must be a method of scipy.optimize.minimize ({', '.join(sorted(KNOWN))}), got {shown(method)}"
+                f"method must be a method of scipy.optimize.minimize ({', '.join(sorted(KNOWN))}),"
+                f" got {shown(method)}"
             )
-        self.method, self.n_steps, self.options = method, read_count(n_steps, "n_steps", 1), dict(options or {})
+        self.method, self.n_steps, self.options = (
+            method,
+            read_count(n_steps, "n_steps", 1),
+            dict(options or {}),
+        )
 
     def init(self, x: Float[Array, "..."]) -> Counts:
         """What the last application evaluated: nothing yet."""
@@ -83,17 +94,22 @@ class SciPy(AbstractMethod):
         return Evaluations(*map(int, state))
 
 
-# One compilation for each kind of objective: t is an array leaf of it, so a new t does not compile a new program.
+# One compilation for each kind of objective: t is an array leaf of it, so a new t does not compile
+# a new program.
 @program
 def _value(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
     return objective(x)
 
 
 @program
-def _gradient(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
+def _gradient(
+    objective: Objective, x: Float[Array, " n_variables"]
+) -> Float[Array, " n_variables"]:
     return jax.grad(objective)(x)
 
 
 @program
-def _hessian(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, "n_variables n_variables"]:
+def _hessian(
+    objective: Objective, x: Float[Array, " n_variables"]
+) -> Float[Array, "n_variables n_variables"]:
     return jax.hessian(objective)(x)

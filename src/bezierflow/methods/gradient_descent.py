@@ -9,12 +9,15 @@ from .step_size import StepSize, at_iteration, check_step_size
 
 
 class GradientDescent(AbstractMethod):
-    """x ← x − α^(k) ∇f(x): one gradient a step (equation 10). Lifted, it is the surface-wise gradient descent, Algorithm 2.
+    """x ← x − α^(k) ∇f(x): one gradient a step (equation 10). Lifted, it is the surface-wise
+    gradient descent, Algorithm 2.
 
-    Choose it to follow the paper, whose stability theory is about it. It wants a step size that fits the objectives' scale.
+    Choose it to follow the paper, whose stability theory is about it. It wants a step size that
+    fits the objectives' scale.
 
     Args:
-        step_size: α, a number or a function of the iteration k = 1, 2, …; the paper takes `lambda k: 1 / k`.
+        step_size: α, a number or a function of the iteration k = 1, 2, …; the paper takes `lambda
+            k: 1 / k`.
     """
 
     step_size: StepSize
@@ -26,7 +29,9 @@ class GradientDescent(AbstractMethod):
         """The number of the first iteration, k = 1."""
         return jnp.asarray(1)
 
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
+    def step(
+        self, objective: Objective, x: Float[Array, " n_variables"], state: Array
+    ) -> tuple[Array, Array]:
         """The moved point x − α^(k) ∇f(x), and k + 1."""
         k = state
         return x - at_iteration(self.step_size, k) * jax.grad(objective)(x), k + 1

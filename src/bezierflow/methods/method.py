@@ -1,4 +1,5 @@
-"""The single-objective method A: what every one of them has, and how its evaluations are counted."""
+"""The single-objective method A: what every one of them has, and how its evaluations are
+counted."""
 
 import abc
 from collections.abc import Callable
@@ -12,7 +13,8 @@ Objective = Callable[[Float[Array, " n_variables"]], Float[Array, ""]]
 
 
 class Evaluations(NamedTuple):
-    """How often something was evaluated. One Hessian is the Hessians of all M objectives at a point, whatever it costs."""
+    """How often something was evaluated. One Hessian is the Hessians of all M objectives at a
+    point, whatever it costs."""
 
     objective: int | Array = 0
     jacobian: int | Array = 0
@@ -22,10 +24,11 @@ class Evaluations(NamedTuple):
 class AbstractMethod(eqx.Module):
     """A single-objective method A: an immutable object that moves a point x to lower an objective.
 
-    It knows nothing of simplices or of many objectives; `bezierflow.lift` makes it multi-objective. A lifted method is run
-    at fresh t in each iteration, so its state travels as a field over the simplex: every floating-point leaf s of the
-    state is fitted like the surface itself, s(t) = Sᵀ z(t), and evaluated at the next t; other leaves (counters) are shared
-    by all points. This is exact for whatever depends linearly on past points and gradients, such as momentum. A state that
+    It knows nothing of simplices or of many objectives; `bezierflow.lift` makes it multi-objective.
+    A lifted method is run at fresh t in each iteration, so its state travels as a field over the
+    simplex: every floating-point leaf s of the state is fitted like the surface itself, s(t) = Sᵀ
+    z(t), and evaluated at the next t; other leaves (counters) are shared by all points. This is
+    exact for whatever depends linearly on past points and gradients, such as momentum. A state that
     must keep more than that (a positive one, say) belongs into an `AbstractGradientMethod`.
     """
 
@@ -37,7 +40,9 @@ class AbstractMethod(eqx.Module):
         """The state before the first step from x: a pytree of arrays, or ()."""
 
     @abc.abstractmethod
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree) -> tuple[Array, PyTree]:
+    def step(
+        self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree
+    ) -> tuple[Array, PyTree]:
         """One application of A: where x moves to, and the state after it."""
 
     @abc.abstractmethod
@@ -46,18 +51,23 @@ class AbstractMethod(eqx.Module):
 
 
 class AbstractGradientMethod(AbstractMethod):
-    """A method that is a rule on gradients: it never looks at the objective, only at ∇f and at its own state.
+    """A method that is a rule on gradients: it never looks at the objective, only at ∇f and at its
+    own state.
 
-    Lifted, such a rule is applied where a surface keeps its numbers: to the control points, with the gradient field fitted
-    like the surface, (ZᵀZ)⁻¹ Zᵀ G. For plain gradient descent that is the update rule of Algorithm 2. Its state belongs to
-    control points, which stay while t changes; no refit ever touches it, so squares remain positive and counters whole.
+    Lifted, such a rule is applied where a surface keeps its numbers: to the control points, with
+    the gradient field fitted like the surface, (ZᵀZ)⁻¹ Zᵀ G. For plain gradient descent that is the
+    update rule of Algorithm 2. Its state belongs to control points, which stay while t changes; no
+    refit ever touches it, so squares remain positive and counters whole.
     """
 
     @abc.abstractmethod
     def update(self, gradient: PyTree, x: PyTree, state: PyTree) -> tuple[PyTree, PyTree]:
-        """Where x moves to when its gradient is this, and the state after it. x is an array, or a pytree in training."""
+        """Where x moves to when its gradient is this, and the state after it. x is an array, or a
+        pytree in training."""
 
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree) -> tuple[Array, PyTree]:
+    def step(
+        self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree
+    ) -> tuple[Array, PyTree]:
         """One application of the rule to a single point."""
         return self.update(jax.grad(objective)(x), x, state)
 

@@ -9,13 +9,16 @@ from .step_size import StepSize, at_iteration, check_step_size
 
 
 class ProximalGradient(AbstractMethod):
-    """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth, g with a cheap prox: one gradient and one prox a step.
+    """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth, g with a cheap prox: one gradient and one
+    prox a step.
 
-    For objectives with kinks such as lasso and group lasso, where it converges and gradient descent does not. The objective
-    must have `smooth(x)` and `prox(x, step)`; problems made with `bezierflow.problems.Composite` do.
+    For objectives with kinks such as lasso and group lasso, where it converges and gradient descent
+    does not. The objective must have `smooth(x)` and `prox(x, step)`; problems made with
+    `bezierflow.problems.Composite` do.
 
     Args:
-        step_size: α, a number (at most one over the Lipschitz constant of ∇s) or a function of the iteration.
+        step_size: α, a number (at most one over the Lipschitz constant of ∇s) or a function of the
+            iteration.
     """
 
     step_size: StepSize
@@ -27,7 +30,9 @@ class ProximalGradient(AbstractMethod):
         """The number of the first iteration, k = 1."""
         return jnp.asarray(1)
 
-    def step(self, objective: Objective, x: Float[Array, " n_variables"], state: Array) -> tuple[Array, Array]:
+    def step(
+        self, objective: Objective, x: Float[Array, " n_variables"], state: Array
+    ) -> tuple[Array, Array]:
         """prox_{αg}(x − α ∇s(x)), and k + 1."""
         smooth, prox = getattr(objective, "smooth", None), getattr(objective, "prox", None)
         if smooth is None or prox is None:

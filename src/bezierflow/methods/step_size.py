@@ -11,10 +11,15 @@ StepSize = float | Callable[[Array], Array]
 
 
 def check_step_size(step_size: StepSize) -> StepSize:
-    """The step size, or a ValueError: a number must be positive; a function is called when the run starts."""
+    """The step size, or a ValueError: a number must be positive; a function is called when the run
+    starts."""
     if callable(step_size):
         return step_size
-    return read_positive(step_size, "step_size", "a function of the iteration such as lambda k: 1 / k will do as well")
+    return read_positive(
+        step_size,
+        "step_size",
+        "a function of the iteration such as lambda k: 1 / k will do as well",
+    )
 
 
 def at_iteration(step_size: StepSize, k: Array) -> Array:

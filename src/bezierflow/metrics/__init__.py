@@ -1,4 +1,5 @@
-"""Metrics: arrays in, number out. Errors in decision space (MSE, GD, IGD) and quality of fronts (IGD+, hypervolume)."""
+"""Metrics: arrays in, number out. Errors in decision space (MSE, GD, IGD) and quality of fronts
+(IGD+, hypervolume)."""
 
 from .distances import TwoSided, gd, igd, two_sided
 from .fronts import igd_plus

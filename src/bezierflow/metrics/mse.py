@@ -22,15 +22,21 @@ def mse(surface: Callable[[np.ndarray], ArrayLike], problem: object, t: ArrayLik
     pareto_map = getattr(problem, "pareto_map", None)
     if pareto_map is None:
         raise TypeError(
-            f"problem must have a pareto_map(t) to compare with, and {type(problem).__name__} has none; "
-            "compare sets instead, with gd, igd or the problem's distance(x)"
+            f"problem must have a pareto_map(t) to compare with, and {type(problem).__name__} has"
+            " none; compare sets instead, with gd, igd or the problem's distance(x)"
         )
     t = as_points(t, "t")
     total = 0.0
     for start in range(0, len(t), BLOCK_POINTS):
         block = t[start : start + BLOCK_POINTS]
-        found, exact = np.asarray(surface(block), dtype=float), np.asarray(pareto_map(block), dtype=float)
+        found, exact = (
+            np.asarray(surface(block), dtype=float),
+            np.asarray(pareto_map(block), dtype=float),
+        )
         if found.shape != exact.shape:
-            raise ValueError(f"surface must return shape {exact.shape} like the problem's pareto_map, got {found.shape}")
+            raise ValueError(
+                f"surface must return shape {exact.shape} like the problem's pareto_map, got"
+                f" {found.shape}"
+            )
         total += float(np.sum((found - exact) ** 2))
     return total / len(t)

@@ -1,4 +1,5 @@
-"""The normal flow: a surface that slides along the Pareto set for free and pays only for its distance to it."""
+"""The normal flow: a surface that slides along the Pareto set for free and pays only for its
+distance to it."""
 
 from .descent import Descent, descend, find_minimizers, start_descent
 from .displacement import Linearization, common_descent, linearize

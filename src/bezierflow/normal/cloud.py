@@ -1,4 +1,5 @@
-"""What a run has learned about the Pareto set: points near it, each with its tangents and with how far it may be off."""
+"""What a run has learned about the Pareto set: points near it, each with its tangents and with how
+far it may be off."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,8 +15,9 @@ from .survey import AbstractSurvey
 class Cloud:
     """Points c = x + y of the critical set, each seen from a t of its face, with tangents T there.
 
-    Points are never thrown away: whatever the surface did since, a point of the set stays one. `miss` says how far from the set
-    it may be; points found on the first, far-off surfaces miss by more and weigh less.
+    Points are never thrown away: whatever the surface did since, a point of the set stays one.
+    `miss` says how far from the set it may be; points found on the first, far-off surfaces miss by
+    more and weigh less.
     """
 
     t: Float[np.ndarray, "n n_objectives"]
@@ -39,8 +41,13 @@ class Cloud:
     def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Cloud":
         """With other coordinates for points and tangents."""
         n, width, k = self.tangents.shape
-        points, tangents = changed(self.points), changed(np.swapaxes(self.tangents, 1, 2).reshape(n * k, width))
-        return replace(self, points=points, tangents=np.swapaxes(tangents.reshape(n, k, points.shape[1]), 1, 2))
+        points, tangents = (
+            changed(self.points),
+            changed(np.swapaxes(self.tangents, 1, 2).reshape(n * k, width)),
+        )
+        return replace(
+            self, points=points, tangents=np.swapaxes(tangents.reshape(n, k, points.shape[1]), 1, 2)
+        )
 
     def within(self, members: tuple[int, ...]) -> "Cloud":
         """The same points with t as coordinates of the face of these objectives."""
@@ -68,7 +75,8 @@ def observe(
 ) -> Cloud:
     """The cloud that a linearization at x = b(t) gives; points where it is not valid are left out.
 
-    By how much a point may miss the set follows from the length of its displacement, unless `miss` says it (as a number).
+    By how much a point may miss the set follows from the length of its displacement, unless `miss`
+    says it (as a number).
     """
     look, diameter = survey.schedule.look, survey.diameter
     y = np.asarray(linearization.displacement)
@@ -85,7 +93,10 @@ def observe(
 def assumed_miss(
     survey: AbstractSurvey, x: Float[np.ndarray, "n n_variables"], length: Float[np.ndarray, " n"]
 ) -> Float[np.ndarray, " n"]:
-    """By how much displacements of these lengths usually miss the set: |y|²/ℓ, with ℓ as in `LookSchedule.straight`."""
-    to_corner = np.linalg.norm(x[:, None, :] - survey.corners[None], axis=2).min(axis=1, initial=np.inf)
+    """By how much displacements of these lengths usually miss the set: |y|²/ℓ, with ℓ as in
+    `LookSchedule.straight`."""
+    to_corner = np.linalg.norm(x[:, None, :] - survey.corners[None], axis=2).min(
+        axis=1, initial=np.inf
+    )
     straight = np.minimum(survey.schedule.look.straight * survey.diameter, to_corner)
     return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)

@@ -1,11 +1,13 @@
 """Projected conjugate gradients for many nodes at once, by products of Hessians with vectors alone.
 
-At each node, with the curvature H = Σ ω_m H_m, orthonormal rows U and a right-hand side b = Σ β_m g_m, it solves
+At each node, with the curvature H = Σ ω_m H_m, orthonormal rows U and a right-hand side b = Σ β_m
+g_m, it solves
 
     (P H P + c ρρᵀ) d = P b,    P = I − s UᵀU,    ρ = Σ ω_m g_m,
 
-with s = 1 for the displacement to the set (d across the gradient differences, see `displacement`). With s = 0, c = 0 and κ UᵀU
-added it gives the tangents H⁻¹Uᵀ, and without U the step of Newton's method.
+with s = 1 for the displacement to the set (d across the gradient differences, see `displacement`).
+With s = 0, c = 0 and κ UᵀU added it gives the tangents H⁻¹Uᵀ, and without U the step of Newton's
+method.
 """
 
 from collections.abc import Callable
@@ -25,7 +27,8 @@ Curvature = Literal["free", "none"]
 """Products of Hessians with vectors by differentiating twice, or as differences of gradients."""
 
 FLAT = 1e-12
-"""A direction whose curvature is below this share of the largest one met counts as one of negative curvature."""
+"""A direction whose curvature is below this share of the largest one met counts as one of negative
+curvature."""
 
 
 class Systems(NamedTuple):
@@ -70,7 +73,9 @@ class Solved(NamedTuple):
     largest: Float[np.ndarray, " n"]
 
 
-def look(layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]) -> tuple[Array, Array, Array]:
+def look(
+    layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]
+) -> tuple[Array, Array, Array]:
     """Values (n, M), gradients (n, M, L) and their inner products (n, M, M) at points."""
     return _look(layout, objectives, x)
 
@@ -88,7 +93,9 @@ def _look(layout: Layout, objectives: Objectives, x: Array) -> tuple[Array, Arra
 
 
 @program
-def values_at(layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]) -> Float[Array, "n n_objectives"]:
+def values_at(
+    layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]
+) -> Float[Array, "n n_objectives"]:
     """Values alone."""
     return layout.whole(jax.vmap(objectives)(layout.split(x)))
 
@@ -105,7 +112,8 @@ def conjugate(  # noqa: PLR0913
 ) -> Solved:
     """The solutions at points x with these gradients; at most so many products a node.
 
-    `scales` are diagonals of Hessians, or ones, and their shares at each node: 1/Σ is the preconditioner.
+    `scales` are diagonals of Hessians, or ones, and their shares at each node: 1/Σ is the
+    preconditioner.
     """
     scales = (scales[0], scales[1].astype(layout.dtype))
     parts = Systems(*[np.asarray(part, dtype=layout.dtype) for part in systems])
@@ -119,7 +127,9 @@ def _dot(a: Array, b: Array) -> Array:
     return jnp.sum((a * b).astype(jnp.float64), axis=-1)
 
 
-def _product(kind: Curvature, objectives: Objectives, x: Array, slope: Array, weights: Array, v: Array) -> Array:
+def _product(
+    kind: Curvature, objectives: Objectives, x: Array, slope: Array, weights: Array, v: Array
+) -> Array:
     """Σ ω_m H_m v at one point, where Σ ω_m g_m is the slope."""
 
     def weighted(point: Array) -> Array:
@@ -129,7 +139,12 @@ def _product(kind: Curvature, objectives: Objectives, x: Array, slope: Array, we
         return jax.jvp(jax.grad(weighted), (x,), (v,))[1]
     rounding = jnp.finfo(x.dtype).eps
     length = jnp.sqrt(_dot(v, v)).astype(x.dtype)
-    step = jnp.sqrt(rounding) * (1 + jnp.max(jnp.abs(x))) * jnp.sqrt(x.size) / jnp.where(length > 0, length, 1)
+    step = (
+        jnp.sqrt(rounding)
+        * (1 + jnp.max(jnp.abs(x)))
+        * jnp.sqrt(x.size)
+        / jnp.where(length > 0, length, 1)
+    )
     return (jax.grad(weighted)(x + step * v) - slope) / step
 
 
@@ -147,12 +162,19 @@ class _State(NamedTuple):
 
 
 def _operator(
-    layout: Layout, objectives: Objectives, kind: Curvature, x: Array, gradients: Array, systems: Systems
+    layout: Layout,
+    objectives: Objectives,
+    kind: Curvature,
+    x: Array,
+    gradients: Array,
+    systems: Systems,
 ) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
     """V ↦ (P H P + κ UᵀU + c ρρᵀ) v and v ↦ P v, row by row."""
     highest = jax.lax.Precision.HIGHEST
     slope = layout.split(jnp.einsum("nm,nml->nl", systems.curvature, gradients, precision=highest))
-    U = layout.split(jnp.einsum("nkm,nml->nkl", systems.absorbed, gradients, precision=jax.lax.Precision.HIGHEST))
+    U = layout.split(
+        jnp.einsum("nkm,nml->nkl", systems.absorbed, gradients, precision=jax.lax.Precision.HIGHEST)
+    )
 
     def along(v: Array) -> Array:
         return jnp.einsum("nkl,nk->nl", U, jnp.einsum("nkl,nl->nk", U, v))
@@ -161,7 +183,9 @@ def _operator(
         return layout.split(v - systems.projected[:, None] * along(v))
 
     def apply(v: Array) -> Array:
-        product = jax.vmap(partial(_product, kind, objectives))(x, slope, jnp.asarray(systems.curvature), v)
+        product = jax.vmap(partial(_product, kind, objectives))(
+            x, slope, jnp.asarray(systems.curvature), v
+        )
         bent = slope * (jnp.asarray(systems.bend) * _dot(slope, v).astype(v.dtype))[:, None]
         return project(layout.split(product)) + systems.shift[:, None] * along(v) + project(bent)
 
@@ -172,7 +196,18 @@ def _start(b: Array, z: Array) -> _State:
     """Before the first product: d = 0, and rows without a right-hand side are done."""
     zero, none = jnp.zeros(len(b)), jnp.zeros(len(b), dtype=bool)
     rested = _dot(b, b) == 0
-    return _State(jnp.zeros_like(b), b, z, _dot(b, z), zero.astype(int), rested, none, zero + jnp.inf, zero, jnp.asarray(0))
+    return _State(
+        jnp.zeros_like(b),
+        b,
+        z,
+        _dot(b, z),
+        zero.astype(int),
+        rested,
+        none,
+        zero + jnp.inf,
+        zero,
+        jnp.asarray(0),
+    )
 
 
 @program
@@ -192,7 +227,9 @@ def _conjugate(  # noqa: PLR0913
     def precondition(v: Array) -> Array:
         return project(inverse * v)
 
-    b = project(jnp.einsum("nm,nml->nl", systems.right, gradients, precision=jax.lax.Precision.HIGHEST))
+    b = project(
+        jnp.einsum("nm,nml->nl", systems.right, gradients, precision=jax.lax.Precision.HIGHEST)
+    )
     size, start = jnp.sqrt(_dot(b, b)), _start(b, precondition(b))
 
     def going(state: _State) -> Array:
@@ -204,7 +241,9 @@ def _conjugate(  # noqa: PLR0913
         quotient, active = curved / jnp.where(pp > 0, pp, 1.0), ~state.done
         largest = jnp.where(active, jnp.maximum(state.largest, jnp.abs(quotient)), state.largest)
         bad = active & ~(quotient > FLAT * largest)
-        step = jnp.where(active & ~bad, state.rz / jnp.where(curved != 0, curved, 1.0), 0.0)[:, None].astype(b.dtype)
+        step = jnp.where(active & ~bad, state.rz / jnp.where(curved != 0, curved, 1.0), 0.0)[
+            :, None
+        ].astype(b.dtype)
         d, r = state.d + step * state.p, state.r - step * Hp
         z = precondition(r)
         rz = _dot(r, z)
@@ -225,14 +264,17 @@ def _conjugate(  # noqa: PLR0913
 
     end = jax.lax.while_loop(going, advance, start)
     residual = jnp.sqrt(_dot(end.r, end.r)) / jnp.where(size > 0, size, 1.0)
-    return layout.split(end.d), *map(layout.whole, (end.products, residual, end.negative, end.least, end.largest))
+    return layout.split(end.d), *map(
+        layout.whole, (end.products, residual, end.negative, end.least, end.largest)
+    )
 
 
 @program
 def diagonal_probe(
     layout: Layout, objectives: Objectives, kind: Curvature, x: Float[Array, " n_variables"], n: int
 ) -> Float[Array, "2 n_objectives n_variables"]:
-    """Two independent estimates of each Hessian's diagonal at a point, E[v ∘ H v] for signs v, each from n products."""
+    """Two independent estimates of each Hessian's diagonal at a point, E[v ∘ H v] for signs v, each
+    from n products."""
     gradients = jax.jacrev(objectives)(x)
     M = gradients.shape[0]
 
@@ -243,6 +285,8 @@ def diagonal_probe(
 
     def half(key: Array) -> Array:
         nothing = jnp.zeros((M, x.size), x.dtype)
-        return jax.lax.fori_loop(0, n, lambda i, total: total + one(jax.random.fold_in(key, i)) / n, nothing)
+        return jax.lax.fori_loop(
+            0, n, lambda i, total: total + one(jax.random.fold_in(key, i)) / n, nothing
+        )
 
     return jnp.stack([half(jax.random.key(0)), half(jax.random.key(1))])

@@ -1,12 +1,15 @@
-"""Minimizers of weighted sums: a safeguarded Newton method for many weight vectors at once, also for cusps and bad scales.
+"""Minimizers of weighted sums: a safeguarded Newton method for many weight vectors at once, also
+for cusps and bad scales.
 
-For f ≈ f* + a|A(x − x*)|^p near its minimizer, gradients are homogeneous, H(x)(x − x*) = (p−1) g(x), hence
+For f ≈ f* + a|A(x − x*)|^p near its minimizer, gradients are homogeneous, H(x)(x − x*) = (p−1)
+g(x), hence
 
     x* = x − β d(x),      d = H⁻¹g,   β = p − 1.
 
-Newton's method is β = 1. Any two points give β, from x₁ − β d₁ = x₂ − β d₂ in the least-squares sense, and with it the minimizer
-of a cusp (p < 1), a norm (p = 1) or a flat bottom (p > 2) as fast as that of a quadratic. Where H is not positive definite, it is
-bent along the gradient, H + c|H| ĝĝᵀ, which is what a monotone change of f would do and leaves the minimizer where it is.
+Newton's method is β = 1. Any two points give β, from x₁ − β d₁ = x₂ − β d₂ in the least-squares
+sense, and with it the minimizer of a cusp (p < 1), a norm (p = 1) or a flat bottom (p > 2) as fast
+as that of a quadratic. Where H is not positive definite, it is bent along the gradient, H + c|H|
+ĝĝᵀ, which is what a monotone change of f would do and leaves the minimizer where it is.
 """
 
 from collections.abc import Callable
@@ -28,7 +31,8 @@ TINY = 1e-300
 
 @dataclass(frozen=True)
 class Sample:
-    """Each row's weighted sum at one point of its own: value, gradient g, Newton step d and smallest |eigenvalue| of H/|H|."""
+    """Each row's weighted sum at one point of its own: value, gradient g, Newton step d and
+    smallest |eigenvalue| of H/|H|."""
 
     x: Float[np.ndarray, "n n_variables"]
     value: Float[np.ndarray, " n"]
@@ -82,7 +86,9 @@ class Descent:
         return self.best.x
 
 
-def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndarray, "n n_variables"]) -> Descent:
+def start_descent(
+    weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndarray, "n n_variables"]
+) -> Descent:
     """Minimize Σ_m weights[i, m] f_m from x[i], for every row i."""
     n, x = len(weights), np.array(x, dtype=float)
     nothing = np.full(x.shape, np.nan)
@@ -103,7 +109,9 @@ def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndar
     )
 
 
-def find_minimizers(look: Look, weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndarray, "n n_variables"]) -> Descent:
+def find_minimizers(
+    look: Look, weights: Float[np.ndarray, "n n_objectives"], x: Float[np.ndarray, "n n_variables"]
+) -> Descent:
     """The minimizations of all weighted sums, run to their ends."""
     descent = start_descent(weights, x)
     while descent.active.any():
@@ -112,7 +120,8 @@ def find_minimizers(look: Look, weights: Float[np.ndarray, "n n_objectives"], x:
 
 
 def descend(look: Look, descent: Descent, schedule: DescentSchedule | None = None) -> Descent:
-    """One trial point for every row that is still active: evaluate, accept or shorten, and choose the next."""
+    """One trial point for every row that is still active: evaluate, accept or shorten, and choose
+    the next."""
     rows = np.flatnonzero(descent.active)
     step = _next(look, _take(descent, rows), schedule or DescentSchedule())
     return replace(_put(descent, rows, step), n_evaluations=descent.n_evaluations + 1)
@@ -124,7 +133,9 @@ def _next(look: Look, state: Descent, schedule: DescentSchedule) -> Descent:
     differentiable, better = sample.differentiable, _improves(sample, state.best, schedule)
     factor = _factor(sample, state.last, state.factor, schedule)
     best = _where(better, sample, state.best)
-    best = replace(best, flatness=np.where(better & differentiable, sample.flatness, state.best.flatness))
+    best = replace(
+        best, flatness=np.where(better & differentiable, sample.flatness, state.best.flatness)
+    )
     # A changed factor changes the step, which is tried at full length once before it is shortened.
     changed = np.abs(factor / state.factor - 1) > schedule.factor_change
     restarted = ~better & changed & differentiable & (state.shrink == 1) & ~state.restarted
@@ -133,10 +144,12 @@ def _next(look: Look, state: Descent, schedule: DescentSchedule) -> Descent:
     length = np.linalg.norm(newton, axis=1)
     reach = schedule.longest_step * np.maximum(state.scale, np.linalg.norm(best.x, axis=1))
     step = newton * (np.minimum(1, reach / np.maximum(length, TINY)) * shrink)[:, None]
-    # A kink hit exactly has no gradient, perhaps because of another objective. The first time, the next trial is a point beside
-    # it; a row that comes back to it has found its minimizer.
+    # A kink hit exactly has no gradient, perhaps because of another objective. The first time, the
+    # next trial is a point beside it; a row that comes back to it has found its minimizer.
     kink = better & ~differentiable
-    step = np.where((kink | ~np.isfinite(step).all(axis=1))[:, None], _aside(best.x, state.scale), step)
+    step = np.where(
+        (kink | ~np.isfinite(step).all(axis=1))[:, None], _aside(best.x, state.scale), step
+    )
     proposal = replace(
         state,
         best=best,
@@ -146,12 +159,17 @@ def _next(look: Look, state: Descent, schedule: DescentSchedule) -> Descent:
         shrink=shrink,
         restarted=restarted,
         kinks=state.kinks + kink,
-        first_slope=np.where(np.isfinite(state.first_slope), state.first_slope, np.linalg.norm(best.slope, axis=1)),
+        first_slope=np.where(
+            np.isfinite(state.first_slope), state.first_slope, np.linalg.norm(best.slope, axis=1)
+        ),
     )
-    found = _converged(proposal, kink, length, np.linalg.norm(best.x - state.trial, axis=1), schedule)
+    found = _converged(
+        proposal, kink, length, np.linalg.norm(best.x - state.trial, axis=1), schedule
+    )
     over = _diverged(proposal, kink, schedule)
     done = found | over | _stuck(proposal) | (state.n_evaluations + 1 >= schedule.most_evaluations)
-    # The value at a kink may not be compared with: the point beside it is higher, and yet the way to go on.
+    # The value at a kink may not be compared with: the point beside it is higher, and yet the way
+    # to go on.
     best = replace(best, value=np.where(kink & ~done, np.inf, best.value))
     return replace(proposal, best=best, active=~done, converged=found & ~over)
 
@@ -162,26 +180,34 @@ def _sample(derivatives: Derivatives, weights: np.ndarray, schedule: DescentSche
     used = np.asarray(weights != 0)
 
     def combined(part: np.ndarray) -> np.ndarray:
-        # An objective without weight may be undefined here (0 · nan is nan): it is left out, not multiplied by 0.
+        # An objective without weight may be undefined here (0 · nan is nan): it is left out, not
+        # multiplied by 0.
         shape = (*weights.shape, *[1] * (part.ndim - 2))
         return np.sum(np.where(used.reshape(shape), part * weights.reshape(shape), 0.0), axis=1)
 
     with np.errstate(invalid="ignore"):
-        value, slope, hessian = map(combined, (derivatives.values, derivatives.gradients, derivatives.hessians))
+        value, slope, hessian = map(
+            combined, (derivatives.values, derivatives.gradients, derivatives.hessians)
+        )
     return Sample(derivatives.points, value, slope, *_newton_step(slope, hessian, schedule))
 
 
-def _newton_step(slope: np.ndarray, hessian: np.ndarray, schedule: DescentSchedule) -> tuple[np.ndarray, np.ndarray]:
-    """H⁻¹g with a positive definite stand-in for H (not a number without derivatives); the smallest |eigenvalue| of H/|H|."""
+def _newton_step(
+    slope: np.ndarray, hessian: np.ndarray, schedule: DescentSchedule
+) -> tuple[np.ndarray, np.ndarray]:
+    """H⁻¹g with a positive definite stand-in for H (not a number without derivatives); the smallest
+    |eigenvalue| of H/|H|."""
     usable = np.asarray(np.isfinite(slope).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2)))
     g = np.where(usable[:, None], slope, 0.0)
     h = np.where(usable[:, None, None], hessian, np.eye(slope.shape[1]))
     size, strength = np.linalg.norm(g, axis=1), np.linalg.norm(h, axis=(1, 2))
-    # In units where the gradient and the Hessian have length 1, so that no scale of f can over- or underflow.
+    # In units where the gradient and the Hessian have length 1, so that no scale of f can over- or
+    # underflow.
     direction = g / np.where(size > 0, size, 1.0)[:, None]
     h = h / np.where(strength > 0, strength, 1.0)[:, None, None]
     values = np.linalg.eigvalsh(h)
-    # A Hessian of zeros says nothing: it is what a function with a kink at its minimizer may be made to return there.
+    # A Hessian of zeros says nothing: it is what a function with a kink at its minimizer may be
+    # made to return there.
     flatness = np.where(strength > 0, np.abs(values).min(axis=1), 1.0)
     along = direction[:, :, None] * direction[:, None, :]
     indefinite = values[:, 0] <= 1e-10
@@ -196,9 +222,12 @@ def _newton_step(slope: np.ndarray, hessian: np.ndarray, schedule: DescentSchedu
 
 
 def _improves(sample: Sample, best: Sample, schedule: DescentSchedule) -> np.ndarray:
-    """Lower, or, where values differ by rounding only, nearer to the minimizer by its own Newton step."""
+    """Lower, or, where values differ by rounding only, nearer to the minimizer by its own Newton
+    step."""
     with np.errstate(invalid="ignore"):
-        noise = max(16 * np.finfo(float).eps, 4 * schedule.noise) * np.maximum(np.abs(sample.value), np.abs(best.value))
+        noise = max(16 * np.finfo(float).eps, 4 * schedule.noise) * np.maximum(
+            np.abs(sample.value), np.abs(best.value)
+        )
         lower = sample.value < best.value - noise
         level = np.abs(sample.value - best.value) <= noise
         nearer = np.linalg.norm(sample.newton, axis=1) < np.linalg.norm(best.newton, axis=1)
@@ -206,31 +235,49 @@ def _improves(sample: Sample, best: Sample, schedule: DescentSchedule) -> np.nda
     return ~np.isfinite(best.value) | lower | (level & nearer & flatter)
 
 
-def _factor(sample: Sample, last: Sample, before: np.ndarray, schedule: DescentSchedule) -> np.ndarray:
-    """β from the last two points; 1 where they disagree or give nearly that, the one before where there are no two points."""
+def _factor(
+    sample: Sample, last: Sample, before: np.ndarray, schedule: DescentSchedule
+) -> np.ndarray:
+    """β from the last two points; 1 where they disagree or give nearly that, the one before where
+    there are no two points."""
     apart, change = sample.x - last.x, sample.newton - last.newton
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         beta = np.sum(apart * change, axis=1) / np.sum(change**2, axis=1)
         # It is a law of points on a ray: the two predictions of the minimizer must agree.
-        missed = np.linalg.norm(apart - beta[:, None] * change, axis=1) / np.linalg.norm(apart, axis=1)
+        missed = np.linalg.norm(apart - beta[:, None] * change, axis=1) / np.linalg.norm(
+            apart, axis=1
+        )
     agree = np.isfinite(beta) & (beta > 0.02) & (beta < 50) & (missed < schedule.factor_agreement)
     newton = np.abs(np.where(agree, beta, 1.0) - 1) < schedule.factor_change
     return np.where(np.isfinite(beta), np.where(agree & ~newton, beta, 1.0), before)
 
 
-def _converged(state: Descent, kink: np.ndarray, length: np.ndarray, moved: np.ndarray, schedule: DescentSchedule) -> np.ndarray:
-    """Whether the Newton step is negligible beside x (or beside the last move), or a kink was hit a second time."""
+def _converged(
+    state: Descent,
+    kink: np.ndarray,
+    length: np.ndarray,
+    moved: np.ndarray,
+    schedule: DescentSchedule,
+) -> np.ndarray:
+    """Whether the Newton step is negligible beside x (or beside the last move), or a kink was hit a
+    second time."""
     size = np.maximum(np.linalg.norm(state.best.x, axis=1), moved)
-    negligible = length <= np.maximum(schedule.precision * np.maximum(size, 1e-3 * state.scale), schedule.blur * state.scale)
+    negligible = length <= np.maximum(
+        schedule.precision * np.maximum(size, 1e-3 * state.scale), schedule.blur * state.scale
+    )
     # Where rounding hides any further gain, shortening a step that is already short cannot help.
-    exhausted = (state.shrink < 0.02) & (length <= max(1e-6, 10 * schedule.blur) * np.maximum(size, state.scale))
+    exhausted = (state.shrink < 0.02) & (
+        length <= max(1e-6, 10 * schedule.blur) * np.maximum(size, state.scale)
+    )
     flat = np.linalg.norm(state.best.slope, axis=1) == 0
     return (kink & (state.kinks > 1)) | negligible | exhausted | flat
 
 
 def _diverged(state: Descent, kink: np.ndarray, schedule: DescentSchedule) -> np.ndarray:
     """Whether x ran away, or the value is not a number."""
-    return (np.isnan(state.best.value) & ~kink) | (np.linalg.norm(state.best.x, axis=1) > schedule.runaway * state.scale)
+    return (np.isnan(state.best.value) & ~kink) | (
+        np.linalg.norm(state.best.x, axis=1) > schedule.runaway * state.scale
+    )
 
 
 def _stuck(state: Descent) -> np.ndarray:
@@ -251,13 +298,21 @@ Record = TypeVar("Record", Sample, Descent)
 def _take(record: Record, rows: np.ndarray) -> Record:
     """The record of some rows."""
     parts = {part.name: getattr(record, part.name) for part in fields(record)}
-    taken = {name: _take(part, rows) if isinstance(part, Sample) else part[rows] for name, part in parts.items() if name != COUNT}
+    taken = {
+        name: _take(part, rows) if isinstance(part, Sample) else part[rows]
+        for name, part in parts.items()
+        if name != COUNT
+    }
     return replace(record, **taken)
 
 
 def _put(record: Record, rows: np.ndarray, new: Record) -> Record:
     """The record with some rows replaced."""
-    parts = {part.name: (getattr(record, part.name), getattr(new, part.name)) for part in fields(record) if part.name != COUNT}
+    parts = {
+        part.name: (getattr(record, part.name), getattr(new, part.name))
+        for part in fields(record)
+        if part.name != COUNT
+    }
     put = {
         name: _put(old, rows, fresh) if isinstance(old, Sample) else replace_rows(old, rows, fresh)
         for name, (old, fresh) in parts.items()
@@ -272,4 +327,6 @@ COUNT = "n_evaluations"
 def _where(condition: np.ndarray, yes: Sample, no: Sample) -> Sample:
     """The sample of rows from one or the other."""
     pairs = ((getattr(yes, part.name), getattr(no, part.name)) for part in fields(Sample))
-    return Sample(*[np.where(condition if a.ndim == 1 else condition[:, None], a, b) for a, b in pairs])
+    return Sample(
+        *[np.where(condition if a.ndim == 1 else condition[:, None], a, b) for a, b in pairs]
+    )

@@ -12,7 +12,8 @@ from ..simplex import index_positions, multi_indices
 def fill_inside(
     control_points: Float[np.ndarray, "n_controls n_variables"], n_objectives: int, degree: int
 ) -> Float[np.ndarray, "n_controls n_variables"]:
-    """The control points with those off the edges replaced, for least squares of p_{d+2e_i} − 2p_{d+e_i+e_j} + p_{d+2e_j}.
+    """The control points with those off the edges replaced, for least squares of p_{d+2e_i} −
+    2p_{d+e_i+e_j} + p_{d+2e_j}.
 
     For a flat net with evenly spread edges this is exactly the flat net.
     """
@@ -26,7 +27,8 @@ def fill_inside(
 
 @lru_cache(maxsize=64)
 def _filling(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which control points lie on edges, which do not, and the matrix that gives the latter from the former."""
+    """Which control points lie on edges, which do not, and the matrix that gives the latter from
+    the former."""
     indices = multi_indices(n_objectives, degree)
     outer = np.flatnonzero((indices > 0).sum(axis=1) <= 2)
     inner = np.flatnonzero((indices > 0).sum(axis=1) > 2)
@@ -35,7 +37,11 @@ def _filling(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray, np
     blocks = []
     for i, j in combinations(range(n_objectives), 2):
         rows = np.zeros((len(below), len(indices)))
-        for shift, coefficient in ((2 * unit[i], 1.0), (unit[i] + unit[j], -2.0), (2 * unit[j], 1.0)):
+        for shift, coefficient in (
+            (2 * unit[i], 1.0),
+            (unit[i] + unit[j], -2.0),
+            (2 * unit[j], 1.0),
+        ):
             rows[np.arange(len(below)), index_positions(below + shift)] += coefficient
         blocks.append(rows)
     differences = np.concatenate(blocks)

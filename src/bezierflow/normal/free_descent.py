@@ -1,4 +1,5 @@
-"""Minimizers of weighted sums without Hessian matrices: Newton's method with conjugate gradients and a line search."""
+"""Minimizers of weighted sums without Hessian matrices: Newton's method with conjugate gradients
+and a line search."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -51,14 +52,17 @@ def start_free_descent(
     layout: Layout,
     scales: Array | None = None,
 ) -> FreeDescent:
-    """Minimize Σ_m weights[i, m] f_m from x[i], for every row i of the weights; more rows of x fill up a batch and rest."""
+    """Minimize Σ_m weights[i, m] f_m from x[i], for every row i of the weights; more rows of x fill
+    up a batch and rest."""
     scale = np.maximum(1.0, lengths(layout, x))
     nothing, active = np.full(len(scale), np.nan), np.arange(len(scale)) < len(weights)
     weights = weights[np.minimum(np.arange(len(scale)), len(weights) - 1)]
     return FreeDescent(weights, x, scale, nothing, nothing, active, ~active, 0, scales)
 
 
-def descend_freely(evaluator: LongEvaluator, descent: FreeDescent, schedule: Schedule, precision: float) -> FreeDescent:
+def descend_freely(
+    evaluator: LongEvaluator, descent: FreeDescent, schedule: Schedule, precision: float
+) -> FreeDescent:
     """One step of Newton's method for every row that is still active."""
     layout, weights, numbers = evaluator.layout, descent.weights, schedule.free
     n = len(weights)
@@ -78,30 +82,56 @@ def descend_freely(evaluator: LongEvaluator, descent: FreeDescent, schedule: Sch
     size = np.maximum(lengths(layout, trial), 1e-3 * descent.scale)
     left = np.maximum(solved.residual, 0.1 * share) * moved
     rest = max(precision, 4 * layout.rounding) * size
-    found = descent.active & ((slope == 0) | ((taken == 1) & (left <= rest)) | ((taken == 0) & (length <= 1e3 * rest)))
-    over = ~np.isfinite(value) | (size > schedule.descent.runaway * descent.scale) | ((taken == 0) & ~found)
+    found = descent.active & (
+        (slope == 0) | ((taken == 1) & (left <= rest)) | ((taken == 0) & (length <= 1e3 * rest))
+    )
+    over = (
+        ~np.isfinite(value)
+        | (size > schedule.descent.runaway * descent.scale)
+        | ((taken == 0) & ~found)
+    )
     n_steps = descent.n_steps + 1
     active = descent.active & ~found & ~over & (n_steps < numbers.most_steps)
     return replace(
-        descent, x=trial, first_slope=first, moved=moved, active=active, converged=descent.converged | found, n_steps=n_steps
+        descent,
+        x=trial,
+        first_slope=first,
+        moved=moved,
+        active=active,
+        converged=descent.converged | found,
+        n_steps=n_steps,
     )
 
 
 def _direction(
-    layout: Layout, solved: Solved, gradients: Array, weights: np.ndarray, slope: np.ndarray, descent: FreeDescent
+    layout: Layout,
+    solved: Solved,
+    gradients: Array,
+    weights: np.ndarray,
+    slope: np.ndarray,
+    descent: FreeDescent,
 ) -> tuple[Array, np.ndarray, np.ndarray]:
-    """Steps, their slopes gᵀd and their lengths; downhill where conjugate gradients met negative curvature at once."""
+    """Steps, their slopes gᵀd and their lengths; downhill where conjugate gradients met negative
+    curvature at once."""
     at_once = solved.negative & (solved.products <= 1)
-    steepest = np.where(at_once, 1 / np.maximum(solved.largest, slope / descent.scale + 1e-300), 0.0)
+    steepest = np.where(
+        at_once, 1 / np.maximum(solved.largest, slope / descent.scale + 1e-300), 0.0
+    )
     keep = (descent.active & (slope > 0)).astype(float)
     d, fall, square = _downhill(layout, solved.d, gradients, weights, steepest, keep)
     return d, np.asarray(fall, dtype=float), np.sqrt(np.asarray(square, dtype=float))
 
 
 def _search(
-    evaluator: LongEvaluator, descent: FreeDescent, d: Array, value: np.ndarray, fall: np.ndarray, most: int
+    evaluator: LongEvaluator,
+    descent: FreeDescent,
+    d: Array,
+    value: np.ndarray,
+    fall: np.ndarray,
+    most: int,
 ) -> tuple[Array, Float[np.ndarray, " n"]]:
-    """The points after steps that improve, and the share of each step that was taken; 0 where none improves."""
+    """The points after steps that improve, and the share of each step that was taken; 0 where none
+    improves."""
     layout, weights = evaluator.layout, descent.weights
     taken, open_rows = np.where(descent.active, 1.0, 0.0), descent.active.copy()
     noise = 64 * layout.rounding * np.abs(value)
@@ -117,8 +147,11 @@ def _search(
     return _moved(layout, descent.x, d, taken.astype(layout.dtype)), taken
 
 
-def singular_minimizers(evaluator: LongEvaluator, x: Array, schedule: Schedule) -> Bool[np.ndarray, " n_objectives"]:
-    """Which f_m has a direction without curvature at its minimizer x[m] that some other objective changes along.
+def singular_minimizers(
+    evaluator: LongEvaluator, x: Array, schedule: Schedule
+) -> Bool[np.ndarray, " n_objectives"]:
+    """Which f_m has a direction without curvature at its minimizer x[m] that some other objective
+    changes along.
 
     Conjugate gradients with the other gradients as right-hand side meet such a direction.
     """
@@ -129,9 +162,14 @@ def singular_minimizers(evaluator: LongEvaluator, x: Array, schedule: Schedule) 
     size = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 1e-300))
     own = np.eye(M)[np.minimum(np.arange(n), M - 1)]
     zero, nothing = np.zeros(n), np.zeros((n, evaluator.n_tangents, M))
-    systems = Systems(own, (1 - own) / size, nothing, zero, zero, zero, np.full(n, schedule.free.finest))
+    systems = Systems(
+        own, (1 - own) / size, nothing, zero, zero, zero, np.full(n, schedule.free.finest)
+    )
     solved = evaluator.solve(x, gradients, systems, None, M, schedule.free.singular_products)
-    return (solved.least <= max(schedule.descent.singular, 8 * evaluator.layout.rounding) * solved.largest)[:M]
+    return (
+        solved.least
+        <= max(schedule.descent.singular, 8 * evaluator.layout.rounding) * solved.largest
+    )[:M]
 
 
 @partial(jax.jit, static_argnums=0)

@@ -1,4 +1,5 @@
-"""The error estimate of `estimate` without Hessian matrices: the same samples, distances and flags, on coordinates in a span."""
+"""The error estimate of `estimate` without Hessian matrices: the same samples, distances and flags,
+on coordinates in a span."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,9 +32,11 @@ def estimate_error_freely(  # noqa: PLR0913
     tol: float | None = None,
     schedule: Schedule | None = None,
 ) -> ErrorEstimate:
-    """The error of a surface with long control points (n_controls, L), by gradients and products of Hessians with vectors.
+    """The error of a surface with long control points (n_controls, L), by gradients and products of
+    Hessians with vectors.
 
-    As `estimate_error`, but that tangents are those of the surface, and that displacements are solved for to a thousandth.
+    As `estimate_error`, but that tangents are those of the surface, and that displacements are
+    solved for to a thousandth.
     """
     schedule = schedule or Schedule()
     schedule = replace(schedule, report=replace(schedule.report, far=schedule.free.far))
@@ -50,7 +53,9 @@ def estimate_error_freely(  # noqa: PLR0913
     diameter = set_diameter(np.concatenate([x, corners.minimizers[corners.found]]))
     size = max(_largest(layout, span), 1.0)
     diameter = size if diameter <= POINT * size else diameter
-    survey = FreeSurvey(evaluator, span, resize(samples.corners, span.width), diameter, error=0.0, schedule=schedule)
+    survey = FreeSurvey(
+        evaluator, span, resize(samples.corners, span.width), diameter, error=0.0, schedule=schedule
+    )
     tangents = face_tangents(control_points, t, surface.degree, survey.n_tangents)
     tangents = np.pad(tangents, ((0, 0), (0, span.width - tangents.shape[1]), (0, 0)))
     sight = survey.measure(x[M:], t > 0, tangents)
@@ -62,9 +67,14 @@ def estimate_error_freely(  # noqa: PLR0913
 
 
 def _measure_corners(
-    evaluator: LongEvaluator, span: Span, corners: Float[np.ndarray, "n_objectives width"], schedule: Schedule, tol: float | None
+    evaluator: LongEvaluator,
+    span: Span,
+    corners: Float[np.ndarray, "n_objectives width"],
+    schedule: Schedule,
+    tol: float | None,
 ) -> tuple[Corners, Span]:
-    """Each objective minimized from its corner; the minimizers have coordinates in the span that is returned."""
+    """Each objective minimized from its corner; the minimizers have coordinates in the span that is
+    returned."""
     layout, start, M = span.layout, resize(corners, span.width), len(corners)
     ((rows, _),) = evaluator.batches(M)
     x = span.points(start[rows])
@@ -80,7 +90,16 @@ def _measure_corners(
     span, beyond = span.extended(rest, 8 * layout.rounding * float(np.abs(start).max()))
     minimizers = start + (within + beyond)[:M]
     singular = singular_minimizers(evaluator, descent.x, schedule)
-    return Corners(Derivatives(start, values[:M], slopes, None), minimizers, descent.converged[:M], distance, singular), span
+    return (
+        Corners(
+            Derivatives(start, values[:M], slopes, None),
+            minimizers,
+            descent.converged[:M],
+            distance,
+            singular,
+        ),
+        span,
+    )
 
 
 def _largest(layout: Layout, span: Span) -> float:

@@ -9,7 +9,8 @@ from scipy.optimize import nnls
 from .displacement import CRITICAL
 
 INDEPENDENT = 300.0
-"""Differences of gradient directions whose squared length is below this many roundings count as dependent on the others."""
+"""Differences of gradient directions whose squared length is below this many roundings count as
+dependent on the others."""
 
 
 class Nodes(NamedTuple):
@@ -20,7 +21,8 @@ class Nodes(NamedTuple):
         multipliers: w, see `multipliers`.
         residual: |ρ|.
         curvature: w_m/|g_m|: ρ and H are these combinations of gradients and Hessians.
-        absorbed: U, orthonormal rows that span the differences of gradient directions, as combinations of gradients.
+        absorbed: U, orthonormal rows that span the differences of gradient directions, as
+            combinations of gradients.
         usable: whether all numbers are finite.
     """
 
@@ -39,7 +41,8 @@ def read_nodes(
     rounding: float,
     support: bool = False,
 ) -> Nodes:
-    """Multipliers and absorbed directions of nodes; with `support` U is that of the multipliers' support (see `linearize`)."""
+    """Multipliers and absorbed directions of nodes; with `support` U is that of the multipliers'
+    support (see `linearize`)."""
     usable = np.asarray(np.isfinite(gram).all(axis=(1, 2)))
     gram = np.where(usable[:, None, None], gram, np.eye(gram.shape[1]))
     size = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 0.0))
@@ -56,12 +59,15 @@ def read_nodes(
     values, vectors = np.linalg.eigh(apart @ gram @ np.swapaxes(apart, 1, 2))
     values, vectors = values[:, ::-1][:, :n_tangents], vectors[:, :, ::-1][:, :, :n_tangents]
     kept = values > INDEPENDENT * rounding
-    mixing = np.where(kept, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)[:, :, None] * np.swapaxes(vectors, 1, 2)
+    mixing = np.where(kept, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0)[:, :, None] * np.swapaxes(
+        vectors, 1, 2
+    )
     return Nodes(size, w, residual, w / size, (mixing @ apart) / size[:, None, :], usable)
 
 
 def find_multipliers(gram: np.ndarray, face: np.ndarray) -> np.ndarray:
-    """The convex combination of unit vectors with this Gram matrix nearest to 0: min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0."""
+    """The convex combination of unit vectors with this Gram matrix nearest to 0: min |Σ u_m ĝ_m|² +
+    (1 − Σ u_m)² over u ≥ 0."""
     values, vectors = np.linalg.eigh(gram)
     factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     members = np.flatnonzero(face)

@@ -1,10 +1,12 @@
-"""The linearizations of `displacement` by one Cholesky factorization a point, on the host: for some hundred variables.
+"""The linearizations of `displacement` by one Cholesky factorization a point, on the host: for some
+hundred variables.
 
 With the projection P = I − UᵀU and B = P H P + κ UᵀU, factored once,
 
     d = −B⁻¹Pρ,    T = orth(Uᵀ − B⁻¹ P H Uᵀ),    y = (I − TTᵀ) d:
 
-d is across U and P(Hd + ρ) = 0, and every column v of T has P H v = 0. That B has a factor is the second-order condition.
+d is across U and P(Hd + ρ) = 0, and every column v of T has P H v = 0. That B has a factor is the
+second-order condition.
 """
 
 import numpy as np
@@ -36,24 +38,34 @@ def _linearize(g: np.ndarray, h: np.ndarray, face: np.ndarray, support: bool) ->
     if not (np.isfinite(g).all() and np.isfinite(h).all()):
         nothing = np.zeros((n_variables, n_tangents))
         no = np.asarray(False)
-        return Linearization(face / face.sum(), np.asarray(0.0), np.zeros(n_variables), nothing, no, no)
+        return Linearization(
+            face / face.sum(), np.asarray(0.0), np.zeros(n_variables), nothing, no, no
+        )
     size = np.where(size > 0, size, 1.0)
     directions = g / size[:, None]
     w = find_multipliers(directions @ directions.T, face)
     rho = w @ directions
     residual = np.asarray(np.linalg.norm(rho))
     members = face & (w > 0) if support and residual > CRITICAL else face
-    _, singular, spanned = np.linalg.svd(np.where(members[:, None], directions - rho, 0.0), full_matrices=False)
+    _, singular, spanned = np.linalg.svd(
+        np.where(members[:, None], directions - rho, 0.0), full_matrices=False
+    )
     U = np.where(singular > DEPENDENT, 1.0, 0.0)[:n_tangents, None] * spanned[:n_tangents]
     d, tangents, minimal = _solve(np.tensordot(w / size, h, 1), rho, U)
     valid = bool(np.isfinite(d).all() and np.isfinite(tangents).all())
     return Linearization(
-        w, residual, d if valid else 0 * rho, np.nan_to_num(tangents), np.asarray(minimal and valid), np.asarray(valid)
+        w,
+        residual,
+        d if valid else 0 * rho,
+        np.nan_to_num(tangents),
+        np.asarray(minimal and valid),
+        np.asarray(valid),
     )
 
 
 def _solve(h: np.ndarray, rho: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """y, T and whether the curvature is positive across U; where it is not, it is bent along ρ as in `displacement`."""
+    """y, T and whether the curvature is positive across U; where it is not, it is bent along ρ as
+    in `displacement`."""
     strength = np.linalg.norm(h)
     h = h / (strength if strength > 0 else 1.0)
     length = np.linalg.norm(rho)
@@ -83,12 +95,16 @@ def _projected(h: np.ndarray, U: np.ndarray) -> np.ndarray:
 def _factor(matrix: np.ndarray) -> tuple[np.ndarray, bool] | None:
     """Its Cholesky factor; None where it is not positive definite beyond rounding."""
     try:
-        return cho_factor(matrix - TINY * np.eye(len(matrix)), lower=True, overwrite_a=True, check_finite=False)
+        return cho_factor(
+            matrix - TINY * np.eye(len(matrix)), lower=True, overwrite_a=True, check_finite=False
+        )
     except np.linalg.LinAlgError:
         return None
 
 
-def _solved(factor: tuple[np.ndarray, bool] | None, matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solved(
+    factor: tuple[np.ndarray, bool] | None, matrix: np.ndarray, right: np.ndarray
+) -> np.ndarray:
     if factor is not None:
         return cho_solve(factor, right, check_finite=False)
     try:

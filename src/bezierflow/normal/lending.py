@@ -1,7 +1,8 @@
 """Hessians that were computed, to be borrowed by points nearby.
 
-What is borrowed of H_m is r_m H_m/|g_m|, with r_m the distance to the minimizer of f_m. For any power of a norm it does not
-change along rays from there, and across the gradient, where it matters, it is the same for every increasing function of f_m.
+What is borrowed of H_m is r_m H_m/|g_m|, with r_m the distance to the minimizer of f_m. For any
+power of a norm it does not change along rays from there, and across the gradient, where it matters,
+it is the same for every increasing function of f_m.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +37,8 @@ class KnownHessians:
         return self.derivatives is not None and bool(_usable(self.derivatives, corners).any())
 
     def lend(self, borrower: Derivatives, corners: np.ndarray) -> Derivatives:
-        """The borrower's derivatives with Hessians after those of the nearest point that has some."""
+        """The borrower's derivatives with Hessians after those of the nearest point that has
+        some."""
         assert self.derivatives is not None
         lender = self.derivatives.take(_usable(self.derivatives, corners))
         assert lender.hessians is not None

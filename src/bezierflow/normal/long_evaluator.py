@@ -1,4 +1,5 @@
-"""Evaluations on long arrays that stay on their devices, counted and within a budget; a product counts as a Jacobian."""
+"""Evaluations on long arrays that stay on their devices, counted and within a budget; a product
+counts as a Jacobian."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,12 +24,14 @@ PROBES = 6
 """Products with random signs for each half of an estimated diagonal."""
 
 AGREEMENT = 0.5
-"""The diagonal is used as a preconditioner where its two estimates, as logarithms, correlate by more than this."""
+"""The diagonal is used as a preconditioner where its two estimates, as logarithms, correlate by
+more than this."""
 
 
 @dataclass
 class LongEvaluator:
-    """Objectives of float arrays on devices. It lives for one step, like every evaluator: its counts go into the state.
+    """Objectives of float arrays on devices. It lives for one step, like every evaluator: its
+    counts go into the state.
 
     Attributes:
         objectives: x (L,) -> (M,).
@@ -55,7 +58,8 @@ class LongEvaluator:
 
     @property
     def n_tangents(self) -> int:
-        """The dimension of a set where all objectives take part, and at least 1: how many directions systems may absorb."""
+        """The dimension of a set where all objectives take part, and at least 1: how many
+        directions systems may absorb."""
         return max(1, min(self.n_objectives - 1, self.n_variables))
 
     @property
@@ -64,23 +68,36 @@ class LongEvaluator:
         return self.layout.chunk(self.n_objectives, self.n_variables)
 
     def batches(self, n: int) -> list[tuple[Int[np.ndarray, " size"], int]]:
-        """The numbers 0 to n − 1 in batches of one of two sizes, filled up with copies of the last, and how many are none.
+        """The numbers 0 to n − 1 in batches of one of two sizes, filled up with copies of the last,
+        and how many are none.
 
-        Every size is compiled for, so there are two: that of a chunk, and a quarter of it for few points.
+        Every size is compiled for, so there are two: that of a chunk, and a quarter of it for few
+            points.
         """
         size = self.chunk
         if n <= size // SMALL and size % SMALL == 0:
             size //= SMALL
         starts = range(0, n, size)
-        return [(np.minimum(np.arange(start, start + size), n - 1), min(size, n - start)) for start in starts]
+        return [
+            (np.minimum(np.arange(start, start + size), n - 1), min(size, n - start))
+            for start in starts
+        ]
 
-    def place(self, points: Float[np.ndarray, "n n_variables"]) -> list[Float[Array, "size n_variables"]]:
+    def place(
+        self, points: Float[np.ndarray, "n n_variables"]
+    ) -> list[Float[Array, "size n_variables"]]:
         """Points of the host on their devices, in batches."""
         split = jax.jit(self.layout.split)
-        return [split(np.asarray(points[rows], dtype=self.layout.dtype)) for rows, _ in self.batches(len(points))]
+        return [
+            split(np.asarray(points[rows], dtype=self.layout.dtype))
+            for rows, _ in self.batches(len(points))
+        ]
 
-    def look(self, x: Float[Array, "n n_variables"], n: int) -> tuple[np.ndarray, Array, np.ndarray]:
-        """Values, gradients and their inner products; the first n rows count, the others fill up a chunk."""
+    def look(
+        self, x: Float[Array, "n n_variables"], n: int
+    ) -> tuple[np.ndarray, Array, np.ndarray]:
+        """Values, gradients and their inner products; the first n rows count, the others fill up a
+        chunk."""
         self._charge(n, 1)
         values, gradients, gram = look(self.layout, self.objectives, x)
         return np.asarray(values, dtype=float), gradients, np.asarray(gram, dtype=float)
@@ -91,23 +108,34 @@ class LongEvaluator:
         return np.asarray(values_at(self.layout, self.objectives, x), dtype=float)
 
     def solve(
-        self, x: Array, gradients: Array, systems: Systems, scales: tuple | None, n: int, most: int = MOST_PRODUCTS
+        self,
+        x: Array,
+        gradients: Array,
+        systems: Systems,
+        scales: tuple | None,
+        n: int,
+        most: int = MOST_PRODUCTS,
     ) -> Solved:
-        """Solutions of one system a row (see `conjugate`), as far as the budget goes; the first n rows count."""
+        """Solutions of one system a row (see `conjugate`), as far as the budget goes; the first n
+        rows count."""
         most = int(min(most, self.left // max(n, 1)))
         if most < 1:
             raise BudgetSpentError
         if scales is None:
             even = np.ones(systems.curvature.shape)
             scales = _ones(self.layout, self.n_objectives, self.n_variables), even
-        solved = conjugate(self.layout, self.objectives, self.kind, x, gradients, systems, scales, most)
+        solved = conjugate(
+            self.layout, self.objectives, self.kind, x, gradients, systems, scales, most
+        )
         self._charge(int(solved.products[:n].sum()), 1)
         return solved
 
     def diagonals(self, x: Float[Array, " n_variables"]) -> Array | None:
-        """The Hessians' diagonals at x (M, L), positive, from products with random signs; None where they are too rough.
+        """The Hessians' diagonals at x (M, L), positive, from products with random signs; None
+        where they are too rough.
 
-        Off-diagonal entries make the estimate noisy. Two independent ones agree where it is worth something.
+        Off-diagonal entries make the estimate noisy. Two independent ones agree where it is worth
+        something.
         """
         self._charge(2 * PROBES * self.n_objectives, 1)
         both = diagonal_probe(self.layout, self.objectives, self.kind, x, PROBES)

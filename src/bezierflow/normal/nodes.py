@@ -17,7 +17,8 @@ LARGEST_NODE_SET = 5000
 
 
 def largest_degree(n_objectives: int) -> int:
-    """The default of max_degree: as high as pays for few objectives, and as the number of control points allows for many."""
+    """The default of max_degree: as high as pays for few objectives, and as the number of control
+    points allows for many."""
     if n_objectives <= 5:
         return {1: 1, 2: 14, 3: 12, 4: 8, 5: 6}[n_objectives]
     return max(2, largest_degree_within(n_objectives, MOST_CONTROLS))
@@ -27,10 +28,12 @@ def largest_degree(n_objectives: int) -> int:
 def inner_nodes(n_objectives: int, order: int) -> np.ndarray:
     """The Lobatto nodes of this order that lie on no edge: three or more objectives take part.
 
-    For many objectives the order is lowered until they can be laid out, and then a choice of them is taken, another for
-    each order asked for.
+    For many objectives the order is lowered until they can be laid out, and then a choice of them
+    is taken, another for each order asked for.
     """
-    t = lobatto_nodes(n_objectives, min(order, max(3, largest_degree_within(n_objectives, LARGEST_NODE_SET)))).t
+    t = lobatto_nodes(
+        n_objectives, min(order, max(3, largest_degree_within(n_objectives, LARGEST_NODE_SET)))
+    ).t
     t = t[(t > 0).sum(axis=1) > 2]
     if len(t) <= MOST_NODES:
         return t

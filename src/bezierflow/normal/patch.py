@@ -1,4 +1,5 @@
-"""A patch: a Bézier simplex over a face, with what is known of the set there; it learns from what is seen and is refitted."""
+"""A patch: a Bézier simplex over a face, with what is known of the set there; it learns from what
+is seen and is refitted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +23,13 @@ from .tangents import face_tangents
 
 @dataclass(frozen=True)
 class Patch:
-    """A Bézier simplex over the face of the objectives `members`. Its t, here and in the cloud, are coordinates of that face.
+    """A Bézier simplex over the face of the objectives `members`. Its t, here and in the cloud, are
+    coordinates of that face.
 
     Attributes:
         members: the objectives that take part.
-        n_fixed: faces of this many objectives or fewer are given and stay: 1 for the vertices, 2 for the edges too.
+        n_fixed: faces of this many objectives or fewer are given and stay: 1 for the vertices, 2
+            for the edges too.
         control_points: of the surface that is looked at next.
         best: control points with the smallest held-out error so far.
         cloud: points of the set that are known.
@@ -70,13 +73,17 @@ class Patch:
     def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Patch":
         """With other coordinates for all points and tangents."""
         return replace(
-            self, control_points=changed(self.control_points), best=changed(self.best), cloud=self.cloud.with_points(changed)
+            self,
+            control_points=changed(self.control_points),
+            best=changed(self.best),
+            cloud=self.cloud.with_points(changed),
         )
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a round saw of a patch: points of the set, points to call it back to, its largest distance, and how many nodes."""
+    """What a round saw of a patch: points of the set, points to call it back to, its largest
+    distance, and how many nodes."""
 
     cloud: Cloud
     recall: Cloud
@@ -85,7 +92,9 @@ class Seen:
 
     def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Seen":
         """With other coordinates for all points and tangents."""
-        return replace(self, cloud=self.cloud.with_points(changed), recall=self.recall.with_points(changed))
+        return replace(
+            self, cloud=self.cloud.with_points(changed), recall=self.recall.with_points(changed)
+        )
 
 
 @dataclass(frozen=True)
@@ -118,15 +127,28 @@ def inner_patch(edges: tuple[Patch, ...], survey: AbstractSurvey) -> Patch:
     order = max(degree, survey.schedule.rounds.first_order)
     everything = tuple(range(n_objectives))
     error = max(edge.error for edge in edges)
-    return Patch(everything, 2, control_points, degree, control_points, degree, nothing, order, fixed_error=error)
+    return Patch(
+        everything,
+        2,
+        control_points,
+        degree,
+        control_points,
+        degree,
+        nothing,
+        order,
+        fixed_error=error,
+    )
 
 
 def improve(survey: AbstractSurvey, patches: tuple[Patch, ...], goal: Goal) -> tuple[Patch, ...]:
-    """One round: look at every unfinished patch at fresh nodes, all in one batch, let each learn, and refit it."""
+    """One round: look at every unfinished patch at fresh nodes, all in one batch, let each learn,
+    and refit it."""
     unfinished = [patch for patch in patches if not patch.done]
     looks = look_at(survey, unfinished) if unfinished else []
     if survey.width != survey.corners.shape[1]:  # room that looks did not need
-        patches, unfinished, looks = (_cut(parts, survey.width) for parts in (patches, unfinished, looks))
+        patches, unfinished, looks = (
+            _cut(parts, survey.width) for parts in (patches, unfinished, looks)
+        )
     improved = {}
     for patch, seen in zip(unfinished, looks, strict=True):
         learned = _learn(patch, seen, goal, survey.schedule.rounds)
@@ -148,12 +170,22 @@ def look_at(survey: AbstractSurvey, patches: list[Patch]) -> list[Seen]:
     """What fresh nodes of all patches show."""
     n_objectives = len(survey.corners)
     nodes = [_fresh_nodes(patch, survey.schedule.rounds) for patch in patches]
-    t = np.concatenate([_embed(own, patch.members, n_objectives) for own, patch in zip(nodes, patches, strict=True)])
+    t = np.concatenate(
+        [
+            _embed(own, patch.members, n_objectives)
+            for own, patch in zip(nodes, patches, strict=True)
+        ]
+    )
     x = np.concatenate(
-        [design_matrix(own, patch.degree) @ patch.control_points for own, patch in zip(nodes, patches, strict=True)]
+        [
+            design_matrix(own, patch.degree) @ patch.control_points
+            for own, patch in zip(nodes, patches, strict=True)
+        ]
     )
     tangents = None
-    if survey.has_own_tangents or all(patch.error < survey.schedule.rounds.near for patch in patches):
+    if survey.has_own_tangents or all(
+        patch.error < survey.schedule.rounds.near for patch in patches
+    ):
         along = (
             face_tangents(patch.control_points, own, patch.degree, survey.n_tangents)
             for own, patch in zip(nodes, patches, strict=True)
@@ -161,21 +193,40 @@ def look_at(survey: AbstractSurvey, patches: list[Patch]) -> list[Seen]:
         tangents = np.concatenate(list(along))
     cloud, distance, recall = probe(survey, t, x, tangents)
     seen = []
-    for patch, (start, end) in zip(patches, pairwise(np.cumsum([0, *map(len, nodes)])), strict=True):
-        own, called = (part.take(_belongs(part, patch.members)).within(patch.members) for part in (cloud, recall))
-        seen.append(Seen(own, called, float(distance[start:end].max(initial=0.0) / survey.diameter), int(end - start)))
+    for patch, (start, end) in zip(
+        patches, pairwise(np.cumsum([0, *map(len, nodes)])), strict=True
+    ):
+        own, called = (
+            part.take(_belongs(part, patch.members)).within(patch.members)
+            for part in (cloud, recall)
+        )
+        seen.append(
+            Seen(
+                own,
+                called,
+                float(distance[start:end].max(initial=0.0) / survey.diameter),
+                int(end - start),
+            )
+        )
     return seen
 
 
 def _fresh_nodes(patch: Patch, rounds: RoundSchedule) -> Float[np.ndarray, "n dimension"]:
-    """Nodes off the fixed faces, of an order not used before, and some next to folds, should the surface have any."""
+    """Nodes off the fixed faces, of an order not used before, and some next to folds, should the
+    surface have any."""
     folds = fold_points(patch.control_points, patch.dimension, patch.degree, rounds.folds)
     folds = folds[(folds > 0).sum(axis=1) > patch.n_fixed]
-    regular = lobatto_nodes(2, patch.order).t[1:-1] if patch.dimension == 2 else inner_nodes(patch.dimension, patch.order)
+    regular = (
+        lobatto_nodes(2, patch.order).t[1:-1]
+        if patch.dimension == 2
+        else inner_nodes(patch.dimension, patch.order)
+    )
     return np.concatenate([regular, folds])
 
 
-def _embed(t: np.ndarray, members: tuple[int, ...], n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
+def _embed(
+    t: np.ndarray, members: tuple[int, ...], n_objectives: int
+) -> Float[np.ndarray, "n n_objectives"]:
     """Coordinates of a face as coordinates of the whole simplex."""
     embedded = np.zeros((len(t), n_objectives))
     embedded[:, list(members)] = t
@@ -189,7 +240,8 @@ def _belongs(cloud: Cloud, members: tuple[int, ...]) -> np.ndarray:
 
 
 def _learn(patch: Patch, seen: Seen, goal: Goal, rounds: RoundSchedule) -> Patch:
-    """The patch with what was seen; finished if its error is small enough, or if rounds bring nothing any more."""
+    """The patch with what was seen; finished if its error is small enough, or if rounds bring
+    nothing any more."""
     error = max(seen.error, patch.fixed_error)
     improved = error < patch.error
     patch = replace(
@@ -208,7 +260,8 @@ def _learn(patch: Patch, seen: Seen, goal: Goal, rounds: RoundSchedule) -> Patch
 
 
 def _stalled(patch: Patch, goal: Goal, rounds: RoundSchedule) -> bool:
-    """Whether the last rounds at the largest degree brought no gain, or there were too many rounds."""
+    """Whether the last rounds at the largest degree brought no gain, or there were too many
+    rounds."""
     patience = rounds.patience if patch.dimension <= 3 else 1
     if patch.degree >= goal.max_degree and len(patch.errors) > patience:
         return min(patch.errors[-patience:]) > rounds.gain * min(patch.errors[:-patience])
@@ -216,39 +269,58 @@ def _stalled(patch: Patch, goal: Goal, rounds: RoundSchedule) -> bool:
 
 
 def _astray(patch: Patch, rounds: RoundSchedule) -> bool:
-    """Whether the last round made things clearly worse. Far from the set distances are rough: less is no reason to go back."""
+    """Whether the last round made things clearly worse. Far from the set distances are rough: less
+    is no reason to go back."""
     return rounds.near <= patch.error < rounds.gain * patch.errors[-1]
 
 
-def _with_tangents(survey: AbstractSurvey, patch: Patch, cloud: Cloud, control_points: np.ndarray, degree: int) -> Cloud:
-    """The cloud with the tangents of this surface at its feet, instead of those of earlier surfaces that looks gave it.
+def _with_tangents(
+    survey: AbstractSurvey, patch: Patch, cloud: Cloud, control_points: np.ndarray, degree: int
+) -> Cloud:
+    """The cloud with the tangents of this surface at its feet, instead of those of earlier surfaces
+    that looks gave it.
 
-    Far from the set those of Hessians, where there are any, are better; and with few variables everywhere.
+    Far from the set those of Hessians, where there are any, are better; and with few variables
+    everywhere.
     """
-    if not survey.has_own_tangents and not (survey.measures and patch.error < survey.schedule.rounds.near):
+    if not survey.has_own_tangents and not (
+        survey.measures and patch.error < survey.schedule.rounds.near
+    ):
         return cloud
-    return replace(cloud, tangents=face_tangents(control_points, cloud.t, degree, survey.n_tangents))
+    return replace(
+        cloud, tangents=face_tangents(control_points, cloud.t, degree, survey.n_tangents)
+    )
 
 
 def _refit(patch: Patch, seen: Seen, goal: Goal, survey: AbstractSurvey) -> Patch:
-    """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it determines."""
+    """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it
+    determines."""
     schedule, rounds = survey.schedule, survey.schedule.rounds
     astray = _astray(patch, rounds)
     undone = astray or (patch.n_failed > 0 and patch.error < rounds.near)
-    points, degree = (patch.best, patch.best_degree) if undone else (patch.control_points, patch.degree)
+    points, degree = (
+        (patch.best, patch.best_degree) if undone else (patch.control_points, patch.degree)
+    )
     error = patch.error if astray else patch.errors[-1]
     precision = rounds.precise * error * survey.diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, goal.max_degree, schedule)
     highest = min(supported, degree + rounds.growth + patch.n_failed, goal.max_degree)
-    explained = max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
+    explained = (
+        max(rounds.explained_target * goal.target, rounds.explained * error) * survey.diameter
+    )
     while True:
-        freedom = min(supported, degree) if patch.n_fixed > 1 else degree  # of an edge, the degree was supported before
+        # of an edge, the degree was supported before
+        freedom = min(supported, degree) if patch.n_fixed > 1 else degree
         cloud = _with_tangents(survey, patch, cloud, points, degree)
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, schedule)
         points, cloud, distances = fit_cloud(points, cloud, task, None if undone else seen.recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, patch.dimension, degree, degree + 1), degree + 1
-    order = max(degree + 2, patch.order + 1) if degree < goal.max_degree and patch.dimension == 2 else patch.order + 1
+    order = (
+        max(degree + 2, patch.order + 1)
+        if degree < goal.max_degree and patch.dimension == 2
+        else patch.order + 1
+    )
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)

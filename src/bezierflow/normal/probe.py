@@ -1,4 +1,5 @@
-"""Looking at a surface: its distances to the set at given t, and the points of the set that are learned on the way."""
+"""Looking at a surface: its distances to the set at given t, and the points of the set that are
+learned on the way."""
 
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ from .displacement import CRITICAL, Linearization
 from .survey import AbstractSurvey, Survey
 
 RECALL_MISS = 0.1
-"""A point that is called back counts as known to this share of its distance: such points are rough."""
+"""A point that is called back counts as known to this share of its distance: such points are
+rough."""
 
 
 class Probe(NamedTuple):
@@ -21,8 +23,9 @@ class Probe(NamedTuple):
     Attributes:
         cloud: Points of the set.
         distance: Of each x from the set, the diameter where the linearization is not valid.
-        recall: Where the surface reaches beyond the boundary of the set: points inside to which those t should go. They hold for
-            this surface alone, and their t are fixed (they belong to no face).
+        recall: Where the surface reaches beyond the boundary of the set: points inside to which
+            those t should go. They hold for this surface alone, and their t are fixed (they belong
+            to no face).
     """
 
     cloud: Cloud
@@ -31,7 +34,8 @@ class Probe(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """One look at x = b(t): derivatives and linearizations there, the cloud, and which of its points are worth another look."""
+    """One look at x = b(t): derivatives and linearizations there, the cloud, and which of its
+    points are worth another look."""
 
     derivatives: Derivatives
     linearization: Linearization
@@ -45,9 +49,11 @@ def probe(
     x: Float[np.ndarray, "n n_variables"],
     tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
 ) -> Probe:
-    """The surface looked at in x = b(t); points far from the set are followed to it before they join the cloud.
+    """The surface looked at in x = b(t); points far from the set are followed to it before they
+    join the cloud.
 
-    With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones are not good enough.
+    With `tangents`, those of a surface near the set, Hessians are computed only where borrowed ones
+    are not good enough.
     """
     if tangents is not None and isinstance(survey, Survey):
         first, tangents = _look_along_chords(survey, t, x, tangents), None
@@ -57,8 +63,11 @@ def probe(
     return Probe(_followed(survey, first, t, tangents), distance, recall)
 
 
-def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.ndarray | None) -> Cloud:
-    """The cloud with points that may miss the set by much looked at again where they were thought to be."""
+def _followed(
+    survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.ndarray | None
+) -> Cloud:
+    """The cloud with points that may miss the set by much looked at again where they were thought
+    to be."""
     settled, rows = [], np.flatnonzero(look.linearization.valid)
     for _ in range(survey.schedule.look.corrections):
         if not look.follow.any() or look.follow.sum() > survey.left:
@@ -74,8 +83,15 @@ def _followed(survey: AbstractSurvey, look: _Look, t: np.ndarray, tangents: np.n
     return cloud
 
 
-def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray | None, follow: bool = False) -> _Look:
-    """With curvature of its own at every x. Points that may miss the set by much of their displacement are to be followed."""
+def _look(
+    survey: AbstractSurvey,
+    t: np.ndarray,
+    x: np.ndarray,
+    tangents: np.ndarray | None,
+    follow: bool = False,
+) -> _Look:
+    """With curvature of its own at every x. Points that may miss the set by much of their
+    displacement are to be followed."""
     see = survey.follow if follow else survey.see
     derivatives, linearization, miss = see(x, t > 0, tangents)
     if isinstance(survey, Survey) and survey.measures:
@@ -88,7 +104,8 @@ def _look(survey: AbstractSurvey, t: np.ndarray, x: np.ndarray, tangents: np.nda
 def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: np.ndarray) -> _Look:
     """Mostly with gradients alone. Points whose chord leaves too much are to be followed.
 
-    The tangents in the cloud are those of the surface: near the set they are better than a borrowed Hessian's.
+    The tangents in the cloud are those of the surface: near the set they are better than a borrowed
+    Hessian's.
     """
     derivatives = survey.look_by_gradients(x)
     linearization = survey.linearize(derivatives, t > 0)
@@ -99,22 +116,32 @@ def _look_along_chords(survey: Survey, t: np.ndarray, x: np.ndarray, tangents: n
     return _Look(derivatives, linearization, cloud, _misses_much(survey, cloud, length))
 
 
-def _misses_much(survey: AbstractSurvey, cloud: Cloud, length: np.ndarray) -> Bool[np.ndarray, " n_cloud"]:
+def _misses_much(
+    survey: AbstractSurvey, cloud: Cloud, length: np.ndarray
+) -> Bool[np.ndarray, " n_cloud"]:
     """Which points may miss the set by a large share of their displacement."""
-    return (cloud.miss > survey.schedule.look.follow * length) & (length > ROUNDING * survey.diameter)
+    return (cloud.miss > survey.schedule.look.follow * length) & (
+        length > ROUNDING * survey.diameter
+    )
 
 
-def _beyond(survey: AbstractSurvey, look: _Look, t: np.ndarray) -> tuple[Float[np.ndarray, " n"], Cloud]:
-    """The distances of all points, and where to call those back that lie beyond the boundary of the set.
+def _beyond(
+    survey: AbstractSurvey, look: _Look, t: np.ndarray
+) -> tuple[Float[np.ndarray, " n"], Cloud]:
+    """The distances of all points, and where to call those back that lie beyond the boundary of the
+    set.
 
-    The set goes on past its boundary as a set of critical points with a negative multiplier. To learn its shape, that part is as
-    good as any, but a surface that reaches there is wrong, and only the displacement with support rows sees it.
+    The set goes on past its boundary as a set of critical points with a negative multiplier. To
+    learn its shape, that part is as good as any, but a surface that reaches there is wrong, and
+    only the displacement with support rows sees it.
     """
     derivatives, linearization, _, _ = look
     faces, valid, numbers = t > 0, np.asarray(linearization.valid), survey.schedule.look
     distance = np.where(valid, np.linalg.norm(linearization.displacement, axis=1), survey.diameter)
     unused = np.asarray(linearization.multipliers) == 0
-    beyond = valid & np.any(unused & faces, axis=1) & (np.asarray(linearization.residual) > CRITICAL)
+    beyond = (
+        valid & np.any(unused & faces, axis=1) & (np.asarray(linearization.residual) > CRITICAL)
+    )
     if not beyond.any():
         return distance, empty_cloud(t.shape[1], *np.shape(linearization.tangents)[1:])
     there, seen_from = derivatives.take(beyond), t[beyond]
@@ -123,7 +150,17 @@ def _beyond(survey: AbstractSurvey, look: _Look, t: np.ndarray) -> tuple[Float[n
     distance[beyond] = np.where(inward.valid, length, survey.diameter)
     # Only where a surface is near the set but for this: a farther one first has to come nearer.
     farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
-    due = np.asarray(inward.valid) & farther & (length < survey.schedule.rounds.near * survey.diameter)
+    due = (
+        np.asarray(inward.valid)
+        & farther
+        & (length < survey.schedule.rounds.near * survey.diameter)
+    )
     points = there.points + numbers.recall_inward * np.asarray(inward.displacement)
-    recall = Cloud(seen_from, np.zeros_like(faces[beyond]), points, np.asarray(inward.tangents), RECALL_MISS * length)
+    recall = Cloud(
+        seen_from,
+        np.zeros_like(faces[beyond]),
+        points,
+        np.asarray(inward.tangents),
+        RECALL_MISS * length,
+    )
     return distance, recall.take(due)

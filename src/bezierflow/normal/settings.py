@@ -10,7 +10,8 @@ from .patch import Goal
 from .schedule import Schedule
 
 FREE_VARIABLES = 150
-"""From so many on products of Hessians with vectors cost less than Hessians (`python -m benchmarks.large threshold`)."""
+"""From so many on products of Hessians with vectors cost less than Hessians (`python -m
+benchmarks.large threshold`)."""
 
 
 class Stage(Enum):
@@ -44,12 +45,20 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.degree != "auto":
-            object.__setattr__(self, "degree", read_count(self.degree, "degree", 1, advice='"auto" leaves it to the flow'))
-        object.__setattr__(self, "max_degree", or_none(read_count, self.max_degree, "max_degree", 1))
+            object.__setattr__(
+                self,
+                "degree",
+                read_count(self.degree, "degree", 1, advice='"auto" leaves it to the flow'),
+            )
+        object.__setattr__(
+            self, "max_degree", or_none(read_count, self.max_degree, "max_degree", 1)
+        )
         object.__setattr__(self, "budget", or_none(read_count, self.budget, "budget"))
         read_positive(self.tol, "tol", "it is a share of the set's diameter")
 
     def goal(self, n_objectives: int) -> Goal:
         """What rounds aim at."""
         limit = self.max_degree or largest_degree(n_objectives)
-        return Goal(self.schedule.rounds.margin * self.tol, limit if self.degree == "auto" else self.degree)
+        return Goal(
+            self.schedule.rounds.margin * self.tol, limit if self.degree == "auto" else self.degree
+        )

@@ -1,11 +1,14 @@
-"""The subspace that a Hessian-free run has seen: an orthonormal basis of long vectors, and short coordinates in it.
+"""The subspace that a Hessian-free run has seen: an orthonormal basis of long vectors, and short
+coordinates in it.
 
-Control points, points of the set and tangents are combinations of the displacements found so far, a few hundred at most. With an
-orthonormal basis of their span, x = o + Bᵀc, distances and angles between them are those between their coordinates c. So all that
-fits and measures a surface works on short rows of float64 on the host, whatever L is; only B has the length L.
+Control points, points of the set and tangents are combinations of the displacements found so far, a
+few hundred at most. With an orthonormal basis of their span, x = o + Bᵀc, distances and angles
+between them are those between their coordinates c. So all that fits and measures a surface works on
+short rows of float64 on the host, whatever L is; only B has the length L.
 
-The basis is a tuple of blocks of equally many rows, the last of them filled up with zeros. A span is never changed, so that it
-can be kept in a state: one with more directions shares all blocks but the last.
+The basis is a tuple of blocks of equally many rows, the last of them filled up with zeros. A span
+is never changed, so that it can be kept in a state: one with more directions shares all blocks but
+the last.
 """
 
 from dataclasses import dataclass, replace
@@ -19,8 +22,8 @@ from jaxtyping import Array, Float
 from .layout import Layout
 
 DEPENDENT = {"float64": 1e-9, "float32": 1e-5}
-"""Of new directions, of length 1, what adds less than the root of this to the span is left out, by precision: it would be known
-by rounding alone. It can be added afterwards."""
+"""Of new directions, of length 1, what adds less than the root of this to the span is left out, by
+precision: it would be known by rounding alone. It can be added afterwards."""
 
 COMPLETE = 4
 """So often directions are added until nothing of the first points is left out."""
@@ -34,8 +37,10 @@ class Span:
         origin: o.
         blocks: of `rows` rows each.
         used: how many directions there are; rows after these are zeros.
-        width: columns of coordinates; those after the first `used` are zeros, room for more directions.
-        rows: of a block. Vectors should come in batches of so many, or of few sizes: each size is compiled for.
+        width: columns of coordinates; those after the first `used` are zeros, room for more
+            directions.
+        rows: of a block. Vectors should come in batches of so many, or of few sizes: each size is
+            compiled for.
         layout: of the long arrays.
     """
 
@@ -83,7 +88,8 @@ class Span:
     def project(
         self, vectors: Float[Array, "n n_variables"], passes: int = 2
     ) -> tuple[Float[np.ndarray, "n width"], Float[Array, "n n_variables"]]:
-        """Coordinates of vectors (not of points), and what the span lacks of them, in their place: `vectors` is used up.
+        """Coordinates of vectors (not of points), and what the span lacks of them, in their place:
+        `vectors` is used up.
 
         A second pass removes what rounding left.
         """
@@ -94,8 +100,11 @@ class Span:
             coordinates += found
         return coordinates, vectors
 
-    def extended(self, rest: Float[Array, "n n_variables"], least: float) -> tuple["Span", Float[np.ndarray, "n width"]]:
-        """The span with these directions, orthogonal to it, added; and their coordinates. Those below `least` are left out.
+    def extended(
+        self, rest: Float[Array, "n n_variables"], least: float
+    ) -> tuple["Span", Float[np.ndarray, "n width"]]:
+        """The span with these directions, orthogonal to it, added; and their coordinates. Those
+        below `least` are left out.
 
         Raises `ValueError` if there is no room: the caller widens spans before it looks.
         """
@@ -114,7 +123,8 @@ class Span:
         return grown, grown.coordinates(rest)
 
     def _orthonormal(self, rows: Array, unit: np.ndarray) -> Float[np.ndarray, "n_new n"]:
-        """Combinations of rows that are orthonormal: those of the independent directions alone, largest first."""
+        """Combinations of rows that are orthonormal: those of the independent directions alone,
+        largest first."""
         gram = np.asarray(_products(self.layout, rows, rows), dtype=float) * unit[:, None] * unit
         values, vectors = np.linalg.eigh(gram)
         kept = (values > DEPENDENT[self.layout.dtype] * values[-1])[::-1]
@@ -123,7 +133,9 @@ class Span:
     def _placed(self, weights: Float[np.ndarray, "n_new n"], rest: Array) -> "Span":
         """With the rows weights · rest as the next directions of the basis."""
         first = self.used // self.rows
-        padded = np.zeros(((-(-(self.used + len(weights)) // self.rows) - first) * self.rows, rest.shape[0]))
+        padded = np.zeros(
+            ((-(-(self.used + len(weights)) // self.rows) - first) * self.rows, rest.shape[0])
+        )
         start = self.used - first * self.rows
         padded[start : start + len(weights)] = weights
         blocks = list(self.blocks[:first])
@@ -135,12 +147,15 @@ class Span:
         return replace(self, blocks=tuple(blocks), used=self.used + len(weights))
 
     def rotated(self, directions: Float[np.ndarray, "n_kept width"]) -> "Span":
-        """The span of orthonormal combinations of the basis alone; coordinates become c · directionsᵀ."""
+        """The span of orthonormal combinations of the basis alone; coordinates become c ·
+        directionsᵀ."""
         blocks = []
         for start in range(0, len(directions), self.rows):
             part = directions[start : start + self.rows]
             part = np.pad(part, ((0, self.rows - len(part)), (0, 0)))
-            blocks.append(self._combined(_repeated(self.layout, jnp.zeros_like(self.origin), self.rows), part))
+            blocks.append(
+                self._combined(_repeated(self.layout, jnp.zeros_like(self.origin), self.rows), part)
+            )
         return replace(self, blocks=tuple(blocks), used=len(directions), width=len(directions))
 
 
@@ -171,13 +186,19 @@ def lengths(layout: Layout, rows: Float[Array, "n n_variables"]) -> Float[np.nda
 
 
 def leave_out(
-    layout: Layout, rows: Float[Array, "n n_variables"], others: tuple[Float[Array, "n n_variables"], ...], share: np.ndarray
+    layout: Layout,
+    rows: Float[Array, "n n_variables"],
+    others: tuple[Float[Array, "n n_variables"], ...],
+    share: np.ndarray,
 ) -> Float[Array, "n n_variables"]:
-    """Share · (v without its part in the span of the others of its row); rows whose share is 0 become zeros."""
+    """Share · (v without its part in the span of the others of its row); rows whose share is 0
+    become zeros."""
     if others:
         stacked = jnp.stack(others, axis=1)
         gram, right = (np.asarray(part, dtype=float) for part in _pairs(layout, rows, stacked))
-        ridge = 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(len(others)) + 1e-300 * np.eye(len(others))
+        ridge = 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(
+            len(others)
+        ) + 1e-300 * np.eye(len(others))
         found = np.linalg.solve(gram + ridge, right[:, :, None])[:, :, 0]
         rows = _less(layout, rows, stacked, found.astype(layout.dtype))
     return _kept(layout, rows, share.astype(layout.dtype))
@@ -226,7 +247,9 @@ def _squares(layout: Layout, rows: Array) -> Array:
 @partial(jax.jit, static_argnums=0)
 def _pairs(layout: Layout, rows: Array, others: Array) -> tuple[Array, Array]:
     gram = jnp.einsum("nil,njl->nij", others, others, precision=jax.lax.Precision.HIGHEST)
-    return layout.whole(gram), layout.whole(jnp.einsum("nil,nl->ni", others, rows, precision=jax.lax.Precision.HIGHEST))
+    return layout.whole(gram), layout.whole(
+        jnp.einsum("nil,nl->ni", others, rows, precision=jax.lax.Precision.HIGHEST)
+    )
 
 
 @partial(jax.jit, static_argnums=0)

@@ -1,4 +1,5 @@
-"""The normal flow, one round a step: corners, then edges, then the inside, with the best surface always at hand."""
+"""The normal flow, one round a step: corners, then edges, then the inside, with the best surface
+always at hand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,8 +21,8 @@ from .survey import Survey
 from .wells import deepest_rival
 
 ONE_POINT = 1e-8
-"""Minimizers this close together, beside the start's size, are one if slopes agree: those at each other's are this share of the
-first ones."""
+"""Minimizers this close together, beside the start's size, are one if slopes agree: those at each
+other's are this share of the first ones."""
 
 
 @dataclass(frozen=True)
@@ -75,28 +76,47 @@ class NormalState:
         return replace(self, flags=(*self.flags, *flags))
 
 
-def begin(objectives: Callable[[Array], Array], x0: Float[np.ndarray, "*starts n_variables"], settings: Settings) -> NormalState:
-    """The state before the first step: every minimization starts at x0 (L,), or each at its own row of x0 (M, L)."""
+def begin(
+    objectives: Callable[[Array], Array],
+    x0: Float[np.ndarray, "*starts n_variables"],
+    settings: Settings,
+) -> NormalState:
+    """The state before the first step: every minimization starts at x0 (L,), or each at its own row
+    of x0 (M, L)."""
     x0 = np.asarray(x0, dtype=float)
     n_objectives = count_objectives(objectives, x0.shape[-1])
     if x0.ndim == 2 and len(x0) != n_objectives:
-        raise ValueError(f"x0 must be one point or one for each of {n_objectives} objectives, got shape {x0.shape}")
+        raise ValueError(
+            f"x0 must be one point or one for each of {n_objectives} objectives, got shape"
+            f" {x0.shape}"
+        )
     starts = np.broadcast_to(x0, (n_objectives, x0.shape[-1]))
-    return NormalState(Stage.CORNERS, start_descent(np.eye(n_objectives), starts), _surface(starts, 1, n_objectives, settings))
+    return NormalState(
+        Stage.CORNERS,
+        start_descent(np.eye(n_objectives), starts),
+        _surface(starts, 1, n_objectives, settings),
+    )
 
 
 def accept(surface: BezierSimplex, settings: Settings) -> NormalState:
     """The state after the last step of a run that found this surface, whoever made it."""
     corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
     wanted = surface.degree if settings.degree == "auto" else settings.degree
-    return NormalState(Stage.DONE, start_descent(np.eye(len(corners)), corners), surface.elevate(wanted))
+    return NormalState(
+        Stage.DONE, start_descent(np.eye(len(corners)), corners), surface.elevate(wanted)
+    )
 
 
-def advance(objectives: Callable[[Array], Array], settings: Settings, state: NormalState) -> NormalState:
-    """One round of the stage at hand. When the budget does not allow it, the run ends with what there is."""
+def advance(
+    objectives: Callable[[Array], Array], settings: Settings, state: NormalState
+) -> NormalState:
+    """One round of the stage at hand. When the budget does not allow it, the run ends with what
+    there is."""
     corners = state.descent.x
     n_objectives, n_variables = corners.shape
-    evaluator = JaxEvaluator(objectives, n_objectives, n_variables, settings.budget, state.evaluations)
+    evaluator = JaxEvaluator(
+        objectives, n_objectives, n_variables, settings.budget, state.evaluations
+    )
     survey = Survey(evaluator, corners, state.diameter, state.known, settings.schedule)
     rounds = {
         Stage.CORNERS: _corners,
@@ -113,10 +133,13 @@ def advance(objectives: Callable[[Array], Array], settings: Settings, state: Nor
 
 
 def _corners(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
-    """A trial point for every minimization; when all have ended, ties are broken once, and then edges follow."""
+    """A trial point for every minimization; when all have ended, ties are broken once, and then
+    edges follow."""
     schedule = settings.schedule.descent
     descent = descend(survey.look, state.descent, schedule)
-    state = replace(state, descent=descent, surface=_surface(descent.x, 1, len(descent.x), settings))
+    state = replace(
+        state, descent=descent, surface=_surface(descent.x, 1, len(descent.x), settings)
+    )
     if descent.active.any():
         return state
     if state.stage is Stage.CORNERS:
@@ -129,22 +152,30 @@ def _corners(survey: Survey, settings: Settings, state: NormalState) -> NormalSt
 
 
 def _with_edges(survey: Survey, state: NormalState) -> NormalState:
-    """The state after all corners are found: straight edges, or nothing left to do if the corners are one point."""
+    """The state after all corners are found: straight edges, or nothing left to do if the corners
+    are one point."""
     x = state.descent.x
     n_objectives, n_variables = x.shape
     if n_variables < n_objectives - 1:
         state = state.flagged(Flag.FEW_VARIABLES)
     diameter = float(np.linalg.norm(x[:, None] - x[None], axis=2).max())
     if diameter == 0 or _is_one_point(survey, state.descent, diameter):
-        one = replace(state.descent, best=replace(state.descent.best, x=np.tile(x[0], (n_objectives, 1))))
-        surface = BezierSimplex(np.tile(x[0], (len(state.surface.control_points), 1)), n_objectives, state.surface.degree)
+        one = replace(
+            state.descent, best=replace(state.descent.best, x=np.tile(x[0], (n_objectives, 1)))
+        )
+        surface = BezierSimplex(
+            np.tile(x[0], (len(state.surface.control_points), 1)),
+            n_objectives,
+            state.surface.degree,
+        )
         return replace(state, stage=Stage.ELSEWHERE, descent=one, surface=surface, error=0.0)
     survey.corners, survey.diameter = x, diameter
     return replace(state, stage=Stage.EDGES, patches=edge_patches(survey), diameter=diameter)
 
 
 def _is_one_point(survey: Survey, descent: Descent, diameter: float) -> bool:
-    """Whether all objectives have one minimizer: the slope of each at the others' is rounding beside what it was at the start."""
+    """Whether all objectives have one minimizer: the slope of each at the others' is rounding
+    beside what it was at the start."""
     if diameter > ONE_POINT * float(descent.scale.max()):
         return False
     slopes = np.linalg.norm(survey.evaluator.jacobians(descent.x).gradients, axis=2)
@@ -156,7 +187,11 @@ def _edges(survey: Survey, settings: Settings, state: NormalState) -> NormalStat
     n_objectives = len(survey.corners)
     edges = improve(survey, state.patches, settings.goal(n_objectives))
     inside = inner_patch(edges, survey)
-    state = replace(state, patches=edges, surface=_surface(inside.best, inside.best_degree, n_objectives, settings))
+    state = replace(
+        state,
+        patches=edges,
+        surface=_surface(inside.best, inside.best_degree, n_objectives, settings),
+    )
     state = replace(state, error=max(edge.error for edge in edges))
     if not all(edge.done for edge in edges):
         return state
@@ -175,24 +210,44 @@ def _inside(survey: Survey, settings: Settings, state: NormalState) -> NormalSta
 
 
 def _elsewhere(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
-    """A search around the set: the run starts again where that shows better corners, and is flagged where it does not help."""
+    """A search around the set: the run starts again where that shows better corners, and is flagged
+    where it does not help."""
     numbers = settings.schedule.explore
     scale = float(state.descent.scale.max())
-    found = explore(survey.evaluator, state.surface, sides_of_boxes(survey.diameter or scale, scale, numbers), numbers)
+    found = explore(
+        survey.evaluator,
+        state.surface,
+        sides_of_boxes(survey.diameter or scale, scale, numbers),
+        numbers,
+    )
     rival = found.rival
     if rival is None and found.seen is not None:
         rival = deepest_rival(survey, found.seen, numbers)
-    state = replace(state, stage=Stage.DONE, n_probes=found.n_probes, rival=rival, beaten=found.beaten)
+    state = replace(
+        state, stage=Stage.DONE, n_probes=found.n_probes, rival=rival, beaten=found.beaten
+    )
     if rival is None:
-        return state if found.n_probes else replace(state.flagged(Flag.BUDGET_SPENT), stage=Stage.ELSEWHERE, exhausted=True)
-    corners = better_corners(survey, rival, numbers.clear) if state.n_restarts < numbers.restarts else None
+        return (
+            state
+            if found.n_probes
+            else replace(state.flagged(Flag.BUDGET_SPENT), stage=Stage.ELSEWHERE, exhausted=True)
+        )
+    corners = (
+        better_corners(survey, rival, numbers.clear)
+        if state.n_restarts < numbers.restarts
+        else None
+    )
     if corners is None:
         return state.flagged(Flag.BETTER_ELSEWHERE)
     again = NormalState(Stage.CORNERS, start_descent(np.eye(len(corners)), corners), state.surface)
     return replace(again, n_restarts=state.n_restarts + 1)
 
 
-def _surface(control_points: np.ndarray, degree: int, n_objectives: int, settings: Settings) -> BezierSimplex:
+def _surface(
+    control_points: np.ndarray, degree: int, n_objectives: int, settings: Settings
+) -> BezierSimplex:
     """The surface in its own degree, or in the one that was asked for."""
     wanted = degree if settings.degree == "auto" else max(degree, settings.degree)
-    return BezierSimplex(elevate(np.array(control_points), n_objectives, degree, wanted), n_objectives, wanted)
+    return BezierSimplex(
+        elevate(np.array(control_points), n_objectives, degree, wanted), n_objectives, wanted
+    )

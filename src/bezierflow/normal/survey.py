@@ -1,4 +1,5 @@
-"""What a step looks at the set with: the evaluator, the Hessians known so far, and corners and diameter, which set scales."""
+"""What a step looks at the set with: the evaluator, the Hessians known so far, and corners and
+diameter, which set scales."""
 
 import abc
 from dataclasses import dataclass, field
@@ -14,14 +15,15 @@ from .lending import KnownHessians
 from .schedule import Schedule
 
 MANY_VARIABLES = 64
-"""From so many variables on linear systems are factored on the host: once a point instead of three times, and there is no pool of
-threads to wait for."""
+"""From so many variables on linear systems are factored on the host: once a point instead of three
+times, and there is no pool of threads to wait for."""
 
 
 class Sight(NamedTuple):
     """Derivatives and linearizations at points, and by how much x + y may miss the set.
 
-    `miss` is not a number where that follows from the displacement as usual, None where it does everywhere.
+    `miss` is not a number where that follows from the displacement as usual, None where it does
+    everywhere.
     """
 
     derivatives: Derivatives
@@ -42,15 +44,22 @@ class Sight(NamedTuple):
     def with_rows(self, rows: np.ndarray, others: "Sight") -> "Sight":
         """With the linearizations and misses of some rows replaced."""
         pairs = zip(self.linearization, others.linearization, strict=True)
-        settled = Linearization(*[replace_rows(np.asarray(old), rows, np.asarray(new)) for old, new in pairs])
-        miss = self.miss if self.miss is None or others.miss is None else replace_rows(self.miss, rows, others.miss)
+        settled = Linearization(
+            *[replace_rows(np.asarray(old), rows, np.asarray(new)) for old, new in pairs]
+        )
+        miss = (
+            self.miss
+            if self.miss is None or others.miss is None
+            else replace_rows(self.miss, rows, others.miss)
+        )
         return self._replace(linearization=settled, miss=miss)
 
 
 class AbstractSurvey(abc.ABC):
     """Looks at points of the Pareto set, with Hessians or without. It lives for one step.
 
-    Points are rows of numbers: the variables themselves, or coordinates in a span that holds all points seen so far.
+    Points are rows of numbers: the variables themselves, or coordinates in a span that holds all
+    points seen so far.
 
     Attributes:
         corners: minimizers of the single objectives.
@@ -72,7 +81,8 @@ class AbstractSurvey(abc.ABC):
 
     @property
     def measures(self) -> bool:
-        """Whether variables are so many that gradients cost little beside Hessians (see `LookSchedule.measured_from`)."""
+        """Whether variables are so many that gradients cost little beside Hessians (see
+        `LookSchedule.measured_from`)."""
         return self.corners.shape[1] >= self.schedule.look.measured_from
 
     @property
@@ -86,7 +96,9 @@ class AbstractSurvey(abc.ABC):
         """How many numbers a point takes by now."""
 
     @abc.abstractmethod
-    def values(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
+    def values(
+        self, points: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives at points."""
 
     @abc.abstractmethod
@@ -105,17 +117,21 @@ class AbstractSurvey(abc.ABC):
         faces: Bool[np.ndarray, "n n_objectives"],
         tangents: Float[np.ndarray, "n n_variables n_tangents"] | None = None,
     ) -> Sight:
-        """As `see`, at points on their way to the set from a surface that is far from it, with these tangents."""
+        """As `see`, at points on their way to the set from a surface that is far from it, with
+        these tangents."""
         return self.see(points, faces, tangents)
 
     @abc.abstractmethod
-    def see_beyond(self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]) -> Linearization:
+    def see_beyond(
+        self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]
+    ) -> Linearization:
         """The displacements with support rows at points that were seen before."""
 
 
 @dataclass
 class Survey(AbstractSurvey):
-    """Looks at points, remembering every Hessian. It lives for one step: `known` and the evaluator's counts go into the state.
+    """Looks at points, remembering every Hessian. It lives for one step: `known` and the
+    evaluator's counts go into the state.
 
     Attributes:
         evaluator: the objectives.
@@ -148,7 +164,9 @@ class Survey(AbstractSurvey):
         """L."""
         return self.corners.shape[1]
 
-    def values(self, points: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_objectives"]:
+    def values(
+        self, points: Float[np.ndarray, "n n_variables"]
+    ) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives at points."""
         return self.evaluator.values(points)
 
@@ -163,7 +181,9 @@ class Survey(AbstractSurvey):
         derivatives = self.look(points)
         return Sight(derivatives, self.linearize(derivatives, faces, support))
 
-    def see_beyond(self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]) -> Linearization:
+    def see_beyond(
+        self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"]
+    ) -> Linearization:
         """The displacements with support rows, from the same derivatives."""
         return self.linearize(derivatives, faces, support=True)
 
@@ -179,18 +199,25 @@ class Survey(AbstractSurvey):
         return found
 
     def look_by_gradients(self, points: Float[np.ndarray, "n n_variables"]) -> Derivatives:
-        """Gradients at the points, with Hessians lent by points nearby; computed ones if there are none to lend."""
+        """Gradients at the points, with Hessians lent by points nearby; computed ones if there are
+        none to lend."""
         if not self.can_borrow:
             return self.look(points)
         return self.known.lend(self.evaluator.jacobians(points), self.corners)
 
     def linearize(
-        self, derivatives: Derivatives, faces: Bool[np.ndarray, "n n_objectives"], support: bool = False
+        self,
+        derivatives: Derivatives,
+        faces: Bool[np.ndarray, "n n_objectives"],
+        support: bool = False,
     ) -> Linearization:
-        """The normal displacements at points with Hessians of their own or borrowed ones (see `linearize`)."""
+        """The normal displacements at points with Hessians of their own or borrowed ones (see
+        `linearize`)."""
         assert derivatives.hessians is not None
         if derivatives.points.shape[1] >= MANY_VARIABLES:
             return linearize_on_host(derivatives.gradients, derivatives.hessians, faces, support)
         size = block_size(*derivatives.gradients.shape[1:])
         parts = (derivatives.gradients, derivatives.hessians, faces)
-        return Linearization(*in_blocks(lambda *block: linearize_points(*block, np.asarray(support)), size, *parts))
+        return Linearization(
+            *in_blocks(lambda *block: linearize_points(*block, np.asarray(support)), size, *parts)
+        )

@@ -12,11 +12,16 @@ def face_tangents(
     degree: int,
     n_tangents: int,
 ) -> Float[np.ndarray, "n n_variables n_tangents"]:
-    """Orthonormal tangents at t of the surface over the smallest face with t in it; zero columns where it has fewer."""
+    """Orthonormal tangents at t of the surface over the smallest face with t in it; zero columns
+    where it has fewer."""
     faces = t > 0
     slopes = np.swapaxes(partial_derivatives(control_points, t, degree), 1, 2)
     size = faces.sum(axis=1)
     mean = np.einsum("nlm,nm->nl", slopes, faces) / size[:, None]
-    columns, _, _ = np.linalg.svd((slopes - mean[:, :, None]) * faces[:, None, :], full_matrices=False)
-    columns = np.pad(columns, ((0, 0), (0, 0), (0, max(n_tangents - columns.shape[2], 0))))[:, :, :n_tangents]
+    columns, _, _ = np.linalg.svd(
+        (slopes - mean[:, :, None]) * faces[:, None, :], full_matrices=False
+    )
+    columns = np.pad(columns, ((0, 0), (0, 0), (0, max(n_tangents - columns.shape[2], 0))))[
+        :, :, :n_tangents
+    ]
     return columns * (np.arange(n_tangents) < size[:, None] - 1)[:, None, :]

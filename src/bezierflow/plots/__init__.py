@@ -9,4 +9,15 @@ from .paths import paths
 from .surface import surface
 from .ternary import error, ternary
 
-__all__ = ["chart", "edges", "error", "front", "history", "overview", "pairs", "paths", "surface", "ternary"]
+__all__ = [
+    "chart",
+    "edges",
+    "error",
+    "front",
+    "history",
+    "overview",
+    "pairs",
+    "paths",
+    "surface",
+    "ternary",
+]

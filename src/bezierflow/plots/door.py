@@ -11,13 +11,18 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def of_solution(plot: Callable[Concatenate[Solution, P], T]) -> Callable[Concatenate[Solution, P], T]:
+def of_solution(
+    plot: Callable[Concatenate[Solution, P], T],
+) -> Callable[Concatenate[Solution, P], T]:
     """The same picture, with an error in one line for anything that is not a solution."""
 
     @wraps(plot)
     def checked(solution: Solution, *arguments: P.args, **keywords: P.kwargs) -> T:
         if not isinstance(solution, Solution):
-            raise TypeError(f"solution must be a bezierflow.Solution, from minimize or load, got {shown(solution)}")
+            raise TypeError(
+                "solution must be a bezierflow.Solution, from minimize or load, got"
+                f" {shown(solution)}"
+            )
         return plot(solution, *arguments, **keywords)
 
     return checked

@@ -23,7 +23,8 @@ CHOICE_MARKERS = "osD^vP*X"
 """Choices are told apart by their shape, in print and by color-blind eyes too."""
 
 N_CROSSES, WIDE = 15, 2.0
-"""At so many points the front of a surrogate has crosses that say how uncertain it is: so many standard deviations each way."""
+"""At so many points the front of a surrogate has crosses that say how uncertain it is: so many
+standard deviations each way."""
 
 
 @runtime_checkable
@@ -45,26 +46,43 @@ def front(
     title: str = "",
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draws the front of two or three objectives, and returns the axes. The pieces of an atlas have colors of their own.
+    """Draws the front of two or three objectives, and returns the axes. The pieces of an atlas have
+    colors of their own.
 
-    That of a surrogate has its best evaluations beside it, and, for two objectives, crosses of two standard deviations each way.
+    That of a surrogate has its best evaluations beside it, and, for two objectives, crosses of two
+    standard deviations each way.
 
     Args:
-        solution: the solution. Where its problem knows the exact Pareto set, the exact front is drawn as black lines.
-        choices: answers of `bezierflow.decisions`, or anything with `f`, each marked in its own shape; the legend has the keys of
-            a mapping, else what was asked.
+        solution: the solution. Where its problem knows the exact Pareto set, the exact front is
+            drawn as black lines.
+        choices: answers of `bezierflow.decisions`, or anything with `f`, each marked in its own
+            shape; the legend has the keys of a mapping, else what was asked.
         points: objective vectors to mark, one a row, such as another method's samples.
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
     """
     n_objectives = solution.n_objectives
     if n_objectives not in (2, 3):
-        raise ValueError(f"front draws 2 or 3 objectives, got {n_objectives}; plots.pairs draws any number")
+        raise ValueError(
+            f"front draws 2 or 3 objectives, got {n_objectives}; plots.pairs draws any number"
+        )
     ax = axes_or_new(ax, n_coordinates=n_objectives)
     if isinstance(solution.pareto_set, BezierAtlas):
-        draw_pieces(ax, solution.pareto_set, lambda a: np.asarray(solution.front(a)), solution.names.variables)
+        draw_pieces(
+            ax,
+            solution.pareto_set,
+            lambda a: np.asarray(solution.front(a)),
+            solution.names.variables,
+        )
     else:
-        draw_image(ax, solution.front, _exact_front(solution), n_objectives, "Bézier simplex", "Pareto front")
+        draw_image(
+            ax,
+            solution.front,
+            _exact_front(solution),
+            n_objectives,
+            "Bézier simplex",
+            "Pareto front",
+        )
     if solution.evaluated is not None:
         draw_evaluated(ax, solution.evaluated.F[solution.evaluated.nondominated])
     if solution.surrogate is not None and n_objectives == 2:
@@ -73,7 +91,14 @@ def front(
         ax.scatter(*np.atleast_2d(points).T, s=12, color="#777777", label="points")
     in_space = {"depthshade": False} if n_objectives == 3 else {}
     for (name, choice), marker in zip(_named(choices), cycle(CHOICE_MARKERS), strict=False):
-        look = {"s": 60, "color": CHOICE_COLOR, "edgecolor": "white", "marker": marker, "zorder": 6, **in_space}
+        look = {
+            "s": 60,
+            "color": CHOICE_COLOR,
+            "edgecolor": "white",
+            "marker": marker,
+            "zorder": 6,
+            **in_space,
+        }
         ax.scatter(*np.asarray(choice.f), label=name, **look)
     return finish(ax, solution.names.axis_labels, heading(title, solution))
 
@@ -82,11 +107,19 @@ def _draw_uncertainty(ax: "Axes", solution: Solution) -> None:
     """How well a surrogate knows the front, at points spread over it."""
     t = solution.spread(N_CROSSES).t
     across, up = WIDE * np.asarray(solution.front_std(t)).T
-    look = {"fmt": "none", "ecolor": FLOW_COLOR, "elinewidth": 1.0, "alpha": 0.6, "label": f"±{WIDE:g} standard deviations"}
+    look = {
+        "fmt": "none",
+        "ecolor": FLOW_COLOR,
+        "elinewidth": 1.0,
+        "alpha": 0.6,
+        "label": f"±{WIDE:g} standard deviations",
+    }
     ax.errorbar(*np.asarray(solution.front(t)).T, xerr=across, yerr=up, **look)
 
 
-def _named(choices: Sequence[HasValues] | Mapping[str, HasValues]) -> Iterable[tuple[str, HasValues]]:
+def _named(
+    choices: Sequence[HasValues] | Mapping[str, HasValues],
+) -> Iterable[tuple[str, HasValues]]:
     """Choices with their names: those they were given, or what was asked."""
     if isinstance(choices, Mapping):
         return choices.items()
@@ -94,10 +127,12 @@ def _named(choices: Sequence[HasValues] | Mapping[str, HasValues]) -> Iterable[t
 
 
 def _exact_front(solution: Solution) -> Map | None:
-    """The map from t to the objective values of the exact Pareto set, for a problem that knows it."""
+    """The map from t to the objective values of the exact Pareto set, for a problem that knows
+    it."""
     objectives = solution.objectives
     pareto_point = getattr(objectives, "pareto_point", None)
-    if objectives is None or pareto_point is None or (solution.names.signs < 0).any():  # it is that of the minimized problem
+    # it is that of the minimized problem
+    if objectives is None or pareto_point is None or (solution.names.signs < 0).any():
         return None
 
     def exact(t: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ MOST_WHITE = 0.7
 """The share of white that is mixed into a face that looks into the light."""
 
 LIGHT = np.array([0.35, 0.2, 0.92]) / np.linalg.norm([0.35, 0.2, 0.92])
-"""Where the light comes from, in units of the coordinates' ranges: from above, as on the page of `explore`."""
+"""Where the light comes from, in units of the coordinates' ranges: from above, as on the page of
+`explore`."""
 
 ELEVATIONS = (22.0, 34.0)
 """Degrees above the floor from which one looks: all three axes can be read."""
@@ -26,9 +27,14 @@ AZIMUTHS = tuple(range(15, 360, 15))
 
 
 def draw_triangles(
-    ax: "Axes3D", x: Float[np.ndarray, "n 3"], triangles: Int[np.ndarray, "m 3"], color: str | tuple[float, ...], label: str
+    ax: "Axes3D",
+    x: Float[np.ndarray, "n 3"],
+    triangles: Int[np.ndarray, "m 3"],
+    color: str | tuple[float, ...],
+    label: str,
 ) -> None:
-    """Triangles in one color, brighter where they face the light. Lines and points of the same axes are drawn over them."""
+    """Triangles in one color, brighter where they face the light. Lines and points of the same axes
+    are drawn over them."""
     from matplotlib.colors import to_rgb
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -38,22 +44,31 @@ def draw_triangles(
     dimmed, whitened = LEAST_LIGHT + (1 - LEAST_LIGHT) * 2 * light, MOST_WHITE * (2 * light - 1)
     shades = np.where(light < 0.5, dark * dimmed, dark + (1 - dark) * whitened)
     ax.computed_zorder = False
-    ax.add_collection3d(Poly3DCollection(x[triangles], facecolors=shades, edgecolors=shades, linewidths=0.3, zorder=1))
+    ax.add_collection3d(
+        Poly3DCollection(
+            x[triangles], facecolors=shades, edgecolors=shades, linewidths=0.3, zorder=1
+        )
+    )
     ax.auto_scale_xyz(*x.T, had_data=ax.has_data() and len(ax.lines) > 0)
     ax.plot([], [], [], color=color, linewidth=6, label=label)
 
 
 def face(ax: "Axes3D", x: Float[np.ndarray, "n 3"], triangles: Int[np.ndarray, "m 3"]) -> None:
-    """Turns the view to where the triangles have the largest shadows: the side on which a surface is seen widest."""
+    """Turns the view to where the triangles have the largest shadows: the side on which a surface
+    is seen widest."""
     normals = _normals(x, triangles)
-    sides = [(elevation, azimuth) for elevation in ELEVATIONS for azimuth in AZIMUTHS if azimuth % 90]
+    sides = [
+        (elevation, azimuth) for elevation in ELEVATIONS for azimuth in AZIMUTHS if azimuth % 90
+    ]
     up, around = np.radians(np.array(sides)).T
     towards = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     elevation, azimuth = sides[int(np.argmax(np.abs(normals @ towards).sum(axis=0)))]
     ax.view_init(elev=elevation, azim=azimuth)
 
 
-def _normals(x: Float[np.ndarray, "n 3"], triangles: Int[np.ndarray, "m 3"]) -> Float[np.ndarray, "m 3"]:
+def _normals(
+    x: Float[np.ndarray, "n 3"], triangles: Int[np.ndarray, "m 3"]
+) -> Float[np.ndarray, "m 3"]:
     """Normals as long as twice their triangles' areas, in units of the coordinates' ranges."""
     span = np.ptp(x, axis=0)
     corners = (x / np.where(span > 0, span, 1.0))[triangles]

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def overview(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the front beside the designs on it, returns the figure.
 
-    Designs of two or three variables are drawn in space. For other numbers of variables the front of two objectives has them
-    drawn along it, and that of three stands alone; from four objectives on all pairs of objectives are drawn.
+    Designs of two or three variables are drawn in space. For other numbers of variables the front
+    of two objectives has them drawn along it, and that of three stands alone; from four objectives
+    on all pairs of objectives are drawn.
     """
     n_objectives, n_variables = solution.n_objectives, solution.raveling.n_variables
     if n_objectives > 3:

@@ -22,9 +22,11 @@ N_POINTS = 3000
 
 @of_solution
 def pairs(solution: Solution, *, title: str = "") -> "Figure":
-    """Draws every pair of objectives: the whole front's shadow, with the edge of those two objectives; returns the figure.
+    """Draws every pair of objectives: the whole front's shadow, with the edge of those two
+    objectives; returns the figure.
 
-    On the edge only those two objectives are traded, so it bounds the shadow from below; an atlas is drawn without it.
+    On the edge only those two objectives are traded, so it bounds the shadow from below; an atlas
+    is drawn without it.
     """
     n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     atlas = solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else None
@@ -35,13 +37,23 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
         cloud = np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t))
     n = n_objectives - 1
     plt = pyplot()
-    figure, axes = plt.subplots(n, n, figsize=(2.2 * n + 1.2, 2.2 * n + 0.8), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        n, n, figsize=(2.2 * n + 1.2, 2.2 * n + 0.8), layout="constrained", squeeze=False
+    )
     for i in range(n):
         for j in range(n):
             axes[i, j].set_visible(j <= i)
     for across, up in combinations(range(n_objectives), 2):
         ax = axes[up - 1, across]
-        ax.scatter(cloud[:, across], cloud[:, up], s=1.5, color=FLOW_COLOR, alpha=0.25, linewidths=0, rasterized=True)
+        ax.scatter(
+            cloud[:, across],
+            cloud[:, up],
+            s=1.5,
+            color=FLOW_COLOR,
+            alpha=0.25,
+            linewidths=0,
+            rasterized=True,
+        )
         if atlas is None:
             edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
             ax.plot(edge[:, across], edge[:, up], color=SERIES[1], linewidth=1.6)
@@ -56,14 +68,20 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
 
 @of_solution
 def edges(solution: Solution, *, title: str = "") -> "Figure":
-    """Draws the bi-objective front on each edge of the simplex, where only two objectives are traded; returns the figure."""
+    """Draws the bi-objective front on each edge of the simplex, where only two objectives are
+    traded; returns the figure."""
     if isinstance(solution.pareto_set, BezierAtlas):
-        raise TypeError("edges draws the edges of one simplex, and this Pareto set is an atlas; plots.pairs draws it")
+        raise TypeError(
+            "edges draws the edges of one simplex, and this Pareto set is an atlas; plots.pairs"
+            " draws it"
+        )
     n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     both = list(combinations(range(n_objectives), 2))
     columns = min(3, len(both))
     rows = -(-len(both) // columns)
-    figure, axes = pyplot().subplots(rows, columns, figsize=(3.1 * columns, 2.7 * rows), layout="constrained", squeeze=False)
+    figure, axes = pyplot().subplots(
+        rows, columns, figsize=(3.1 * columns, 2.7 * rows), layout="constrained", squeeze=False
+    )
     for ax in axes.ravel()[len(both) :]:
         ax.set_visible(False)
     for ax, (across, up) in zip(axes.ravel(), both, strict=False):

@@ -5,7 +5,8 @@ import numpy as np
 from ..simplex import grid, index_positions, multi_indices
 
 FLOW_COLOR, TRUTH_COLOR, NET_COLOR = "#2a78d6", "#1b1b19", "#d9603b"
-"""Blue for what was computed, black for the truth, orange for control points: told apart in gray and by most eyes."""
+"""Blue for what was computed, black for the truth, orange for control points: told apart in gray
+and by most eyes."""
 
 CHOICE_COLOR = "#0f7b54"
 """Green for a person's choices."""
@@ -21,7 +22,8 @@ RESOLUTION = 40
 
 
 def grid_triangles(resolution: int) -> np.ndarray:
-    """The small triangles of a regular grid, as rows of grid positions: upward ones, then downward ones."""
+    """The small triangles of a regular grid, as rows of grid positions: upward ones, then downward
+    ones."""
     corners = np.eye(3, dtype=int)
     upward = multi_indices(3, resolution - 1)[:, None, :] + corners
     if resolution == 1:
@@ -40,7 +42,8 @@ def wire_frame(lines: int, resolution: int) -> list[np.ndarray]:
 
 
 def net_edges(n_objectives: int, degree: int) -> np.ndarray:
-    """Pairs of control points whose multi-indices differ by one step from one objective to another."""
+    """Pairs of control points whose multi-indices differ by one step from one objective to
+    another."""
     below = multi_indices(n_objectives, degree - 1)[:, None, :] + np.eye(n_objectives, dtype=int)
     positions = index_positions(below)
     pairs = [positions[:, [i, j]] for i in range(n_objectives) for j in range(i + 1, n_objectives)]

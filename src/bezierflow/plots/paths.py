@@ -26,17 +26,21 @@ NAMED = 12
 """Up to so many variables are told apart by a legend; more are drawn alike."""
 
 CONSTANT = 1e-6
-"""What changes by less than this share of its size is constant; or, within the set's estimated error, of the largest change."""
+"""What changes by less than this share of its size is constant; or, within the set's estimated
+error, of the largest change."""
 
 
 def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = "") -> "Figure":
-    """Draws objectives and variables along a path through points of the simplex, each in its own range; returns the figure.
+    """Draws objectives and variables along a path through points of the simplex, each in its own
+    range; returns the figure.
 
-    Parallel coordinates would show a few designs as broken lines; a surface has all the designs between them too.
+    Parallel coordinates would show a few designs as broken lines; a surface has all the designs
+    between them too.
 
     Args:
         solution: the solution.
-        through: points of the simplex, one a row; all corners in turn and back to the first if not given.
+        through: points of the simplex, one a row; all corners in turn and back to the first if not
+            given.
         title: text above the picture.
     """
     _ = solution.flat_surface  # an atlas has none, and says so
@@ -48,15 +52,22 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
     else:
         stops = np.asarray(through, dtype=float)
         if stops.ndim != 2 or len(stops) < 2:
-            raise ValueError(f"through must be at least two points of the simplex, one a row, got shape {stops.shape}")
+            raise ValueError(
+                "through must be at least two points of the simplex, one a row, got shape"
+                f" {stops.shape}"
+            )
         check_on_simplex(stops, n_objectives, "through")
         marks = [", ".join(f"{value:.2g}" for value in stop) for stop in stops]
     share = np.linspace(0, 1, STEPS, endpoint=False)[:, None]
     t = np.concatenate([*(a + share * (b - a) for a, b in pairwise(stops)), stops[-1:]])
     along = np.arange(len(t)) / STEPS
-    figure, (above, below) = pyplot().subplots(2, 1, figsize=(7.2, 5.6), layout="constrained", sharex=True)
+    figure, (above, below) = pyplot().subplots(
+        2, 1, figsize=(7.2, 5.6), layout="constrained", sharex=True
+    )
     _draw(above, along, np.asarray(solution.front(t)), names.axis_labels, "objectives")
-    _draw(below, along, solution.flat_designs(t), names.variable_labels, "variables", _noise(solution))
+    _draw(
+        below, along, solution.flat_designs(t), names.variable_labels, "variables", _noise(solution)
+    )
     for ax in (above, below):
         for k in range(len(stops)):
             ax.axvline(k, color="#cccccc", linewidth=0.8, zorder=0)
@@ -66,12 +77,15 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
 
 
 def draw_designs(ax: "Axes", solution: Solution) -> None:
-    """The variables along the front of two objectives, against the first; nothing in the gaps of an atlas."""
+    """The variables along the front of two objectives, against the first; nothing in the gaps of an
+    atlas."""
     atlas = solution.pareto_set
     if isinstance(atlas, BezierAtlas):
         u = np.linspace(-1.0, 1.0, 10 * STEPS + 1)
         t = np.column_stack([u, -u]) / 2
-        dimension = np.array([atlas.pieces[number].dimension if number >= 0 else 0 for number in owners(atlas, t)])
+        dimension = np.array(
+            [atlas.pieces[number].dimension if number >= 0 else 0 for number in owners(atlas, t)]
+        )
         shown = dimension == 1
     else:
         t = grid(2, 2 * STEPS)
@@ -85,15 +99,30 @@ def draw_designs(ax: "Axes", solution: Solution) -> None:
 def _noise(solution: Solution) -> float:
     """The estimated error of designs, where it is known."""
     known = solution.__dict__.get("error", solution.known_error)
-    return 0.0 if known is None or known.by_objective is not None or not np.isfinite(known.rms) else 3 * float(known.rms)
+    return (
+        0.0
+        if known is None or known.by_objective is not None or not np.isfinite(known.rms)
+        else 3 * float(known.rms)
+    )
 
 
-def _draw(ax: "Axes", along: np.ndarray, values: np.ndarray, labels: Sequence[str], kind: str, noise: float = 0.0) -> None:
+def _draw(
+    ax: "Axes",
+    along: np.ndarray,
+    values: np.ndarray,
+    labels: Sequence[str],
+    kind: str,
+    noise: float = 0.0,
+) -> None:
     low = np.nanmin(values, axis=0)
     spread = np.nanmax(values, axis=0) - low
     constant = spread <= CONSTANT * np.nanmax(np.abs(values), axis=0)
     constant |= (spread <= noise) & (spread <= CONSTANT * spread.max())
-    relative = np.where(constant, np.where(np.isnan(values), np.nan, 0.5), (values - low) / np.where(constant, 1.0, spread))
+    relative = np.where(
+        constant,
+        np.where(np.isnan(values), np.nan, 0.5),
+        (values - low) / np.where(constant, 1.0, spread),
+    )
     many = len(labels) > NAMED
     for k, label in enumerate(labels):
         look = {

@@ -1,4 +1,5 @@
-"""Curves and triangles of two or three coordinates: what the pictures of a set and of a front have in common."""
+"""Curves and triangles of two or three coordinates: what the pictures of a set and of a front have
+in common."""
 
 from collections.abc import Callable, Sequence
 from textwrap import fill
@@ -24,15 +25,20 @@ Map = Callable[[np.ndarray], Float[Array | np.ndarray, "n n_coordinates"]]
 """A map of many t at once, one a row, to points, one a row."""
 
 
-def axes_or_new(ax: "Axes | None", size: tuple[float, float] = (6.4, 5.2), n_coordinates: int = 2) -> "Axes":
-    """The axes given, or those of a new figure of this size in inches: flat, or in space for three coordinates."""
+def axes_or_new(
+    ax: "Axes | None", size: tuple[float, float] = (6.4, 5.2), n_coordinates: int = 2
+) -> "Axes":
+    """The axes given, or those of a new figure of this size in inches: flat, or in space for three
+    coordinates."""
     if ax is not None:
         return ax
     figure = pyplot().figure(figsize=size, layout="constrained")
     return figure.add_subplot(projection="3d") if n_coordinates == 3 else figure.add_subplot()
 
 
-def draw_image(ax: "Axes", image: Map, truth: Map | None, n_objectives: int, label: str, truth_label: str) -> None:
+def draw_image(
+    ax: "Axes", image: Map, truth: Map | None, n_objectives: int, label: str, truth_label: str
+) -> None:
     """The image of the simplex under a map, and under the true one as black lines."""
     if n_objectives == 3:
         _draw_triangle(ax, image, label)
@@ -41,35 +47,58 @@ def draw_image(ax: "Axes", image: Map, truth: Map | None, n_objectives: int, lab
     t = grid(2, 5 * RESOLUTION)
     if truth is not None:
         ax.plot(*np.asarray(truth(t)).T, color=TRUTH_COLOR, linewidth=2.4, label=truth_label)
-    ax.plot(*np.asarray(image(t)).T, color=FLOW_COLOR, linestyle="--" if truth else "-", linewidth=2, label=label)
+    ax.plot(
+        *np.asarray(image(t)).T,
+        color=FLOW_COLOR,
+        linestyle="--" if truth else "-",
+        linewidth=2,
+        label=label,
+    )
 
 
 def _draw_triangle(ax: "Axes", image: Map, label: str) -> None:
-    """The image of the triangle: a lit surface in space, seen from the side on which it is widest, or an area in the plane."""
+    """The image of the triangle: a lit surface in space, seen from the side on which it is widest,
+    or an area in the plane."""
     x, triangles = np.asarray(image(grid(3, RESOLUTION))), grid_triangles(RESOLUTION)
     if x.shape[1] == 3:
         in_space = cast("Axes3D", ax)
         draw_triangles(in_space, x, triangles, FLOW_COLOR, label)
         face(in_space, x, triangles)
     else:
-        ax.tripcolor(*x.T, triangles=triangles, facecolors=np.zeros(len(triangles)), alpha=0.4, cmap="Blues")
+        ax.tripcolor(
+            *x.T, triangles=triangles, facecolors=np.zeros(len(triangles)), alpha=0.4, cmap="Blues"
+        )
         ax.plot([], [], color=FLOW_COLOR, label=label)
 
 
 def _draw_frame(ax: "Axes", image: Map, truth: Map | None, truth_label: str) -> None:
-    """The true image of the triangle as a wire frame; where it is not known, the image's own edges."""
+    """The true image of the triangle as a wire frame; where it is not known, the image's own
+    edges."""
     if truth is None:
         for line in wire_frame(1, RESOLUTION):
             ax.plot(*np.asarray(image(line)).T, color=FLOW_COLOR, linewidth=1.2)
         return
     for number, line in enumerate(wire_frame(10, RESOLUTION)):
-        ax.plot(*np.asarray(truth(line)).T, color=TRUTH_COLOR, linewidth=0.7, label=None if number else truth_label)
+        ax.plot(
+            *np.asarray(truth(line)).T,
+            color=TRUTH_COLOR,
+            linewidth=0.7,
+            label=None if number else truth_label,
+        )
 
 
 def draw_evaluated(ax: "Axes", points: Float[np.ndarray, "n n_coordinates"]) -> None:
-    """Evaluations that no other one dominates; the others may be far away, and say nothing about the set."""
+    """Evaluations that no other one dominates; the others may be far away, and say nothing about
+    the set."""
     in_space = {"depthshade": False} if points.shape[1] == 3 else {}
-    look = {"s": 22, "facecolor": "white", "edgecolor": TRUTH_COLOR, "linewidth": 0.9, "zorder": 4, **in_space}
+    look = {
+        "s": 22,
+        "facecolor": "white",
+        "edgecolor": TRUTH_COLOR,
+        "linewidth": 0.9,
+        "zorder": 4,
+        **in_space,
+    }
     ax.scatter(*points.T, label="best evaluations", **look)
 
 
@@ -77,7 +106,9 @@ def heading(title: str, solution: object) -> str:
     """The title, below a line that says so where the result is doubtful."""
     if not isinstance(solution, Solution) or not solution.result.doubtful:
         return title
-    return f"{solution.result.reason.value}: read solution.result before you use this\n{title}".strip()
+    return (
+        f"{solution.result.reason.value}: read solution.result before you use this\n{title}".strip()
+    )
 
 
 def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
@@ -96,7 +127,8 @@ def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
         in_space.locator_params(nbins=5)
     ax.set_title(title)
     names = ax.get_legend_handles_labels()[1]
-    if len(set(names)) > 1 or len(names) == 1:  # pieces that have one name all are told apart by nothing
+    # pieces that have one name all are told apart by nothing
+    if len(set(names)) > 1 or len(names) == 1:
         if len(names) > 3:
             below = (0.5, -0.02 if len(labels) == 3 else -0.12)
             ax.legend(frameon=False, loc="upper center", bbox_to_anchor=below, ncols=2, fontsize=8)

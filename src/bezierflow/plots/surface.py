@@ -27,13 +27,15 @@ def surface(
     title: str = "",
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draws the Pareto set of two or three objectives in two or three variables, and returns the axes.
+    """Draws the Pareto set of two or three objectives in two or three variables, and returns the
+    axes.
 
     That of a surrogate has the designs of its best evaluations beside it.
 
     Args:
         solution: a solution, or a surface alone. The pieces of an atlas have colors of their own.
-        truth: the exact set as a map t -> x, drawn as a wire frame. Taken from the problem where it knows one; not for an atlas.
+        truth: the exact set as a map t -> x, drawn as a wire frame. Taken from the problem where it
+            knows one; not for an atlas.
         net: draw the control points and the lines between neighbors too; not for an atlas.
         points: designs to mark, one a row: samples, or the x of choices.
         title: text above the picture.
@@ -43,10 +45,15 @@ def surface(
     n_variables = shape.n_variables
     if shape.n_objectives not in (2, 3) or n_variables not in (2, 3):
         raise ValueError(
-            f"surface draws 2 or 3 objectives in 2 or 3 variables, got {shape.n_objectives} objectives in {n_variables} "
-            "variables; plots.paths draws any number of variables, plots.pairs any number of objectives"
+            f"surface draws 2 or 3 objectives in 2 or 3 variables, got {shape.n_objectives}"
+            f" objectives in {n_variables} variables; plots.paths draws any number of variables,"
+            " plots.pairs any number of objectives"
         )
-    labels = solution.names.variable_labels if isinstance(solution, Solution) else [f"x{i + 1}" for i in range(n_variables)]
+    labels = (
+        solution.names.variable_labels
+        if isinstance(solution, Solution)
+        else [f"x{i + 1}" for i in range(n_variables)]
+    )
     if truth is None and isinstance(solution, Solution):
         truth = getattr(solution.objectives, "pareto_point", None)
     ax = axes_or_new(ax, n_coordinates=n_variables)
@@ -55,7 +62,9 @@ def surface(
         names = solution.names.variables if isinstance(solution, Solution) else labels
         draw_pieces(ax, shape, lambda a: seen(shape.flat(a)), names)
     else:
-        draw_image(ax, lambda t: seen(shape(t)), truth, shape.n_objectives, "Bézier simplex", "Pareto set")
+        draw_image(
+            ax, lambda t: seen(shape(t)), truth, shape.n_objectives, "Bézier simplex", "Pareto set"
+        )
     if net and isinstance(shape, BezierSimplex):
         _draw_net(ax, shape, seen(shape.control_points))
     _draw_best(ax, solution)
@@ -75,14 +84,20 @@ def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
     """What is to be drawn, with flat vectors for values."""
     if not isinstance(solution, Solution):
         return solution
-    return solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else solution.flat_surface
+    return (
+        solution.pareto_set
+        if isinstance(solution.pareto_set, BezierAtlas)
+        else solution.flat_surface
+    )
 
 
 def _draw_best(ax: "Axes", solution: Solution | BezierSimplex) -> None:
     """The designs of a surrogate's best evaluations."""
     if isinstance(solution, Solution) and solution.evaluated is not None:
         found = solution.evaluated
-        draw_evaluated(ax, np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))[found.nondominated])
+        draw_evaluated(
+            ax, np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))[found.nondominated]
+        )
 
 
 def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:

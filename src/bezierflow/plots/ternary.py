@@ -34,25 +34,33 @@ def ternary(
     ax: "Axes | None" = None,
     log: bool = False,
 ) -> "Axes":
-    """Draws an objective, a variable or any function of t as a heat map over the triangle, and returns the axes.
+    """Draws an objective, a variable or any function of t as a heat map over the triangle, and
+    returns the axes.
 
     Args:
         solution: a solution with three objectives.
-        what: the number of an objective; the name of an objective or a variable; or a function of t of shape (n, 3) -> (n,).
+        what: the number of an objective; the name of an objective or a variable; or a function of t
+            of shape (n, 3) -> (n,).
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
         log: color by powers of ten.
     """
     if solution.n_objectives != 3:
-        raise ValueError(f"ternary draws 3 objectives, got {solution.n_objectives}; plots.edges and plots.pairs draw any number")
+        raise ValueError(
+            f"ternary draws 3 objectives, got {solution.n_objectives}; plots.edges and plots.pairs"
+            " draw any number"
+        )
     quantity, label = _quantity(solution, what)
     values = np.asarray(quantity(grid(3, RESOLUTION)), dtype=float)
-    return _draw_heat(_finish(axes_or_new(ax, (5.6, 4.8)), solution, title), values, RESOLUTION, label, log)
+    return _draw_heat(
+        _finish(axes_or_new(ax, (5.6, 4.8)), solution, title), values, RESOLUTION, label, log
+    )
 
 
 @of_solution
 def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
-    """Draws the estimated distance of the surface to the Pareto set: a heat map for three objectives, a curve for two.
+    """Draws the estimated distance of the surface to the Pareto set: a heat map for three
+    objectives, a curve for two.
 
     It needs the objectives, with gradients and Hessians at some hundred points.
     """
@@ -66,11 +74,18 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
         ax.set_title(heading(title, solution))
         return ax
     if solution.n_objectives != 3:
-        raise ValueError(f"error draws 2 or 3 objectives, got {solution.n_objectives}; solution.error sums it up for any number")
+        raise ValueError(
+            f"error draws 2 or 3 objectives, got {solution.n_objectives}; solution.error sums it up"
+            " for any number"
+        )
     resolution = RESOLUTION // 2
     distance = _known_error(solution, grid(3, resolution))
     return _draw_heat(
-        _finish(axes_or_new(ax, (5.6, 4.8)), solution, title), distance, resolution, "distance to the Pareto set", log=True
+        _finish(axes_or_new(ax, (5.6, 4.8)), solution, title),
+        distance,
+        resolution,
+        "distance to the Pareto set",
+        log=True,
     )
 
 
@@ -79,8 +94,9 @@ def _known_error(solution: Solution, t: np.ndarray) -> np.ndarray:
     distance = local_error(solution, t)
     if np.isnan(distance).all():
         raise ValueError(
-            f"the error at single t takes Hessians, which {solution.flat_surface.n_variables} variables are too many for or "
-            "these objectives do not have; solution.error sums it up without them"
+            f"the error at single t takes Hessians, which {solution.flat_surface.n_variables}"
+            " variables are too many for or these objectives do not have; solution.error sums it"
+            " up without them"
         )
     return distance
 
@@ -96,12 +112,18 @@ def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity,
     m = names.objectives.index(what) if what in names.objectives else what
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 0 <= m < 3:
         known = ", ".join(map(repr, (*names.objectives, *names.variables)))
-        raise ValueError(f"what must be an objective's number from 0 to 2, a function of t, or one of {known}; got {what!r}")
+        raise ValueError(
+            f"what must be an objective's number from 0 to 2, a function of t, or one of {known};"
+            f" got {what!r}"
+        )
     return lambda t: np.asarray(solution.front(t))[:, m], names.axis_labels[m]
 
 
-def _draw_heat(ax: "Axes", values: Float[np.ndarray, " n"], resolution: int, label: str, log: bool) -> "Axes":
-    """Values on a regular grid as colors with a scale beside them; triangles with a value that is not finite stay empty."""
+def _draw_heat(
+    ax: "Axes", values: Float[np.ndarray, " n"], resolution: int, label: str, log: bool
+) -> "Axes":
+    """Values on a regular grid as colors with a scale beside them; triangles with a value that is
+    not finite stay empty."""
     from matplotlib.colors import LogNorm
     from matplotlib.tri import Triangulation
 

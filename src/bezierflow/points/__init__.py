@@ -1,4 +1,5 @@
-"""From points to a solution: Pareto points of any optimizer, study or measurement become a surface that can be asked."""
+"""From points to a solution: Pareto points of any optimizer, study or measurement become a surface
+that can be asked."""
 
 from .from_points import from_points
 

@@ -1,10 +1,13 @@
-"""A surface through Pareto points: designs and objective values side by side, so that both have the same t.
+"""A surface through Pareto points: designs and objective values side by side, so that both have the
+same t.
 
-Points that no other one dominates in the objectives J alone lie near the Pareto set of those objectives, which is the face Δ_J
-of a simplicial problem (Kobayashi et al., "Bézier simplex fitting", AAAI 2019). So the points themselves say where the faces are:
-the corner m is the point with the least f_m, an edge is fitted to points nondominated in two objectives, and so on. Inner points,
-too, may be nondominated in J for want of points on the face itself. Of those beside each other the outermost one is taken, with
-the worst values of the other objectives: a face is where these end.
+Points that no other one dominates in the objectives J alone lie near the Pareto set of those
+objectives, which is the face Δ_J of a simplicial problem (Kobayashi et al., "Bézier simplex
+fitting", AAAI 2019). So the points themselves say where the faces are: the corner m is the point
+with the least f_m, an edge is fitted to points nondominated in two objectives, and so on. Inner
+points, too, may be nondominated in J for want of points on the face itself. Of those beside each
+other the outermost one is taken, with the worst values of the other objectives: a face is where
+these end.
 """
 
 import warnings
@@ -20,7 +23,8 @@ from .reading import nondominated
 from .shape import MOST_FOLDED, folded_share
 
 FOLDS = 5
-"""Cross-validation fits to all but one of so many parts of the points, and measures at that part."""
+"""Cross-validation fits to all but one of so many parts of the points, and measures at that
+part."""
 
 LARGEST_DEGREE = 6
 """Of a surface through points."""
@@ -29,21 +33,24 @@ POINTS_PER_CONTROL = 2
 """So many points at least for each control point."""
 
 PATIENCE, EXACT = 2, 1e-4
-"""The degree is raised until the held-out distance has not fallen for so many degrees in a row, or is below the second, in units
-of ranges."""
+"""The degree is raised until the held-out distance has not fallen for so many degrees in a row, or
+is below the second, in units of ranges."""
 
 BESIDE = 3
-"""A point is on a face if it is the outermost of so many nearest ones, itself included, among those that may be."""
+"""A point is on a face if it is the outermost of so many nearest ones, itself included, among those
+that may be."""
 
 OPTIONS = FitOptions(tol=1e-3, max_iterations=60)
 """Of every fit: held-out distances change little beyond that."""
 
 WORTH_A_FOLD = 2.0
-"""A surface without folds is taken if it misses held-out points by at most so many times as much as one with folds."""
+"""A surface without folds is taken if it misses held-out points by at most so many times as much as
+one with folds."""
 
 
 class Cloud(NamedTuple):
-    """Points (x, f), one a row, in units of ranges; all variables together count like one objective at most.
+    """Points (x, f), one a row, in units of ranges; all variables together count like one objective
+    at most.
 
     Attributes:
         rows: x and f side by side.
@@ -72,7 +79,8 @@ class Trial(NamedTuple):
 
     Attributes:
         degree: D.
-        residuals: held-out points minus the surface, one a row. Corners are always fitted and count with what is left there.
+        residuals: held-out points minus the surface, one a row. Corners are always fitted and count
+            with what is left there.
     """
 
     degree: int
@@ -90,11 +98,14 @@ class Trial(NamedTuple):
 
 
 def corner_rows(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n_objectives"]:
-    """The point with the least f_m for each m; of equally good ones the one with the least sum of all objectives."""
+    """The point with the least f_m for each m; of equally good ones the one with the least sum of
+    all objectives."""
     return np.array([np.lexsort([f.sum(axis=1), column])[0] for column in f.T])
 
 
-def face_rows(f: Float[np.ndarray, "n n_objectives"], face: tuple[int, ...]) -> Int[np.ndarray, " k"]:
+def face_rows(
+    f: Float[np.ndarray, "n n_objectives"], face: tuple[int, ...]
+) -> Int[np.ndarray, " k"]:
     """The points on a face, as far as the points tell; of a corner its best point."""
     from scipy.spatial import KDTree
 
@@ -106,14 +117,19 @@ def face_rows(f: Float[np.ndarray, "n n_objectives"], face: tuple[int, ...]) -> 
         return candidates
     along = f[candidates][:, inside]
     outward = np.delete(f[candidates], inside, axis=1).sum(axis=1)
-    along = along - along.mean(axis=1, keepdims=True)  # where on the face, however far from the ideal point
+    # where on the face, however far from the ideal point
+    along = along - along.mean(axis=1, keepdims=True)
     beside = np.asarray(KDTree(along).query(along, k=BESIDE)[1])
     return candidates[outward >= outward[beside].max(axis=1)]
 
 
 def fit_surface(cloud: Cloud, degree: int) -> BezierSimplex:
     """The surface of a degree through the points, face by face, its designs within the bounds."""
-    members = {face: cloud.rows[face_rows(cloud.f, face)] for face in faces(cloud.n_objectives) if len(face) <= degree}
+    members = {
+        face: cloud.rows[face_rows(cloud.f, face)]
+        for face in faces(cloud.n_objectives)
+        if len(face) <= degree
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit that could still improve is measured like any other
         surface = fit_skeleton(members, cloud.n_objectives, degree, options=OPTIONS)
@@ -129,14 +145,18 @@ def front_part(surface: BezierSimplex) -> BezierSimplex:
 def fit_best(cloud: Cloud) -> tuple[BezierSimplex, Trial, list[Trial]]:
     """The surface that serves held-out points best, how it does so, and all trials in order.
 
-    Of several degrees that cannot be told apart, within one standard error of the least mean squared distance, the lowest is
-    taken. Where its front folds and that of a lower degree does not, the lower one is taken if it is not much farther off.
+    Of several degrees that cannot be told apart, within one standard error of the least mean
+    squared distance, the lowest is taken. Where its front folds and that of a lower degree does
+    not, the lower one is taken if it is not much farther off.
     """
     trials = list(_raise_degree(cloud))
     chosen = _lowest_good(trials)
     for trial in reversed([trial for trial in trials if trial.degree <= chosen.degree]):
         surface = fit_surface(cloud, trial.degree)
-        if trial.rms <= WORTH_A_FOLD * chosen.rms and folded_share(front_part(surface)) <= MOST_FOLDED:
+        if (
+            trial.rms <= WORTH_A_FOLD * chosen.rms
+            and folded_share(front_part(surface)) <= MOST_FOLDED
+        ):
             return surface, trial, trials
     return fit_surface(cloud, chosen.degree), chosen, trials
 
@@ -155,20 +175,30 @@ def _lowest_good(trials: list[Trial]) -> Trial:
     """The lowest degree within one standard error of the least mean squared distance."""
     best = min(trials, key=lambda trial: trial.rms)
     deviation = best.squares.std() / np.sqrt(len(best.squares))
-    return next(trial for trial in trials if trial.squares.mean() <= best.squares.mean() + deviation)
+    return next(
+        trial for trial in trials if trial.squares.mean() <= best.squares.mean() + deviation
+    )
 
 
 def _determined(cloud: Cloud, degree: int) -> bool:
-    """Whether there are enough points for the surface, and for each of its faces, in each part of a cross-validation."""
+    """Whether there are enough points for the surface, and for each of its faces, in each part of a
+    cross-validation."""
     M, share = cloud.n_objectives, 1 - 1 / FOLDS
-    if degree > LARGEST_DEGREE or len(cloud.rows) * share < POINTS_PER_CONTROL * n_controls(M, degree):
+    if degree > LARGEST_DEGREE or len(cloud.rows) * share < POINTS_PER_CONTROL * n_controls(
+        M, degree
+    ):
         return False
-    inner = {face: n_controls(len(face), degree - len(face)) for face in faces(M) if 1 < len(face) <= degree}
+    inner = {
+        face: n_controls(len(face), degree - len(face))
+        for face in faces(M)
+        if 1 < len(face) <= degree
+    }
     return all(len(face_rows(cloud.f, face)) * share >= count + 1 for face, count in inner.items())
 
 
 def _held_out_residuals(cloud: Cloud, degree: int) -> Float[np.ndarray, "n width"]:
-    """What a surface misses each point by that was fitted to other parts of the points; it is fitted to corners always."""
+    """What a surface misses each point by that was fitted to other parts of the points; it is
+    fitted to corners always."""
     n, corners = len(cloud.rows), corner_rows(cloud.f)
     part = np.random.default_rng(0).permutation(n) % min(FOLDS, n)
     residuals = np.empty_like(cloud.rows)
@@ -177,14 +207,18 @@ def _held_out_residuals(cloud: Cloud, degree: int) -> Float[np.ndarray, "n width
         fitted = ~held_out
         fitted[corners] = True
         surface = fit_surface(cloud.subset(fitted), degree)
-        residuals[held_out] = cloud.rows[held_out] - np.asarray(surface(project(surface, cloud.rows[held_out])[0]))
+        residuals[held_out] = cloud.rows[held_out] - np.asarray(
+            surface(project(surface, cloud.rows[held_out])[0])
+        )
     return residuals
 
 
 def _within_bounds(surface: BezierSimplex, cloud: Cloud) -> BezierSimplex:
-    """The surface with designs within the bounds: control points of variables that leave them are fitted anew within them.
+    """The surface with designs within the bounds: control points of variables that leave them are
+    fitted anew within them.
 
-    A Bézier simplex lies in the hull of its control points, so that bounds on these are bounds on all designs.
+    A Bézier simplex lies in the hull of its control points, so that bounds on these are bounds on
+    all designs.
     """
     points = np.array(surface.control_points)
     n_variables = points.shape[1] - cloud.n_objectives
@@ -198,5 +232,9 @@ def _within_bounds(surface: BezierSimplex, cloud: Cloud) -> BezierSimplex:
     for column in outside:
         low, high = cloud.lower[column], cloud.upper[column]
         fixed = high - low <= 0
-        points[:, column] = low if fixed else lsq_linear(design, cloud.rows[:, column], (low, high)).x.clip(low, high)
+        points[:, column] = (
+            low
+            if fixed
+            else lsq_linear(design, cloud.rows[:, column], (low, high)).x.clip(low, high)
+        )
     return BezierSimplex(points, surface.n_objectives, surface.degree)

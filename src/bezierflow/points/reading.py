@@ -1,4 +1,5 @@
-"""The door of `from_points`: designs and objective values in the forms people have them, as two matrices with names."""
+"""The door of `from_points`: designs and objective values in the forms people have them, as two
+matrices with names."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -46,9 +47,12 @@ class Given(NamedTuple):
 
 
 def read(X: Designs, F: ArrayLike, names: GivenNames | None, bounds: object) -> Given:
-    """The Pareto points among those given, or an error in one line that says which argument is wrong and what to do."""
+    """The Pareto points among those given, or an error in one line that says which argument is
+    wrong and what to do."""
     values = _matrix(F, "F")
-    designs = {key: _leaf(X[key], f"X[{key!r}]") for key in X} if isinstance(X, dict) else _matrix(X, "X")
+    designs = (
+        {key: _leaf(X[key], f"X[{key!r}]") for key in X} if isinstance(X, dict) else _matrix(X, "X")
+    )
     raveling = Raveling.of(designs, batch_axes=1)
     x = np.asarray(raveling.ravel(designs, batch_axes=1))
     _check_rows(x, values)
@@ -57,7 +61,16 @@ def read(X: Designs, F: ArrayLike, names: GivenNames | None, bounds: object) -> 
     distinct = np.sort(np.unique(np.hstack([x, values]), axis=0, return_index=True)[1])
     kept = distinct[nondominated(values[distinct])]
     n_dominated = len(distinct) - len(kept)
-    return Given(x[kept], values[kept], raveling, named, feasible, len(x), n_dominated, len(x) - len(distinct))
+    return Given(
+        x[kept],
+        values[kept],
+        raveling,
+        named,
+        feasible,
+        len(x),
+        n_dominated,
+        len(x) - len(distinct),
+    )
 
 
 def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
@@ -79,14 +92,20 @@ def _matrix(table: ArrayLike, argument: str) -> Float[np.ndarray, "n width"]:
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{argument} must be a matrix with one point a row, got shape {array.shape}")
+        raise ValueError(
+            f"{argument} must be a matrix with one point a row, got shape {array.shape}"
+        )
     return array
 
 
 def _text_columns(table: object) -> list[str]:
     """The columns of a data frame that hold no numbers."""
     items = getattr(table, "items", None)
-    return [str(name) for name, column in items() if not _is_numeric(column)] if items is not None else []
+    return (
+        [str(name) for name, column in items() if not _is_numeric(column)]
+        if items is not None
+        else []
+    )
 
 
 def _leaf(values: ArrayLike, argument: str) -> np.ndarray:
@@ -108,31 +127,42 @@ def _is_numeric(column: ArrayLike) -> bool:
 def _check_rows(x: np.ndarray, values: np.ndarray) -> None:
     """Raises unless there are as many designs as values, all finite, of two objectives or more."""
     if len(x) != len(values):
-        raise ValueError(f"X and F must have one row for each point, got {len(x)} and {len(values)} rows")
+        raise ValueError(
+            f"X and F must have one row for each point, got {len(x)} and {len(values)} rows"
+        )
     if values.shape[1] < 2:
         raise ValueError(
-            "F must have a column for each of two objectives or more, got 1; a single objective has no trade-off, "
-            f"and its best point is row {int(np.nanargmin(values)) if np.isfinite(values).any() else 0}"
+            "F must have a column for each of two objectives or more, got 1; a single objective"
+            " has no trade-off, and its best point is row"
+            f" {int(np.nanargmin(values)) if np.isfinite(values).any() else 0}"
         )
     bad = np.flatnonzero(~(np.isfinite(x).all(axis=1) & np.isfinite(values).all(axis=1)))
     if len(bad):
-        named = ", ".join(map(str, bad[:NAMED_ROWS])) + (f" and {len(bad) - NAMED_ROWS} more" if len(bad) > NAMED_ROWS else "")
-        raise ValueError(f"X and F must be finite; these rows are not: {named}; leave such points out")
+        named = ", ".join(map(str, bad[:NAMED_ROWS])) + (
+            f" and {len(bad) - NAMED_ROWS} more" if len(bad) > NAMED_ROWS else ""
+        )
+        raise ValueError(
+            f"X and F must be finite; these rows are not: {named}; leave such points out"
+        )
 
 
 def _names(X: Designs, F: ArrayLike, names: GivenNames | None) -> Names:
     """The names given; what they leave open comes from the columns of data frames."""
     if names is not None and not isinstance(names, Names | Mapping):
         raise TypeError(
-            f'names must be a bezierflow.problems.Names or {{"objectives": [...], "variables": [...]}}, got {names!r}'
+            'names must be a bezierflow.problems.Names or {"objectives": [...], "variables":'
+            f" [...]}}, got {names!r}"
         )
     given = names if isinstance(names, Names) else Names.from_dict(names or {})
     found = {kind: _column_names(table) for kind, table in (("variables", X), ("objectives", F))}
-    return given.replaced(**{kind: texts for kind, texts in found.items() if texts and not getattr(given, kind)})
+    return given.replaced(
+        **{kind: texts for kind, texts in found.items() if texts and not getattr(given, kind)}
+    )
 
 
 def _column_names(table: object) -> tuple[str, ...]:
-    """The column names of a data frame, or the name of a single column; none where they are numbers."""
+    """The column names of a data frame, or the name of a single column; none where they are
+    numbers."""
     columns = getattr(table, "columns", None)
     if columns is None:
         name = getattr(table, "name", None)
@@ -151,7 +181,7 @@ def _box(bounds: object, raveling: Raveling, names: Names, x: np.ndarray) -> Fea
     if (violation > slack).any():
         row, column = map(int, np.argwhere(violation > slack)[0])
         raise ValueError(
-            f"X must obey the bounds, but {names.variables[column]} is {x[row, column]:g} in row {row}, outside of "
-            f"[{box.lower[column]:g}, {box.upper[column]:g}]"
+            f"X must obey the bounds, but {names.variables[column]} is {x[row, column]:g} in row"
+            f" {row}, outside of [{box.lower[column]:g}, {box.upper[column]:g}]"
         )
     return None if box.unbounded else box

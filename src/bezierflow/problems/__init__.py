@@ -1,4 +1,5 @@
-"""Problems: the paper's and others, each with its exact Pareto set where the mathematics gives one."""
+"""Problems: the paper's and others, each with its exact Pareto set where the mathematics gives
+one."""
 
 from .composite import Composite
 from .fonseca import Fonseca

@@ -1,4 +1,5 @@
-"""Fonseca's problem: two objectives, a straight Pareto set and a concave front that no weighted sum can trace."""
+"""Fonseca's problem: two objectives, a straight Pareto set and a concave front that no weighted sum
+can trace."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -14,9 +15,9 @@ from .quadratic_forms import CenterMap
 class Fonseca(AbstractSolvedProblem):
     """f_1(x) = 1 − exp(−|x−c|²), f_2(x) = 1 − exp(−|x+c|²) with c = (1, …, 1)/√L.
 
-    (Fonseca and Fleming, "An overview of evolutionary algorithms in multiobjective optimization", Evolutionary Computation 3,
-    1995; also known as VLMOP2.) Both objectives increase with the distance from their minimizer, so the Pareto set is the
-    segment from c to −c.
+    (Fonseca and Fleming, "An overview of evolutionary algorithms in multiobjective optimization",
+    Evolutionary Computation 3, 1995; also known as VLMOP2.) Both objectives increase with the
+    distance from their minimizer, so the Pareto set is the segment from c to −c.
 
     Args:
         n_variables: L, at least 1.
@@ -31,7 +32,9 @@ class Fonseca(AbstractSolvedProblem):
         self.n_variables = check_count(n_variables, "n_variables", 1)
         self.names = Names.default(2, self.n_variables)
 
-    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, "2"]:
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array | np.ndarray, "2"]:
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
@@ -40,7 +43,9 @@ class Fonseca(AbstractSolvedProblem):
         squares = jnp.stack([jnp.sum((x - center) ** 2), jnp.sum((x + center) ** 2)])
         return -jnp.expm1(-squares)
 
-    def pareto_point(self, w: Float[Array | np.ndarray, "*batch 2"]) -> Float[Array | np.ndarray, "*batch n_variables"]:
+    def pareto_point(
+        self, w: Float[Array | np.ndarray, "*batch 2"]
+    ) -> Float[Array | np.ndarray, "*batch n_variables"]:
         """w_1 c − w_2 c."""
         w = as_batch(w, 2, "w")
         along = (w[..., 0] - w[..., 1]) * self.n_variables**-0.5

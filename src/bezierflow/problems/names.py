@@ -1,4 +1,5 @@
-"""Names, units, directions and scales of objectives and variables: they go with a problem into its solution, file and plots."""
+"""Names, units, directions and scales of objectives and variables: they go with a problem into its
+solution, file and plots."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,18 +16,22 @@ DIRECTIONS = ("minimize", "maximize")
 
 @dataclass(frozen=True)
 class Names:
-    """What the objectives and variables are called, their units (any text will do), and how they are read.
+    """What the objectives and variables are called, their units (any text will do), and how they
+    are read.
 
-    A tuple left empty means "not given": `complete` fills it, with f1, f2, … for objectives, x1, x2, … for variables, no unit
-    ("") for either, "minimize" and no transform (""). Names of one kind are distinct: tables and queries find things by them.
+    A tuple left empty means "not given": `complete` fills it, with f1, f2, … for objectives, x1,
+    x2, … for variables, no unit ("") for either, "minimize" and no transform (""). Names of one
+    kind are distinct: tables and queries find things by them.
 
     Attributes:
         objectives: names of objectives.
         variables: names of variables.
         objective_units: units of objectives.
         variable_units: units of variables.
-        directions: "minimize" or "maximize" for each objective. Inside, all of g = `signs` · f are minimized.
-        transforms: "", "log10" or "log" for each variable: what the solver's own variable is of the one that people see.
+        directions: "minimize" or "maximize" for each objective. Inside, all of g = `signs` · f are
+            minimized.
+        transforms: "", "log10" or "log" for each variable: what the solver's own variable is of the
+            one that people see.
     """
 
     objectives: tuple[str, ...] = ()
@@ -43,7 +48,10 @@ class Names:
             texts = getattr(self, kind)
             if len(set(texts)) < len(texts):
                 repeated = Counter(texts).most_common(1)[0][0]
-                raise ValueError(f"{kind} must have distinct names, got {repeated!r} more than once in {shown(texts)}")
+                raise ValueError(
+                    f"{kind} must have distinct names, got {repeated!r} more than once in"
+                    f" {shown(texts)}"
+                )
         for names, given, kind in (
             (self.objectives, self.objective_units, "objective_units"),
             (self.variables, self.variable_units, "variable_units"),
@@ -60,7 +68,8 @@ class Names:
         return cls().complete(n_objectives, n_variables)
 
     def complete(self, n_objectives: int, n_variables: int) -> "Names":
-        """The same names with defaults where none were given, or a ValueError if their numbers do not fit the problem."""
+        """The same names with defaults where none were given, or a ValueError if their numbers do
+        not fit the problem."""
         self.check(n_objectives, n_variables)
         return Names(
             self.objectives or tuple(f"f{m}" for m in range(1, n_objectives + 1)),
@@ -72,11 +81,19 @@ class Names:
         )
 
     def check(self, n_objectives: int | None, n_variables: int | None) -> None:
-        """Raises a ValueError that says which names do not fit this many objectives and variables (None: not known)."""
+        """Raises a ValueError that says which names do not fit this many objectives and variables
+        (None: not known)."""
         for k, field in enumerate(fields(self)):
-            texts, size, kind = getattr(self, field.name), (n_objectives, n_variables)[k % 2], ("objectives", "variables")[k % 2]
+            texts, size, kind = (
+                getattr(self, field.name),
+                (n_objectives, n_variables)[k % 2],
+                ("objectives", "variables")[k % 2],
+            )
             if texts and size is not None and len(texts) != size:
-                raise ValueError(f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}: {shown(texts)}")
+                raise ValueError(
+                    f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}:"
+                    f" {shown(texts)}"
+                )
 
     def replaced(
         self,
@@ -96,7 +113,10 @@ class Names:
             "directions": directions,
             "transforms": transforms,
         }
-        return replace(self, **{name: _as_texts(texts, name) for name, texts in given.items() if texts is not None})
+        return replace(
+            self,
+            **{name: _as_texts(texts, name) for name, texts in given.items() if texts is not None},
+        )
 
     @property
     def n_objectives(self) -> int | None:
@@ -110,7 +130,8 @@ class Names:
 
     @property
     def signs(self) -> Float[np.ndarray, " n_objectives"]:
-        """−1 for each objective that is maximized, else 1: f times the signs is what is minimized, and the same back again."""
+        """−1 for each objective that is maximized, else 1: f times the signs is what is minimized,
+        and the same back again."""
         directions = self.directions or ("minimize",) * len(self.objectives)
         return np.array([-1.0 if direction == "maximize" else 1.0 for direction in directions])
 
@@ -118,16 +139,22 @@ class Names:
     def solver_variables(self) -> tuple[str, ...]:
         """Names of the solver's variables: "log10 rate" for one that it sees by its logarithm."""
         kinds = self.transforms or ("",) * len(self.variables)
-        return tuple(f"{kind} {name}".strip() for kind, name in zip(kinds, self.variables, strict=True))
+        return tuple(
+            f"{kind} {name}".strip() for kind, name in zip(kinds, self.variables, strict=True)
+        )
 
     def best_word(self, m: int, least: str = "least", largest: str = "largest") -> str:
-        """What the best value of an objective is called: the least, or the largest where it is maximized."""
+        """What the best value of an objective is called: the least, or the largest where it is
+        maximized."""
         return largest if self.directions and self.directions[m] == "maximize" else least
 
     @property
     def axis_labels(self) -> tuple[str, ...]:
         """`objective_labels` with a note on those that are maximized."""
-        return tuple(label + self.best_word(m, "", " (higher is better)") for m, label in enumerate(self.objective_labels))
+        return tuple(
+            label + self.best_word(m, "", " (higher is better)")
+            for m, label in enumerate(self.objective_labels)
+        )
 
     @property
     def objective_labels(self) -> tuple[str, ...]:
@@ -136,7 +163,8 @@ class Names:
 
     @property
     def variable_labels(self) -> tuple[str, ...]:
-        """Names with units, for tables and axes: "length [m]", or "length" where there is no unit."""
+        """Names with units, for tables and axes: "length [m]", or "length" where there is no
+        unit."""
         return _labels(self.variables, self.variable_units)
 
     def to_dict(self) -> dict[str, list[str]]:
@@ -147,10 +175,16 @@ class Names:
     def from_dict(cls, data: Mapping[str, Sequence[str]]) -> "Names":
         """What `to_dict` gave, back again; a missing list means "not given"."""
         if not isinstance(data, Mapping):
-            raise TypeError(f"names must be given by kind, as in {{'objectives': ['cost', 'mass']}}, got {shown(data)}")
+            raise TypeError(
+                "names must be given by kind, as in {'objectives': ['cost', 'mass']}, got"
+                f" {shown(data)}"
+            )
         unknown = sorted(set(data) - {field.name for field in fields(cls)})
         if unknown:
-            raise ValueError(f"names must hold {[field.name for field in fields(cls)]} and nothing else, got {unknown}")
+            raise ValueError(
+                f"names must hold {[field.name for field in fields(cls)]} and nothing else, got"
+                f" {unknown}"
+            )
         return cls(**{name: _as_texts(texts, name) for name, texts in data.items()})
 
 
@@ -159,23 +193,34 @@ def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
         raise TypeError(f"{argument} must be a sequence of texts, one for each, got {shown(texts)}")
     for text in texts:
         if not isinstance(text, str):
-            raise TypeError(f"{argument} must hold texts alone, got {shown(text)} in {shown(tuple(texts))}")
+            raise TypeError(
+                f"{argument} must hold texts alone, got {shown(text)} in {shown(tuple(texts))}"
+            )
         if CONTROL.search(text):
-            raise ValueError(f"{argument} must hold texts without control characters, got {shown(text)}")
+            raise ValueError(
+                f"{argument} must hold texts without control characters, got {shown(text)}"
+            )
     return tuple(texts)
 
 
 def _check_number(names: tuple[str, ...], given: tuple[str, ...], kind: str) -> None:
     if names and given and len(names) != len(given):
-        raise ValueError(f"{kind} must hold one text for each of {shown(', '.join(names))}, got {len(given)}: {shown(given)}")
+        raise ValueError(
+            f"{kind} must hold one text for each of {shown(', '.join(names))}, got {len(given)}:"
+            f" {shown(given)}"
+        )
 
 
 def _check_known(given: tuple[str, ...], known: Sequence[str], kind: str) -> None:
     for text in given:
         if text not in known:
-            raise ValueError(f"{kind} must each be one of {', '.join(map(repr, known))}, got {text!r}")
+            raise ValueError(
+                f"{kind} must each be one of {', '.join(map(repr, known))}, got {text!r}"
+            )
 
 
 def _labels(names: tuple[str, ...], units: tuple[str, ...]) -> tuple[str, ...]:
     units = units or ("",) * len(names)
-    return tuple(f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True))
+    return tuple(
+        f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)
+    )

@@ -1,4 +1,5 @@
-"""What a problem is: a map x -> (f_1(x), …, f_M(x)) that knows its size and what its parts are called."""
+"""What a problem is: a map x -> (f_1(x), …, f_M(x)) that knows its size and what its parts are
+called."""
 
 import abc
 import copy
@@ -22,9 +23,9 @@ Renamed = TypeVar("Renamed", bound="AbstractProblem")
 class AbstractProblem(eqx.Module):
     """A multi-objective problem: minimize f(x) = (f_1(x), …, f_M(x)).
 
-    An immutable pytree, traceable by JAX. Where the mathematics gives it, a problem also has `pareto_map(t)`, the minimizer
-    of Σ t_m f_m; it is absent where that minimizer is not known, so ask with `hasattr`. `n_objectives` or `n_variables` may be
-    None where only a call can tell.
+    An immutable pytree, traceable by JAX. Where the mathematics gives it, a problem also has
+    `pareto_map(t)`, the minimizer of Σ t_m f_m; it is absent where that minimizer is not known, so
+    ask with `hasattr`. `n_objectives` or `n_variables` may be None where only a call can tell.
     """
 
     names: eqx.AbstractVar[Names]
@@ -36,9 +37,15 @@ class AbstractProblem(eqx.Module):
         """The M objective values at one point; `jax.vmap(problem)` takes many."""
 
     def __hash__(self) -> int:
-        # By content, arrays included, so that `jax.jit(problem)` works and equal problems share what it compiled.
+        # By content, arrays included, so that `jax.jit(problem)` works and equal problems share
+        # what it compiled.
         leaves, structure = jax.tree.flatten(self)
-        return hash((structure, *(leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves)))
+        return hash(
+            (
+                structure,
+                *(leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves),
+            )
+        )
 
     def with_names(
         self: Renamed,
@@ -52,14 +59,23 @@ class AbstractProblem(eqx.Module):
         Names().replaced(*given).check(self.n_objectives, self.n_variables)
         names = self.names.replaced(*given)
         renamed = copy.copy(self)
-        n_objectives, n_variables = self.n_objectives or names.n_objectives, self.n_variables or names.n_variables
-        for field, value in (("names", names), ("n_objectives", n_objectives), ("n_variables", n_variables)):
-            object.__setattr__(renamed, field, value)  # a frozen module: only this fresh copy, before anyone sees it
+        n_objectives, n_variables = (
+            self.n_objectives or names.n_objectives,
+            self.n_variables or names.n_variables,
+        )
+        for field, value in (
+            ("names", names),
+            ("n_objectives", n_objectives),
+            ("n_variables", n_variables),
+        ):
+            # a frozen module: only this fresh copy, before anyone sees it
+            object.__setattr__(renamed, field, value)
         return renamed
 
 
 class AbstractSolvedProblem(AbstractProblem):
-    """A problem whose Pareto set is known exactly, so that a surface can be measured against the truth."""
+    """A problem whose Pareto set is known exactly, so that a surface can be measured against the
+    truth."""
 
     n_objectives: eqx.AbstractVar[int]  # type: ignore[reportIncompatibleVariableOverride]
     n_variables: eqx.AbstractVar[int]  # type: ignore[reportIncompatibleVariableOverride]
@@ -68,24 +84,32 @@ class AbstractSolvedProblem(AbstractProblem):
     def pareto_point(
         self, w: Float[Array | np.ndarray, "*batch n_objectives"]
     ) -> Float[Array | np.ndarray, "*batch n_variables"]:
-        """A continuous map from Δ^{M−1} onto the Pareto set, each face Δ_J onto the Pareto set of the objectives J.
+        """A continuous map from Δ^{M−1} onto the Pareto set, each face Δ_J onto the Pareto set of
+        the objectives J.
 
         Where the problem has a `pareto_map`, it is that one; else w only parametrizes the set.
         """
 
     @abc.abstractmethod
     def set_map(self) -> SmoothMap:
-        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto it and what is made of it."""
+        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto it and
+        what is made of it."""
 
-    def project(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch n_variables"]:
-        """The point of the Pareto set nearest to each x (see `simplex.nearest`), in NumPy float64. Not for use while tracing."""
+    def project(
+        self, x: Float[Array | np.ndarray, "*batch n_variables"]
+    ) -> Float[np.ndarray, "*batch n_variables"]:
+        """The point of the Pareto set nearest to each x (see `simplex.nearest`), in NumPy float64.
+        Not for use while tracing."""
         points = np.asarray(as_batch(x, self.n_variables, "x"), dtype=float)
         set_map = self.set_map()
         t = nearest(set_map, points.reshape(-1, self.n_variables), self.n_objectives).t
         return set_map(t).reshape(points.shape)
 
-    def distance(self, x: Float[Array | np.ndarray, "*batch n_variables"]) -> Float[np.ndarray, "*batch"]:
-        """The Euclidean distance of each x from the Pareto set, in NumPy float64. Not for use while tracing."""
+    def distance(
+        self, x: Float[Array | np.ndarray, "*batch n_variables"]
+    ) -> Float[np.ndarray, "*batch"]:
+        """The Euclidean distance of each x from the Pareto set, in NumPy float64. Not for use while
+        tracing."""
         return np.asarray(np.linalg.norm(np.asarray(x, dtype=float) - self.project(x), axis=-1))
 
 
@@ -93,14 +117,16 @@ class Problem(AbstractProblem):
     """Any function x -> (M,) of the user's own, with names and units.
 
     Args:
-        function: takes a point (an array or any pytree of arrays) and returns the M objective values; written in JAX.
+        function: takes a point (an array or any pytree of arrays) and returns the M objective
+            values; written in JAX.
         n_objectives: M. Taken from the names where those are given, else left to the first call.
         n_variables: L, likewise; for a pytree the number of entries over all leaves.
         objective_names: one text for each objective; f1, f2, … if not given.
         variable_names: one text for each variable; x1, x2, … if not given.
         objective_units: one text for each objective, '' for none.
         variable_units: one text for each variable, '' for none.
-        bounds: lower and upper bounds of x, in any form that `bezierflow.minimize` takes; it takes them from here by default.
+        bounds: lower and upper bounds of x, in any form that `bezierflow.minimize` takes; it takes
+            them from here by default.
         constraints: constraints on x, likewise.
         maximize: the objectives to be maximized, likewise.
         transforms: variables to be solved for by their logarithms, likewise.
@@ -137,7 +163,12 @@ class Problem(AbstractProblem):
             if size is not None:
                 check_count(size, argument, 1)
         names.check(n_objectives, n_variables)
-        self.function, self.names, self.bounds, self.constraints = function, names, bounds, constraints
+        self.function, self.names, self.bounds, self.constraints = (
+            function,
+            names,
+            bounds,
+            constraints,
+        )
         self.maximize, self.transforms = maximize, transforms
         self.n_objectives = n_objectives or names.n_objectives
         self.n_variables = n_variables or names.n_variables
@@ -156,14 +187,22 @@ def as_point(x: ArrayLike, n_variables: int) -> Float[Array | np.ndarray, " n_va
     """One point as an array of floats, or a ValueError that says which shape was expected."""
     x = as_batch(x, n_variables, "x")
     if x.ndim != 1:
-        raise ValueError(f"x must be one point of shape ({n_variables},), got shape {x.shape}; jax.vmap(problem) takes many")
+        raise ValueError(
+            f"x must be one point of shape ({n_variables},), got shape {x.shape}; jax.vmap(problem)"
+            " takes many"
+        )
     return x
 
 
-def as_batch(points: ArrayLike, size: int, argument: str) -> Float[Array | np.ndarray, "*batch size"]:
-    """Points with coordinates last, as an array of floats, or a ValueError that names the argument."""
+def as_batch(
+    points: ArrayLike, size: int, argument: str
+) -> Float[Array | np.ndarray, "*batch size"]:
+    """Points with coordinates last, as an array of floats, or a ValueError that names the
+    argument."""
     if not isinstance(points, jax.Array | np.ndarray):
         points = np.asarray(points, dtype=float)
     if points.ndim < 1 or points.shape[-1] != size:
-        raise ValueError(f"{argument} must have {size} coordinates along its last axis, got shape {points.shape}")
+        raise ValueError(
+            f"{argument} must have {size} coordinates along its last axis, got shape {points.shape}"
+        )
     return points if np.issubdtype(points.dtype, np.floating) else points.astype(float)

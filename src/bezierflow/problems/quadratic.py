@@ -32,24 +32,35 @@ class Quadratic(AbstractSolvedProblem):
     n_objectives: int = eqx.field(static=True)
     n_variables: int = eqx.field(static=True)
 
-    def __init__(self, matrices: Sequence[ArrayLike] | np.ndarray, centers: ArrayLike, offsets: ArrayLike = 0.0):
+    def __init__(
+        self,
+        matrices: Sequence[ArrayLike] | np.ndarray,
+        centers: ArrayLike,
+        offsets: ArrayLike = 0.0,
+    ):
         self.matrices = _check_positive_definite(stack_matrices(matrices))
         n_objectives, n_variables = self.matrices.shape[0], self.matrices.shape[-1]
         self.centers = np.array(centers, dtype=float)
         if self.centers.shape != (n_objectives, n_variables):
             raise ValueError(
-                f"centers must have shape ({n_objectives}, {n_variables}) to go with the matrices, got {self.centers.shape}"
+                f"centers must have shape ({n_objectives}, {n_variables}) to go with the matrices,"
+                f" got {self.centers.shape}"
             )
         offsets = np.asarray(offsets, dtype=float)
         if offsets.shape not in ((), (n_objectives,)):
-            raise ValueError(f"offsets must be one number or {n_objectives} of them, got shape {offsets.shape}")
+            raise ValueError(
+                f"offsets must be one number or {n_objectives} of them, got shape {offsets.shape}"
+            )
         self.offsets = np.broadcast_to(offsets, (n_objectives,)).copy()
         self.n_objectives, self.n_variables = n_objectives, n_variables
         self.names = Names.default(n_objectives, n_variables)
 
     @classmethod
-    def random(cls, n_objectives: int, n_variables: int, condition: float = 10.0, seed: int = 0) -> "Quadratic":
-        """A random one: standard normal centers, randomly rotated Q_m of exactly this condition number.
+    def random(
+        cls, n_objectives: int, n_variables: int, condition: float = 10.0, seed: int = 0
+    ) -> "Quadratic":
+        """A random one: standard normal centers, randomly rotated Q_m of exactly this condition
+        number.
 
         The eigenvalues are spread evenly on a logarithmic scale around 1.
         """
@@ -58,13 +69,19 @@ class Quadratic(AbstractSolvedProblem):
         if not 1 <= condition < np.inf:
             raise ValueError(f"condition must be a finite number of at least 1, got {condition!r}")
         generator = np.random.default_rng(seed)
-        eigenvalues = condition ** np.linspace(-0.5, 0.5, n_variables) if n_variables > 1 else np.ones(1)
-        rotations = np.linalg.qr(generator.standard_normal((n_objectives, n_variables, n_variables)))[0]
+        eigenvalues = (
+            condition ** np.linspace(-0.5, 0.5, n_variables) if n_variables > 1 else np.ones(1)
+        )
+        rotations = np.linalg.qr(
+            generator.standard_normal((n_objectives, n_variables, n_variables))
+        )[0]
         matrices = (rotations * eigenvalues) @ rotations.transpose(0, 2, 1)
         matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
         return cls(matrices, generator.standard_normal((n_objectives, n_variables)))
 
-    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, " n_objectives"]:
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array | np.ndarray, " n_objectives"]:
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
@@ -74,7 +91,9 @@ class Quadratic(AbstractSolvedProblem):
         forms = jnp.sum(away * apply(jnp.asarray(self.matrices, x.dtype), away), axis=1)
         return forms + jnp.asarray(self.offsets, x.dtype)
 
-    def pareto_map(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> Float[Array | np.ndarray, "*batch n_variables"]:
+    def pareto_map(
+        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[Array | np.ndarray, "*batch n_variables"]:
         """x*(t), the minimizer of Σ t_m f_m: the solution of (Σ t_m Q_m) x = Σ t_m Q_m c_m."""
         return weighted_center(self.matrices, self.centers, as_batch(t, self.n_objectives, "t"))
 
@@ -96,9 +115,15 @@ def _check_positive_definite(matrices: np.ndarray) -> np.ndarray:
         skew = np.abs(matrices - matrices.transpose(0, 2, 1)).max(axis=(1, 2))
         if (skew > 1e-10 * np.abs(matrices).max(axis=(1, 2))).any():
             m = int(np.argmax(skew))
-            raise ValueError(f"matrices must be symmetric, but matrices[{m}] is not; (Q + Qᵀ)/2 gives the same objective")
+            raise ValueError(
+                f"matrices must be symmetric, but matrices[{m}] is not; (Q + Qᵀ)/2 gives the same"
+                " objective"
+            )
     least = matrices.min(axis=1) if matrices.ndim == 2 else np.linalg.eigvalsh(matrices)[:, 0]
     if (least <= 0).any():
         m = int(np.argmin(least))
-        raise ValueError(f"matrices must be positive definite, but matrices[{m}] has the eigenvalue {least[m]:.6g}")
+        raise ValueError(
+            f"matrices must be positive definite, but matrices[{m}] has the eigenvalue"
+            f" {least[m]:.6g}"
+        )
     return matrices

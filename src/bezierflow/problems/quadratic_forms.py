@@ -1,4 +1,5 @@
-"""Families of quadratic forms Q_1, …, Q_M, diagonal (M, L) or dense (M, L, L), and the Pareto set they share."""
+"""Families of quadratic forms Q_1, …, Q_M, diagonal (M, L) or dense (M, L, L), and the Pareto set
+they share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +12,22 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 
-def stack_matrices(matrices: Sequence[ArrayLike] | np.ndarray, n_objectives: int | None = None) -> Float[np.ndarray, "M ..."]:
+def stack_matrices(
+    matrices: Sequence[ArrayLike] | np.ndarray, n_objectives: int | None = None
+) -> Float[np.ndarray, "M ..."]:
     """Matrices as one float64 array: (M, L) if all are given as diagonals, else (M, R, L)."""
     items = [np.asarray(matrix, dtype=float) for matrix in matrices]
     if n_objectives is not None and len(items) != n_objectives:
-        raise ValueError(f"matrices must hold {n_objectives} matrices, one for each objective, got {len(items)}")
+        raise ValueError(
+            f"matrices must hold {n_objectives} matrices, one for each objective, got {len(items)}"
+        )
     if any(item.ndim == 2 for item in items):
         items = [np.diag(item) if item.ndim == 1 else item for item in items]
     shapes = sorted({item.shape for item in items})
     if len(shapes) != 1 or len(shapes[0]) not in (1, 2):
-        raise ValueError(f"matrices must be diagonals (L,) or matrices of one shape, got shapes {shapes}")
+        raise ValueError(
+            f"matrices must be diagonals (L,) or matrices of one shape, got shapes {shapes}"
+        )
     stacked = np.stack(items)
     if not np.isfinite(stacked).all():
         raise ValueError("matrices must be finite, got a NaN or an infinity among their entries")
@@ -38,7 +45,8 @@ def gram(matrices: Float[Array | np.ndarray, "M ..."]) -> Float[Array | np.ndarr
 
 
 def balanced(matrices: Float[np.ndarray, "M ..."]) -> Float[np.ndarray, "M ..."]:
-    """Q_m over its mean eigenvalue: the same Pareto set, parametrized so that no objective's weight dwarfs the others'."""
+    """Q_m over its mean eigenvalue: the same Pareto set, parametrized so that no objective's weight
+    dwarfs the others'."""
     trace = matrices.sum(axis=1) if matrices.ndim == 2 else np.trace(matrices, axis1=1, axis2=2)
     return matrices * matrices.shape[-1] / trace.reshape(-1, *[1] * (matrices.ndim - 1))
 
@@ -50,10 +58,13 @@ def weighted_center(
 ) -> Float[Array | np.ndarray, "*batch L"]:
     """x(w) = (Σ w_m Q_m)⁻¹ Σ w_m Q_m c_m, the minimizer of Σ w_m (x−c_m)ᵀ Q_m (x−c_m).
 
-    For positive definite Q_m it carries the simplex onto the Pareto set of these quadratics, faces onto faces, and hence of
-    every problem whose objectives are increasing functions of them. NumPy in, NumPy out; JAX in, JAX out.
+    For positive definite Q_m it carries the simplex onto the Pareto set of these quadratics, faces
+    onto faces, and hence of every problem whose objectives are increasing functions of them. NumPy
+    in, NumPy out; JAX in, JAX out.
     """
-    xp: ModuleType = jnp if any(isinstance(array, jax.Array) for array in (matrices, centers, w)) else np
+    xp: ModuleType = (
+        jnp if any(isinstance(array, jax.Array) for array in (matrices, centers, w)) else np
+    )
     Q, c = xp.asarray(matrices, w.dtype), xp.asarray(centers, w.dtype)
     if Q.ndim == 2:
         return (w @ (Q * c)) / (w @ Q)
@@ -63,7 +74,8 @@ def weighted_center(
 
 @dataclass(frozen=True)
 class CenterMap:
-    """w -> x(w) as `weighted_center` has it, with its first two derivatives, in NumPy: what a projection needs.
+    """w -> x(w) as `weighted_center` has it, with its first two derivatives, in NumPy: what a
+    projection needs.
 
     With S = Σ w_m Q_m: ∂_m x = S⁻¹ Q_m (c_m − x) and ∂_m ∂_k x = −S⁻¹ (Q_m ∂_k x + Q_k ∂_m x).
     """

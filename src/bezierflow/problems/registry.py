@@ -1,4 +1,5 @@
-"""Built-in problems by name, for the command line: 'scaled-med', 'skew-5med', 'quadratic-3-10' and more."""
+"""Built-in problems by name, for the command line: 'scaled-med', 'skew-5med', 'quadratic-3-10' and
+more."""
 
 import re
 from collections.abc import Callable
@@ -24,14 +25,18 @@ _FAMILIES: tuple[tuple[str, str, Callable[..., AbstractSolvedProblem]], ...] = (
 
 
 def available() -> tuple[str, ...]:
-    """The names there are; <M> stands for the number of objectives and <L> for the number of variables."""
+    """The names there are; <M> stands for the number of objectives and <L> for the number of
+    variables."""
     return tuple(form for form, _, _ in _FAMILIES)
 
 
 def by_name(name: str) -> AbstractSolvedProblem:
-    """The built-in problem of this name, in upper or lower case; an unknown one gives a ValueError that lists what there is."""
+    """The built-in problem of this name, in upper or lower case; an unknown one gives a ValueError
+    that lists what there is."""
     if not isinstance(name, str):
-        raise TypeError(f"name must be that of a built-in problem such as scaled-med, got {shown(name)}")
+        raise TypeError(
+            f"name must be that of a built-in problem such as scaled-med, got {shown(name)}"
+        )
     for _, pattern, make in _FAMILIES:
         match = re.fullmatch(pattern, name.strip().lower())
         if match:

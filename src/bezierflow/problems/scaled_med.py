@@ -1,4 +1,5 @@
-"""Scaled-MED: the paper's problem with three objectives, three variables and a Pareto map in closed form."""
+"""Scaled-MED: the paper's problem with three objectives, three variables and a Pareto map in closed
+form."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -15,9 +16,11 @@ CENTERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
 
 
 class ScaledMED(AbstractSolvedProblem):
-    """Squared distances to three points, each variable scaled differently in each objective (Appendix "Problem Definition").
+    """Squared distances to three points, each variable scaled differently in each objective
+    (Appendix "Problem Definition").
 
-    f_1 = x_1² + 3(x_2−1)² + 2(x_3−1)²,  f_2 = 2(x_1−1)² + x_2² + 3(x_3−1)²,  f_3 = 3(x_1−1)² + 2(x_2−1)² + (x_3+1)².
+    f_1 = x_1² + 3(x_2−1)² + 2(x_3−1)²,  f_2 = 2(x_1−1)² + x_2² + 3(x_3−1)²,  f_3 = 3(x_1−1)² +
+    2(x_2−1)² + (x_3+1)².
     """
 
     names: Names = eqx.field(static=True)
@@ -32,14 +35,19 @@ class ScaledMED(AbstractSolvedProblem):
         """f(x)."""
         return in_double_precision(_objectives, as_point(x, 3))
 
-    def pareto_map(self, t: Float[Array | np.ndarray, "*batch 3"]) -> Float[Array | np.ndarray, "*batch 3"]:
+    def pareto_map(
+        self, t: Float[Array | np.ndarray, "*batch 3"]
+    ) -> Float[Array | np.ndarray, "*batch 3"]:
         """x*(t), the minimizer of Σ t_m f_m (Appendix "Analytical solution of scaled-MED").
 
-        x*(t) = ( (2t_2+3t_3)/(t_1+2t_2+3t_3), (3t_1+2t_3)/(3t_1+t_2+2t_3), (2t_1+3t_2−t_3)/(2t_1+3t_2+t_3) ).
+        x*(t) = ( (2t_2+3t_3)/(t_1+2t_2+3t_3), (3t_1+2t_3)/(3t_1+t_2+2t_3),
+        (2t_1+3t_2−t_3)/(2t_1+3t_2+t_3) ).
         """
         return weighted_center(SCALES, CENTERS, as_batch(t, 3, "t"))
 
-    def pareto_point(self, w: Float[Array | np.ndarray, "*batch 3"]) -> Float[Array | np.ndarray, "*batch 3"]:
+    def pareto_point(
+        self, w: Float[Array | np.ndarray, "*batch 3"]
+    ) -> Float[Array | np.ndarray, "*batch 3"]:
         """`pareto_map`, which is onto the Pareto set by strict convexity."""
         return self.pareto_map(w)
 

@@ -13,10 +13,12 @@ from .quadratic_forms import CenterMap
 
 
 class SkewMED(AbstractSolvedProblem):
-    """f_m(x) = ( |x−e_m|²/√2 )^{p_m} with p_m = exp(2(m−1)/(M−1) − 1), x ∈ R^M (Appendix "Problem Definition").
+    """f_m(x) = ( |x−e_m|²/√2 )^{p_m} with p_m = exp(2(m−1)/(M−1) − 1), x ∈ R^M (Appendix "Problem
+    Definition").
 
-    Each f_m increases with |x−e_m|, so the Pareto set is that of the distances to the e_m: their convex hull, Δ^{M−1} itself.
-    The minimizer of the t-weighted sum is another point of it, not known in closed form.
+    Each f_m increases with |x−e_m|, so the Pareto set is that of the distances to the e_m: their
+    convex hull, Δ^{M−1} itself. The minimizer of the t-weighted sum is another point of it, not
+    known in closed form.
 
     Args:
         n_objectives: M, at least 2.
@@ -33,7 +35,9 @@ class SkewMED(AbstractSolvedProblem):
         self.n_objectives = self.n_variables = n_objectives
         self.names = Names.default(n_objectives, n_objectives)
 
-    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, " n_objectives"]:
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array | np.ndarray, " n_objectives"]:
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 

@@ -1,4 +1,5 @@
-"""Skew-M-MMD: powers of Mahalanobis distances to M points, for any matrices, points and exponents."""
+"""Skew-M-MMD: powers of Mahalanobis distances to M points, for any matrices, points and
+exponents."""
 
 from collections.abc import Sequence
 
@@ -18,14 +19,16 @@ from .quadratic_forms import CenterMap, apply, balanced, gram, stack_matrices, w
 class SkewMMD(AbstractSolvedProblem):
     """f_m(x) = |A_m (x−c_m)|^{p_m} (Appendix "Problem Definition").
 
-    Each f_m increases with the quadratic |A_m (x−c_m)|², so the Pareto set is that of those quadratics: all
-    x(w) = (Σ w_m A_mᵀA_m)⁻¹ Σ w_m A_mᵀA_m c_m. The minimizer of the t-weighted sum is another point of it, not known in closed
-    form. The defaults are those of the paper's three objectives, continued to any number.
+    Each f_m increases with the quadratic |A_m (x−c_m)|², so the Pareto set is that of those
+    quadratics: all x(w) = (Σ w_m A_mᵀA_m)⁻¹ Σ w_m A_mᵀA_m c_m. The minimizer of the t-weighted sum
+    is another point of it, not known in closed form. The defaults are those of the paper's three
+    objectives, continued to any number.
 
     Args:
         n_objectives: M, at least 2.
-        matrices: the A_m, each a matrix (R, L) or, for a diagonal one, its diagonal (L,). Default: 4/5 along the diagonal and
-            3/5 at place m. Without full column rank the problem can be solved, but its exact set is not known.
+        matrices: the A_m, each a matrix (R, L) or, for a diagonal one, its diagonal (L,). Default:
+            4/5 along the diagonal and 3/5 at place m. Without full column rank the problem can be
+            solved, but its exact set is not known.
         centers: the c_m, one a row. Default: the unit vectors e_m.
         exponents: the p_m > 0. Default: exp(2(m−1)/(M−1) − 1).
     """
@@ -53,17 +56,22 @@ class SkewMMD(AbstractSolvedProblem):
         self.centers = np.array(np.eye(n_objectives) if centers is None else centers, dtype=float)
         if self.centers.shape != (n_objectives, n_variables):
             raise ValueError(
-                f"centers must have shape ({n_objectives}, {n_variables}), one row an objective and one column a column "
-                f"of the matrices, got {'the default of ' if centers is None else ''}shape {self.centers.shape}"
+                f"centers must have shape ({n_objectives}, {n_variables}), one row an objective and"
+                " one column a column of the matrices, got"
+                f" {'the default of ' if centers is None else ''}shape {self.centers.shape}"
             )
-        self.exponents = np.array(skew_exponents(n_objectives) if exponents is None else exponents, dtype=float)
+        self.exponents = np.array(
+            skew_exponents(n_objectives) if exponents is None else exponents, dtype=float
+        )
         if self.exponents.shape != (n_objectives,) or not (self.exponents > 0).all():
             raise ValueError(f"exponents must be {n_objectives} numbers above 0, got {exponents!r}")
         self.full_rank = _has_full_rank(self.matrices)
         self.n_objectives, self.n_variables = n_objectives, n_variables
         self.names = Names.default(n_objectives, n_variables)
 
-    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, " n_objectives"]:
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array | np.ndarray, " n_objectives"]:
         """f(x)."""
         return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
@@ -77,16 +85,22 @@ class SkewMMD(AbstractSolvedProblem):
     ) -> Float[Array | np.ndarray, "*batch n_variables"]:
         """x(w) = (Σ w_m A_mᵀA_m)⁻¹ Σ w_m A_mᵀA_m c_m."""
         self._check_rank()
-        return weighted_center(gram(self.matrices), self.centers, as_batch(w, self.n_objectives, "w"))
+        return weighted_center(
+            gram(self.matrices), self.centers, as_batch(w, self.n_objectives, "w")
+        )
 
     def set_map(self) -> CenterMap:
-        """The minimizers of weighted sums of |A_m (x−c_m)|², with all of them brought to the same scale."""
+        """The minimizers of weighted sums of |A_m (x−c_m)|², with all of them brought to the same
+        scale."""
         self._check_rank()
         return CenterMap(balanced(np.asarray(gram(self.matrices))), self.centers)
 
     def _check_rank(self) -> None:
         if not self.full_rank:
-            raise ValueError("matrices must have full column rank for the exact Pareto set to be known; at least one has not")
+            raise ValueError(
+                "matrices must have full column rank for the exact Pareto set to be known; at least"
+                " one has not"
+            )
 
 
 def _has_full_rank(matrices: np.ndarray) -> bool:

@@ -7,22 +7,28 @@ import numpy as np
 from jaxtyping import Array, Float
 
 KINDS = ("", "log10", "log")
-"""What a solver's variable may be of the one that people see: the same, or its logarithm to base 10 or e."""
+"""What a solver's variable may be of the one that people see: the same, or its logarithm to base 10
+or e."""
 
 
 def decode(
     z: Float[Array | np.ndarray, "*batch n_variables"], transforms: Sequence[str]
 ) -> Float[Array | np.ndarray, "*batch n_variables"]:
-    """The variables that people see, x = 10^z or e^z where z is a logarithm. NumPy in, NumPy out; traceable by JAX."""
+    """The variables that people see, x = 10^z or e^z where z is a logarithm. NumPy in, NumPy out;
+    traceable by JAX."""
     if not any(transforms):
         return z
     xp, bases = (np if isinstance(z, np.ndarray) else jnp), _bases(transforms)
-    # The exponent 0 in place of z where z is no logarithm: its power may overflow, and would spoil derivatives.
+    # The exponent 0 in place of z where z is no logarithm: its power may overflow, and would spoil
+    # derivatives.
     return xp.where(bases > 0, xp.power(np.maximum(bases, 1.0), xp.where(bases > 0, z, 0.0)), z)
 
 
-def encode(x: Float[np.ndarray, "*batch n_variables"], transforms: Sequence[str]) -> Float[np.ndarray, "*batch n_variables"]:
-    """The variables that a solver sees. The logarithm of 0 is −∞; that of a negative number is not a number."""
+def encode(
+    x: Float[np.ndarray, "*batch n_variables"], transforms: Sequence[str]
+) -> Float[np.ndarray, "*batch n_variables"]:
+    """The variables that a solver sees. The logarithm of 0 is −∞; that of a negative number is not
+    a number."""
     if not any(transforms):
         return x
     logarithm = {"": lambda column: column, "log10": np.log10, "log": np.log}

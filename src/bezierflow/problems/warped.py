@@ -1,4 +1,5 @@
-"""A known problem seen through a bend of the variables: its objectives are no longer convex, its Pareto set is still exact."""
+"""A known problem seen through a bend of the variables: its objectives are no longer convex, its
+Pareto set is still exact."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ from .problem import AbstractSolvedProblem, as_point
 class Warped(AbstractSolvedProblem):
     """F(x) = f(x_1, x_2 + β x_1², x_3, …) for a problem f with a known Pareto set.
 
-    The bend y_2 = x_2 + β x_1² is one-to-one, so a point is Pareto optimal for F just if its image is for f: the set of f,
-    with β y_1² taken off y_2, is that of F. The same holds for minimizers of weighted sums, though those of F are not convex.
+    The bend y_2 = x_2 + β x_1² is one-to-one, so a point is Pareto optimal for F just if its image
+    is for f: the set of f, with β y_1² taken off y_2, is that of F. The same holds for minimizers
+    of weighted sums, though those of F are not convex.
 
     Args:
         problem: f, with at least two variables.
@@ -34,22 +36,34 @@ class Warped(AbstractSolvedProblem):
 
     def __init__(self, problem: AbstractSolvedProblem, bend: float = 1.0):
         if not isinstance(problem, AbstractSolvedProblem):
-            raise TypeError(f"problem must be one with a known Pareto set, got {type(problem).__name__}")
+            raise TypeError(
+                f"problem must be one with a known Pareto set, got {type(problem).__name__}"
+            )
         if problem.n_variables < 2:
-            raise ValueError(f"problem must have at least 2 variables to be bent, got {problem.n_variables}")
+            raise ValueError(
+                f"problem must have at least 2 variables to be bent, got {problem.n_variables}"
+            )
         self.problem, self.bend, self.names = problem, float(bend), problem.names
         self.n_objectives, self.n_variables = problem.n_objectives, problem.n_variables
 
-    def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array | np.ndarray, " n_objectives"]:
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array | np.ndarray, " n_objectives"]:
         """F(x)."""
-        return in_double_precision(lambda x: self.problem(_bent(jnp.asarray(x), self.bend)), as_point(x, self.n_variables))
+        return in_double_precision(
+            lambda x: self.problem(_bent(jnp.asarray(x), self.bend)), as_point(x, self.n_variables)
+        )
 
     @property
     def pareto_map(self) -> Callable:
-        """The map from t to the minimizer of Σ t_m F_m, that of f bent back. A property: it is absent where f has none."""
+        """The map from t to the minimizer of Σ t_m F_m, that of f bent back. A property: it is
+        absent where f has none."""
         of_problem = getattr(self.problem, "pareto_map", None)
         if of_problem is None:
-            raise AttributeError(f"{type(self.problem).__name__} has no pareto_map, so it has none seen through a bend either")
+            raise AttributeError(
+                f"{type(self.problem).__name__} has no pareto_map, so it has none seen through a"
+                " bend either"
+            )
         return lambda t: _bent(of_problem(t), -self.bend)
 
     def pareto_point(
@@ -82,7 +96,9 @@ class BentMap:
         x1, d1 = point[:, :1], first[..., 0]
         bent_first, bent_second = first.copy(), second.copy()
         bent_first[..., 1] += 2 * self.bend * x1 * d1
-        bent_second[..., 1] += 2 * self.bend * (x1[..., None] * second[..., 0] + d1[:, :, None] * d1[:, None, :])
+        bent_second[..., 1] += (
+            2 * self.bend * (x1[..., None] * second[..., 0] + d1[:, :, None] * d1[:, None, :])
+        )
         return np.asarray(_bent(point, self.bend)), bent_first, bent_second
 
 
@@ -90,4 +106,8 @@ def _bent(x: Array | np.ndarray, bend: float) -> Array | np.ndarray:
     """The point x with β x_1² added to x_2."""
     second = x[..., 1:2] + bend * x[..., :1] ** 2
     parts = [x[..., :1], second, x[..., 2:]]
-    return jnp.concatenate(parts, axis=-1) if isinstance(x, jax.Array) else np.concatenate(parts, axis=-1)
+    return (
+        jnp.concatenate(parts, axis=-1)
+        if isinstance(x, jax.Array)
+        else np.concatenate(parts, axis=-1)
+    )

@@ -9,15 +9,19 @@ from jaxtyping import Array, Float
 
 
 class AbstractScalarization(eqx.Module):
-    """A rule that makes one number of M objective values, given t. A new one needs `__call__`, nothing else."""
+    """A rule that makes one number of M objective values, given t. A new one needs `__call__`,
+    nothing else."""
 
     @abc.abstractmethod
-    def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
+    def __call__(
+        self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
+    ) -> Float[Array, ""]:
         """The scalarized value. Must be differentiable in `values`."""
 
 
 class Scalarized(eqx.Module):
-    """The single objective f(·|t) = s(f_1(·), …, f_M(·); t) that a method sees: it knows nothing of t or of M."""
+    """The single objective f(·|t) = s(f_1(·), …, f_M(·); t) that a method sees: it knows nothing of
+    t or of M."""
 
     objectives: Callable[[Array], Array]
     scalarization: AbstractScalarization
@@ -28,11 +32,15 @@ class Scalarized(eqx.Module):
         return self.scalarization(self.objectives(x), self.t)
 
     def smooth(self, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
-        """The scalarized smooth parts, for a problem that splits its objectives into smooth ones and a prox."""
+        """The scalarized smooth parts, for a problem that splits its objectives into smooth ones
+        and a prox."""
         return self.scalarization(_part(self.objectives, "smooth")(x), self.t)
 
-    def prox(self, x: Float[Array, " n_variables"], step: float | Array) -> Float[Array, " n_variables"]:
-        """argmin_y |y − x|²/2 + step Σ_m t_m g_m(y), for the nonsmooth parts g_m of such a problem (weighted sums only)."""
+    def prox(
+        self, x: Float[Array, " n_variables"], step: float | Array
+    ) -> Float[Array, " n_variables"]:
+        """argmin_y |y − x|²/2 + step Σ_m t_m g_m(y), for the nonsmooth parts g_m of such a problem
+        (weighted sums only)."""
         return _part(self.objectives, "prox")(x, step * self.t)
 
     def gradient(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
@@ -44,7 +52,8 @@ def _part(objectives: Callable, name: str) -> Callable:
     part = getattr(objectives, name, None)
     if part is None:
         raise TypeError(
-            f"objectives must have a method {name!r} for a proximal method; {type(objectives).__name__} has none. "
-            "Give the problem as bezierflow.problems.Composite(smooth, prox)"
+            f"objectives must have a method {name!r} for a proximal method;"
+            f" {type(objectives).__name__} has none. Give the problem as"
+            " bezierflow.problems.Composite(smooth, prox)"
         )
     return part

@@ -8,10 +8,12 @@ from .reference import AbstractReferencedScalarization, Reference
 
 
 class SmoothTchebycheff(AbstractReferencedScalarization):
-    """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the objectives from their ideal point in units of their ranges.
+    """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the objectives from their ideal
+    point in units of their ranges.
 
-    Its minimizers reach every Pareto point, on fronts of any shape. A smaller μ is closer to the maximum itself and harder on a
-    method (curvature grows like 1/μ). See Lin et al., "Smooth Tchebycheff scalarization for multi-objective optimization", 2024.
+    Its minimizers reach every Pareto point, on fronts of any shape. A smaller μ is closer to the
+    maximum itself and harder on a method (curvature grows like 1/μ). See Lin et al., "Smooth
+    Tchebycheff scalarization for multi-objective optimization", 2024.
 
     Args:
         smoothing: μ > 0.
@@ -24,8 +26,11 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
     def __init__(self, smoothing: float = 0.1, reference: Reference | None = None):
         self.smoothing, self.reference = read_positive(smoothing, "smoothing"), reference
 
-    def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
+    def __call__(
+        self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
+    ) -> Float[Array, ""]:
         """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
         u = self.normalized(values)
-        # Objectives with t_m = 0 are left out: their terms exp(0) would only shrink the gradient of the others.
+        # Objectives with t_m = 0 are left out: their terms exp(0) would only shrink the gradient of
+        # the others.
         return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0, return_sign=False)

@@ -7,8 +7,11 @@ from .scalarization import AbstractScalarization
 
 
 class WeightedSum(AbstractScalarization):
-    """E_t(F) = Σ_m t_m f_m (Section 2.1). Reaches the whole Pareto set of convex problems; on others only convex parts."""
+    """E_t(F) = Σ_m t_m f_m (Section 2.1). Reaches the whole Pareto set of convex problems; on
+    others only convex parts."""
 
-    def __call__(self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]) -> Float[Array, ""]:
+    def __call__(
+        self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
+    ) -> Float[Array, ""]:
         """Σ_m t_m f_m."""
         return jnp.dot(t, values)

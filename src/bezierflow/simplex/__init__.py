@@ -1,4 +1,5 @@
-"""The domain: multi-indices, points and nodes of the simplex Δ^{M−1}, its faces, and samplers for flows."""
+"""The domain: multi-indices, points and nodes of the simplex Δ^{M−1}, its faces, and samplers for
+flows."""
 
 from .faces import check_face, controls_on_face, faces, include, support
 from .indices import (
@@ -13,7 +14,16 @@ from .indices import (
 )
 from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
 from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
-from .points import check_on_simplex, from_cube, grid, kronecker, low_discrepancy, stratified, tangent_basis, uniform
+from .points import (
+    check_on_simplex,
+    from_cube,
+    grid,
+    kronecker,
+    low_discrepancy,
+    stratified,
+    tangent_basis,
+    uniform,
+)
 from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Stratified, Uniform
 
 __all__ = [

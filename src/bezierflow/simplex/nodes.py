@@ -1,9 +1,11 @@
 """Node sets on the simplex, with weights: where to sample when chance has no part in it.
 
-* `gauss_nodes`: the conical product of Gauss–Jacobi rules. Exact for polynomials of degree 2q − 1, positive weights, all
-  nodes inside. q^{M−1} nodes, so for few objectives.
-* `spread_nodes`: a fixed low-discrepancy set with equal weights. Any number of nodes, so for many objectives.
-* `lobatto_nodes`: recursive Legendre–Gauss–Lobatto nodes. As many as control points of degree q, and nodes on every face.
+* `gauss_nodes`: the conical product of Gauss–Jacobi rules. Exact for polynomials of degree 2q − 1,
+  positive weights, all nodes inside. q^{M−1} nodes, so for few objectives.
+* `spread_nodes`: a fixed low-discrepancy set with equal weights. Any number of nodes, so for many
+  objectives.
+* `lobatto_nodes`: recursive Legendre–Gauss–Lobatto nodes. As many as control points of degree q,
+  and nodes on every face.
 * `quadrature_nodes`: the first where it is affordable, else the second.
 """
 
@@ -19,7 +21,8 @@ from .points import from_cube, kronecker
 
 @dataclass(frozen=True)
 class Nodes:
-    """Points of the simplex with the weights of a quadrature rule for its uniform distribution (they sum to 1)."""
+    """Points of the simplex with the weights of a quadrature rule for its uniform distribution
+    (they sum to 1)."""
 
     t: np.ndarray
     weights: np.ndarray
@@ -35,7 +38,8 @@ class Nodes:
 
 
 def _jacobi_rule(order: int, exponent: int, other: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss–Jacobi points of [0, 1] and their weights, summing to 1, for the density ∝ (1−s)^exponent s^other."""
+    """Gauss–Jacobi points of [0, 1] and their weights, summing to 1, for the density ∝
+    (1−s)^exponent s^other."""
     from scipy.special import roots_jacobi  # a tenth of a second that only node sets need
 
     root, mass = roots_jacobi(order, exponent, other)
@@ -44,10 +48,11 @@ def _jacobi_rule(order: int, exponent: int, other: int = 0) -> tuple[np.ndarray,
 
 @lru_cache(maxsize=64)
 def gauss_nodes(n_objectives: int, order: int) -> Nodes:
-    """The conical product of `order`-point Gauss–Jacobi rules: exact for polynomials of degree 2·order − 1 on Δ^{M−1}.
+    """The conical product of `order`-point Gauss–Jacobi rules: exact for polynomials of degree
+    2·order − 1 on Δ^{M−1}.
 
-    Stick breaking as in `from_cube`: the share of objective m in what is left has density ∝ (1−s)^{M−1−m}, so a
-    Gauss–Jacobi rule for that weight function is used along it.
+    Stick breaking as in `from_cube`: the share of objective m in what is left has density ∝
+    (1−s)^{M−1−m}, so a Gauss–Jacobi rule for that weight function is used along it.
     """
     if order < 1:
         raise ValueError(f"order must be at least 1, got {order}")
@@ -62,24 +67,29 @@ def gauss_nodes(n_objectives: int, order: int) -> Nodes:
 
 @lru_cache(maxsize=64)
 def spread_nodes(n_objectives: int, n: int) -> Nodes:
-    """`n` evenly spread nodes of equal weight: a Kronecker sequence carried to the simplex. Deterministic."""
+    """`n` evenly spread nodes of equal weight: a Kronecker sequence carried to the simplex.
+    Deterministic."""
     with double_precision():
         t = np.asarray(from_cube(kronecker(n, n_objectives - 1)))
     return Nodes(t, np.full(n, 1 / n))
 
 
 AFFORDABLE_OVERSAMPLING = 8
-"""Gauss nodes are used while there are at most this many for each control point; past that low-discrepancy nodes win."""
+"""Gauss nodes are used while there are at most this many for each control point; past that
+low-discrepancy nodes win."""
 
 SPREAD_OVERSAMPLING = 3
-"""Low-discrepancy nodes for each control point: enough for a condition number below about 10² up to M = 20."""
+"""Low-discrepancy nodes for each control point: enough for a condition number below about 10² up to
+M = 20."""
 
 
 def quadrature_nodes(n_objectives: int, degree: int) -> Nodes:
-    """Nodes that make least squares of this degree close to the L² projection, for any number of objectives.
+    """Nodes that make least squares of this degree close to the L² projection, for any number of
+    objectives.
 
-    Gauss nodes with two more a direction than the degree (25 for M = 3, D = 3: within 0.1 % of the best surface of that
-    degree on scaled-MED); low-discrepancy nodes where their number q^{M−1} outgrows the number of control points.
+    Gauss nodes with two more a direction than the degree (25 for M = 3, D = 3: within 0.1 % of the
+    best surface of that degree on scaled-MED); low-discrepancy nodes where their number q^{M−1}
+    outgrows the number of control points.
     """
     order, controls = degree + 2, n_controls(n_objectives, degree)
     if order ** (n_objectives - 1) <= AFFORDABLE_OVERSAMPLING * controls:
@@ -89,7 +99,8 @@ def quadrature_nodes(n_objectives: int, degree: int) -> Nodes:
 
 @lru_cache(maxsize=64)
 def lobatto_points(degree: int) -> np.ndarray:
-    """The degree + 1 Legendre–Gauss–Lobatto points of [0, 1], ascending: the ends and the extrema of P_degree."""
+    """The degree + 1 Legendre–Gauss–Lobatto points of [0, 1], ascending: the ends and the extrema
+    of P_degree."""
     if degree == 0:
         return np.array([0.5])
     inner = _jacobi_rule(degree - 1, 1, 1)[0] if degree > 1 else np.zeros(0)
@@ -98,17 +109,24 @@ def lobatto_points(degree: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def lobatto_nodes(n_objectives: int, degree: int) -> Nodes:
-    """Recursive Legendre–Gauss–Lobatto nodes, one a multi-index of N^M_degree, in the canonical order.
+    """Recursive Legendre–Gauss–Lobatto nodes, one a multi-index of N^M_degree, in the canonical
+    order.
 
-    A node is the weighted mean of the nodes its multi-index gives on the facets (one entry dropped), with weights
-    x_{n, n−d_m} from the one-dimensional Lobatto points (Isaac, "Recursive, parameter-free, explicitly defined
-    interpolation nodes for simplices", SIAM J. Sci. Comput. 42, 2020). On each face they are that face's own nodes, and
-    vertices are nodes. The weights integrate every polynomial of this degree exactly; some are negative from degree 4 on for
-    three objectives, from degree 2 on for more.
+    A node is the weighted mean of the nodes its multi-index gives on the facets (one entry
+    dropped), with weights x_{n, n−d_m} from the one-dimensional Lobatto points (Isaac, "Recursive,
+    parameter-free, explicitly defined interpolation nodes for simplices", SIAM J. Sci. Comput. 42,
+    2020). On each face they are that face's own nodes, and vertices are nodes. The weights
+    integrate every polynomial of this degree exactly; some are negative from degree 4 on for three
+    objectives, from degree 2 on for more.
     """
     if degree < 1:
         raise ValueError(f"degree must be at least 1, got {degree}")
-    t = np.array([_recursive_node(tuple(int(d) for d in index)) for index in multi_indices(n_objectives, degree)])
+    t = np.array(
+        [
+            _recursive_node(tuple(int(d) for d in index))
+            for index in multi_indices(n_objectives, degree)
+        ]
+    )
     return Nodes(t, _interpolatory_weights(t, degree))
 
 
@@ -128,7 +146,8 @@ def _recursive_node(index: tuple[int, ...]) -> np.ndarray:
 
 
 def _interpolatory_weights(t: np.ndarray, degree: int) -> np.ndarray:
-    """The weights w with Σ_i w_i p(t_i) = ∫ p over the uniform distribution, for all p of this degree.
+    """The weights w with Σ_i w_i p(t_i) = ∫ p over the uniform distribution, for all p of this
+    degree.
 
     Each Bernstein polynomial of degree D has the mean 1/|N^M_D|, so w solves Zᵀ w = 1/|N^M_D|.
     """
@@ -137,4 +156,5 @@ def _interpolatory_weights(t: np.ndarray, degree: int) -> np.ndarray:
     for coordinates, exponents in zip(t.T, multi_indices(n_objectives, degree).T, strict=True):
         design *= (coordinates[:, None] ** np.arange(degree + 1))[:, exponents]
     weights = np.linalg.solve(design.T, np.full(size, 1 / size))
-    return np.where(np.abs(weights) < 1e-14, 0, weights)  # vertices of the even triangle rules weigh nothing, but for rounding
+    # vertices of the even triangle rules weigh nothing, but for rounding
+    return np.where(np.abs(weights) < 1e-14, 0, weights)

@@ -1,4 +1,5 @@
-"""Points of the simplex Δ^{M−1} = {t ∈ R^M : t_m ≥ 0, Σ t_m = 1}: random, evenly spread, and on a regular grid."""
+"""Points of the simplex Δ^{M−1} = {t ∈ R^M : t_m ≥ 0, Σ t_m = 1}: random, evenly spread, and on a
+regular grid."""
 
 from functools import lru_cache, partial
 
@@ -13,16 +14,20 @@ from .indices import multi_indices
 
 @partial(jax.jit, static_argnums=(1, 2))
 def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
-    """`n` points drawn i.i.d. from the uniform distribution on Δ^{M−1} (exponential variables over their sum)."""
+    """`n` points drawn i.i.d. from the uniform distribution on Δ^{M−1} (exponential variables over
+    their sum)."""
     exponential = jax.random.exponential(key, (n, n_objectives))
     return exponential / jnp.sum(exponential, axis=-1, keepdims=True)
 
 
-def from_cube(u: Float[Array | np.ndarray, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
+def from_cube(
+    u: Float[Array | np.ndarray, "*batch dimension"],
+) -> Float[Array, "*batch n_objectives"]:
     """The measure-preserving map from the cube [0, 1]^{M−1} onto the simplex Δ^{M−1}.
 
-    Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is left, and so on; the
-    share with u at hand is 1 − (1−u)^{1/(M−m)}. Smooth inside, so low-discrepancy points stay evenly spread.
+    Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is
+    left, and so on; the share with u at hand is 1 − (1−u)^{1/(M−m)}. Smooth inside, so
+    low-discrepancy points stay evenly spread.
     """
     dimension = u.shape[-1]
     left_over = (1 - u) ** (1 / jnp.arange(dimension, 0, -1))
@@ -34,11 +39,13 @@ def from_cube(u: Float[Array | np.ndarray, "*batch dimension"]) -> Float[Array, 
 
 @lru_cache(maxsize=64)
 def kronecker(n: int, dimension: int) -> np.ndarray:
-    """`n` evenly spread points of the cube: the fractional parts of i·(1/φ, 1/φ², …), φ the root of φ^{dimension+1} = φ + 1.
+    """`n` evenly spread points of the cube: the fractional parts of i·(1/φ, 1/φ², …), φ the root of
+    φ^{dimension+1} = φ + 1.
 
-    The generalized golden ratio makes the sequence spread well in every dimension (Roberts, "The unreasonable effectiveness of
-    quasirandom sequences", 2018). For least squares on the simplex it conditions as well as Sobol's, up to 20 objectives,
-    and needs no import that takes a second. Cached and read-only.
+    The generalized golden ratio makes the sequence spread well in every dimension (Roberts, "The
+    unreasonable effectiveness of quasirandom sequences", 2018). For least squares on the simplex it
+    conditions as well as Sobol's, up to 20 objectives, and needs no import that takes a second.
+    Cached and read-only.
     """
     golden = 2.0
     for _ in range(64):
@@ -49,9 +56,11 @@ def kronecker(n: int, dimension: int) -> np.ndarray:
 
 
 def low_discrepancy(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
-    """`n` evenly spread points of Δ^{M−1}: a Kronecker sequence under a random shift, carried over by `from_cube`.
+    """`n` evenly spread points of Δ^{M−1}: a Kronecker sequence under a random shift, carried over
+    by `from_cube`.
 
-    The shift makes every point uniformly distributed, so averages stay unbiased, with an error near 1/n instead of 1/√n.
+    The shift makes every point uniformly distributed, so averages stay unbiased, with an error near
+    1/n instead of 1/√n.
     """
     cube = jnp.asarray(kronecker(n, n_objectives - 1))
     return _shifted(key, cube)
@@ -65,19 +74,26 @@ def _shifted(key: Array, cube: Float[Array, "n dimension"]) -> Float[Array, "n n
 
 @partial(jax.jit, static_argnums=(1, 2))
 def stratified(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
-    """`n` points of Δ^{M−1} by Latin hypercube sampling: u_ij = (π_j(i) + U_ij)/n, carried over by `from_cube`.
+    """`n` points of Δ^{M−1} by Latin hypercube sampling: u_ij = (π_j(i) + U_ij)/n, carried over by
+    `from_cube`.
 
-    The π_j are random permutations, so that along every coordinate of the cube each of n slices of equal measure has one point
-    (McKay, Beckman and Conover 1979). Every point is uniformly distributed, so averages stay unbiased.
+    The π_j are random permutations, so that along every coordinate of the cube each of n slices of
+    equal measure has one point (McKay, Beckman and Conover 1979). Every point is uniformly
+    distributed, so averages stay unbiased.
     """
     for_slices, for_places = jax.random.split(key)
     keys = jax.random.split(for_slices, n_objectives - 1)
-    slices = jax.vmap(lambda key: jax.random.permutation(key, n), out_axes=1)(keys) if n_objectives > 1 else jnp.zeros((n, 0))
+    slices = (
+        jax.vmap(lambda key: jax.random.permutation(key, n), out_axes=1)(keys)
+        if n_objectives > 1
+        else jnp.zeros((n, 0))
+    )
     return from_cube((slices + jax.random.uniform(for_places, (n, n_objectives - 1))) / n)
 
 
 def grid(n_objectives: int, resolution: int) -> Float[np.ndarray, "n n_objectives"]:
-    """The regular grid d/resolution over all multi-indices d ∈ N^M_resolution, in the canonical order."""
+    """The regular grid d/resolution over all multi-indices d ∈ N^M_resolution, in the canonical
+    order."""
     if resolution < 1:
         raise ValueError(f"resolution must be at least 1, got {resolution}")
     return multi_indices(n_objectives, resolution) / resolution
@@ -94,7 +110,11 @@ def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimensio
 
 def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str = "t") -> None:
     """Raises a ValueError that names the first row which is not a point of the simplex."""
-    t = t if isinstance(t, np.ndarray) and t.dtype.kind in "iuf" else read_doubles(t, name, "points of the simplex")
+    t = (
+        t
+        if isinstance(t, np.ndarray) and t.dtype.kind in "iuf"
+        else read_doubles(t, name, "points of the simplex")
+    )
     if t.ndim < 1 or (n_objectives is not None and t.shape[-1] != n_objectives):
         wanted = "the coordinates" if n_objectives is None else f"{n_objectives} coordinates"
         raise ValueError(f"{name} must have {wanted} along its last axis, got shape {t.shape}")
@@ -104,6 +124,7 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
     if not (np.abs(sums - 1).max(initial=0) <= tolerance and rows.min(initial=0) >= -tolerance):
         row = int(np.argmin((np.abs(sums - 1) <= tolerance) & (rows >= -tolerance).all(axis=1)))
         raise ValueError(
-            f"{name} must hold points of the simplex (no coordinate below 0, sum 1); row {row} is {rows[row].tolist()} "
-            f"with sum {rows[row].sum():.6g}. Divide each row by its sum to normalize"
+            f"{name} must hold points of the simplex (no coordinate below 0, sum 1); row {row} is"
+            f" {rows[row].tolist()} with sum {rows[row].sum():.6g}. Divide each row by its sum to"
+            " normalize"
         )

@@ -1,4 +1,5 @@
-"""Samplers: where a flow draws t. Each is called as `sampler(key, n_objectives)`: the points of one iteration, and weights."""
+"""Samplers: where a flow draws t. Each is called as `sampler(key, n_objectives)`: the points of one
+iteration, and weights."""
 
 import abc
 
@@ -24,7 +25,8 @@ class AbstractSampler(eqx.Module):
     def __call__(
         self, key: Array, n_objectives: int
     ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
-        """The points of one iteration and their weights in the refit. Traceable; all randomness comes from the key."""
+        """The points of one iteration and their weights in the refit. Traceable; all randomness
+        comes from the key."""
 
 
 class AbstractDrawn(AbstractSampler):
@@ -50,7 +52,8 @@ class AbstractDrawn(AbstractSampler):
 
 
 class Uniform(AbstractDrawn):
-    """N points i.i.d. from the uniform distribution on Δ^{M−1}: the paper's choice (Algorithm 1, line 3)."""
+    """N points i.i.d. from the uniform distribution on Δ^{M−1}: the paper's choice (Algorithm 1,
+    line 3)."""
 
     def draw(self, key: Array, n_objectives: int) -> Array:
         """Independent points."""
@@ -58,7 +61,8 @@ class Uniform(AbstractDrawn):
 
 
 class LowDiscrepancy(AbstractDrawn):
-    """N evenly spread points under a fresh random shift each iteration: as unbiased as `Uniform`, with less noise."""
+    """N evenly spread points under a fresh random shift each iteration: as unbiased as `Uniform`,
+    with less noise."""
 
     def draw(self, key: Array, n_objectives: int) -> Array:
         """Shifted points."""
@@ -66,7 +70,8 @@ class LowDiscrepancy(AbstractDrawn):
 
 
 class Stratified(AbstractDrawn):
-    """N points, one in each of N slices of equal measure along every coordinate: for the few points of a training step."""
+    """N points, one in each of N slices of equal measure along every coordinate: for the few points
+    of a training step."""
 
     def draw(self, key: Array, n_objectives: int) -> Array:
         """A point a slice."""
@@ -74,7 +79,8 @@ class Stratified(AbstractDrawn):
 
 
 class Fixed(AbstractSampler):
-    """The same nodes each iteration, no chance involved: `Fixed(quadrature_nodes(n_objectives, degree))`, or an array of t."""
+    """The same nodes each iteration, no chance involved: `Fixed(quadrature_nodes(n_objectives,
+    degree))`, or an array of t."""
 
     t: np.ndarray
     weights: np.ndarray
@@ -83,11 +89,17 @@ class Fixed(AbstractSampler):
         if not isinstance(nodes, Nodes):
             t = read_doubles(nodes, "nodes", "points of the simplex, one a row")
             if t.ndim != 2:
-                raise ValueError(f"nodes must be a matrix with one point of the simplex a row, got shape {t.shape}")
+                raise ValueError(
+                    "nodes must be a matrix with one point of the simplex a row, got shape"
+                    f" {t.shape}"
+                )
             nodes = Nodes(t, np.ones(len(t)))
         check_on_simplex(nodes.t, name="nodes")
         if (nodes.weights < 0).any():
-            raise ValueError("nodes must have weights of at least 0 to serve in least squares; give their t alone instead")
+            raise ValueError(
+                "nodes must have weights of at least 0 to serve in least squares; give their t"
+                " alone instead"
+            )
         self.t, self.weights = nodes.t, nodes.weights
 
     @property
@@ -98,5 +110,8 @@ class Fixed(AbstractSampler):
     def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
         """The nodes and their weights; the key is not used."""
         if self.t.shape[1] != n_objectives:
-            raise ValueError(f"nodes have {self.t.shape[1]} coordinates, but the problem has {n_objectives} objectives")
+            raise ValueError(
+                f"nodes have {self.t.shape[1]} coordinates, but the problem has {n_objectives}"
+                " objectives"
+            )
         return jnp.asarray(self.t), jnp.asarray(self.weights)

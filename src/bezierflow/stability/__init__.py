@@ -1,4 +1,5 @@
-"""The theory made measurable: constants, bounds, empirical stability, the generalization gap, and a report for people."""
+"""The theory made measurable: constants, bounds, empirical stability, the generalization gap, and a
+report for people."""
 
 from .bounds import Bound, CurvatureBounds, PaperBounds, SharperBounds
 from .empirical import TwinRuns, empirical_stability
@@ -11,7 +12,12 @@ from .report import Report, report
 from .run_bounds import RunBounds, run_bounds
 from .scaling import Scaling, against_samples
 from .setting import Setting
-from .smallest_eigenvalue import SmallestEigenvalueLaw, draws_for, eta_chernoff, smallest_eigenvalue_law
+from .smallest_eigenvalue import (
+    SmallestEigenvalueLaw,
+    draws_for,
+    eta_chernoff,
+    smallest_eigenvalue_law,
+)
 from .trace import Trace, trace
 from .twins import Exchange, run_many, samples_of_run
 

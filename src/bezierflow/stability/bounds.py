@@ -1,6 +1,8 @@
-"""The bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper ones beside them.
+"""The bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper
+ones beside them.
 
-Derivations, and where they differ from the paper's text, are in `docs/stability.md`. Throughout, U = 1.
+Derivations, and where they differ from the paper's text, are in `docs/stability.md`. Throughout, U
+= 1.
 """
 
 from dataclasses import dataclass
@@ -20,8 +22,9 @@ class Bound:
     Attributes:
         value: the number.
         assumes: under which conditions it holds.
-        proved: True where the constants in it hold for every t and every twin; False where they were measured on a grid, so that
-            the number is an estimate of the bound and may lie below what a twin does.
+        proved: True where the constants in it hold for every t and every twin; False where they
+            were measured on a grid, so that the number is an estimate of the bound and may lie
+            below what a twin does.
     """
 
     value: float
@@ -37,11 +40,12 @@ class Bound:
 
 @dataclass(frozen=True)
 class PaperBounds:
-    """The paper's bounds, with its letters sorted out and lost factors restored. They take every step size for 1.
+    """The paper's bounds, with its letters sorted out and lost factors restored. They take every
+    step size for 1.
 
     Attributes:
-        mu: μ, a Lipschitz constant of the objectives where the run and its twins go (or, for another method without state,
-            the largest |A_t(x) − x| over the step size).
+        mu: μ, a Lipschitz constant of the objectives where the run and its twins go (or, for
+            another method without state, the largest |A_t(x) − x| over the step size).
         n_samples: N.
         eta: η, below which no λ_min(ZᵀZ) of the run and its twin lies.
         zeta: ζ = √|N^M_D| / η.
@@ -59,38 +63,48 @@ class PaperBounds:
         return self._bound(self.zeta * self.n_samples * self.mu)
 
     def growth(self) -> Bound:
-        """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example (Lemma "growth": half, with N)."""
+        """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example (Lemma
+        "growth": half, with N)."""
         return self._bound(2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta))
 
     def divergence(self, n_iterations: int, k: int) -> Bound:
-        """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N } for one example exchanged at iteration k ("P-gap")."""
+        """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N } for one example exchanged at
+        iteration k ("P-gap")."""
         check_iteration(k, n_iterations)
         later = 2 * (n_iterations - k) * float(self.one_step())
         return self._bound(float(self.growth()) + later)
 
     def stability(self, n_iterations: int) -> Bound:
-        """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ wherever the example was exchanged, the worst place being k = 1."""
+        """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ wherever the example was exchanged, the
+        worst place being k = 1."""
         return self.divergence(n_iterations, 1)
 
     def _bound(self, value: float) -> Bound:
         objectives = f"objectives {self.mu:.4g}-Lipschitz where the runs go"
-        return Bound(value, f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, {objectives}, step sizes ≤ 1", self.proved)
+        return Bound(
+            value,
+            f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, {objectives}, step sizes ≤ 1",
+            self.proved,
+        )
 
 
 @dataclass(frozen=True)
 class SharperBounds:
-    """Bounds from what a run really did: its λ_min in every draw and its step sizes. Same assumption on the objectives.
+    """Bounds from what a run really did: its λ_min in every draw and its step sizes. Same
+    assumption on the objectives.
 
-    They rest on two facts that the paper's proofs leave aside. The refit is a projection: |(ZᵀZ)⁻¹Zᵀ|₂ = 1/√λ_min, so a
-    step is at most α μ √(N/λ). And one more example moves a least-squares fit by (ZᵀZ)⁻¹ z r / (1 + zᵀ(ZᵀZ)⁻¹z) with its
-    residual r alone, which makes the growth O(1/N) where the paper's stays O(1).
+    They rest on two facts that the paper's proofs leave aside. The refit is a projection:
+    |(ZᵀZ)⁻¹Zᵀ|₂ = 1/√λ_min, so a step is at most α μ √(N/λ). And one more example moves a
+    least-squares fit by (ZᵀZ)⁻¹ z r / (1 + zᵀ(ZᵀZ)⁻¹z) with its residual r alone, which makes the
+    growth O(1/N) where the paper's stays O(1).
 
     Attributes:
         mu: μ, as in `PaperBounds`.
         n_samples: N.
         step_sizes: α^(1), …, α^(K).
         smallest: λ_min(ZᵀZ) of T_1, …, T_K.
-        smallest_twin: λ_min of T'_k for an exchange at k = 1, …, K: of that twin, or a lower bound over all twins.
+        smallest_twin: λ_min of T'_k for an exchange at k = 1, …, K: of that twin, or a lower bound
+            over all twins.
         proved: whether μ holds for every t and every twin.
     """
 
@@ -107,9 +121,12 @@ class SharperBounds:
         return self._bound(self._steps()[k - 1])
 
     def growth(self, k: int) -> Bound:
-        """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)), ψ(λ) = (1 + √(N/λ)) s/(1 + λs²), s = min(1/λ, 1/√λ)."""
+        """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)), ψ(λ) = (1 + √(N/λ)) s/(1 + λs²), s =
+        min(1/λ, 1/√λ)."""
         check_iteration(k, len(self.step_sizes))
-        both = _moved_by_one(self.smallest[k - 1], self.n_samples) + _moved_by_one(self.smallest_twin[k - 1], self.n_samples)
+        both = _moved_by_one(self.smallest[k - 1], self.n_samples) + _moved_by_one(
+            self.smallest_twin[k - 1], self.n_samples
+        )
         return self._bound(self.step_sizes[k - 1] * self.mu * both)
 
     def divergence(self, k: int) -> Bound:
@@ -118,25 +135,32 @@ class SharperBounds:
 
     def stability(self) -> Bound:
         """sup_t |ℓ(P; t) − ℓ(P'; t)| for an exchange at any iteration: the largest `divergence`."""
-        return self._bound(max(float(self.divergence(k)) for k in range(1, len(self.step_sizes) + 1)))
+        return self._bound(
+            max(float(self.divergence(k)) for k in range(1, len(self.step_sizes) + 1))
+        )
 
     def _steps(self) -> np.ndarray:
         return self.step_sizes * self.mu * np.sqrt(self.n_samples / self.smallest)
 
     def _bound(self, value: float) -> Bound:
-        assumes = f"objectives {self.mu:.4g}-Lipschitz where the runs go; λ_min and step sizes are the run's own"
+        assumes = (
+            f"objectives {self.mu:.4g}-Lipschitz where the runs go; λ_min and step sizes are the"
+            " run's own"
+        )
         return Bound(float(value), assumes, self.proved)
 
 
 @dataclass(frozen=True)
 class CurvatureBounds:
-    """Bounds from a run's own residuals and curvature: a small difference at first, which later iterations forget.
+    """Bounds from a run's own residuals and curvature: a small difference at first, which later
+    iterations forget.
 
-    Measured in the RMS size |Δ|_Γ of surfaces. The growth at iteration k is that of a least-squares fit from which one
-    example is taken and to which another is added, known from the residuals of the run's own gradient field. If all
-    Hessians of f(·|t) where the run goes have eigenvalues in [m, β], iteration i then multiplies a difference by at most
-    |1 − α(m+β)/2| + α(β−m)/2 κ_i, where κ_i² is the ratio of the extreme eigenvalues of the whitened Γ^{-1/2}ZᵀZΓ^{-1/2},
-    which tends to 1 as N grows.
+    Measured in the RMS size |Δ|_Γ of surfaces. The growth at iteration k is that of a least-squares
+    fit from which one example is taken and to which another is added, known from the residuals of
+    the run's own gradient field. If all Hessians of f(·|t) where the run goes have eigenvalues in
+    [m, β], iteration i then multiplies a difference by at most |1 − α(m+β)/2| + α(β−m)/2 κ_i, where
+    κ_i² is the ratio of the extreme eigenvalues of the whitened Γ^{-1/2}ZᵀZΓ^{-1/2}, which tends to
+    1 as N grows.
 
     Attributes:
         step_sizes: α^(1), …, α^(K).
@@ -159,23 +183,30 @@ class CurvatureBounds:
     def factors(self) -> Float[np.ndarray, " K"]:
         """What each iteration multiplies a difference |Δ|_Γ by, at most."""
         least, most = self.curvature
-        return np.abs(1 - self.step_sizes * (least + most) / 2) + self.step_sizes * (most - least) / 2 * self.kappa
+        return (
+            np.abs(1 - self.step_sizes * (least + most) / 2)
+            + self.step_sizes * (most - least) / 2 * self.kappa
+        )
 
     def rms(self, k: int) -> Bound:
-        """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces, one example exchanged at k."""
+        """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces,
+        one example exchanged at k."""
         check_iteration(k, len(self.step_sizes))
         return self._bound(self._all_rms()[k - 1])
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ |·|_Γ / √λ_min(Γ)."""
-        return self._bound(float(self.rms(k)) / sqrt(expected_smallest_eigenvalue(self.n_objectives, self.degree)))
+        return self._bound(
+            float(self.rms(k)) / sqrt(expected_smallest_eigenvalue(self.n_objectives, self.degree))
+        )
 
     def stability(self) -> Bound:
         """sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ √R |·|_Γ for an exchange at any iteration."""
         return self._bound(sqrt(coherence(self.n_objectives, self.degree)) * self._all_rms().max())
 
     def farthest(self) -> float:
-        """How far any twin's surface is from the run's at any iteration and t: √R max over k and i of |P^(i) − P'^(i)|_Γ."""
+        """How far any twin's surface is from the run's at any iteration and t: √R max over k and i
+        of |P^(i) − P'^(i)|_Γ."""
         farthest = current = 0.0
         for grown, factor in zip(self.grown, self.factors(), strict=True):
             current = max(current * factor, grown)
@@ -188,15 +219,20 @@ class CurvatureBounds:
 
     def _bound(self, value: float) -> Bound:
         least, most = self.curvature
-        hessians = f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go"
+        hessians = (
+            f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go"
+        )
         return Bound(float(value), f"{hessians}; all else is the run's own", self.proved)
 
 
-def pull_of_one(smallest: Float[np.ndarray, "*batch"], norm: float = 1.0) -> Float[np.ndarray, "*batch"]:
-    """How far one more example, |z| ≤ `norm`, moves a least-squares fit whose Gram matrix is A ⪰ λ, for a residual of size 1.
+def pull_of_one(
+    smallest: Float[np.ndarray, "*batch"], norm: float = 1.0
+) -> Float[np.ndarray, "*batch"]:
+    """How far one more example, |z| ≤ `norm`, moves a least-squares fit whose Gram matrix is A ⪰ λ,
+    for a residual of size 1.
 
-    It moves by y/(1 + yᵀAy) with y = A⁻¹z. With r = |y| ≤ |z|/λ that is at most r/(1 + λr²), which is largest at r = 1/√λ.
-    For λ = 0, a singular A, there is no bound.
+    It moves by y/(1 + yᵀAy) with y = A⁻¹z. With r = |y| ≤ |z|/λ that is at most r/(1 + λr²), which
+    is largest at r = 1/√λ. For λ = 0, a singular A, there is no bound.
     """
     positive = np.where(smallest > 0, smallest, 1.0)
     r = np.minimum(norm / positive, 1 / np.sqrt(positive))
@@ -204,8 +240,13 @@ def pull_of_one(smallest: Float[np.ndarray, "*batch"], norm: float = 1.0) -> Flo
 
 
 def _moved_by_one(smallest: float, n_samples: int) -> float:
-    """ψ(λ): the same for N values of size 1 each and one more of that size, whose residual is at most 1 + √(N/λ)."""
-    return (1 + sqrt(n_samples / smallest)) * float(pull_of_one(np.asarray(smallest))) if smallest > 0 else float("inf")
+    """ψ(λ): the same for N values of size 1 each and one more of that size, whose residual is at
+    most 1 + √(N/λ)."""
+    return (
+        (1 + sqrt(n_samples / smallest)) * float(pull_of_one(np.asarray(smallest)))
+        if smallest > 0
+        else float("inf")
+    )
 
 
 def check_iteration(k: int, n_iterations: int) -> None:

@@ -24,8 +24,9 @@ def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
     needed = n_controls(n_objectives, degree)
     if check_count(n_samples, "n_samples") < needed:
         raise ValueError(
-            f"n_samples={n_samples} is below the {needed} control points of degree {degree} with {n_objectives} objectives, "
-            f"where ZᵀZ is singular and no refit is stable; draw at least {needed} or lower the degree"
+            f"n_samples={n_samples} is below the {needed} control points of degree {degree} with"
+            f" {n_objectives} objectives, where ZᵀZ is singular and no refit is stable; draw at"
+            f" least {needed} or lower the degree"
         )
     return int(n_samples)
 
@@ -37,5 +38,6 @@ def check_gradients(objectives: Callable, x: np.ndarray) -> None:
     except Exception as error:
         first_line = str(error).strip().split("\n")[0]
         raise TypeError(
-            f"objectives must have gradients, written with jax.numpy; differentiating them failed: {first_line}"
+            "objectives must have gradients, written with jax.numpy; differentiating them failed:"
+            f" {first_line}"
         ) from error

@@ -27,8 +27,9 @@ class TwinRuns:
         rms: RMS distance of the two surfaces over the simplex, |P − P'|_Γ.
         sup_move: sup_t |b(t|P) − b(t|P')|, over a dense grid.
         sup_loss: sup_t |ℓ(P; t) − ℓ(P'; t)|, likewise: what uniform stability is about.
-        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P has seen and P' has not. For exchanges drawn
-            uniformly over iterations and positions its expectation is that of the generalization gap R_S − R.
+        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P has seen and P' has
+            not. For exchanges drawn uniformly over iterations and positions its expectation is that
+            of the generalization gap R_S − R.
         ends: P^(K+1) of each run, one for each key, twins or not.
     """
 
@@ -44,13 +45,18 @@ class TwinRuns:
 
 
 def empirical_stability(
-    setting: Setting, exchange: Exchange, *, keys: Array, runs: Int[np.ndarray, " n_twins"] | None = None
+    setting: Setting,
+    exchange: Exchange,
+    *,
+    keys: Array,
+    runs: Int[np.ndarray, " n_twins"] | None = None,
 ) -> TwinRuns:
     """Makes runs and their twins and compares the ends. Call in double precision.
 
     Args:
         setting: what all runs share.
-        exchange: what each twin has of its own, such as `Exchange.random(k, n_samples, n_objectives)`.
+        exchange: what each twin has of its own, such as `Exchange.random(k, n_samples,
+            n_objectives)`.
         keys: one key a run.
         runs: which run each twin belongs to, by the position of its key; in turn if not given.
     """
@@ -63,7 +69,9 @@ def empirical_stability(
     t = jnp.asarray(dense_points(setting.n_objectives))
     sup_move, sup_loss = _suprema(loss, base, twins, t, setting.degree)
     seen = _examples(setting, keys[runs], jnp.asarray(exchange.k), jnp.asarray(exchange.position))
-    at_example = _loss_at(loss, base, seen, setting.degree) - _loss_at(loss, twins, seen, setting.degree)
+    at_example = _loss_at(loss, base, seen, setting.degree) - _loss_at(
+        loss, twins, seen, setting.degree
+    )
     apart = np.asarray(base - twins)
     return TwinRuns(
         exchange=exchange,
@@ -79,7 +87,9 @@ def empirical_stability(
 
 
 @compiled
-def _suprema(loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: int) -> tuple[Array, Array]:
+def _suprema(
+    loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: int
+) -> tuple[Array, Array]:
     Z = basis(t, degree)
 
     def of_pair(pair: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -97,6 +107,7 @@ def _loss_at(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -
 
 @compiled
 def _examples(setting: Setting, keys: Array, k: Array, position: Array) -> Array:
-    """The example t_i of iteration k that was exchanged, for each twin: drawn again from the run's key."""
+    """The example t_i of iteration k that was exchanged, for each twin: drawn again from the run's
+    key."""
     samples = jax.vmap(lambda key, k: setting.flow.draw(key, k, setting.n_objectives)[0])(keys, k)
     return samples[jnp.arange(len(keys)), position]

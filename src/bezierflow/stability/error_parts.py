@@ -1,4 +1,5 @@
-"""Where a surface's error comes from: its degree, the method that made it, or the samples it happened to draw."""
+"""Where a surface's error comes from: its degree, the method that made it, or the samples it
+happened to draw."""
 
 from dataclasses import dataclass
 
@@ -15,24 +16,29 @@ from .losses import Distance, held_out_points
 from .setting import Setting
 
 NEWTON_STEPS = 12
-"""From a surface near the Pareto set, Newton's method is at its minimizer to rounding within half as many."""
+"""From a surface near the Pareto set, Newton's method is at its minimizer to rounding within half
+as many."""
 
 ARRIVED = 1e-6
-"""A minimizer counts as found if the last Newton step is this small, relative to the size of the surface."""
+"""A minimizer counts as found if the last Newton step is this small, relative to the size of the
+surface."""
 
 
 @dataclass(frozen=True)
 class ErrorParts:
-    """The mean of |b(t) − x*(t)|² over t and over runs is degree² + method² + samples². All are RMS distances in units of x.
+    """The mean of |b(t) − x*(t)|² over t and over runs is degree² + method² + samples². All are RMS
+    distances in units of x.
 
     Attributes:
-        degree: what no surface of this degree can avoid: the distance of x* from its best fit, over held-out t.
-        method: the distance of the mean surface over runs from that best fit: iterations still to make, and that a method may
-            settle elsewhere than at the best fit.
+        degree: what no surface of this degree can avoid: the distance of x* from its best fit, over
+            held-out t.
+        method: the distance of the mean surface over runs from that best fit: iterations still to
+            make, and that a method may settle elsewhere than at the best fit.
         samples: the distance of a run's surface from the mean surface, due to the samples it drew.
         n_missing: at how many of the held-out t no minimizer x*(t) was found; they are left out.
         n_held_out: how many there were.
-        exact: whether x* is the problem's own Pareto map, or was found by Newton's method from b(t) on.
+        exact: whether x* is the problem's own Pareto map, or was found by Newton's method from b(t)
+            on.
     """
 
     degree: float
@@ -53,7 +59,9 @@ class ErrorParts:
         return max(("degree", "method", "samples"), key=lambda name: getattr(self, name))
 
 
-def error_parts(setting: Setting, control_points: Float[np.ndarray, "n_runs n_controls n_variables"]) -> ErrorParts:
+def error_parts(
+    setting: Setting, control_points: Float[np.ndarray, "n_runs n_controls n_variables"]
+) -> ErrorParts:
     """Splits the error of runs that differ in their samples alone. Call in double precision.
 
     Args:
@@ -66,8 +74,9 @@ def error_parts(setting: Setting, control_points: Float[np.ndarray, "n_runs n_co
     x, found = _targets(setting, t, Z @ mean)
     if found.sum() < 2 * Z.shape[1]:
         raise ValueError(
-            f"x*(t) was found at {found.sum()} of {len(t)} held-out t only, too few to tell where the error comes from; "
-            "objectives must be smooth and have isolated minimizers near the surface"
+            f"x*(t) was found at {found.sum()} of {len(t)} held-out t only, too few to tell where"
+            " the error comes from; objectives must be smooth and have isolated minimizers near"
+            " the surface"
         )
     Z, x = Z[found], x[found]
     best = np.linalg.lstsq(Z, x)[0]
@@ -85,9 +94,12 @@ def error_parts(setting: Setting, control_points: Float[np.ndarray, "n_runs n_co
 
 
 def _targets(
-    setting: Setting, t: Float[np.ndarray, "n n_objectives"], start: Float[np.ndarray, "n n_variables"]
+    setting: Setting,
+    t: Float[np.ndarray, "n n_objectives"],
+    start: Float[np.ndarray, "n n_variables"],
 ) -> tuple[Float[np.ndarray, "n n_variables"], Bool[np.ndarray, " n"]]:
-    """x*(t) and where it was found: the problem's own, or where Newton's method leads from the surface."""
+    """x*(t) and where it was found: the problem's own, or where Newton's method leads from the
+    surface."""
     loss = setting.loss
     if isinstance(loss, Distance):
         return np.asarray(loss.problem.pareto_map(t)), np.ones(len(t), dtype=bool)
@@ -95,7 +107,9 @@ def _targets(
     size = np.linalg.norm(np.ptp(start, axis=0))
     found = np.isfinite(x).all(axis=1) & (last_step <= ARRIVED * size)
     # A minimizer farther away than the surface is large is another one than the surface is about.
-    found &= np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1) < max(size, ARRIVED)
+    found &= np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1) < max(
+        size, ARRIVED
+    )
     return x, found
 
 

@@ -1,4 +1,5 @@
-"""The generalization gap R_S − R: how much better a surface looks at the examples that made it than at fresh ones."""
+"""The generalization gap R_S − R: how much better a surface looks at the examples that made it than
+at fresh ones."""
 
 from dataclasses import dataclass
 
@@ -15,7 +16,8 @@ from .setting import Setting
 from .twins import Exchange, run_many
 
 HELD_OUT = 4000
-"""Evenly spread t whose mean loss stands for R: their error is far below that of the examples themselves."""
+"""Evenly spread t whose mean loss stands for R: their error is far below that of the examples
+themselves."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,9 @@ class GeneralizationGap:
     """R_S − R over independent runs, S being all K N examples of a run.
 
     Attributes:
-        expected: E[R_S − R] with its confidence interval, freed of most noise: from each run's gap, the gap of another run's
-            surface on the same examples is subtracted, whose expectation is 0 because it never saw them.
+        expected: E[R_S − R] with its confidence interval, freed of most noise: from each run's gap,
+            the gap of another run's surface on the same examples is subtracted, whose expectation
+            is 0 because it never saw them.
         gaps: R_S − R of each run. Their spread is mostly that of the examples, not of the surface.
         risks: R of each run.
         control_points: P^(K+1) of each run.
@@ -46,7 +49,8 @@ def generalization_gap(
     """Measures the gap over independent runs. Call in double precision.
 
     Args:
-        setting: what all runs share; where its loss is the stationarity residual, the gap is that of the surrogate.
+        setting: what all runs share; where its loss is the stationarity residual, the gap is that
+            of the surrogate.
         keys: one key a run, two at least.
         confidence: of the interval (Student's t over the runs).
         control_points: where the runs from these keys have ended, if that is known already.

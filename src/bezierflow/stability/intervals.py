@@ -39,15 +39,20 @@ def mean_interval(values: Float[np.ndarray, " n"], confidence: float = CONFIDENC
     return Interval(mean, float(low), float(high))
 
 
-def slope(n: Float[np.ndarray, " n"], values: Float[np.ndarray, " n"], confidence: float = CONFIDENCE) -> Interval | None:
-    """The exponent p of values ∝ n^p: a straight line through the logarithms, with Student's interval.
+def slope(
+    n: Float[np.ndarray, " n"], values: Float[np.ndarray, " n"], confidence: float = CONFIDENCE
+) -> Interval | None:
+    """The exponent p of values ∝ n^p: a straight line through the logarithms, with Student's
+    interval.
 
-    None where a value is 0, negative, missing or infinite: such a value has no logarithm, and leaving it out would make the
-    line steeper or flatter than what was measured.
+    None where a value is 0, negative, missing or infinite: such a value has no logarithm, and
+    leaving it out would make the line steeper or flatter than what was measured.
     """
     check_probability(confidence, "confidence")
     if not (np.isfinite(values) & (np.asarray(values) > 0)).all():
         return None
-    exponent, _, _, _, error = np.asarray(stats.linregress(np.log(n), np.log(values)), dtype=float).tolist()
+    exponent, _, _, _, error = np.asarray(
+        stats.linregress(np.log(n), np.log(values)), dtype=float
+    ).tolist()
     half = float(stats.t.ppf((1 + confidence) / 2, len(n) - 2)) * error
     return Interval(exponent, exponent - half, exponent + half)

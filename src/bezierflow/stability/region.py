@@ -1,4 +1,5 @@
-"""What the objectives do where a run and its twins go: their slopes and curvature, proved where the problem allows it."""
+"""What the objectives do where a run and its twins go: their slopes and curvature, proved where the
+problem allows it."""
 
 from dataclasses import dataclass
 from math import e, sqrt
@@ -19,7 +20,8 @@ from .losses import DENSE, dense_points
 from .trace import Trace
 
 LOOKED_AT = 100
-"""Grid points and evenly spread points, so many of each, at which unknown constants are measured besides the run's own t."""
+"""Grid points and evenly spread points, so many of each, at which unknown constants are measured
+besides the run's own t."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,9 @@ class Slopes:
 def known_curvature(objectives: Objectives) -> Curvature | None:
     """The curvature of a built-in problem on all of R^L, in closed form; None where there is none.
 
-    The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m. Quadratics have constant H_m. For
-    1 − exp(−r²) the eigenvalues are exp(−r²)(2 − 4r²) and 2 exp(−r²): between −4 e^{−3/2} and 2.
+    The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m.
+    Quadratics have constant H_m. For 1 − exp(−r²) the eigenvalues are exp(−r²)(2 − 4r²) and 2
+    exp(−r²): between −4 e^{−3/2} and 2.
     """
     if isinstance(objectives, Quadratic | ScaledMED):
         values = np.linalg.eigvalsh(_hessians(objectives))
@@ -70,12 +73,14 @@ def is_quadratic(objectives: Objectives) -> bool:
 
 
 def known_slope(objectives: Objectives) -> float | None:
-    """A Lipschitz constant on all of R^L in closed form; None where there is none. That of 1 − exp(−r²) is √(2/e)."""
+    """A Lipschitz constant on all of R^L in closed form; None where there is none. That of 1 −
+    exp(−r²) is √(2/e)."""
     return sqrt(2 / e) if isinstance(objectives, Fonseca) else None
 
 
 def measured_curvature(run: Trace, objectives: Objectives) -> Curvature:
-    """The extreme eigenvalues of the Hessians of f(·|t) at the run's own samples and on a grid of t, in every iteration."""
+    """The extreme eigenvalues of the Hessians of f(·|t) at the run's own samples and on a grid of
+    t, in every iteration."""
     with double_precision():
         P, t = jnp.asarray(run.control_points[:-1]), jnp.asarray(_with_grid(run, LOOKED_AT))
         least, most = _extreme_curvature(objectives, P, t, run.degree)
@@ -83,20 +88,25 @@ def measured_curvature(run: Trace, objectives: Objectives) -> Curvature:
 
 
 def measured_slopes(run: Trace, objectives: Objectives) -> Slopes:
-    """Max |∇f_m(x)| over all m and all x = b(t|P^(k)), t being the run's own samples and a grid. (Assumption "mu")."""
+    """Max |∇f_m(x)| over all m and all x = b(t|P^(k)), t being the run's own samples and a grid.
+    (Assumption "mu")."""
     with double_precision():
         P, t = jnp.asarray(run.control_points[:-1]), jnp.asarray(_with_grid(run, LOOKED_AT))
         largest = float(_largest_gradient(objectives, P, t, run.degree))
     if not (np.isfinite(largest) and largest > 0):
         raise ValueError(
-            f"objectives must have gradients where the run goes, finite and not all 0; the largest found is {largest}. "
-            "Rounding and comparisons have none; where a gradient is infinite, start elsewhere"
+            "objectives must have gradients where the run goes, finite and not all 0; the largest"
+            f" found is {largest}. Rounding and comparisons have none; where a gradient is"
+            " infinite, start elsewhere"
         )
     return Slopes(largest, proved=False)
 
 
-def slopes_of_quadratics(run: Trace, objectives: Objectives, most: float, farthest: float) -> Slopes:
-    """μ for quadratics, proved: gradients are affine, so their length is largest at a control point; a twin adds β·farthest.
+def slopes_of_quadratics(
+    run: Trace, objectives: Objectives, most: float, farthest: float
+) -> Slopes:
+    """μ for quadratics, proved: gradients are affine, so their length is largest at a control
+    point; a twin adds β·farthest.
 
     Args:
         run: the run.
@@ -107,14 +117,18 @@ def slopes_of_quadratics(run: Trace, objectives: Objectives, most: float, farthe
     with double_precision():
         P = jnp.asarray(run.control_points[:-1]).reshape(-1, run.control_points.shape[-1])
         jacobians = _jacobians(objectives, P)
-        return Slopes(float(jnp.max(jnp.linalg.norm(jacobians, axis=-1))) + most * farthest, proved=True)
+        return Slopes(
+            float(jnp.max(jnp.linalg.norm(jacobians, axis=-1))) + most * farthest, proved=True
+        )
 
 
 def residuals_of_quadratics(run: Trace, objectives: Objectives) -> Float[np.ndarray, " K"]:
-    """sup_t |∇f(b(t|P^(k)) | t) − ĝ_k(t)| at most, ĝ_k = (P^(k) − P^(k+1))/α^(k) being the fitted gradient field.
+    """sup_t |∇f(b(t|P^(k)) | t) − ĝ_k(t)| at most, ĝ_k = (P^(k) − P^(k+1))/α^(k) being the fitted
+    gradient field.
 
     With affine ∇f_m the difference is a polynomial of degree D+1, whose Bernstein coefficients are
-    Σ_m e_m/(D+1) (∇f_m(p_{e−e_m}) − ĝ_{e−e_m}). No point of a Bézier simplex is farther out than its farthest control point.
+    Σ_m e_m/(D+1) (∇f_m(p_{e−e_m}) − ĝ_{e−e_m}). No point of a Bézier simplex is farther out than
+    its farthest control point.
     """
     M, D, L = run.t.shape[-1], run.degree, run.control_points.shape[-1]
     raised, shares = raised_positions(M, D + 1), (multi_indices(M, D) + 1) / (D + 1)
@@ -129,7 +143,8 @@ def residuals_of_quadratics(run: Trace, objectives: Objectives) -> Float[np.ndar
 
 
 def residuals_by_slope(run: Trace, mu: float) -> Float[np.ndarray, " K"]:
-    """The same for any objectives with |∇f(x|t)| ≤ μ everywhere: at most μ plus the longest control point of ĝ_k."""
+    """The same for any objectives with |∇f(x|t)| ≤ μ everywhere: at most μ plus the longest control
+    point of ĝ_k."""
     return mu + np.linalg.norm(run.fitted(), axis=-1).max(axis=1)
 
 
@@ -144,19 +159,24 @@ def own_residuals(run: Trace, objectives: Objectives) -> Float[np.ndarray, "K n_
     return _residuals(run, objectives, run.t)
 
 
-def _residuals(run: Trace, objectives: Objectives, t: Float[np.ndarray, "K n n_objectives"]) -> Float[np.ndarray, "K n"]:
+def _residuals(
+    run: Trace, objectives: Objectives, t: Float[np.ndarray, "K n n_objectives"]
+) -> Float[np.ndarray, "K n"]:
     with double_precision():
         P, fitted = jnp.asarray(run.control_points[:-1]), jnp.asarray(run.fitted())
         return np.asarray(_residual_sizes(objectives, P, fitted, jnp.asarray(t), run.degree))
 
 
-def _hessians(objectives: Quadratic | ScaledMED) -> Float[np.ndarray, "n_objectives n_variables n_variables"]:
+def _hessians(
+    objectives: Quadratic | ScaledMED,
+) -> Float[np.ndarray, "n_objectives n_variables n_variables"]:
     with double_precision():
         return np.asarray(_hessians_at(objectives, jnp.zeros(objectives.n_variables)))
 
 
 def _with_grid(run: Trace, n: int) -> Float[np.ndarray, "K n_points n_objectives"]:
-    """The run's own samples with n grid points and n evenly spread points, in every iteration. Call in double precision."""
+    """The run's own samples with n grid points and n evenly spread points, in every iteration. Call
+    in double precision."""
     points = dense_points(run.t.shape[-1], n)
     return np.concatenate([run.t, np.broadcast_to(points, (len(run.t), *points.shape))], axis=1)
 
@@ -182,7 +202,9 @@ def _residual_sizes(
     def in_iteration(arrays: tuple[Array, Array, Array]) -> Array:
         P, fitted, t = arrays
         Z = basis(t, degree)
-        field = jax.vmap(lambda t, x: Scalarized(objectives, WeightedSum(), t).gradient(x))(t, Z @ P)
+        field = jax.vmap(lambda t, x: Scalarized(objectives, WeightedSum(), t).gradient(x))(
+            t, Z @ P
+        )
         return jnp.linalg.norm(field - Z @ fitted, axis=-1)
 
     return jax.lax.map(in_iteration, (control_points, fitted, t))

@@ -1,4 +1,5 @@
-"""From a run to its bounds: the run's own samples, step sizes, λ_min and residuals, with what is known of the objectives."""
+"""From a run to its bounds: the run's own samples, step sizes, λ_min and residuals, with what is
+known of the objectives."""
 
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -27,8 +28,8 @@ from .smallest_eigenvalue import design_matrices, smallest_eigenvalues
 from .trace import Trace
 
 ROUNDING = 1e-12
-"""Leverages of examples that differ from 1 by less are taken for 1, and Gram matrices relatively this close to singular for
-singular: bounds are then infinite."""
+"""Leverages of examples that differ from 1 by less are taken for 1, and Gram matrices relatively
+this close to singular for singular: bounds are then infinite."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,18 @@ class RunBounds:
 
 
 def run_bounds(
-    run: Trace, objectives: Objectives, *, mu: float | None = None, curvature: tuple[float, float] | None = None
+    run: Trace,
+    objectives: Objectives,
+    *,
+    mu: float | None = None,
+    curvature: tuple[float, float] | None = None,
 ) -> RunBounds:
-    """The bounds of a run, proved where the constants of the objectives are known and estimates where they are measured.
+    """The bounds of a run, proved where the constants of the objectives are known and estimates
+    where they are measured.
 
-    Known are those of quadratics (`Quadratic`, `ScaledMED`) and of `Fonseca`, and those that are given. Others are measured at
-    the run's own samples and on a grid of t: a steep place between the points of the grid is not seen.
+    Known are those of quadratics (`Quadratic`, `ScaledMED`) and of `Fonseca`, and those that are
+    given. Others are measured at the run's own samples and on a grid of t: a steep place between
+    the points of the grid is not seen.
 
     Args:
         run: the run.
@@ -63,10 +70,14 @@ def run_bounds(
     if is_quadratic(objectives):
         residuals = residuals_of_quadratics(run, objectives)
     else:
-        residuals = measured_residuals(run, objectives) if mu is None else residuals_by_slope(run, mu)
+        residuals = (
+            measured_residuals(run, objectives) if mu is None else residuals_by_slope(run, mu)
+        )
     proved = known is not None and (is_quadratic(objectives) or mu is not None)
     limits = known or measured_curvature(run, objectives)
-    curved = _curvature_bounds(run, own_residuals(run, objectives), residuals, replace(limits, proved=proved))
+    curved = _curvature_bounds(
+        run, own_residuals(run, objectives), residuals, replace(limits, proved=proved)
+    )
     if mu is not None:
         slopes = Slopes(mu, proved=True)
     elif is_quadratic(objectives):
@@ -77,14 +88,25 @@ def run_bounds(
 
 
 def _sharper_bounds(run: Trace, slopes: Slopes) -> SharperBounds:
-    """λ'_k is bounded below over all twins by leaving each example out in turn: an example can only add to ZᵀZ."""
+    """λ'_k is bounded below over all twins by leaving each example out in turn: an example can only
+    add to ZᵀZ."""
     smallest = smallest_eigenvalues(run.t, run.degree)
     without = np.array([_smallest_without_one(Z) for Z in design_matrices(run.t, run.degree)])
-    return SharperBounds(slopes.mu, run.n_samples, run.step_sizes, smallest, np.minimum(without, smallest), slopes.proved)
+    return SharperBounds(
+        slopes.mu,
+        run.n_samples,
+        run.step_sizes,
+        smallest,
+        np.minimum(without, smallest),
+        slopes.proved,
+    )
 
 
 def _curvature_bounds(
-    run: Trace, own: Float[np.ndarray, "K n_samples"], anywhere: Float[np.ndarray, " K"], curvature: Curvature
+    run: Trace,
+    own: Float[np.ndarray, "K n_samples"],
+    anywhere: Float[np.ndarray, " K"],
+    curvature: Curvature,
 ) -> CurvatureBounds:
     M = run.t.shape[-1]
     white = design_matrices(run.t, run.degree) @ np.linalg.inv(gram_root(M, run.degree))
@@ -102,8 +124,9 @@ def _growth_by_residuals(
 ) -> Float[np.ndarray, " K"]:
     """|φ_T(P^(k)) − φ_T'(P^(k))|_Γ at most, over all exchanges at iteration k.
 
-    Taking example i out of a fit moves it by w_i r_i / (1 − h_i) exactly, with w_i = A⁻¹y_i and h_i = y_iᵀ w_i. Adding one then
-    moves it by `pull_of_one` times a residual, at most sup_t |residual of the first fit| + √R |what taking out moved|.
+    Taking example i out of a fit moves it by w_i r_i / (1 − h_i) exactly, with w_i = A⁻¹y_i and h_i
+    = y_iᵀ w_i. Adding one then moves it by `pull_of_one` times a residual, at most sup_t |residual
+    of the first fit| + √R |what taking out moved|.
     """
     R = coherence(run.t.shape[-1], run.degree)
     solved = white @ np.linalg.inv(white.transpose(0, 2, 1) @ white)

@@ -1,4 +1,5 @@
-"""Stability and gap against N: does one example matter less when there are more of them, and how fast?"""
+"""Stability and gap against N: does one example matter less when there are more of them, and how
+fast?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -25,8 +26,8 @@ QUANTITIES = ("last", "last_move", "anywhere", "anywhere_move", "worst", "gap", 
 """Of these slopes are taken."""
 
 TWINS_A_RUN = 8
-"""Twins of each run whose exchanged example is anywhere. Few of them make large differences, so that it takes hundreds for a
-mean square that can be told from the spread it is compared with."""
+"""Twins of each run whose exchanged example is anywhere. Few of them make large differences, so
+that it takes hundreds for a mean square that can be told from the spread it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +36,25 @@ class Scaling:
 
     Attributes:
         n_samples: the values of N.
-        last: mean of sup_t |ℓ(P; t) − ℓ(P'; t)| over twins that differ in one example of the last iteration.
+        last: mean of sup_t |ℓ(P; t) − ℓ(P'; t)| over twins that differ in one example of the last
+            iteration.
         last_move: mean of sup_t |b(t|P) − b(t|P')| over the same twins.
-        anywhere: the mean of sup_t |ℓ(P; t) − ℓ(P'; t)| for an example of any iteration, all of them alike.
+        anywhere: the mean of sup_t |ℓ(P; t) − ℓ(P'; t)| for an example of any iteration, all of
+            them alike.
         anywhere_move: mean of sup_t |b(t|P) − b(t|P')| over the same twins.
         worst: the largest sup_t |ℓ(P; t) − ℓ(P'; t)| over all of these twins.
         gap: |E[R_S − R]|, estimated.
         gap_low: lower end of the 95 % interval of E[R_S − R], with its sign.
         gap_high: upper end.
-        spread: RMS distance of a run's surface from the mean surface over runs with different samples.
-        by_twins: √(KN/2 · E|P − P'|_Γ²), estimated over the twins: by Efron and Stein's inequality at least the true spread, with
-            equality where samples act independently of each other.
+        spread: RMS distance of a run's surface from the mean surface over runs with different
+            samples.
+        by_twins: √(KN/2 · E|P − P'|_Γ²), estimated over the twins: by Efron and Stein's inequality
+            at least the true spread, with equality where samples act independently of each other.
         by_twins_low: lower end of its 95 % interval.
         by_twins_high: upper end.
         risk: mean of R over the runs.
-        slopes: of each quantity in log-log scales, with 95 % intervals (of the straight line's fit); None where a value is 0,
-            missing or infinite.
+        slopes: of each quantity in log-log scales, with 95 % intervals (of the straight line's
+            fit); None where a value is 0, missing or infinite.
     """
 
     n_samples: Float[np.ndarray, " n"]
@@ -72,7 +76,10 @@ class Scaling:
     def rows(self) -> list[dict[str, float]]:
         """One dictionary for each N."""
         names = [field.name for field in fields(self) if field.name != "slopes"]
-        return [{name: float(getattr(self, name)[row]) for name in names} for row in range(len(self.n_samples))]
+        return [
+            {name: float(getattr(self, name)[row]) for name in names}
+            for row in range(len(self.n_samples))
+        ]
 
     def gap_without_sign(self) -> list[int]:
         """The N at which the interval of the gap holds 0."""
@@ -102,7 +109,10 @@ def against_samples(
         seed: the same seed gives the same figures.
     """
     if len(set(n_samples)) < 3:
-        raise ValueError(f"n_samples must hold at least three different N to measure a slope, got {list(n_samples)}")
+        raise ValueError(
+            "n_samples must hold at least three different N to measure a slope, got"
+            f" {list(n_samples)}"
+        )
     check_count(n_runs, "n_runs", 2)
     start = np.asarray(x0, dtype=float)
     with double_precision():
@@ -111,28 +121,40 @@ def against_samples(
         for N in n_samples:
             check_samples(N, n_objectives, flow.degree)
         surface = BezierSimplex.constant(start, n_objectives, flow.degree)
-        settings = [Setting(_with_samples(flow, N), objectives, surface, n_iterations) for N in n_samples]
+        settings = [
+            Setting(_with_samples(flow, N), objectives, surface, n_iterations) for N in n_samples
+        ]
         rows = [_measure(setting, n_runs, seed) for setting in settings]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return Scaling(**columns, slopes={name: slope(columns["n_samples"], columns[name]) for name in QUANTITIES})
+    return Scaling(
+        **columns, slopes={name: slope(columns["n_samples"], columns[name]) for name in QUANTITIES}
+    )
 
 
 def _with_samples(flow: Flow, n_samples: int) -> Flow:
-    return eqx.tree_at(lambda f: f.sampler, flow, Uniform(n_samples), is_leaf=lambda leaf: leaf is None)
+    return eqx.tree_at(
+        lambda f: f.sampler, flow, Uniform(n_samples), is_leaf=lambda leaf: leaf is None
+    )
 
 
 def _measure(setting: Setting, n_runs: int, seed: int) -> dict[str, float]:
     K, N = setting.n_iterations, setting.n_samples
     keys = jax.random.split(jax.random.key(seed), n_runs)
     n_anywhere = n_runs * TWINS_A_RUN
-    # Evenly spread over the iterations instead of drawn: as uniform, with less noise where only the last few matter. The order
-    # is random, so that a run's own twins are not all early or all late.
-    evenly = np.random.default_rng(seed).permutation(1 + (np.arange(n_anywhere) * K + K // 2) // n_anywhere)
-    exchange = Exchange.random(np.concatenate([np.full(n_runs, K), evenly]), N, setting.n_objectives, seed)
+    # Evenly spread over the iterations instead of drawn: as uniform, with less noise where only the
+    # last few matter. The order is random, so that a run's own twins are not all early or all late.
+    evenly = np.random.default_rng(seed).permutation(
+        1 + (np.arange(n_anywhere) * K + K // 2) // n_anywhere
+    )
+    exchange = Exchange.random(
+        np.concatenate([np.full(n_runs, K), evenly]), N, setting.n_objectives, seed
+    )
     twins = empirical_stability(setting, exchange, keys=keys)
     last, anywhere = slice(0, n_runs), slice(n_runs, None)
     gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
-    off_mean = gram_root(setting.n_objectives, setting.degree) @ (twins.ends - twins.ends.mean(axis=0))
+    off_mean = gram_root(setting.n_objectives, setting.degree) @ (
+        twins.ends - twins.ends.mean(axis=0)
+    )
     by_twins = mean_interval(K * N / 2 * twins.rms[anywhere] ** 2)
     return {
         "n_samples": float(N),

@@ -1,4 +1,5 @@
-"""What all runs of a study share: the flow, the objectives, the start and the number of iterations."""
+"""What all runs of a study share: the flow, the objectives, the start and the number of
+iterations."""
 
 import equinox as eqx
 
@@ -11,7 +12,8 @@ from .losses import AbstractLoss, loss_for
 
 
 class Setting(eqx.Module):
-    """A run of a lifted method without its samples. Those are drawn from the key that each run gets.
+    """A run of a lifted method without its samples. Those are drawn from the key that each run
+    gets.
 
     Attributes:
         flow: M(A), with its sampler settled for the number of objectives.
@@ -25,13 +27,20 @@ class Setting(eqx.Module):
     surface: BezierSimplex
     n_iterations: int = eqx.field(static=True)
 
-    def __init__(self, flow: Flow, objectives: Objectives, surface: BezierSimplex, n_iterations: int):
+    def __init__(
+        self, flow: Flow, objectives: Objectives, surface: BezierSimplex, n_iterations: int
+    ):
         if flow.runs_on_host:
             raise TypeError(
-                f"flow must have a method that JAX can trace, so that twins run side by side; {type(flow.method).__name__} runs "
-                "in Python. Use GradientDescent, Newton, Optax(...) or Optimistix(...)"
+                "flow must have a method that JAX can trace, so that twins run side by side;"
+                f" {type(flow.method).__name__} runs in Python. Use GradientDescent, Newton,"
+                " Optax(...) or Optimistix(...)"
             )
-        self.flow, self.objectives, self.surface = flow.for_objectives(surface.n_objectives), objectives, surface
+        self.flow, self.objectives, self.surface = (
+            flow.for_objectives(surface.n_objectives),
+            objectives,
+            surface,
+        )
         self.n_iterations = check_count(n_iterations, "n_iterations")
 
     @property

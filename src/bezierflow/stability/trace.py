@@ -39,21 +39,30 @@ class Trace:
         return self.t.shape[1]
 
     def fitted(self) -> Float[np.ndarray, "K n_controls n_variables"]:
-        """ĝ_k = (ZᵀZ)⁻¹ZᵀG = (P^(k) − P^(k+1))/α^(k): the control points of the fitted gradient field."""
+        """ĝ_k = (ZᵀZ)⁻¹ZᵀG = (P^(k) − P^(k+1))/α^(k): the control points of the fitted gradient
+        field."""
         return -np.diff(self.control_points, axis=0) / self.step_sizes[:, None, None]
 
 
 def trace(setting: Setting, key: Array) -> Trace:
     """The run from this key, written down. Call in double precision."""
     method, scalarization = setting.flow.method, setting.flow.scalarization
-    if not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum)) or setting.flow.bounds is not None:
+    if (
+        not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum))
+        or setting.flow.bounds is not None
+    ):
         raise TypeError(
-            "flow must lift GradientDescent on weighted sums without bounds, whose stability is proved, got "
-            f"{type(method).__name__} on {type(scalarization).__name__}{'' if setting.flow.bounds is None else ' with bounds'}; "
-            "empirical_stability measures any method"
+            "flow must lift GradientDescent on weighted sums without bounds, whose stability is"
+            f" proved, got {type(method).__name__} on {type(scalarization).__name__}"
+            f"{'' if setting.flow.bounds is None else ' with bounds'};"
+            " empirical_stability measures any method"
         )
     k = np.arange(1, setting.n_iterations + 1)
     rule = method.step_size
-    alphas = np.array([float(rule(jax.numpy.asarray(i))) for i in k]) if callable(rule) else np.full(len(k), float(rule))
+    alphas = (
+        np.array([float(rule(jax.numpy.asarray(i))) for i in k])
+        if callable(rule)
+        else np.full(len(k), float(rule))
+    )
     P = run_many(setting, key[None], Exchange.none(1, setting.n_objectives), whole=True)[0]
     return Trace(np.asarray(P), np.asarray(samples_of_run(setting, key)), alphas, setting.degree)

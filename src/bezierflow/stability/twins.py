@@ -14,11 +14,13 @@ from ..simplex import AbstractSampler
 from .setting import Setting
 
 BATCH_NUMBERS = 50_000
-"""Numbers in the design matrices and points of the runs that advance side by side: few enough to stay in a cache."""
+"""Numbers in the design matrices and points of the runs that advance side by side: few enough to
+stay in a cache."""
 
 
 class Given(AbstractSampler):
-    """A sampler that returns the t it was given: how one iteration of a flow is replayed with one sample exchanged."""
+    """A sampler that returns the t it was given: how one iteration of a flow is replayed with one
+    sample exchanged."""
 
     t: Float[Array, "n_samples n_objectives"]
     weights: Float[Array, " n_samples"]
@@ -36,7 +38,8 @@ class Given(AbstractSampler):
 
 
 class Exchange(NamedTuple):
-    """Which example a twin has of its own: at iteration k (from 1), position i, another t. Leading axes: one entry a run."""
+    """Which example a twin has of its own: at iteration k (from 1), position i, another t. Leading
+    axes: one entry a run."""
 
     k: Int[Array | np.ndarray, "*runs"]
     position: Int[Array | np.ndarray, "*runs"]
@@ -49,10 +52,17 @@ class Exchange(NamedTuple):
         return cls(zeros, zeros, np.full((n_runs, n_objectives), 1 / n_objectives))
 
     @classmethod
-    def random(cls, k: Int[np.ndarray, " n_runs"], n_samples: int, n_objectives: int, seed: int = 0) -> "Exchange":
-        """For each run a uniformly drawn position and a uniformly drawn new t, at the given iterations."""
+    def random(
+        cls, k: Int[np.ndarray, " n_runs"], n_samples: int, n_objectives: int, seed: int = 0
+    ) -> "Exchange":
+        """For each run a uniformly drawn position and a uniformly drawn new t, at the given
+        iterations."""
         generator = np.random.default_rng(seed)
-        return cls(k, generator.integers(n_samples, size=len(k)), generator.dirichlet(np.ones(n_objectives), len(k)))
+        return cls(
+            k,
+            generator.integers(n_samples, size=len(k)),
+            generator.dirichlet(np.ones(n_objectives), len(k)),
+        )
 
     def followed_by(self, other: "Exchange") -> "Exchange":
         """The entries of both, these first."""
@@ -71,7 +81,8 @@ def run_many(
 ) -> Float[Array, "n_runs *K n_controls n_variables"]:
     """Many runs at once, each with one example exchanged: the final control points P^(K+1) of each.
 
-    A run with nothing exchanged is the run that `bezierflow.minimize` makes with the same seed. Call in double precision.
+    A run with nothing exchanged is the run that `bezierflow.minimize` makes with the same seed.
+    Call in double precision.
 
     Args:
         setting: what all runs share.
@@ -91,14 +102,20 @@ def _run_many(setting: Setting, keys: Array, exchange: Exchange, whole: bool, ba
     def iterate(own: Exchange, state: FlowState) -> tuple[FlowState, Array | None]:
         t, weights = flow.draw(state.key, state.k, setting.n_objectives)
         exchanged = t.at[own.position].set(own.t)
-        replayed = eqx.tree_at(lambda flow: flow.sampler, flow, Given(jnp.where(state.k == own.k, exchanged, t), weights))
+        replayed = eqx.tree_at(
+            lambda flow: flow.sampler,
+            flow,
+            Given(jnp.where(state.k == own.k, exchanged, t), weights),
+        )
         following, _ = replayed.iterate(setting.objectives, state)
         return following, state.surface.control_points if whole else None
 
     def run(key_and_exchange: tuple[Array, Exchange]) -> Array:
         key, own = key_and_exchange
         state = flow.begin(setting.surface, key)
-        state, before = jax.lax.scan(lambda state, _: iterate(own, state), state, length=setting.n_iterations)
+        state, before = jax.lax.scan(
+            lambda state, _: iterate(own, state), state, length=setting.n_iterations
+        )
         last = state.surface.control_points
         return last if before is None else jnp.concatenate([before, last[None]])
 

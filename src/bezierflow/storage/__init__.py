@@ -1,4 +1,5 @@
-"""What outlives a process: a journal of checked lines, files that appear whole, a lock on a folder, states without pickle."""
+"""What outlives a process: a journal of checked lines, files that appear whole, a lock on a folder,
+states without pickle."""
 
 from .checked_file import read_checked, write_checked
 from .codec import Decoder, Encoder, UnknownKindError

@@ -1,4 +1,5 @@
-"""Archives whose every part is checked: the manifest names each array with the checksum of its bytes."""
+"""Archives whose every part is checked: the manifest names each array with the checksum of its
+bytes."""
 
 import zlib
 from collections.abc import Mapping
@@ -29,4 +30,7 @@ def read_checked(path: Path, kind: str) -> tuple[Manifest, dict[str, np.ndarray]
 
 
 def _sum(array: np.ndarray) -> str:
-    return f"{array.dtype.str[1:]}{list(array.shape)} {zlib.crc32(np.ascontiguousarray(array).tobytes()):08x}"
+    return (
+        f"{array.dtype.str[1:]}{list(array.shape)}"
+        f" {zlib.crc32(np.ascontiguousarray(array).tobytes()):08x}"
+    )

@@ -1,10 +1,13 @@
-"""States as JSON and arrays, and back, bit for bit, without pickle: reading runs no code and makes no class but this package's.
+"""States as JSON and arrays, and back, bit for bit, without pickle: reading runs no code and makes
+no class but this package's.
 
-A state is a graph: numbers, texts, tuples, lists, dictionaries, arrays of NumPy and JAX, random generators, and objects of this
-package. What a graph shares stays shared. Things that a file cannot hold, such as the objectives, have names: the writer says
-which objects they are, the reader what stands for them.
+A state is a graph: numbers, texts, tuples, lists, dictionaries, arrays of NumPy and JAX, random
+generators, and objects of this package. What a graph shares stays shared. Things that a file cannot
+hold, such as the objectives, have names: the writer says which objects they are, the reader what
+stands for them.
 
-An object is written by its attributes (values of a `cached_property` are left out) and made again without its `__init__`.
+An object is written by its attributes (values of a `cached_property` are left out) and made again
+without its `__init__`.
 """
 
 import dataclasses
@@ -31,7 +34,12 @@ ROOMS = {
 }
 """Rooms whose classes a state may be made of."""
 
-GENERATORS = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM, "Philox": np.random.Philox, "SFC64": np.random.SFC64}
+GENERATORS = {
+    "PCG64": np.random.PCG64,
+    "PCG64DXSM": np.random.PCG64DXSM,
+    "Philox": np.random.Philox,
+    "SFC64": np.random.SFC64,
+}
 
 Json = Any
 """What JSON can hold."""
@@ -54,7 +62,8 @@ class Encoder:
         self.arrays: dict[str, np.ndarray] = {}
         self._names = {id(thing): name for name, thing in (known or {}).items()}
         self._numbers: dict[int, int] = {}
-        self._kept: list[object] = list((known or {}).values())  # an id is that of its object as long as the object lives
+        # an id is that of its object as long as the object lives
+        self._kept: list[object] = list((known or {}).values())
 
     def encode(self, thing: object, path: str = "state") -> Json:
         """The thing as JSON; arrays go to `arrays`."""
@@ -68,25 +77,41 @@ class Encoder:
             return {"again": self._numbers[id(thing)]}
         number = self._numbers[id(thing)] = len(self._numbers)
         self._kept.append(thing)
-        return {"id": number, **(self._array(thing, path) or self._container(thing, path) or self._object(thing, path))}
+        return {
+            "id": number,
+            **(
+                self._array(thing, path)
+                or self._container(thing, path)
+                or self._object(thing, path)
+            ),
+        }
 
     def _array(self, thing: object, path: str) -> dict[str, Json] | None:
         if isinstance(thing, jax.Array):
             if jnp.issubdtype(thing.dtype, jax.dtypes.prng_key):
-                return {"key": self._stored(jax.random.key_data(thing), path), "kind": str(jax.random.key_impl(thing))}
+                return {
+                    "key": self._stored(jax.random.key_data(thing), path),
+                    "kind": str(jax.random.key_impl(thing)),
+                }
             return {"jax": self._stored(thing, path)}
         if isinstance(thing, np.generic):
             return {"scalar": self._stored(thing, path)}
         if isinstance(thing, np.ndarray):
             # Sums and products may depend on the order of the axes in memory, to the last bit.
-            axes = {} if thing.flags.c_contiguous else {"axes": np.argsort(thing.strides, kind="stable")[::-1].tolist()}
+            axes = (
+                {}
+                if thing.flags.c_contiguous
+                else {"axes": np.argsort(thing.strides, kind="stable")[::-1].tolist()}
+            )
             return {"array": self._stored(thing, path), **axes}
         return None
 
     def _stored(self, array: object, path: str) -> str:
         values = np.asarray(array)
         if values.dtype.kind not in "biufc":
-            raise UnknownKindError(f"{path} is an array of {values.dtype}, which a file cannot hold")
+            raise UnknownKindError(
+                f"{path} is an array of {values.dtype}, which a file cannot hold"
+            )
         name = f"{len(self.arrays)}"
         self.arrays[name] = values
         return name
@@ -94,26 +119,50 @@ class Encoder:
     def _container(self, thing: object, path: str) -> dict[str, Json] | None:
         if type(thing) in (list, tuple):
             assert isinstance(thing, Sequence)
-            return {type(thing).__name__: [self.encode(one, f"{path}[{i}]") for i, one in enumerate(thing)]}
+            return {
+                type(thing).__name__: [
+                    self.encode(one, f"{path}[{i}]") for i, one in enumerate(thing)
+                ]
+            }
         if type(thing) is dict:
-            return {"dict": [[self.encode(k, path), self.encode(v, f"{path}[{k!r}]")] for k, v in thing.items()]}
+            return {
+                "dict": [
+                    [self.encode(k, path), self.encode(v, f"{path}[{k!r}]")]
+                    for k, v in thing.items()
+                ]
+            }
         if isinstance(thing, np.random.Generator):
             kind = type(thing.bit_generator).__name__
             if kind in GENERATORS:
-                return {"generator": kind, "state": self.encode(dict(thing.bit_generator.state), path)}
+                return {
+                    "generator": kind,
+                    "state": self.encode(dict(thing.bit_generator.state), path),
+                }
         return None
 
     def _object(self, thing: object, path: str) -> dict[str, Json]:
         cls = type(thing)
         if not _is_ours(cls.__module__):
-            raise UnknownKindError(f"{path} is a {cls.__module__}.{cls.__qualname__}, which a file cannot hold")
+            raise UnknownKindError(
+                f"{path} is a {cls.__module__}.{cls.__qualname__}, which a file cannot hold"
+            )
         name = f"{cls.__module__}:{cls.__qualname__}"
         if isinstance(thing, enum.Enum):
             return {"enum": name, "name": thing.name}
         if isinstance(thing, tuple):
-            return {"object": name, "items": [self.encode(one, f"{path}[{i}]") for i, one in enumerate(thing)]}
-        kept = {key: value for key, value in vars(thing).items() if not isinstance(getattr(cls, key, None), cached_property)}
-        return {"object": name, "fields": [[key, self.encode(value, f"{path}.{key}")] for key, value in kept.items()]}
+            return {
+                "object": name,
+                "items": [self.encode(one, f"{path}[{i}]") for i, one in enumerate(thing)],
+            }
+        kept = {
+            key: value
+            for key, value in vars(thing).items()
+            if not isinstance(getattr(cls, key, None), cached_property)
+        }
+        return {
+            "object": name,
+            "fields": [[key, self.encode(value, f"{path}.{key}")] for key, value in kept.items()],
+        }
 
 
 class Decoder:
@@ -132,7 +181,14 @@ class Decoder:
         """The thing that was encoded."""
         try:
             return self._thing(document)
-        except (KeyError, TypeError, AttributeError, IndexError, RecursionError, ImportError) as error:
+        except (
+            KeyError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            RecursionError,
+            ImportError,
+        ) as error:
             raise ValueError(f"a state is damaged: {type(error).__name__} {error}") from error
 
     def _thing(self, document: Json) -> object:
@@ -158,14 +214,20 @@ class Decoder:
         if "array" in document:
             array = np.array(self.arrays[document["array"]], order="C")
             axes = document.get("axes")
-            return self._keep(document, array if axes is None else array.transpose(axes).copy().transpose(np.argsort(axes)))
+            return self._keep(
+                document,
+                array if axes is None else array.transpose(axes).copy().transpose(np.argsort(axes)),
+            )
         if "jax" in document:
             return self._keep(document, jnp.asarray(self.arrays[document["jax"]]))
         if "scalar" in document:
             return self._keep(document, self.arrays[document["scalar"]][()])
         if "key" in document:
             return self._keep(
-                document, jax.random.wrap_key_data(jnp.asarray(self.arrays[document["key"]]), impl=document["kind"])
+                document,
+                jax.random.wrap_key_data(
+                    jnp.asarray(self.arrays[document["key"]]), impl=document["kind"]
+                ),
             )
         return None
 
@@ -178,7 +240,9 @@ class Decoder:
             return found
         if "dict" in document:
             mapping: dict[object, object] = self._keep(document, {})
-            mapping.update((self._thing(key), self._thing(value)) for key, value in document["dict"])
+            mapping.update(
+                (self._thing(key), self._thing(value)) for key, value in document["dict"]
+            )
             return mapping
         if "generator" in document:
             source = GENERATORS[document["generator"]]()
@@ -191,7 +255,9 @@ class Decoder:
         if "enum" in document:
             return self._keep(document, cls[document["name"]])
         if "items" in document:
-            return self._keep(document, tuple.__new__(cls, [self._thing(one) for one in document["items"]]))
+            return self._keep(
+                document, tuple.__new__(cls, [self._thing(one) for one in document["items"]])
+            )
         thing = self._keep(document, object.__new__(cls))
         for name, value in document["fields"]:
             object.__setattr__(thing, name, self._thing(value))
@@ -200,9 +266,14 @@ class Decoder:
 
 
 def _fill_in(thing: object) -> None:
-    """Gives an object the defaults of fields that its class has got since the file was written, all fields in their order."""
+    """Gives an object the defaults of fields that its class has got since the file was written, all
+    fields in their order."""
     own, fields = vars(thing), dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
-    new = {one.name: one.default for one in fields if one.name not in own and one.default is not dataclasses.MISSING}
+    new = {
+        one.name: one.default
+        for one in fields
+        if one.name not in own and one.default is not dataclasses.MISSING
+    }
     if new:
         known = {**own, **new}
         own.clear()

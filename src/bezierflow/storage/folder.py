@@ -15,10 +15,12 @@ class FolderTakenError(RuntimeError):
 
 
 class Folder:
-    """A folder under an exclusive lock, which the system releases when the process ends, however it ends.
+    """A folder under an exclusive lock, which the system releases when the process ends, however it
+    ends.
 
-    The lock is `flock` on the file `lock` (`msvcrt.locking` on Windows), so two processes on one machine exclude each other, and
-    on most network file systems two machines as well. What a killed process left half-written (`*.part`) is removed.
+    The lock is `flock` on the file `lock` (`msvcrt.locking` on Windows), so two processes on one
+    machine exclude each other, and on most network file systems two machines as well. What a killed
+    process left half-written (`*.part`) is removed.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -35,14 +37,25 @@ class Folder:
             _lock(self._file)
         except OSError:
             self._release()
-            raise FolderTakenError(f"another process works on {self.path}: {self._owner()}; wait for it or stop it") from None
+            raise FolderTakenError(
+                f"another process works on {self.path}: {self._owner()}; wait for it or stop it"
+            ) from None
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps({"process": os.getpid(), "machine": socket.gethostname()}).encode(), 0)
+        os.pwrite(
+            self._file,
+            json.dumps({"process": os.getpid(), "machine": socket.gethostname()}).encode(),
+            0,
+        )
         for stale in self.path.glob("*.part"):
             stale.unlink()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
         self._release()
 
     def _release(self) -> None:

@@ -1,8 +1,10 @@
-"""An append-only journal: a JSON object a line, numbered, with a checksum, on the disk before `append` returns.
+"""An append-only journal: a JSON object a line, numbered, with a checksum, on the disk before
+`append` returns.
 
-A line is `{"n": 3, "kind": "told", ..., "sum": "8f14e45f"}`: what the record holds, its number from 0 and the CRC-32 of the line
-without its sum. A process that dies while it writes leaves a last line without an end; it is recognized and dropped. Whatever
-else is wrong is damage, and an error that names the file and the line.
+A line is `{"n": 3, "kind": "told", ..., "sum": "8f14e45f"}`: what the record holds, its number from
+0 and the CRC-32 of the line without its sum. A process that dies while it writes leaves a last line
+without an end; it is recognized and dropped. Whatever else is wrong is damage, and an error that
+names the file and the line.
 """
 
 import json
@@ -33,27 +35,39 @@ def _parse(path: Path) -> tuple[list[Record], int]:
     """The records, and how many bytes they take."""
     content = path.read_bytes() if path.exists() else b""
     *lines, torn = content.split(b"\n")
-    return [_record(path, number, line) for number, line in enumerate(lines)], len(content) - len(torn)
+    return [_record(path, number, line) for number, line in enumerate(lines)], len(content) - len(
+        torn
+    )
 
 
 def _record(path: Path, number: int, line: bytes) -> Record:
     where = f"{path}, line {number + 1}"
     body, tail = line[:-TAIL_LENGTH] + b"}", line[-TAIL_LENGTH:]
     if tail.decode("ascii", "replace") != TAIL % zlib.crc32(body):
-        raise DamagedJournalError(f"{where} is damaged: its checksum is not that of its content; restore the file from a copy")
+        raise DamagedJournalError(
+            f"{where} is damaged: its checksum is not that of its content; restore the file from a"
+            " copy"
+        )
     try:
         record = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise DamagedJournalError(f"{where} is damaged: {error}") from error
-    if not isinstance(record, dict) or record.pop("n", None) != number or not isinstance(record.get("kind"), str):
-        raise DamagedJournalError(f"{where} is damaged: it is not record {number}; lines are missing or were moved")
+    if (
+        not isinstance(record, dict)
+        or record.pop("n", None) != number
+        or not isinstance(record.get("kind"), str)
+    ):
+        raise DamagedJournalError(
+            f"{where} is damaged: it is not record {number}; lines are missing or were moved"
+        )
     return record
 
 
 class Journal:
     """A journal that is written by one process, which holds the lock of its folder.
 
-    A disk that is full does not stop the writer: records that could not be written wait for the next `append`, with a warning.
+    A disk that is full does not stop the writer: records that could not be written wait for the
+    next `append`, with a warning.
 
     Attributes:
         records: all of them, in order.
@@ -76,13 +90,20 @@ class Journal:
         try:
             self.flush()
         except OSError as error:
-            tell(f"{self.path} cannot be written ({error}): {self.waiting} records are kept in memory alone, until it can be")
+            tell(
+                f"{self.path} cannot be written ({error}): {self.waiting} records are kept in"
+                " memory alone, until it can be"
+            )
 
     def flush(self) -> None:
         """Writes what waits; an `OSError` if that cannot be."""
-        lines = b"".join(_line(number, record) for number, record in enumerate(self.records[self._written :], self._written))
+        lines = b"".join(
+            _line(number, record)
+            for number, record in enumerate(self.records[self._written :], self._written)
+        )
         with open(self.path, "r+b" if self.path.exists() else "x+b") as file:
-            file.truncate(self._size)  # a torn line, of a process that died or of a disk that was full
+            # a torn line, of a process that died or of a disk that was full
+            file.truncate(self._size)
             file.seek(self._size)
             file.write(lines)
             file.flush()

@@ -4,7 +4,8 @@ import warnings
 
 
 class StorageWarning(UserWarning):
-    """Something could not be written; the run goes on, and would be lost if the process ended now."""
+    """Something could not be written; the run goes on, and would be lost if the process ended
+    now."""
 
 
 def tell(message: str) -> None:

@@ -3,4 +3,12 @@
 from .driving import Plan, run_study
 from .study import AbstractSearch, Arrival, LoggedSearch, kept_settings, open_search
 
-__all__ = ["AbstractSearch", "Arrival", "LoggedSearch", "Plan", "kept_settings", "open_search", "run_study"]
+__all__ = [
+    "AbstractSearch",
+    "Arrival",
+    "LoggedSearch",
+    "Plan",
+    "kept_settings",
+    "open_search",
+    "run_study",
+]

@@ -1,4 +1,5 @@
-"""Driving a study: designs go to an engine, and what comes back to the search, in an order that does not depend on time."""
+"""Driving a study: designs go to an engine, and what comes back to the search, in an order that
+does not depend on time."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,10 +18,11 @@ class Plan:
     """How a study is driven.
 
     Attributes:
-        budget: how many designs are evaluated, exactly, unless the study is done before. A design that is tried again counts
-            once.
+        budget: how many designs are evaluated, exactly, unless the study is done before. A design
+            that is tried again counts once.
         batch: how many designs the search is asked for at a time.
-        in_flight: how many designs are under way at most; as many as `batch` for one batch after the other.
+        in_flight: how many designs are under way at most; as many as `batch` for one batch after
+            the other.
         first: designs of the user's own that are evaluated before any other.
     """
 
@@ -36,7 +38,8 @@ class Plan:
 
 
 class Ticket(NamedTuple):
-    """A design under way: its key in the pool, and the number under which the search has asked for it, if it has."""
+    """A design under way: its key in the pool, and the number under which the search has asked for
+    it, if it has."""
 
     key: int
     number: int | None
@@ -57,9 +60,10 @@ def run_study(
 ) -> bool:
     """Evaluates until the budget is spent or the study is done; whether it was interrupted instead.
 
-    The search is told in the order in which it was asked, and asked whenever there is room for a batch. Which points it is told
-    before it is asked does not depend on how fast they were evaluated, so the same study gives the same points, on any engine.
-    What arrives is written down at once.
+    The search is told in the order in which it was asked, and asked whenever there is room for a
+    batch. Which points it is told before it is asked does not depend on how fast they were
+    evaluated, so the same study gives the same points, on any engine. What arrives is written down
+    at once.
 
     Args:
         study: new, or as it was restored.
@@ -97,13 +101,17 @@ class _Course:
         self.study, self.pool, self.plan = study, pool, plan
         self.tickets: dict[int, Ticket] = {}
         own = [Ticket(-1 - i, None, x) for i, x in enumerate(plan.first)]
-        known = [study.arrived[place].x for place in study.told if study.arrived[place].number is None]
+        known = [
+            study.arrived[place].x for place in study.told if study.arrived[place].number is None
+        ]
         open_own = [ticket for ticket in own if not any(np.array_equal(ticket.x, x) for x in known)]
         asked = [Ticket(number, number, x) for number, x in sorted(study.search.pending.items())]
         self.open: deque[Ticket] = deque()
         self._take([*open_own, *asked])
         for place in study.waiting:  # what others have told
-            if study.arrived[place].number is None and all(self.place(ticket) != place for ticket in open_own):
+            if study.arrived[place].number is None and all(
+                self.place(ticket) != place for ticket in open_own
+            ):
                 study.tell(place)
 
     @property
@@ -118,7 +126,12 @@ class _Course:
 
     def ask(self) -> None:
         """The next batch."""
-        self._take([Ticket(number, number, x) for number, x in self.study.ask(min(self.plan.batch, self._left))])
+        self._take(
+            [
+                Ticket(number, number, x)
+                for number, x in self.study.ask(min(self.plan.batch, self._left))
+            ]
+        )
 
     def _take(self, tickets: list[Ticket]) -> None:
         self.open += tickets
@@ -130,10 +143,18 @@ class _Course:
         if ticket.number is not None:
             return self.study.place(ticket.number)
         waiting = ((place, self.study.arrived[place]) for place in self.study.waiting)
-        return next((place for place, one in waiting if one.number is None and np.array_equal(one.x, ticket.x)), None)
+        return next(
+            (
+                place
+                for place, one in waiting
+                if one.number is None and np.array_equal(one.x, ticket.x)
+            ),
+            None,
+        )
 
     def wait_for_first(self) -> int:
-        """The place of the evaluation that the search is told of next; whatever arrives before it is written down."""
+        """The place of the evaluation that the search is told of next; whatever arrives before it
+        is written down."""
         place = self.place(self.open[0])
         while place is None:
             for key, outcome in self.pool.arrivals():

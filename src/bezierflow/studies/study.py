@@ -1,4 +1,5 @@
-"""The journal of a search: what was asked, what has arrived, and what the search was told before it was asked again.
+"""The journal of a search: what was asked, what has arrived, and what the search was told before it
+was asked again.
 
 Records, after the first one with the settings of the search:
 
@@ -6,8 +7,9 @@ Records, after the first one with the settings of the search:
     {"kind": "told", "number": 8, "y": [...], "seconds": 61.2}
     {"kind": "told", "number": 9, "failure": "ZeroDivisionError: ...", "seconds": 0.1}
 
-`after` are the evaluations, by their place in the journal, that the search was told since it was last asked, in that order. So a
-search is made again as it was, however evaluations arrived, and goes on to the same points to the last bit.
+`after` are the evaluations, by their place in the journal, that the search was told since it was
+last asked, in that order. So a search is made again as it was, however evaluations arrived, and
+goes on to the same points to the last bit.
 """
 
 import json
@@ -104,8 +106,11 @@ class LoggedSearch:
         return cls.restored(restore, kept_settings(records), records)
 
     @classmethod
-    def restored(cls, restore: Restore, settings: Record, records: Iterable[Record]) -> "LoggedSearch":
-        """The study as it was when the search was last asked; what has arrived since is in `arrived` and not told."""
+    def restored(
+        cls, restore: Restore, settings: Record, records: Iterable[Record]
+    ) -> "LoggedSearch":
+        """The study as it was when the search was last asked; what has arrived since is in
+        `arrived` and not told."""
         asked: dict[int, np.ndarray] = {}
         evaluated: list[Arrival] = []
         told: list[int] = []
@@ -133,11 +138,14 @@ class LoggedSearch:
         return next((place for place in self.waiting if self.arrived[place].number == number), None)
 
     def respecify(self, restore: Restore, settings: Record) -> None:
-        """Other settings for a search that was told no values yet, failures at most; its points stay."""
+        """Other settings for a search that was told no values yet, failures at most; its points
+        stay."""
         known = [self.arrived[place] for place in self.told]
         assert all(one.outcome.failed for one in known)
         asked = {one.number: one.x for one in known if one.number is not None} | self.search.pending
-        self.search = restore(settings, list(asked.items()), [(one.number, one.x, None) for one in known])
+        self.search = restore(
+            settings, list(asked.items()), [(one.number, one.x, None) for one in known]
+        )
         self._append({"kind": "changed", "settings": dict(settings)})
 
     def ask(self, n: int) -> list[tuple[int, np.ndarray]]:
@@ -145,14 +153,26 @@ class LoggedSearch:
         first, x = self.n_asked, self.search.ask(n)
         after, self._since = self._since, []
         self.n_asked += len(x)
-        self._append({"kind": "asked", "first": first, "x": x.tolist(), "after": after, "memory": self.search.memory})
+        self._append(
+            {
+                "kind": "asked",
+                "first": first,
+                "x": x.tolist(),
+                "after": after,
+                "memory": self.search.memory,
+            }
+        )
         return list(enumerate(x, first))
 
     def arrive(self, number: int | None, x: np.ndarray, outcome: Outcome) -> int:
         """Writes down an evaluation and returns its place; the search knows nothing of it yet."""
-        values: Record = {"failure": outcome.failure} if outcome.y is None else {"y": list(outcome.y)}
+        values: Record = (
+            {"failure": outcome.failure} if outcome.y is None else {"y": list(outcome.y)}
+        )
         design = {"x": np.asarray(x).tolist()} if number is None else {}
-        self._append({"kind": "told", "number": number, **design, **values, "seconds": outcome.seconds})
+        self._append(
+            {"kind": "told", "number": number, **design, **values, "seconds": outcome.seconds}
+        )
         self.arrived.append(Arrival(number, np.asarray(x), outcome))
         return len(self.arrived) - 1
 
@@ -188,14 +208,16 @@ def open_search(
     about: Record | None = None,
     prepare: Callable[[Path], object] = lambda path: None,
 ) -> Iterator[LoggedSearch]:
-    """The study of a folder, which is locked meanwhile: a new one of this search, or the one that is there, if it is the same.
+    """The study of a folder, which is locked meanwhile: a new one of this search, or the one that
+    is there, if it is the same.
 
     Args:
         folder: None for a study that is kept nowhere.
         search: a fresh one; None for whatever the folder holds.
         restore: what makes a search from its settings and its past.
         about: what else the first record says, such as versions.
-        prepare: what is done to the folder under its lock, before anything is written to its journal.
+        prepare: what is done to the folder under its lock, before anything is written to its
+            journal.
     """
     if folder is None:
         assert search is not None
@@ -206,7 +228,9 @@ def open_search(
         grown = _growth(owned.path, journal, search)
         prepare(owned.path)  # what is refused has changed nothing
         if search is not None and not journal.records:
-            journal.append({"kind": "study", "format": 1, "settings": search.settings, **(about or {})})
+            journal.append(
+                {"kind": "study", "format": 1, "settings": search.settings, **(about or {})}
+            )
             journal.flush()  # a disk that is full is said now
         elif grown:
             journal.append({"kind": "changed", "settings": grown})
@@ -224,22 +248,34 @@ def kept_settings(records: Iterable[Record]) -> Record:
 def _changes(before: Record, now: Record) -> tuple[Record, list[str]]:
     """What has grown and may, and what else has changed, in words."""
     changed = [name for name in now if before.get(name) != now[name]]
-    grown = [name for name in changed if name in GROWING and before.get(name) and (now[name] or np.inf) > before[name]]
-    words = [f"{name} was {before.get(name)} and is {now[name]}" for name in changed if name not in grown]
+    grown = [
+        name
+        for name in changed
+        if name in GROWING and before.get(name) and (now[name] or np.inf) > before[name]
+    ]
+    words = [
+        f"{name} was {before.get(name)} and is {now[name]}" for name in changed if name not in grown
+    ]
     return {name: now[name] for name in grown}, words
 
 
 def _growth(path: Path, journal: Journal, search: AbstractSearch | None) -> Record:
-    """Which settings of the study that a folder holds have grown; an error if others are not those of the search."""
+    """Which settings of the study that a folder holds have grown; an error if others are not those
+    of the search."""
     if not journal.records:
         if search is None:
             raise FileNotFoundError(f"{path} holds no study; it was to be the checkpoint of one")
         return {}
     if journal.records[0]["kind"] != "study":
-        raise ValueError(f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder")
+        raise ValueError(
+            f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder"
+        )
     if search is None:
         return {}
     grown, other = _changes(kept_settings(journal.records), json.loads(json.dumps(search.settings)))
     if other:
-        raise ValueError(f"{path} holds another study: {'; '.join(other)}. Give another folder, or the same settings")
+        raise ValueError(
+            f"{path} holds another study: {'; '.join(other)}. Give another folder, or the same"
+            " settings"
+        )
     return grown

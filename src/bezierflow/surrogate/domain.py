@@ -12,7 +12,8 @@ from ..flow import Chosen, Transforms, number_of, read_names
 from ..problems import Names, decode, encode
 
 Worst = Mapping[str | int, float] | Sequence[float | None] | np.ndarray | None
-"""The worst values that are of use: by name or number of the objective, or one for each, None where any value is."""
+"""The worst values that are of use: by name or number of the objective, or one for each, None where
+any value is."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,19 @@ class Domain:
     names: Names
 
     def __post_init__(self) -> None:
-        for i, (low, high, kind) in enumerate(zip(self.lower, self.upper, self.names.transforms, strict=True)):
+        for i, (low, high, kind) in enumerate(
+            zip(self.lower, self.upper, self.names.transforms, strict=True)
+        ):
             name = self.names.variables[i]
             if not np.isfinite(high - low):
-                raise ValueError(f"bounds must be finite for a surrogate, got ({low:g}, {high:g}) for {name}")
+                raise ValueError(
+                    f"bounds must be finite for a surrogate, got ({low:g}, {high:g}) for {name}"
+                )
             if kind and not low > 0:
-                raise ValueError(f"bounds must be positive for {name}, whose logarithm is taken, got a lower bound of {low:g}")
+                raise ValueError(
+                    f"bounds must be positive for {name}, whose logarithm is taken, got a lower"
+                    f" bound of {low:g}"
+                )
 
     @property
     def n_objectives(self) -> int:
@@ -78,15 +86,26 @@ class _Named:
         self.names = names
 
 
-def read_domain(bounds: object, n_objectives: int, names: object, maximize: Chosen, transforms: Transforms) -> Domain:
+def read_domain(
+    bounds: object, n_objectives: int, names: object, maximize: Chosen, transforms: Transforms
+) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
-    if isinstance(n_objectives, bool) or not isinstance(n_objectives, int | np.integer) or n_objectives < 2:
+    if (
+        isinstance(n_objectives, bool)
+        or not isinstance(n_objectives, int | np.integer)
+        or n_objectives < 2
+    ):
         raise ValueError(f"n_objectives must be a whole number of at least 2, got {n_objectives!r}")
     raveling = raveling_of_bounds(bounds, None)
     if raveling is None:
-        raise ValueError(f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as arrays")
+        raise ValueError(
+            f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as"
+            " arrays"
+        )
     if names is not None and not isinstance(names, Names | Mapping):
-        raise TypeError(f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}")
+        raise TypeError(
+            f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}"
+        )
     given = names if isinstance(names, Names) else Names.from_dict(names or {})
     named = read_names(_Named(given), maximize, transforms, int(n_objectives), raveling.n_variables)
     box = feasible_set(bounds, None, raveling, named.variables)
@@ -98,7 +117,9 @@ def read_worst(worst: Worst) -> dict[str | int, float]:
     wanted = "a dict such as {'cost': 100.0}, or a value for each objective with None for any"
     if hasattr(worst, "__array__"):
         worst = np.asarray(worst).tolist()
-    if worst is not None and (isinstance(worst, str | bytes) or not isinstance(worst, Mapping | Sequence)):
+    if worst is not None and (
+        isinstance(worst, str | bytes) or not isinstance(worst, Mapping | Sequence)
+    ):
         raise TypeError(f"worst must be {wanted}, got {shown(worst)}")
     given = worst if isinstance(worst, Mapping) else dict(enumerate(worst or ()))
     advice = "leave an objective out where any value is of use"
@@ -110,10 +131,13 @@ def read_worst(worst: Worst) -> dict[str | int, float]:
 
 
 def worst_values(worst: Worst, names: Names) -> Float[np.ndarray, " n_objectives"]:
-    """The worst values of use as they are minimized, infinite where any value is of use, or an error in one line."""
+    """The worst values of use as they are minimized, infinite where any value is of use, or an
+    error in one line."""
     M, given = len(names.objectives), read_worst(worst)
     if worst is not None and not isinstance(worst, Mapping) and len(worst) != M:
-        raise ValueError(f"worst must have a value for each of {M} objectives, None for any, got {shown(worst)}")
+        raise ValueError(
+            f"worst must have a value for each of {M} objectives, None for any, got {shown(worst)}"
+        )
     found = np.full(M, np.inf)
     for key, value in given.items():
         m = number_of(key, names.objectives, "worst", "objective")

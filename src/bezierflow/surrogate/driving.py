@@ -1,4 +1,5 @@
-"""The loop of a `Surrogate`: a search, driven by an engine, kept in a folder where the user wants that."""
+"""The loop of a `Surrogate`: a search, driven by an engine, kept in a folder where the user wants
+that."""
 
 import hashlib
 import inspect
@@ -12,7 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engines import Outcome, Pool
-from ..flow import ARGUMENTS, JOURNAL, Iteration, Reason, Task, compare_versions, progress_bar, settle_arguments, versions
+from ..flow import (
+    ARGUMENTS,
+    JOURNAL,
+    Iteration,
+    Reason,
+    Task,
+    compare_versions,
+    progress_bar,
+    settle_arguments,
+    versions,
+)
 from ..interrupts import orderly_interrupts
 from ..methods import Evaluations
 from ..metrics import hypervolume
@@ -32,7 +43,8 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchMaker:
-    """Searches for a number of objectives, which nobody knows before the first evaluation unless the problem says so.
+    """Searches for a number of objectives, which nobody knows before the first evaluation unless
+    the problem says so.
 
     Evenly spread points, the first ones, do not depend on it.
 
@@ -53,12 +65,20 @@ class SearchMaker:
         if self.n_objectives is not None:
             return Search(self.sides, self.n_objectives, **self.settings, **self.named)
         names, settings = self.named["names"], {**self.settings, "worst": None}
-        variables = None if names is None else Names(variables=names.variables, transforms=names.transforms)
-        return Search(self.sides, 2, **settings, names=variables, transforms=self.named["transforms"])
+        variables = (
+            None if names is None else Names(variables=names.variables, transforms=names.transforms)
+        )
+        return Search(
+            self.sides, 2, **settings, names=variables, transforms=self.named["transforms"]
+        )
 
     def for_folder(self, folder: Path) -> "SearchMaker":
         """The same for the number of objectives that a study knows already."""
-        changes = [record["settings"] for record in read_journal(folder / JOURNAL) if record["kind"] == "changed"]
+        changes = [
+            record["settings"]
+            for record in read_journal(folder / JOURNAL)
+            if record["kind"] == "changed"
+        ]
         known = [change["n_objectives"] for change in changes if "n_objectives" in change]
         return replace(self, n_objectives=known[-1]) if known else self
 
@@ -70,12 +90,18 @@ class _StoppedError(Exception):
 def drive_search(
     task: Task, make: SearchMaker, told: Told, pool: Pool, plan: Plan
 ) -> tuple[Search, Reason | None, list[Arrival]]:
-    """Batches until the budget is spent, the search is done, or somebody stops it: the search, who stopped it, what failed."""
+    """Batches until the budget is spent, the search is done, or somebody stops it: the search, who
+    stopped it, what failed."""
     folder = None if task.checkpoint is None else Path(task.checkpoint)
     now, code = versions(), _code((task.arguments or {}).get("objectives"))
     make = make if folder is None else make.for_folder(folder)
     prepare = partial(_prepare, task.arguments or {}, now, code)
-    with orderly_interrupts(), open_search(folder, make(), Search.restore, {"versions": now, "code": code}, prepare) as study:
+    with (
+        orderly_interrupts(),
+        open_search(
+            folder, make(), Search.restore, {"versions": now, "code": code}, prepare
+        ) as study,
+    ):
         _tell_known(study, told)
         stopped = None
         with progress_bar(task.progress, task.budget, "search") as update:
@@ -86,14 +112,18 @@ def drive_search(
             except _StoppedError:
                 stopped = Reason.STOPPED
         if stopped is not None and folder is not None:
-            sys.stderr.write(f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n")
+            sys.stderr.write(
+                f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n"
+            )
         if len(study.failures) == len(study.arrived):
             raise KeyboardInterrupt
         assert isinstance(study.search, Search)
         return study.search, stopped, study.failures
 
 
-def _prepare(arguments: dict[str, object], now: dict[str, str], code: str | None, folder: Path) -> None:
+def _prepare(
+    arguments: dict[str, object], now: dict[str, str], code: str | None, folder: Path
+) -> None:
     settle_arguments(folder / ARGUMENTS, arguments)
     records = read_journal(folder / JOURNAL)
     compare_versions(folder, records, now)
@@ -101,15 +131,18 @@ def _prepare(arguments: dict[str, object], now: dict[str, str], code: str | None
     if before and code and before != code:
         known = sum(record["kind"] == "told" for record in records)
         tell(
-            f"the code of the objectives has changed since the study in {folder} began, and its {known} evaluations are kept as "
-            "they are: give another folder if they are values of another function"
+            f"the code of the objectives has changed since the study in {folder} began, and its"
+            f" {known} evaluations are kept as they are: give another folder if they are values of"
+            " another function"
         )
 
 
 def _code(objectives: object) -> str | None:
-    """A short hash of a function's source, which tells whether it was edited; None where the source is not known.
+    """A short hash of a function's source, which tells whether it was edited; None where the source
+    is not known.
 
-    A run computes some values again to tell one function from another. Those of a study may take an hour each.
+    A run computes some values again to tell one function from another. Those of a study may take an
+    hour each.
     """
     if not callable(objectives):
         return None
@@ -124,12 +157,22 @@ def _tell_known(study: LoggedSearch, told: Told) -> None:
     """Values that the user has, once."""
     if not study.arrived:
         for x, y in zip(told.known, told.values, strict=True):
-            study.tell(study.arrive(None, x, Outcome(tuple(y.tolist()) if np.isfinite(y).all() else None, "given as failed")))
+            study.tell(
+                study.arrive(
+                    None,
+                    x,
+                    Outcome(tuple(y.tolist()) if np.isfinite(y).all() else None, "given as failed"),
+                )
+            )
 
 
 def _settle(make: SearchMaker, study: LoggedSearch, place: int) -> None:
-    """Takes the number of objectives from the first values, which may come after evaluations that failed."""
-    y, only_failures = study.arrived[place].y, all(study.arrived[i].outcome.failed for i in study.told)
+    """Takes the number of objectives from the first values, which may come after evaluations that
+    failed."""
+    y, only_failures = (
+        study.arrived[place].y,
+        all(study.arrived[i].outcome.failed for i in study.told),
+    )
     if make.n_objectives is None and only_failures and y is not None:
         study.respecify(Search.restore, replace(make, n_objectives=len(y))().settings)
 
@@ -146,7 +189,10 @@ def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) 
     assert isinstance(search, Search)
     if n >= search.batch and len(study.failures) == n:
         first = study.failures[0]
-        raise ValueError(f"objectives failed at all of the first {n} designs, at {first.x.tolist()}: {first.outcome.failure}")
+        raise ValueError(
+            f"objectives failed at all of the first {n} designs, at {first.x.tolist()}:"
+            f" {first.outcome.failure}"
+        )
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
     if task.progress:
@@ -159,11 +205,14 @@ def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) 
 
 
 def _volume(study: LoggedSearch) -> float:
-    """The hypervolume of the evaluations, as a share of the box from the best to the worst values seen."""
+    """The hypervolume of the evaluations, as a share of the box from the best to the worst values
+    seen."""
     assert isinstance(study.search, Search)
     rows = [one.y for one in study.arrived if one.y is not None]
     if len(rows) < 2:
         return 0.0
     f = study.search.domain.names.signs * np.array(rows)
     low, high = f.min(axis=0), f.max(axis=0)
-    return float(hypervolume((f - low) / np.where(high > low, high - low, 1.0), np.ones(f.shape[1])))
+    return float(
+        hypervolume((f - low) / np.where(high > low, high - low, 1.0), np.ones(f.shape[1]))
+    )

@@ -1,4 +1,5 @@
-"""The evaluations of a search, in the order in which they were told, and the points that are being evaluated."""
+"""The evaluations of a search, in the order in which they were told, and the points that are being
+evaluated."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +14,8 @@ class Ledger:
     Attributes:
         pending: points asked for and not told yet, by their numbers.
         n_asked: how many points were ever asked for; the next one has this number.
-        numbers: of each point told the number under which it was asked for, None where nobody asked.
+        numbers: of each point told the number under which it was asked for, None where nobody
+            asked.
         x: the points told.
         y: their values, a row without numbers where the evaluation failed.
     """
@@ -33,10 +35,18 @@ class Ledger:
             self.n_asked += 1
 
     def number_of(self, x: Float[np.ndarray, " n_variables"]) -> int | None:
-        """The number of the first pending point that is this one to the last bit; None if there is none."""
-        return next((number for number, asked in self.pending.items() if np.array_equal(asked, x)), None)
+        """The number of the first pending point that is this one to the last bit; None if there is
+        none."""
+        return next(
+            (number for number, asked in self.pending.items() if np.array_equal(asked, x)), None
+        )
 
-    def tell(self, number: int | None, x: Float[np.ndarray, " n_variables"], y: Float[np.ndarray, " n_objectives"]) -> None:
+    def tell(
+        self,
+        number: int | None,
+        x: Float[np.ndarray, " n_variables"],
+        y: Float[np.ndarray, " n_objectives"],
+    ) -> None:
         """Notes the values of a point; no numbers where its evaluation failed."""
         if number is not None:
             self.pending.pop(number, None)
@@ -56,12 +66,19 @@ class Ledger:
 
     def designs(self, good: bool) -> Float[np.ndarray, "n n_variables"]:
         """The points whose evaluations did not fail, or those whose did."""
-        return np.reshape([x for x, ok in zip(self.x, self.good, strict=True) if ok == good], (-1, self.n_variables))
+        return np.reshape(
+            [x for x, ok in zip(self.x, self.good, strict=True) if ok == good],
+            (-1, self.n_variables),
+        )
 
     def values(self) -> Float[np.ndarray, "n n_objectives"]:
         """The values of evaluations that did not fail, as they were told."""
-        return np.reshape([y for y, ok in zip(self.y, self.good, strict=True) if ok], (-1, self.n_objectives))
+        return np.reshape(
+            [y for y, ok in zip(self.y, self.good, strict=True) if ok], (-1, self.n_objectives)
+        )
 
     def in_flight(self) -> Float[np.ndarray, "n n_variables"]:
         """The pending points in the order of their numbers."""
-        return np.reshape([self.pending[number] for number in sorted(self.pending)], (-1, self.n_variables))
+        return np.reshape(
+            [self.pending[number] for number in sorted(self.pending)], (-1, self.n_variables)
+        )

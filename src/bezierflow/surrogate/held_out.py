@@ -1,4 +1,5 @@
-"""Predictions before evaluations, and what became of them: the only error of a surrogate that it cannot flatter."""
+"""Predictions before evaluations, and what became of them: the only error of a surrogate that it
+cannot flatter."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -9,8 +10,8 @@ from jaxtyping import Float
 from ..storage import Record
 
 N_RECENT = 6
-"""The error is that of so many evaluations on the surface at most, the last ones, of two batches of 4: earlier surrogates knew
-less."""
+"""The error is that of so many evaluations on the surface at most, the last ones, of two batches of
+4: earlier surrogates knew less."""
 
 LEAST = 3
 """With fewer held-out evaluations than this nothing is said about the error."""
@@ -20,14 +21,16 @@ CALM = 3
 
 
 class Miss(NamedTuple):
-    """A prediction that was put to the test: value minus mean, and the standard deviation that was predicted, noise included."""
+    """A prediction that was put to the test: value minus mean, and the standard deviation that was
+    predicted, noise included."""
 
     error: list[float]
     std: list[float]
 
 
 class Round(NamedTuple):
-    """What was known when a batch was asked for: evaluations so far, held-out error and uncertainty in units of ranges."""
+    """What was known when a batch was asked for: evaluations so far, held-out error and uncertainty
+    in units of ranges."""
 
     n: int
     error: float
@@ -60,7 +63,9 @@ class HeldOut:
         rest = {key: value for key, value in self.open.items() if key != number}
         if not np.isfinite(y).all():
             return replace(self, open=rest)
-        return replace(self, open=rest, misses=(*self.misses, Miss((y - mean).tolist(), std))[-N_RECENT:])
+        return replace(
+            self, open=rest, misses=(*self.misses, Miss((y - mean).tolist(), std))[-N_RECENT:]
+        )
 
     @property
     def errors(self) -> Float[np.ndarray, "n n_objectives"] | None:
@@ -69,21 +74,30 @@ class HeldOut:
 
     @property
     def calibration(self) -> float:
-        """By what standard deviations must be multiplied for the errors to agree with them; at least 1."""
+        """By what standard deviations must be multiplied for the errors to agree with them; at
+        least 1."""
         if len(self.misses) < LEAST:
             return 1.0
-        error, std = np.array([miss.error for miss in self.misses]), np.array([miss.std for miss in self.misses])
-        return max(1.0, float(np.sqrt(np.mean((error / np.maximum(std, np.finfo(float).tiny)) ** 2))))
+        error, std = (
+            np.array([miss.error for miss in self.misses]),
+            np.array([miss.std for miss in self.misses]),
+        )
+        return max(
+            1.0, float(np.sqrt(np.mean((error / np.maximum(std, np.finfo(float).tiny)) ** 2)))
+        )
 
     def relative_error(self, span: np.ndarray, noise: np.ndarray) -> float:
-        """The RMS of held-out errors in units of ranges, what noise explains of it taken off; not a number where unknown."""
+        """The RMS of held-out errors in units of ranges, what noise explains of it taken off; not a
+        number where unknown."""
         errors = self.errors
         if errors is None:
             return float("nan")
         squares = np.maximum(np.mean(errors**2, axis=0) - noise**2, 0.0) / span**2
         return float(np.sqrt(np.mean(squares)))
 
-    def noted(self, n: int, span: np.ndarray, noise: np.ndarray, uncertainty: float, batch: int) -> "HeldOut":
+    def noted(
+        self, n: int, span: np.ndarray, noise: np.ndarray, uncertainty: float, batch: int
+    ) -> "HeldOut":
         """With a round, if a batch of evaluations was told since the last one."""
         if self.rounds and n < self.rounds[-1].n + batch:
             return self
@@ -93,17 +107,27 @@ class HeldOut:
     def calm(self, tol: float) -> bool:
         """Whether error and uncertainty were within the tolerance for the last batches."""
         last = self.rounds[-CALM:]
-        return len(last) == CALM and all(round.error <= tol and round.uncertainty <= tol for round in last)
+        return len(last) == CALM and all(
+            round.error <= tol and round.uncertainty <= tol for round in last
+        )
 
     def to_dict(self) -> Record:
         """Ready for JSON, which has no number for what is unknown."""
-        rounds = [[n, None if np.isnan(error) else error, uncertainty] for n, error, uncertainty in self.rounds]
+        rounds = [
+            [n, None if np.isnan(error) else error, uncertainty]
+            for n, error, uncertainty in self.rounds
+        ]
         opened = [[number, mean, std] for number, (mean, std) in self.open.items()]
         return {"open": opened, "misses": [list(miss) for miss in self.misses], "rounds": rounds}
 
     @classmethod
     def from_dict(cls, data: Record) -> "HeldOut":
         """What `to_dict` gave, back again."""
-        rounds = tuple(Round(n, float("nan") if error is None else error, spread) for n, error, spread in data["rounds"])
+        rounds = tuple(
+            Round(n, float("nan") if error is None else error, spread)
+            for n, error, spread in data["rounds"]
+        )
         opened = {int(number): (list(mean), list(std)) for number, mean, std in data["open"]}
-        return cls(opened, tuple(Miss(list(error), list(std)) for error, std in data["misses"]), rounds)
+        return cls(
+            opened, tuple(Miss(list(error), list(std)) for error, std in data["misses"]), rounds
+        )

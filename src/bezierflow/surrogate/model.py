@@ -23,7 +23,8 @@ def make_model(
     former: Sequence[Fit] | None,
     fits: Sequence[Fit] | None,
 ) -> Model:
-    """The processes fitted to values at points of the cube, from a former fit on; or with `fits` as they are."""
+    """The processes fitted to values at points of the cube, from a former fit on; or with `fits` as
+    they are."""
     shift, spread = values.mean(axis=0), values.std(axis=0)
     scale = np.where(spread > 1e-13 * np.abs(shift), spread, np.maximum(np.abs(shift), 1.0))
     found = tuple(fits) if fits else fit(u, (values - shift) / scale, noise, former)

@@ -23,23 +23,29 @@ from .search import DEFAULT_TOL, Search
 
 @dataclass(frozen=True)
 class Surrogate:
-    """A surface from some dozens of evaluations, without gradients, perhaps with noise; choose it where one takes long.
+    """A surface from some dozens of evaluations, without gradients, perhaps with noise; choose it
+    where one takes long.
 
-    `bf.minimize(f, x0, bf.Surrogate(), bounds=(lower, upper), budget=80)`: f is evaluated at most `budget` times, within bounds
-    that must be finite. The surface is the Pareto set of Gaussian processes fitted to the evaluations, and `solution.error` is
-    how far their predictions were off before they saw the values. Of the arguments of `minimize`, x0 is None, one design, an
-    array of designs to evaluate first, or a pair `(X, F)` (also `solution.evaluated`) of designs with known values, which do not
-    count towards the budget; `tol` is the error in units of the objectives' ranges at which the search ends early.
+    `bf.minimize(f, x0, bf.Surrogate(), bounds=(lower, upper), budget=80)`: f is evaluated at most
+    `budget` times, within bounds that must be finite. The surface is the Pareto set of Gaussian
+    processes fitted to the evaluations, and `solution.error` is how far their predictions were off
+    before they saw the values. Of the arguments of `minimize`, x0 is None, one design, an array of
+    designs to evaluate first, or a pair `(X, F)` (also `solution.evaluated`) of designs with known
+    values, which do not count towards the budget; `tol` is the error in units of the objectives'
+    ranges at which the search ends early.
 
     Attributes:
         batch: how many designs are chosen at a time.
-        noise: "auto", "none" or "some": whether the same design may have other values the next time.
+        noise: "auto", "none" or "some": whether the same design may have other values the next
+            time.
         timeout: seconds after which an evaluation counts as failed; None for any time.
-        retries: how often an evaluation that failed (it raised, was not finite, took too long, its worker died) is tried again
-            before it is left out.
-        in_flight: how many designs are evaluated at the same time at most; by default one batch after the other.
-        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None for any: hypervolume is
-            looked for among designs that are expected within them, and the surface ends there.
+        retries: how often an evaluation that failed (it raised, was not finite, took too long, its
+            worker died) is tried again before it is left out.
+        in_flight: how many designs are evaluated at the same time at most; by default one batch
+            after the other.
+        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None
+            for any: hypervolume is looked for among designs that are expected within them, and the
+            surface ends there.
     """
 
     batch: int = 4
@@ -52,28 +58,43 @@ class Surrogate:
     def search(self, task: Task) -> Solution:
         """What `minimize` calls."""
         if task.budget is None:
-            raise ValueError("budget must be given with a Surrogate: the most evaluations that it may make")
+            raise ValueError(
+                "budget must be given with a Surrogate: the most evaluations that it may make"
+            )
         began = time.perf_counter()
         given = _read(task)
-        settings = {"seed": task.seed, "budget": task.budget, "noise": self.noise, "batch": self.batch, "worst": self.worst}
+        settings = {
+            "seed": task.seed,
+            "budget": task.budget,
+            "noise": self.noise,
+            "batch": self.batch,
+            "worst": self.worst,
+        }
         settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
         named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
         values = given.values[0] if given.values else None
         told = Told(tuple(given.known), tuple(given.values), tuple(given.x[: task.budget]))
         n_objectives = len(values) if values is not None else given.n_objectives or self._n_worst()
         maker = SearchMaker(given.sides, settings, named, n_objectives)
-        pool = Pool(as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries)
+        pool = Pool(
+            as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries
+        )
         plan = Plan(task.budget, self.batch, self.in_flight, told.first)
         search, stopped, failures = drive_search(task, maker, told, pool, plan)
         solution = search.solution(given.raveling)
-        solution = replace(solution, stats=replace(solution.stats, seconds=time.perf_counter() - began))
+        solution = replace(
+            solution, stats=replace(solution.stats, seconds=time.perf_counter() - began)
+        )
         return _with_failures(_explained(solution, search, stopped, task), failures)
 
     def _n_worst(self) -> int | None:
-        """How many objectives `worst` is about, where it says so; else an error if it cannot be right for any number of them."""
+        """How many objectives `worst` is about, where it says so; else an error if it cannot be
+        right for any number of them."""
         for key in read_worst(self.worst):
             if isinstance(key, str) and not re.fullmatch(r"f[1-9]\d*", key):
-                raise ValueError(f"worst: {key!r} is no objective; they are f1, f2, … where no names are given")
+                raise ValueError(
+                    f"worst: {key!r} is no objective; they are f1, f2, … where no names are given"
+                )
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
 
 
@@ -105,7 +126,9 @@ class Given(NamedTuple):
 
 def _read(task: Task) -> Given:
     """Bounds, names and first designs, or an error in one line."""
-    own = {name: _own(task.objectives, name) for name in ("bounds", "names", "maximize", "transforms")}
+    own = {
+        name: _own(task.objectives, name) for name in ("bounds", "names", "maximize", "transforms")
+    }
     bounds = own["bounds"] if task.bounds is None else task.bounds
     x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
     raveling = _form(bounds, x0, _own(task.objectives, "n_variables"))
@@ -114,8 +137,18 @@ def _read(task: Task) -> Given:
     names = own["names"] if isinstance(own["names"], Names) else None
     directions = own["maximize"] if task.maximize is None else task.maximize
     transforms = own["transforms"] if task.transforms is None else task.transforms
-    n_objectives = _own(task.objectives, "n_objectives") or (None if names is None else names.n_objectives)
-    return Given(raveling, sides, names, directions, transforms, *_first_designs(x0, raveling, sides), n_objectives)
+    n_objectives = _own(task.objectives, "n_objectives") or (
+        None if names is None else names.n_objectives
+    )
+    return Given(
+        raveling,
+        sides,
+        names,
+        directions,
+        transforms,
+        *_first_designs(x0, raveling, sides),
+        n_objectives,
+    )
 
 
 def _own(problem: object, name: str) -> Any:
@@ -130,7 +163,9 @@ def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
     if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
         raveling = Raveling.of(x0)
     if raveling is None:
-        raise ValueError(f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}")
+        raise ValueError(
+            f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}"
+        )
     return raveling
 
 
@@ -145,7 +180,10 @@ def _first_designs(
         return np.clip(_rows(x0, raveling), *sides), nothing, []
     known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
     if values.ndim != 2 or len(values) != len(known):
-        raise ValueError(f"x0 must hold a row of values for each of {len(known)} designs, got shape {values.shape}")
+        raise ValueError(
+            f"x0 must hold a row of values for each of {len(known)} designs, got shape"
+            f" {values.shape}"
+        )
     return nothing, known, list(values)
 
 
@@ -157,7 +195,9 @@ def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
         several = Raveling.of(x).shapes != raveling.shapes
         rows = np.atleast_2d(np.asarray(raveling.ravel(x, batch_axes=int(several)), dtype=float))
     if rows.ndim != 2 or rows.shape[1] != raveling.n_variables:
-        raise ValueError(f"x0 must have {raveling.n_variables} numbers for each design, got shape {rows.shape}")
+        raise ValueError(
+            f"x0 must have {raveling.n_variables} numbers for each design, got shape {rows.shape}"
+        )
     return rows
 
 
@@ -166,7 +206,10 @@ def _with_failures(solution: Solution, failures: list[Arrival]) -> Solution:
     if not failures:
         return solution
     first = failures[0]
-    words = f"{len(failures)} evaluations failed and were left out, the first at x = {first.x.tolist()}: {first.outcome.failure}"
+    words = (
+        f"{len(failures)} evaluations failed and were left out, the first at x ="
+        f" {first.x.tolist()}: {first.outcome.failure}"
+    )
     listed = [{"x": one.x.tolist(), "failure": one.outcome.failure} for one in failures]
     result = Result(solution.result.reason, f"{solution.result.message}; {words}")
     return replace(solution, result=result, made_by={**solution.made_by, "failed": listed})
