@@ -14,7 +14,7 @@ import numpy as np
 from scipy.differentiate import jacobian
 from scipy.optimize import approx_fprime
 
-from bezierflow.forms import Differences
+from bezierflow.objectives import Differences
 
 L = 4
 POINTS = np.random.default_rng(0).uniform(0.5, 1.5, (20, L))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bezierflow.engines import Pool
+from bezierflow.runs import Pool
 
 N, SECONDS, WORKERS, REPEATS = 100, 0.02, 2, 10
 

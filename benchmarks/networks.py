@@ -122,7 +122,7 @@ def batch(train: Overlaid, key: jax.Array) -> Overlaid:
     return Overlaid(train.images[chosen], train.labels[chosen])
 
 
-def train_surface(plan: Plan, degree: int, refit: bf.flow.AbstractRefit) -> Callable:
+def train_surface(plan: Plan, degree: int, refit: bf.flows.AbstractRefit) -> Callable:
     """(images, rate, seed) -> the networks of one surface at all weights."""
     n_steps = plan.gradients // plan.n_samples
 

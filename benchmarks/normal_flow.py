@@ -21,8 +21,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from bezierflow.answer import Flag
 from bezierflow.bezier import project
-from bezierflow.normal import Flag, Schedule, Settings, advance, begin, estimate_error
+from bezierflow.normal import Schedule, Settings, advance, begin, estimate_error
 from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
 
 

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import bezierflow as bf
+from bezierflow.names import Names
 from bezierflow.precision import double_precision, on_host
-from bezierflow.problems import Composite, Names
+from bezierflow.problems import Composite
 
 from .birthwt import Regression, load
 from .trial_files import TrialFile

@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from bezierflow import Reason, Solution, fit
-from bezierflow.flow.raveling import Raveling
-from bezierflow.flow.result import Result, Stats
-from bezierflow.methods import Evaluations
-from bezierflow.normal import ErrorEstimate
+from bezierflow.answer import ErrorEstimate
+from bezierflow.answer.result import Result, Stats
+from bezierflow.bezier.raveling import Raveling
+from bezierflow.evaluations import Evaluations
 from bezierflow.precision import double_precision
 from bezierflow.simplex import quadrature_nodes
 
@@ -67,9 +67,9 @@ def distances_to_points(
 
     Written in any higher degree. Nothing is compiled for it but the elevation.
     """
+    from bezierflow.answer.front import FittedFront
     from bezierflow.bezier import BezierSimplex
-    from bezierflow.flow.front import FittedFront
-    from bezierflow.problems import Names
+    from bezierflow.names import Names
     from bezierflow.simplex import multi_indices
 
     centers = np.random.default_rng(7).normal(size=(n_objectives, n_variables))
@@ -106,8 +106,8 @@ def turned(solution: Solution, *maximized: int) -> Solution:
     import dataclasses
 
     from bezierflow import BezierAtlas
+    from bezierflow.answer.front import FittedFront
     from bezierflow.bezier import BezierSimplex
-    from bezierflow.flow.front import FittedFront
 
     M, minimized = solution.n_objectives, solution.objectives
     names = solution.names.complete(M, solution.raveling.n_variables)

@@ -12,19 +12,19 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
 
 FLOORS = [
-    {"arguments", "compilation", "interrupts", "jax_constants", "threads"},
-    {"precision", "quiet"},
-    {"engines", "simplex"},
+    {"arguments", "compilation", "evaluations", "interrupts", "jax_constants", "threads"},
+    {"names", "precision", "quiet"},
+    {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},
-    {"forms", "storage"},
-    {"feasible", "kinks"},
-    {"evaluation"},
-    {"normal", "atlas", "gaussian"},
-    {"flow"},
-    {"studies"},
+    {"runs"},
+    {"gaussian", "objectives"},
+    {"answer", "kinks"},
+    {"flows"},
+    {"normal", "atlas"},
+    {"solve"},
     {"points", "surrogate"},
     {"stability", "decisions", "plots", "explorer", "interop"},
-    {"demo", "folders"},
+    {"demo", "study"},
     {"cli"},
 ]
 """From the ground up: a room may import rooms on lower floors only, never a neighbor or one

@@ -9,82 +9,41 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import decisions, metrics, plots, problems, simplex, stability
-    from .atlas import BezierAtlas
+    from .answer import BezierAtlas, Reason, Solution
+    from .atlas import AtlasFlow
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flow import (
-        AtlasFlow,
-        Dialogue,
-        Flow,
-        LeastSquares,
-        NormalFlow,
-        PullBack,
-        Reason,
-        Solution,
-        Stochastic,
-        check,
-        lift,
-        load,
-        minimize,
-    )
-    from .folders import Study, resume
-    from .forms import HostFunction
+    from .flows import Flow, LeastSquares, PullBack, Stochastic, lift
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
+    from .normal import NormalFlow
+    from .objectives import HostFunction
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
+    from .solve import Dialogue, check, load, minimize
+    from .study import Study, resume
     from .surrogate import Search, Surrogate
 
 _ROOMS = (
-    "atlas",
-    "bezier",
-    "decisions",
-    "engines",
-    "explorer",
-    "feasible",
-    "flow",
-    "folders",
-    "forms",
-    "gaussian",
-    "interop",
-    "methods",
-    "metrics",
-    "normal",
-    "plots",
-    "points",
-    "problems",
-    "scalarizations",
-    "simplex",
-    "stability",
-    "storage",
-    "studies",
-    "surrogate",
+    *("answer", "atlas", "bezier", "decisions", "explorer", "flows", "gaussian", "interop"),
+    *("kinks", "methods", "metrics", "names", "normal", "objectives", "plots", "points"),
+    *("problems", "runs", "scalarizations", "simplex", "solve", "stability", "study", "surrogate"),
 )
 
 _HOMES = {
-    "atlas": ("BezierAtlas",),
+    "answer": ("BezierAtlas", "Reason", "Solution"),
+    "atlas": ("AtlasFlow",),
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
-    "forms": ("HostFunction",),
-    "flow": (
-        *(
-            "AtlasFlow",
-            "Dialogue",
-            "Flow",
-            "LeastSquares",
-            "NormalFlow",
-            "PullBack",
-            "Reason",
-            "Solution",
-            "Stochastic",
-        ),
-        *("check", "lift", "load", "minimize"),
-    ),
+    "flows": ("Flow", "LeastSquares", "PullBack", "Stochastic", "lift"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
+    "normal": ("NormalFlow",),
+    "objectives": ("HostFunction",),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
-    "folders": ("Study", "resume"),
+    "solve": ("Dialogue", "check", "load", "minimize"),
+    "study": ("Study", "resume"),
     "surrogate": ("Search", "Surrogate"),
 }
 

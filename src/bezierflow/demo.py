@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from .answer import Solution
 from .bezier import BezierSimplex, fit
-from .flow import Solution, lift, minimize
+from .flows import lift
 from .methods import GradientDescent, Newton
 from .plots import surface
 from .problems import ScaledMED
 from .simplex import Uniform, gauss_nodes, grid
+from .solve import minimize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

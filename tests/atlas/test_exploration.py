@@ -7,8 +7,8 @@ import bezierflow as bf
 from bezierflow.atlas import Settings, survey
 from bezierflow.atlas.exploration import RARE, feasible_part, look_over
 from bezierflow.atlas.program import Program
-from bezierflow.feasible import feasible_set
-from bezierflow.methods import Evaluations
+from bezierflow.evaluations import Evaluations
+from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
 
 GENEROUS = np.full(2, 1e-6), np.full(2, 100.0)

@@ -8,7 +8,7 @@ import pytest
 from bezierflow.atlas.labels import newton, predict, signs, start
 from bezierflow.atlas.local_solves import solve
 from bezierflow.atlas.program import Program
-from bezierflow.feasible import feasible_set
+from bezierflow.objectives import feasible_set
 
 A, B = np.array([1.5, 0.2]), np.array([-0.3, 0.9])
 

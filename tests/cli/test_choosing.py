@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import bezierflow as bf
 from bezierflow.cli import main
-from bezierflow.problems import Names
+from bezierflow.names import Names
 from solved import distances_to_points, turned
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import bezierflow as bf
 from bezierflow.cli import main
-from bezierflow.storage import read_journal
+from bezierflow.runs import read_journal
 
 
 def run(*arguments, code=0):

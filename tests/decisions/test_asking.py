@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from bezierflow import decisions
+from bezierflow.answer.front import FittedFront
 from bezierflow.bezier import BezierSimplex
 from bezierflow.decisions.asking import BROKEN, reach
 from bezierflow.decisions.view import view_of
-from bezierflow.flow.front import FittedFront
 from bezierflow.simplex import grid
 from solved import distances_to_points
 

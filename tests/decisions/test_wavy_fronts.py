@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow import decisions
+from bezierflow.answer.front import FittedFront
 from bezierflow.bezier import BezierSimplex
 from bezierflow.decisions.front_map import PolynomialMap
-from bezierflow.flow.front import FittedFront
 from bezierflow.simplex import grid, n_controls
 from solved import distances_to_points
 

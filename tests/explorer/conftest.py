@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bezierflow import explore, load
-from bezierflow.problems import Names
+from bezierflow.names import Names
 from solved import distances_to_points
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

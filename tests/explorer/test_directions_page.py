@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bezierflow import Reason, decisions, explore
-from bezierflow.flow.result import Result
-from bezierflow.normal import ErrorEstimate
+from bezierflow.answer import ErrorEstimate
+from bezierflow.answer.result import Result
 from solved import turned
 
 SIGNS = {2: [1, -1], 3: [-1, 1, -1], 4: [1, 1, -1, 1]}

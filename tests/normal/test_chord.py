@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey, estimate_error
 from bezierflow.normal.chord import follow_chord, settle_chords, settle_own
 from bezierflow.normal.lending import KnownHessians
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import ScaledMED, SkewMMD
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey
 from bezierflow.normal.cloud import Cloud, empty_cloud, observe
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import ScaledMED
 
 PROBLEM = ScaledMED()

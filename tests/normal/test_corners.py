@@ -1,9 +1,9 @@
 import jax.numpy as jnp
 import numpy as np
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Schedule, descend, find_minimizers
 from bezierflow.normal.corners import break_ties, not_unique
+from bezierflow.objectives import JaxEvaluator
 
 NUMBERS = Schedule().descent
 

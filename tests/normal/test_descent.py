@@ -2,8 +2,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import find_minimizers
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import SkewMED
 
 CENTERS = np.array([[1.0, 2.0], [-0.5, 0.3], [0.7, -1.1]])

@@ -2,8 +2,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from bezierflow.answer import Flag
 from bezierflow.bezier import BezierSimplex, design_matrix
-from bezierflow.normal import Flag, estimate_error
+from bezierflow.normal import estimate_error
 from bezierflow.precision import double_precision
 from bezierflow.problems import ScaledMED, SkewMED
 

@@ -2,9 +2,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.evaluation import JaxEvaluator
-from bezierflow.normal import Flag, Schedule, Settings, advance, begin
+from bezierflow.answer import Flag
+from bezierflow.normal import Schedule, Settings, advance, begin
 from bezierflow.normal.exploration import explore
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import ScaledMED, SkewMMD
 
 NUMBERS = Schedule().explore

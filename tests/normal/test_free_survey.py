@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal.conjugate import Systems, conjugate, look
 from bezierflow.normal.displacement import linearize_points
 from bezierflow.normal.free_descent import descend_freely, singular_minimizers, start_free_descent
@@ -15,9 +14,10 @@ from bezierflow.normal.free_survey import FreeSurvey
 from bezierflow.normal.host_displacement import linearize_on_host
 from bezierflow.normal.layout import Layout
 from bezierflow.normal.long_evaluator import LongEvaluator
-from bezierflow.normal.multipliers import face_multipliers
 from bezierflow.normal.schedule import FreeSchedule, Schedule
 from bezierflow.normal.span import start_span
+from bezierflow.objectives import JaxEvaluator
+from bezierflow.objectives.multipliers import face_multipliers
 from bezierflow.precision import double_precision
 
 L, M = 12, 3

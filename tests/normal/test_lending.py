@@ -1,8 +1,8 @@
 import jax.numpy as jnp
 import numpy as np
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey
+from bezierflow.objectives import JaxEvaluator
 
 POWERS = jnp.array([0.7, 1.0, 2.5])
 CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.2, 0.0], [0.3, 1.0, 0.4]])

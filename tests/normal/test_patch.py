@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from bezierflow.bezier import BezierSimplex
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey
 from bezierflow.normal.patch import Goal, edge_patches, improve, inner_patch, look_at
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import ScaledMED
 
 PROBLEM = ScaledMED()

@@ -1,10 +1,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey
 from bezierflow.normal.probe import probe
 from bezierflow.normal.tangents import face_tangents
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import ScaledMED
 
 PROBLEM = ScaledMED()

@@ -2,7 +2,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.normal import Flag, Settings, Stage, advance, begin, estimate_error
+from bezierflow.answer import Flag
+from bezierflow.normal import Settings, Stage, advance, begin, estimate_error
 from bezierflow.problems import Fonseca, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
 
 

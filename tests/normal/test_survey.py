@@ -1,8 +1,8 @@
 import jax.numpy as jnp
 import numpy as np
 
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import Survey, linearize
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.precision import double_precision
 from bezierflow.problems import ScaledMED
 

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from bezierflow.bezier import BezierSimplex
-from bezierflow.evaluation import JaxEvaluator
 from bezierflow.normal import ExploreSchedule, Survey, deepest_rival
 from bezierflow.normal.exploration import explore
+from bezierflow.objectives import JaxEvaluator
 from bezierflow.precision import double_precision
 
 NUMBERS = ExploreSchedule()

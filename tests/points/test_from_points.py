@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.normal import Flag
+from bezierflow.answer import Flag
 from bezierflow.precision import double_precision
 from bezierflow.simplex import grid
 

@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.problems import Composite, Names
+from bezierflow.names import Names
+from bezierflow.problems import Composite
 
 
 def lasso(names=None):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.arguments import CONTROL
-from bezierflow.problems import Names
+from bezierflow.names import Names
 
 
 def test_defaults():

@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.problems import Names, Problem, Quadratic, ScaledMED
+from bezierflow.names import Names
+from bezierflow.problems import Problem, Quadratic, ScaledMED
 
 
 def two_objectives(x):

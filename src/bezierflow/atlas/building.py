@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from ..answer import BezierAtlas, Units
 from ..bezier import Raveling
-from ..evaluation import BudgetSpentError, Objectives
-from ..feasible import FeasibleSet
-from ..methods import Evaluations
-from .atlas import BezierAtlas, Units
+from ..evaluations import Evaluations
+from ..objectives import BudgetSpentError, FeasibleSet, Objectives
 from .exploration import explore, feasible_part, look_over
 from .program import Program
 from .search import Search

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .patches import Patch
+from ..answer import Patch
 
 if TYPE_CHECKING:
     from scipy.spatial import ConvexHull

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .asking import Claims, centered
+from ..answer import Claims, centered
 from .building import AtlasState
 from .labels import Solutions, signs
 from .regions import AS_GOOD

@@ -4,9 +4,9 @@ found."""
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from ..answer import Label
 from ..simplex import kronecker
 from .labels import Solutions, newton, predict
-from .patches import Label
 from .program import Program
 
 MARGIN = 0.25

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..feasible import FeasibleSet
-from .asking import centered
+from ..answer import centered
+from ..objectives import FeasibleSet
 from .labels import newton
 from .local_solves import judge, solve
 from .program import Program

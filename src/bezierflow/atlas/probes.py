@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .asking import Claims, ask_patches, centered, variables
+from ..answer import Claims, ask_patches, centered, variables
 from .program import TIE, Program, nondominated
 from .region import Region
 

@@ -20,11 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from ..evaluation import JaxEvaluator, Objectives, PlacesPoints
-from ..feasible import FeasibleSet
+from ..answer import best_levels
+from ..evaluations import Evaluations
 from ..kinks import Lifted
-from ..methods import Evaluations
-from .asking import best_levels
+from ..objectives import FeasibleSet, JaxEvaluator, Objectives, PlacesPoints
 
 STEEPEST = 1e7
 """Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""

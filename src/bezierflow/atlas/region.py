@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
+from ..answer import Label, Patch, barycentric
 from ..bezier import design_matrix
 from ..simplex import n_controls
 from .labels import Solutions
 from .leaves import Box, Leaf, spread
-from .patches import Label, Patch, barycentric
 from .program import Program
 from .rims import Rims
 

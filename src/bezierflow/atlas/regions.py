@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
+from ..answer import Label
 from .exploration import choose_starts
 from .labels import Solutions
 from .local_solves import Answers, solve
-from .patches import Label
 from .probes import Probes
 from .region import Region
 

@@ -4,9 +4,9 @@ lead out of it."""
 import numpy as np
 from jaxtyping import Float
 
+from ..answer import Patch
 from .leaves import Box, Leaf, hull_of, spread
 from .nodes import CHART_SIDE, Nodes
-from .patches import Patch
 
 FARTHEST_RAY = 1.0
 """How far rays are followed from the rim of a leaf's nodes, in half widths of its box."""

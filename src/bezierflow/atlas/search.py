@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .asking import Claims, ask_patch
+from ..answer import Claims, ask_patch
 from .labels import Solutions, newton, signs
 from .leaves import spread
 from .local_solves import Answers, descend, judge

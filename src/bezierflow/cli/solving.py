@@ -107,7 +107,7 @@ def report(solution: "bf.Solution", output: str | None, json_path: str | None) -
     """Prints and writes a solution, and exits with the code that says how it ended."""
     interrupted = solution.result.reason is bf.Reason.INTERRUPTED
     if interrupted and solution.known_error is None:  # who leaves does not wait for an estimate
-        from bezierflow.normal import ErrorEstimate
+        from bezierflow.answer import ErrorEstimate
 
         solution = replace(solution, known_error=ErrorEstimate.unknown(float("nan")))
     _print_solution(solution)
@@ -307,7 +307,7 @@ def _solution_figures(solution: "bf.Solution") -> dict[str, object]:
 
 
 def _print_solution(solution: "bf.Solution") -> None:
-    from bezierflow.flow import cost_text, error_text
+    from bezierflow.answer import cost_text, error_text
 
     error = solution.error
     print_table(

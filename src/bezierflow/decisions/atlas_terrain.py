@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..atlas import BezierAtlas, Walk, centered
+from ..answer import BezierAtlas, Walk, centered
 from .terrain import Around
 
 NEIGHBORS = 8

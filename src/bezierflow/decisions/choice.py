@@ -6,10 +6,8 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from ..atlas import BezierAtlas
-from ..flow import Solution, share_bar, table
-from ..normal import Flag, by_cause
-from ..problems import Names
+from ..answer import BezierAtlas, Flag, Solution, by_cause, share_bar, table
+from ..names import Names
 
 MOST_SHOWN = 8
 """So many variables are printed; a design may have thousands."""

@@ -7,11 +7,10 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ..answer import Lowest, Solution, nearest_design, nearest_values
 from ..arguments import read_doubles, shown
-from ..atlas import Lowest, nearest_design, nearest_values
-from ..flow import Solution
+from ..names import encode
 from ..precision import double_precision
-from ..problems import encode
 from ..quiet import quiet
 from ..simplex import nearest
 from .choice import Certainty

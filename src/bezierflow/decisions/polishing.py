@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..answer import Solution
 from ..compilation import program
-from ..flow import Solution, settle_on_atlas
 from ..methods import AbstractMethod, Newton
+from ..names import encode
 from ..precision import double_precision
-from ..problems import encode
+from ..solve import settle_on_atlas
 from .choice import Choice
 from .rates import rates
 from .view import AtlasView, view_of

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from ..flow import Solution
+from ..answer import Solution
 from .asking import answer, best_within, reach
 from .choice import Choice
 from .ranges import ranges

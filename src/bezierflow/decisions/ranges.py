@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..flow import Solution
-from ..problems import Names
+from ..answer import Solution
+from ..names import Names
 from .asking import answer, reach
 from .choice import Certainty, Choice
 from .region import Region, opened

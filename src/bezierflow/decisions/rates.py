@@ -5,9 +5,9 @@ from itertools import permutations
 
 import numpy as np
 
+from ..answer import Solution
 from ..arguments import read_doubles
-from ..flow import Solution
-from ..problems import Names
+from ..names import Names
 from ..simplex import check_on_simplex, tangent_basis
 from .view import AnyView, AtlasView, view_of
 from .wishes import objective_number

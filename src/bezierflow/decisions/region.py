@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..answer import FittedFront, Solution
 from ..bezier import BezierSimplex
-from ..flow import FittedFront, Solution
 from ..simplex import check_on_simplex
 from .view import AnyView, view_of
 from .wishes import Bounds, bounds_array, turned_bounds

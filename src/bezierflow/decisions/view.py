@@ -12,9 +12,8 @@ from functools import cache, cached_property
 import numpy as np
 from jaxtyping import PyTree
 
-from ..atlas import BezierAtlas
+from ..answer import BezierAtlas, Solution
 from ..bezier import BezierSimplex
-from ..flow import Solution
 from ..simplex import n_controls
 from .atlas_terrain import AtlasTerrain
 from .choice import Choice

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..answer import Solution
 from ..arguments import read_doubles, read_number
-from ..flow import Solution
 
 Bounds = Mapping[str | int, tuple[float | None, float | None]]
 """Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest,

@@ -4,8 +4,7 @@ set."""
 import numpy as np
 from jaxtyping import Float
 
-from ..atlas import TOLERANCES, BezierAtlas, Patch, Piece, centered
-from ..flow import Solution
+from ..answer import TOLERANCES, BezierAtlas, Patch, Piece, Solution, centered
 from .encoding import encode, finite
 
 MOST_PLACES = {2: 300, 3: 500}

@@ -4,9 +4,8 @@ import os
 from os import PathLike
 from pathlib import Path
 
-from ..atlas import BezierAtlas
+from ..answer import BezierAtlas, Reason, Solution
 from ..bezier import write_atomically
-from ..flow import Reason, Solution
 from .atlas_data import atlas_data, atlas_footer
 from .encoding import encode
 from .page import render

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ..flow import Solution, local_error
-from ..normal import Flag
+from ..answer import Flag, Solution
 from ..simplex import grid, largest_degree_within
 from .encoding import encode, finite
 
@@ -54,7 +53,7 @@ def _local_errors(solution: Solution) -> dict[str, object] | None:
         solution.n_objectives,
         min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40),
     )
-    distance = local_error(solution, t)
+    distance = solution.error_at(t)
     known = np.isfinite(distance)
     if not known.any():
         return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from ..storage import Record
+from ..runs import Record
 from .kernels import KINDS, correlation_and_slope
 
 NOISE = {"none": (-17.0,), "some": (-6.0,), "auto": (-17.0, -6.0)}

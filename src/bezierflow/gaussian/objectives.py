@@ -1,6 +1,9 @@
 """The posterior mean as objectives like any other: designs as people see them in, values with their
 own signs out."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,10 +12,10 @@ from jaxtyping import Array, Float, PyTree
 
 from ..bezier import Raveling
 from ..compilation import compiled
+from ..names import Names
 from ..precision import double_precision
-from ..problems import Names
 from .kernels import Numbers
-from .posterior import Posterior
+from .posterior import Posterior, describe_posterior, restore_posterior
 
 LOGARITHMS = {"": lambda x: x, "log10": jnp.log10, "log": jnp.log}
 
@@ -66,6 +69,24 @@ class PosteriorMean(eqx.Module):
         with double_precision():
             found = np.asarray(_stds(self, rows))
         return found.reshape(*flat.shape[:-1], self.n_objectives)
+
+    def describe(self) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+        """What `restore` makes the same processes from: JSON, and arrays."""
+        own = {"low": self.low, "width": self.width, "calibration": self.calibration}
+        arrays = {name: np.asarray(values) for name, values in own.items()}
+        return {"free": list(self.free)}, {**describe_posterior(self.posterior), **arrays}
+
+    @classmethod
+    def restore(
+        cls,
+        manifest: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        raveling: Raveling,
+        names: Names,
+    ) -> "PosteriorMean":
+        """What `describe` described."""
+        place = arrays["low"], arrays["width"], arrays["calibration"], tuple(manifest["free"])
+        return cls(restore_posterior(arrays), *place, raveling, names)
 
 
 @compiled

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..flow import Result, Solution
+from ..answer import Result, Solution
+from ..names import Names
 from ..points import from_points
-from ..problems import Names
 from .requirements import require
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ import numpy as np
 from jaxtyping import PyTree
 from numpy.typing import ArrayLike
 
-from ..flow import Points, Solution, minimize
-from ..forms import from_pymoo as problem
+from ..answer import Points, Solution
+from ..names import Names
+from ..objectives import from_pymoo as problem
 from ..points import from_points
-from ..problems import Names
+from ..solve import minimize
 from .requirements import require
 
 __all__ = ["Result", "from_result", "polish", "problem", "to_population"]

@@ -1,5 +1,5 @@
 """torch: objectives written with it, differentiated by `torch.func`."""
 
-from ..forms import TorchFunction as objectives
+from ..objectives import TorchFunction as objectives
 
 __all__ = ["objectives"]

@@ -5,7 +5,7 @@ from .from_optax import Optax
 from .from_optimistix import Optimistix
 from .from_scipy import SciPy
 from .gradient_descent import GradientDescent
-from .method import AbstractGradientMethod, AbstractMethod, Evaluations
+from .method import AbstractGradientMethod, AbstractMethod
 from .newton import Newton
 from .proximal_gradient import ProximalGradient
 from .step_size import at_iteration
@@ -13,7 +13,6 @@ from .step_size import at_iteration
 __all__ = [
     "AbstractGradientMethod",
     "AbstractMethod",
-    "Evaluations",
     "GradientDescent",
     "Newton",
     "Optax",

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..arguments import read_count, shown
-from .method import AbstractMethod, Evaluations, Objective
+from ..evaluations import Evaluations
+from .method import AbstractMethod, Objective
 
 if TYPE_CHECKING:
     import optimistix as optx

@@ -11,7 +11,8 @@ from jaxtyping import Array, Float, Int
 
 from ..arguments import read_count, shown
 from ..compilation import program
-from .method import AbstractMethod, Evaluations, Objective
+from ..evaluations import Evaluations
+from .method import AbstractMethod, Objective
 
 Counts = Int[Array | np.ndarray, "3"]
 """How many values, gradients and Hessians were evaluated."""

@@ -3,22 +3,15 @@ counted."""
 
 import abc
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PyTree
 
+from ..evaluations import Evaluations
+
 Objective = Callable[[Float[Array, " n_variables"]], Float[Array, ""]]
-
-
-class Evaluations(NamedTuple):
-    """How often something was evaluated. One Hessian is the Hessians of all M objectives at a
-    point, whatever it costs."""
-
-    objective: int | Array = 0
-    jacobian: int | Array = 0
-    hessian: int | Array = 0
 
 
 class AbstractMethod(eqx.Module):

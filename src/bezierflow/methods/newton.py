@@ -5,7 +5,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..arguments import read_probability
-from .method import AbstractMethod, Evaluations, Objective
+from ..evaluations import Evaluations
+from .method import AbstractMethod, Objective
 from .step_size import StepSize, at_iteration, check_step_size
 
 

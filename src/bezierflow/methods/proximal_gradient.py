@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .method import AbstractMethod, Evaluations, Objective
+from ..evaluations import Evaluations
+from .method import AbstractMethod, Objective
 from .step_size import StepSize, at_iteration, check_step_size
 
 

@@ -1,58 +1,47 @@
 """The normal flow: a surface that slides along the Pareto set for free and pays only for its
 distance to it."""
 
-from .descent import Descent, descend, find_minimizers, start_descent
-from .displacement import Linearization, common_descent, linearize
-from .error_estimate import ErrorEstimate
+from .auto_flow import AUTO_TOL, AbstractAutoFlow
+from .conjugate import conjugate
+from .descent import descend, find_minimizers
+from .displacement import linearize
 from .estimate import estimate_error
 from .exploration import Seen, evenly_spread, probes_around, sides_of_boxes
-from .flags import Flag, by_cause
-from .free_estimate import estimate_error_freely
-from .free_stages import FreeState, advance_freely, begin_freely
 from .layout import Layout
-from .lending import KnownHessians
-from .multipliers import face_multipliers
-from .nodes import largest_degree
-from .schedule import DescentSchedule, ExploreSchedule, Schedule
-from .settings import FREE_VARIABLES, Settings, Stage
-from .stages import NormalState, accept, advance, begin
+from .normal_flow import FLOAT32_TOL, NormalFlow
+from .probe import probe
+from .schedule import ExploreSchedule, Schedule
+from .settings import Settings, Stage
+from .solution_error import NormalEstimator
+from .stages import advance, begin
 from .survey import Survey
+from .weights_flow import WeightsFlow
 from .wells import deepest_rival
 
 __all__ = [
-    "FREE_VARIABLES",
-    "Descent",
-    "DescentSchedule",
-    "ErrorEstimate",
+    "AUTO_TOL",
+    "FLOAT32_TOL",
+    "AbstractAutoFlow",
     "ExploreSchedule",
-    "Flag",
-    "FreeState",
-    "KnownHessians",
     "Layout",
-    "Linearization",
-    "NormalState",
+    "NormalEstimator",
+    "NormalFlow",
     "Schedule",
     "Seen",
     "Settings",
     "Stage",
     "Survey",
-    "accept",
+    "WeightsFlow",
     "advance",
-    "advance_freely",
     "begin",
-    "begin_freely",
-    "by_cause",
-    "common_descent",
+    "conjugate",
     "deepest_rival",
     "descend",
     "estimate_error",
-    "estimate_error_freely",
     "evenly_spread",
-    "face_multipliers",
     "find_minimizers",
-    "largest_degree",
     "linearize",
+    "probe",
     "probes_around",
     "sides_of_boxes",
-    "start_descent",
 ]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..evaluation import Derivatives, replace_rows
+from ..objectives import Derivatives, replace_rows
 from .cloud import assumed_miss
 from .displacement import Linearization
 from .survey import Survey

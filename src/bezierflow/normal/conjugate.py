@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..compilation import program
-from ..evaluation import Objectives
+from ..objectives import Objectives
 from .layout import Layout
 
 Curvature = Literal["free", "none"]

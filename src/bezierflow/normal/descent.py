@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..evaluation import Derivatives, replace_rows
+from ..objectives import Derivatives, replace_rows
 from .schedule import DescentSchedule
 
 Look = Callable[[Float[np.ndarray, "n n_variables"]], Derivatives]

@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..compilation import NO_NESTED_THREADS
-from .multipliers import face_multipliers
+from ..objectives import face_multipliers
 
 DEPENDENT = 1e-8
 """Gradient directions that span less than this (they have length 1) count as dependent."""

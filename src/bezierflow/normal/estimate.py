@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..answer import ErrorEstimate, Flag
 from ..bezier import BezierSimplex, design_matrix, surface_tangents
-from ..evaluation import Derivatives, JaxEvaluator
+from ..objectives import Derivatives, JaxEvaluator
 from .chord import settle_chords
 from .descent import descend, start_descent
 from .displacement import Linearization
-from .error_estimate import ErrorEstimate
-from .flags import Flag
 from .held_out import held_out_points, suspect_points
 from .lending import KnownHessians
 from .schedule import ReportSchedule, Schedule

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier import BezierSimplex
-from ..evaluation import AbstractEvaluator
+from ..objectives import AbstractEvaluator
 from ..simplex import kronecker
 from .descent import find_minimizers
 from .held_out import held_out_points

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..answer import ErrorEstimate
 from ..bezier import BezierSimplex
-from ..evaluation import Derivatives
+from ..objectives import Derivatives
 from .conjugate import Curvature
-from .error_estimate import ErrorEstimate
 from .estimate import POINT, Corners, Measured, draw_samples, follow_far, report, set_diameter
 from .free_descent import descend_freely, singular_minimizers, start_free_descent
 from .free_survey import FreeSurvey

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
-from ..evaluation import BudgetSpentError, count_objectives
-from ..methods import Evaluations
+from ..evaluations import Evaluations
+from ..objectives import BudgetSpentError, count_objectives
 from ..simplex import n_controls
 from .conjugate import Curvature
-from .flags import Flag
 from .free_descent import FreeDescent, descend_freely, singular_minimizers, start_free_descent
 from .free_exploration import explore_freely
 from .free_survey import FreeSurvey

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from ..evaluation import Derivatives
+from ..objectives import Derivatives
 from .conjugate import Solved, Systems
 from .displacement import CRITICAL, Linearization
 from .free_exploration import values_of

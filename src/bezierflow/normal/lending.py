@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..evaluation import Derivatives
+from ..objectives import Derivatives
 
 MOST_NUMBERS = 50_000_000
 """The Hessians kept hold at most this many numbers (400 MB); later ones are not kept."""

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..evaluation import BudgetSpentError, Objectives
-from ..methods import Evaluations
+from ..evaluations import Evaluations
+from ..objectives import BudgetSpentError, Objectives
 from .conjugate import Curvature, Solved, Systems, conjugate, diagonal_probe, look, values_at
 from .layout import Layout
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..evaluation import Derivatives
+from ..objectives import Derivatives
 from .chord import ROUNDING, settle_chords, settle_own
 from .cloud import Cloud, empty_cloud, observe
 from .displacement import CRITICAL, Linearization

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
-from ..evaluation import BudgetSpentError, JaxEvaluator, count_objectives
-from ..methods import Evaluations
+from ..evaluations import Evaluations
+from ..objectives import BudgetSpentError, JaxEvaluator, count_objectives
 from .corners import break_ties, not_unique
 from .descent import Descent, descend, start_descent
 from .exploration import better_corners, explore, sides_of_boxes
-from .flags import Flag
 from .lending import KnownHessians
 from .patch import Patch, edge_patches, improve, inner_patch
 from .settings import Settings, Stage

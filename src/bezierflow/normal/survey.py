@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..evaluation import AbstractEvaluator, Derivatives, block_size, in_blocks, replace_rows
+from ..objectives import AbstractEvaluator, Derivatives, block_size, in_blocks, replace_rows
 from .displacement import Linearization, linearize_points
 from .host_displacement import linearize_on_host
 from .lending import KnownHessians

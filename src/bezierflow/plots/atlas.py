@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from jaxtyping import Float
 
-from ..atlas import BezierAtlas, Piece
-from ..flow import Solution
-from ..problems import Names
+from ..answer import BezierAtlas, Piece, Solution
+from ..names import Names
 from ..simplex import tangent_basis
 from .door import of_solution
 from .light import draw_triangles, face

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
+from ..answer import Solution
 from ..arguments import shown
-from ..flow import Solution
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,8 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..atlas import BezierAtlas
-from ..flow import Solution
+from ..answer import BezierAtlas, Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
 from .door import of_solution

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..flow import Solution
+from ..answer import Solution
 from .door import of_solution
 from .palette import SERIES
 from .space import axes_or_new, heading

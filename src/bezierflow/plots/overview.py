@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
-from ..flow import Solution
+from ..answer import Solution
 from .door import of_solution
 from .front import front
 from .matplotlib_import import pyplot

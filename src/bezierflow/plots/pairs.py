@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..atlas import BezierAtlas
-from ..flow import Solution
+from ..answer import BezierAtlas, Solution
 from ..simplex import grid, spread_nodes
 from .door import of_solution
 from .matplotlib_import import pyplot

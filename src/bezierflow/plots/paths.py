@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..atlas import BezierAtlas
-from ..flow import Solution
+from ..answer import BezierAtlas, Solution
 from ..simplex import check_on_simplex, grid
 from .atlas import owners
 from .matplotlib_import import pyplot

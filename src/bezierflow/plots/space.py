@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..flow import Solution
+from ..answer import Solution
 from ..simplex import grid
 from .light import draw_triangles, face
 from .matplotlib_import import pyplot

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..atlas import BezierAtlas
+from ..answer import BezierAtlas, Solution
 from ..bezier import BezierSimplex
-from ..flow import Solution
-from ..problems import decode
+from ..names import decode
 from .atlas import draw_pieces
 from .palette import CHOICE_COLOR, NET_COLOR, net_edges
 from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading

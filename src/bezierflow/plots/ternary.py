@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from ..flow import Solution, local_error
+from ..answer import Solution
 from ..simplex import grid
 from .door import of_solution
 from .palette import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles
@@ -91,7 +91,7 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
 
 def _known_error(solution: Solution, t: np.ndarray) -> np.ndarray:
     """The error at each t, or why there is nothing to draw."""
-    distance = local_error(solution, t)
+    distance = solution.error_at(t)
     if np.isnan(distance).all():
         raise ValueError(
             f"the error at single t takes Hessians, which {solution.flat_surface.n_variables}"

@@ -6,10 +6,9 @@ import time
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..answer import ErrorEstimate, FittedFront, Flag, Reason, Result, Solution, Stats
 from ..bezier import BezierSimplex
-from ..flow import FittedFront, Reason, Result, Solution, Stats
-from ..methods import Evaluations
-from ..normal import ErrorEstimate, Flag
+from ..evaluations import Evaluations
 from .fitting import Cloud, Trial, fit_best, front_part
 from .reading import Designs, Given, GivenNames, read
 from .shape import (

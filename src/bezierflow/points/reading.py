@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from ..arguments import read_doubles
 from ..bezier import Raveling
-from ..feasible import FeasibleSet, feasible_set
-from ..problems import Names
+from ..names import Names
+from ..objectives import FeasibleSet, feasible_set
 
 NAMED_ROWS = 5
 """So many rows are named in a message; the others are counted."""

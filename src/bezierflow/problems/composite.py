@@ -5,7 +5,7 @@ from collections.abc import Callable
 import equinox as eqx
 from jaxtyping import Array, Float, PyTree
 
-from .names import Names
+from ..names import Names
 from .problem import AbstractProblem
 
 

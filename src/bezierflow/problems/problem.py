@@ -13,8 +13,8 @@ from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
 from ..arguments import read_count
+from ..names import Names
 from ..simplex import SmoothMap, nearest
-from .names import Names
 
 Renamed = TypeVar("Renamed", bound="AbstractProblem")
 """The kind of a problem, which its names do not change."""

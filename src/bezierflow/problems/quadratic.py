@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
+from ..names import Names
 from ..precision import in_double_precision
-from .names import Names
 from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
 from .quadratic_forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..names import Names
 from ..precision import in_double_precision
-from .names import Names
 from .problem import AbstractSolvedProblem, as_batch, as_point
 from .quadratic_forms import CenterMap, weighted_center
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..names import Names
 from ..precision import in_double_precision
-from .names import Names
 from .powers import power, skew_exponents
 from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
 from .quadratic_forms import CenterMap

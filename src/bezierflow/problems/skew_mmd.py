@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
+from ..names import Names
 from ..precision import in_double_precision
-from .names import Names
 from .powers import power, skew_exponents
 from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
 from .quadratic_forms import CenterMap, apply, balanced, gram, stack_matrices, weighted_center

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..names import Names
 from ..precision import in_double_precision
 from ..simplex import SmoothMap
-from .names import Names
 from .problem import AbstractSolvedProblem, as_point
 
 

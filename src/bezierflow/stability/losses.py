@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import basis
-from ..evaluation import Objectives
+from ..objectives import Objectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import grid, largest_degree_within, low_discrepancy
 

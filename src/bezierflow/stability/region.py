@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from ..bezier import basis
 from ..compilation import compiled
-from ..evaluation import Objectives
+from ..objectives import Objectives
 from ..precision import double_precision
 from ..problems import Fonseca, Quadratic, ScaledMED
 from ..scalarizations import Scalarized, WeightedSum

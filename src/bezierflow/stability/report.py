@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from ..flow import Origin, Solution
+from ..answer import Solution
+from ..flows import Origin
 from ..methods import GradientDescent
 from ..precision import double_precision
 from ..scalarizations import WeightedSum

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from jaxtyping import Float
 
-from ..evaluation import Objectives
+from ..objectives import Objectives
 from .bounds import CurvatureBounds, SharperBounds, pull_of_one
 from .gram import coherence, gram_root
 from .region import (

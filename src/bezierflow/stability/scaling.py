@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier import BezierSimplex
-from ..evaluation import Objectives
-from ..flow import Flow
+from ..flows import Flow
+from ..objectives import Objectives
 from ..precision import double_precision
 from ..simplex import Uniform
 from .checks import check_count, check_gradients, check_samples

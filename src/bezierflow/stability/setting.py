@@ -4,8 +4,8 @@ iterations."""
 import equinox as eqx
 
 from ..bezier import BezierSimplex
-from ..evaluation import Objectives
-from ..flow import Flow
+from ..flows import Flow
+from ..objectives import Objectives
 from ..simplex import AbstractSampler
 from .checks import check_count
 from .losses import AbstractLoss, loss_for

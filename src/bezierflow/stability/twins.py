@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..compilation import compiled, map_in_batches
-from ..flow import FlowState
+from ..flows import FlowState
 from ..simplex import AbstractSampler
 from .setting import Setting
 

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..problems import Names
+from ..names import Names
 
 SAME = 1e-12
 """Values that differ by less than this share of their size are the same."""

@@ -7,9 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..arguments import read_number, shown
-from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import Chosen, Transforms, number_of, read_names
-from ..problems import Names, decode, encode
+from ..names import Names, decode, encode
+from ..objectives import Chosen, Transforms, feasible_set, number_of, raveling_of_bounds, read_names
 
 Worst = Mapping[str | int, float] | Sequence[float | None] | np.ndarray | None
 """The worst values that are of use: by name or number of the objective, or one for each, None where

@@ -12,24 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines import Outcome, Pool
-from ..flow import (
-    ARGUMENTS,
-    JOURNAL,
-    Iteration,
-    Reason,
-    Task,
-    compare_versions,
-    progress_bar,
-    settle_arguments,
-    versions,
-)
+from ..answer import Reason
+from ..evaluations import Evaluations
+from ..flows import Iteration, progress_bar
 from ..interrupts import orderly_interrupts
-from ..methods import Evaluations
 from ..metrics import hypervolume
-from ..problems import Names
-from ..storage import read_journal, tell
-from ..studies import Arrival, LoggedSearch, Plan, open_search, run_study
+from ..names import Names
+from ..runs import (
+    Arrival,
+    LoggedSearch,
+    Outcome,
+    Plan,
+    Pool,
+    open_search,
+    read_journal,
+    run_study,
+    tell,
+)
+from ..solve import ARGUMENTS, JOURNAL, Task, compare_versions, settle_arguments, versions
 from .search import Search
 
 

@@ -4,8 +4,8 @@ they are like."""
 from jaxtyping import PyTree
 
 from ..bezier import Raveling
-from ..engines import FlatFunction
-from ..forms import HostFunction
+from ..objectives import HostFunction
+from ..runs import FlatFunction
 
 
 def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from ..storage import Record
+from ..runs import Record
 
 N_RECENT = 6
 """The error is that of so many evaluations on the surface at most, the last ones, of two batches of

@@ -8,13 +8,14 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from ..answer import Solution
 from ..arguments import or_none, read_count, read_nonnegative, read_seed
 from ..bezier import Raveling
-from ..flow import Chosen, Solution, Transforms
 from ..gaussian import NOISE, Fit, fit_from_dict, fit_to_dict, means, stds
-from ..problems import Names
+from ..names import Names
+from ..objectives import Chosen, Transforms
 from ..quiet import quiet
-from ..storage import Record
+from ..runs import Record
 from .domain import Domain, Worst, read_domain, worst_values
 from .evaluated import Ledger
 from .held_out import HeldOut

@@ -9,22 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..answer import ErrorEstimate, Evaluated, Reason, Result, Solution, Stats
+from ..atlas import AtlasFlow
 from ..bezier import Raveling
-from ..feasible import feasible_set
-from ..flow import (
-    AtlasFlow,
-    Evaluated,
-    Reason,
-    Result,
-    Solution,
-    Stats,
-    box_on_solver_side,
-    minimize,
-)
+from ..evaluations import Evaluations
 from ..gaussian import Posterior, PosteriorMean, mean_path, means
-from ..methods import Evaluations
-from ..normal import ErrorEstimate
-from ..storage import Record
+from ..objectives import box_on_solver_side, feasible_set
+from ..runs import Record
+from ..solve import minimize
 from .diagnosis import what_is_wrong
 from .domain import Domain
 from .evaluated import Ledger

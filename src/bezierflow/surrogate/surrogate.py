@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, PyTree
 
+from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
-from ..engines import Pool
-from ..feasible import feasible_set, raveling_of_bounds
-from ..flow import Chosen, Reason, Result, Solution, Task, Transforms
-from ..problems import Names
-from ..studies import Arrival, Plan
+from ..names import Names
+from ..objectives import Chosen, Transforms, feasible_set, raveling_of_bounds
+from ..runs import Arrival, Plan, Pool
+from ..solve import Task
 from .domain import Worst, read_worst
 from .driving import SearchMaker, Told, drive_search
 from .evaluating import as_flat

@@ -1,0 +1,62 @@
+"""Why a run stopped, in words a person can act on, and what it cost."""
+
+import enum
+from dataclasses import dataclass
+
+from ..evaluations import Evaluations
+
+
+class Reason(enum.Enum):
+    """Why a run stopped."""
+
+    CONVERGED = "converged"
+    ITERATION_LIMIT = "iteration limit"
+    DIVERGED = "diverged"
+    NON_FINITE = "non-finite objective"
+    STOPPED = "stopped by callback"
+    INTERRUPTED = "interrupted"
+    NOT_AT_TOLERANCE = "not at tolerance"
+    SUSPECT = "suspect"
+    OUT_OF_BATCHES = "out of batches"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The reason a run stopped, and a message that says what happened and what to do about it."""
+
+    reason: Reason
+    message: str
+
+    @property
+    def success(self) -> bool:
+        """Whether the run ended as planned: it converged, or made all its iterations in good
+        health.
+
+        A surface that is not at tolerance may well be good enough (`solution.error` says how good);
+        a suspect one should not be used before its message is read.
+        """
+        return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the surface may be wrong, and not only less exact than asked: read the message
+        before you use it."""
+        return self.reason in (Reason.SUSPECT, Reason.DIVERGED, Reason.NON_FINITE)
+
+    @property
+    def caution(self) -> str:
+        """What a picture or a page says above everything else: nothing, unless the result is
+        doubtful."""
+        return f"Do not trust this without reading why: {self}" if self.doubtful else ""
+
+    def __str__(self) -> str:
+        return f"{self.reason.value}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a run cost."""
+
+    evaluations: Evaluations
+    iterations: int
+    seconds: float

@@ -1,0 +1,75 @@
+"""Points of a Pareto set as tables: data frames, CSV and JSON, with the names of variables and
+objectives."""
+
+import csv
+import io
+import json
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..bezier import Raveling, write_atomically
+from ..names import Names
+from .spread import Points
+
+if TYPE_CHECKING:
+    import pandas
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A text that starts with one of these, spaces apart, is a formula to a spreadsheet; an apostrophe
+before it makes it a text."""
+
+
+def columns(points: Points, names: Names, raveling: Raveling) -> dict[str, np.ndarray]:
+    """The columns of a table by name: variables, objectives, and t1, t2, … for where a point lies
+    on the simplex or chart.
+
+    A name that is taken already gets a remark: "mass (objective)" beside a variable "mass".
+    """
+    x = np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float)
+    table = dict(zip(names.variables, x.T, strict=True))
+    places = tuple(f"t{m + 1}" for m in range(points.t.shape[1]))
+    for kind, texts, values in (
+        ("objective", names.objectives, points.F),
+        ("simplex", places, points.t),
+    ):
+        for text, column in zip(texts, np.asarray(values, dtype=float).T, strict=True):
+            table[f"{text} ({kind})" if text in table else text] = column
+    return table
+
+
+def to_frame(table: dict[str, np.ndarray]) -> "pandas.DataFrame":
+    """The table as a pandas data frame."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("data frames need pandas: pip install 'bezierflow[interop]'") from error
+    return pandas.DataFrame(table)
+
+
+def to_csv_text(table: dict[str, np.ndarray]) -> str:
+    """The table as CSV: a heading, then one point a line, each number with the digits that it takes
+    to read it back exactly."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        [f"'{name}" if name.lstrip().startswith(FORMULA_STARTS) else name for name in table]
+    )
+    writer.writerows(np.column_stack(list(table.values())).tolist())
+    return text.getvalue()
+
+
+def to_json_text(points: Points, names: Names, raveling: Raveling) -> str:
+    """The points as a JSON object: "names" and, one point a row, "X" (flat designs), "F" and
+    "t"."""
+    x = np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float)
+    rows = {"X": x.tolist(), "F": np.asarray(points.F).tolist(), "t": points.t.tolist()}
+    return (
+        json.dumps({"names": names.to_dict(), **rows}, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Writes a file that appears complete or not at all."""
+    write_atomically(path, text.encode())

@@ -1,0 +1,115 @@
+"""What the end of a run is worth, whichever flow made it: its claim, against the error estimate."""
+
+import jax
+import numpy as np
+
+from ..bezier import BezierSimplex
+from ..names import Names, decode
+from ..objectives import JaxEvaluator, Objectives, Raveled
+from ..precision import double_precision
+from .error_estimate import ErrorEstimate
+from .flags import Flag, by_cause
+from .result import Reason, Result
+
+SUSPECT_FLAGS = (
+    Flag.CORNERS_MISSED,
+    Flag.NOT_CONVERGED,
+    Flag.NOT_SIMPLICIAL,
+    Flag.MINIMIZER_NOT_UNIQUE,
+    Flag.WEAKLY_PARETO_VERTEX,
+    Flag.FEW_VARIABLES,
+    Flag.WRONG_BRANCH,
+    Flag.BETTER_ELSEWHERE,
+    Flag.ESTIMATE_INVALID,
+)
+"""Flags that make a surface suspect however small its estimated error: the estimate itself rests on
+what they deny."""
+
+HELD_OUT = 200
+"""About how many held-out t an error estimate takes."""
+
+MOST_HESSIAN_NUMBERS = 50_000_000
+"""An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made
+unless somebody asks for it."""
+
+
+def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | None) -> Result:
+    """Why a run ended after iteration k, and what its surface is worth; a claim to have converged
+    must stand the estimate."""
+    words = {
+        Reason.STOPPED: (
+            f"the callback returned True after iteration {k}; the surface at that point is returned"
+        ),
+        Reason.INTERRUPTED: (
+            f"interrupted after iteration {k}; the surface at that point is returned"
+        ),
+        Reason.ITERATION_LIMIT: f"all {k} iterations were made",
+        None: claim,
+    }
+    found = f"{words[stopped]}; {describe(error)}"
+    if stopped is not None:
+        return Result(stopped, found)
+    flags = () if error is None else error.flags
+    advice = "; ".join(flag.value for flag in by_cause(flags))
+    if any(flag in SUSPECT_FLAGS for flag in flags):
+        return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
+    if Flag.NOT_AT_TOLERANCE in flags or Flag.BUDGET_SPENT in flags:
+        return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
+    return Result(Reason.CONVERGED, found)
+
+
+def describe(error: ErrorEstimate | None) -> str:
+    """The estimate in words."""
+    if error is None:
+        return "solution.error estimates its distance to the Pareto set"
+    front = "" if error.front is None else f", or {error.front:.2g} of the objectives' ranges"
+    coverage = "" if error.coverage is None else f", of which {error.coverage:.1%} are certified"
+    return (
+        f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at"
+        f" most{front}, over {error.n_samples} held-out t{coverage}, on a set of diameter"
+        f" {error.diameter:.3g}"
+    )
+
+
+def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
+    """Why no claim is verified by an error estimate; empty where one can be made and the objectives
+    have no kinks."""
+    if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
+        return "the objectives have kinks"
+    return why_not_estimated(objectives, surface)
+
+
+def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
+    """Why no error estimate is made unasked; empty where it is affordable and JAX can form the
+    Hessians it takes."""
+    if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
+        return f"the Hessians of {surface.n_variables} variables are too large"
+    try:
+        with double_precision():
+            x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)
+            jax.eval_shape(jax.jacfwd(jax.jacrev(lambda x: objectives(x))), x)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        return f"the objectives have no Hessians ({type(error).__name__})"
+    return ""
+
+
+def locate_non_finite(
+    objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names
+) -> str:
+    """Which objective or gradient is not finite at the points b(t) of a surface, and where."""
+    seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(
+        np.asarray(surface(t))
+    )
+    for what, array in (("", seen.values), ("the gradient of ", seen.gradients)):
+        bad = ~np.isfinite(array).reshape(len(t), len(names.objectives), -1).all(axis=-1)
+        if bad.any():
+            n, m = np.argwhere(bad)[0]
+            value, x = names.signs[m] * array[n, m], decode(seen.points[n], names.transforms)
+            return (
+                f"{what}{names.objectives[m]} was {value.tolist()} at x={np.asarray(x).tolist()},"
+                f" t={t[n].tolist()}"
+            )
+    return (
+        "the method moved a point to a place that is not finite, though objectives and gradients"
+        " were finite there"
+    )

@@ -1,0 +1,216 @@
+"""The flow of sets of any shape: an atlas of trimmed Bézier simplices, within bounds and
+constraints."""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import numpy as np
+
+from ..answer import BezierAtlas, ErrorEstimate, Flag, Reason, Result, by_cause
+from ..bezier import BezierSimplex
+from ..evaluations import Evaluations
+from ..flows import AbstractFlow, Estimate, Info, Run, corners
+from ..names import Names
+from ..objectives import FeasibleSet, Objectives
+from .building import AtlasState, Settings, advance, begin
+from .measuring import measure
+from .search import NOTHING_YET
+
+WELL_COVERED = 0.98
+"""The share of fresh chart points that must have a certified answer."""
+
+MOST_MISSES = 10.0
+"""Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
+hundreds of new points."""
+
+ADVICE = {
+    Flag.NOT_AT_TOLERANCE: (
+        f"answers miss by more than {MOST_MISSES:.0f} times the tolerance: accept error.front, give"
+        " a larger tol, or narrow the bounds to the part that matters"
+    )
+}
+"""What to do about a flag, where an atlas differs from a surface."""
+
+
+class AtlasFlow(AbstractFlow[AtlasState]):
+    """Solves for one region of the chart after the other until their patches cover it. Its
+    mathematics is in `bezierflow.atlas`.
+
+    Attributes:
+        feasible: bounds and constraints on flat vectors.
+        box: finite bounds to look in, those of x where they are finite.
+        why: why the answer is an atlas, for its message.
+        tol: the largest miss at fresh chart points, in units of the objectives' ranges; None for
+            what suits their number.
+        budget: the most points that may be evaluated; None for no limit.
+        n_auxiliary: how many of the last variables stand for kinks of the objectives.
+        known: designs that somebody knows to be good, to begin with.
+    """
+
+    parametrization: ClassVar[str] = "chart"
+
+    feasible: FeasibleSet
+    box: tuple[np.ndarray, np.ndarray]
+    why: str = eqx.field(static=True, default="")
+    tol: float | None = eqx.field(static=True, default=None)
+    budget: int | None = eqx.field(static=True, default=None)
+    n_auxiliary: int = eqx.field(static=True, default=0)
+    known: np.ndarray | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """As `bezierflow.atlas` takes them."""
+        return Settings(self.feasible, self.box, self.tol, self.budget)
+
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> AtlasState:
+        """Before the first look around."""
+        points = (
+            corners(start) if self.known is None else np.concatenate([corners(start), self.known])
+        )
+        return begin(np.asarray(self.feasible.clip(points)), start.n_objectives, seed)
+
+    def step(self, objectives: Objectives, state: AtlasState) -> tuple[AtlasState, Info]:
+        """The first look around, or one round: find regions, fit patches, check them at fresh chart
+        points."""
+        state = advance(objectives, self.settings, state)
+        assert state.search is not None
+        last = state.search.history[-1] if state.search.history else NOTHING_YET
+        return state, {**last._asdict(), "regions": len(state.search.regions)}
+
+    def surface(self, state: AtlasState) -> Any:
+        """The patches so far; the start where there are none."""
+        x = state.start[: state.n_objectives, : state.start.shape[1] - self.n_auxiliary]
+        return state.atlas or BezierSimplex(x, state.n_objectives, 1)
+
+    def with_budget(self, state: AtlasState) -> AtlasState:
+        """The state of a search within this flow's budget."""
+        return state.with_budget(self.budget)
+
+    def named(self, objectives: Objectives) -> dict[str, object]:
+        """The objectives and the feasible set, whose functions a file cannot hold."""
+        return {"objectives": objectives, "feasible": self.feasible}
+
+    def measure(
+        self, objectives: Objectives, run: Run[AtlasState], seed: int, estimate: Estimate
+    ) -> ErrorEstimate | None:
+        """The answers at fresh chart points against the solutions that Newton's method finds from
+        them."""
+        state = run.state
+        if state.search is None or state.atlas is None:
+            return None
+        found = measure(state, seed)
+        known = np.isfinite(found.distances)
+        distances = found.distances[known]
+        flags = [Flag.BUDGET_SPENT] if state.spent else []
+        worst = float(found.front.max(initial=0.0))
+        if found.coverage < WELL_COVERED:
+            flags.append(Flag.NOT_COVERED)
+        if worst > MOST_MISSES * state.search.tol:
+            flags.append(Flag.NOT_AT_TOLERANCE)
+        largest = float(distances.max(initial=0.0)) if len(distances) else float("nan")
+        return ErrorEstimate(
+            rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
+            max=largest,
+            bound=3 * largest,
+            diameter=found.diameter,
+            n_samples=len(known),
+            n_invalid=int((~known).sum()),
+            residual=0.0,
+            folded=0.0,
+            gap=1.0,
+            dominated=float(found.beaten.mean()),
+            flags=tuple(flags),
+            evaluations=len(known),
+            front=worst,
+            coverage=found.coverage,
+            violation=found.violation,
+            n_probes=int(state.evaluations.objective),
+        )
+
+    def explain(
+        self,
+        objectives: Objectives,
+        run: Run[AtlasState],
+        error: ErrorEstimate | None,
+        names: Names,
+    ) -> Result:
+        """Why the answer is an atlas, what it is made of, and how its answers stood at fresh chart
+        points."""
+        atlas, k = run.state.atlas, run.iterations
+        if atlas is None or error is None:
+            evaluations = int(run.state.evaluations.objective)
+            nothing = (
+                f"no part of the set was found with {evaluations} evaluations, and the start is"
+                " returned: give a larger budget"
+            )
+            return Result(run.stopped or Reason.SUSPECT, f"{self.why}{nothing}")
+        made = f"{self.why}an atlas of {describe_pieces(atlas)}; {describe_check(error)}"
+        ends = {
+            Reason.STOPPED: f"the callback returned True after iteration {k}",
+            Reason.INTERRUPTED: f"interrupted after iteration {k}",
+            Reason.ITERATION_LIMIT: f"all {k} iterations were made",
+        }
+        if run.stopped is not None:
+            return Result(run.stopped, f"{ends[run.stopped]}; {made}")
+        advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
+        if Flag.NOT_COVERED in error.flags:
+            return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {made}")
+        if error.flags:
+            return Result(Reason.NOT_AT_TOLERANCE, f"{made}; {advice}")
+        return Result(Reason.CONVERGED, made)
+
+    def evaluations(self, state: AtlasState) -> Evaluations:
+        """What the search has evaluated so far."""
+        return state.evaluations
+
+    def parts(self) -> dict[str, object]:
+        """Tolerance, budget and bounds, as numbers and texts."""
+        return {
+            "flow": "AtlasFlow",
+            "tol": self.tol,
+            "budget": self.budget,
+            "feasible": str(self.feasible),
+            "parametrization": self.parametrization,
+        }
+
+
+def describe_pieces(atlas: BezierAtlas) -> str:
+    """How many pieces of which dimension there are."""
+    own = [piece for piece in atlas.pieces if not piece.face]
+    words = {
+        0: ("point", "points"),
+        1: ("curve", "curves"),
+        2: ("surface", "surfaces"),
+        3: ("solid", "solids"),
+    }
+    counts = []
+    for dimension in sorted({piece.dimension for piece in own}, reverse=True):
+        n = sum(piece.dimension == dimension for piece in own)
+        one, many = words.get(
+            dimension, (f"piece of dimension {dimension}", f"pieces of dimension {dimension}")
+        )
+        counts.append(f"{n} {one if n == 1 else many}")
+    return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
+
+
+def describe_probes(error: ErrorEstimate) -> str:
+    """How the answers stand against every design that was evaluated."""
+    found = (
+        f"{error.dominated:.1%} of the answers are beaten by"
+        if error.dominated
+        else "no answer is beaten by"
+    )
+    return f"{found} one of {error.n_probes} designs looked at all over the box"
+
+
+def describe_check(error: ErrorEstimate) -> str:
+    """The estimate in words."""
+    violation = (
+        f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
+    )
+    return (
+        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold,"
+        f" objectives are off by at most {error.front:.2g} of their ranges, designs by"
+        f" {error.max:.2g} on a set of diameter {error.diameter:.3g};"
+        f" {describe_probes(error)}{violation}"
+    )

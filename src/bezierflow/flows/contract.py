@@ -1,0 +1,146 @@
+"""The contract of a flow: what moves a surface towards the Pareto set, one iteration at a time, and
+explains its end."""
+
+import abc
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from ..answer import BezierAtlas, ErrorEstimate, Reason, Result, judge
+from ..bezier import BezierSimplex
+from ..evaluations import Evaluations
+from ..names import Names
+from ..objectives import Objectives
+
+Info = dict[str, Any]
+"""What a person reads about an iteration: numbers by name. Every iteration has the same names."""
+
+History = dict[str, np.ndarray]
+"""The infos of several iterations: an array for each name."""
+
+State = TypeVar("State")
+
+Surface = BezierSimplex | BezierAtlas
+"""What a flow moves."""
+
+Estimate = Callable[[Objectives, BezierSimplex, int], ErrorEstimate]
+"""The error of a surface at held-out t: objectives, surface and seed."""
+
+
+@runtime_checkable
+class HasSurface(Protocol):
+    """What a flow expects of its states, unless it reads them itself."""
+
+    done: bool | Bool[Array, ""]
+    surface: BezierSimplex
+    evaluations: Evaluations
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(Generic[State]):
+    """A run that has ended.
+
+    Attributes:
+        state: the last one.
+        stopped: STOPPED, INTERRUPTED or ITERATION_LIMIT; None where the flow itself was done.
+        iterations: how many were made.
+        history: their infos, which become `solution.history`.
+    """
+
+    state: State
+    stopped: Reason | None
+    iterations: int
+    history: History
+
+
+class AbstractFlow(eqx.Module, Generic[State]):
+    """A flow: an immutable object with the settings of a run. A new one needs `init` and `step`,
+    nothing else.
+
+    The data of a run is in its state, which has at least `surface`, `evaluations` and `done`;
+    stepping the same state twice gives the same state and the same counts. `bezierflow.minimize`
+    prepares a flow, drives it from its first state until it is done (see `drive`), measures the
+    surface and explains the end. Objectives are functions of a flat vector, surfaces have flat
+    values, all in double precision.
+    """
+
+    most_iterations: ClassVar[int | None] = None
+    """How many iterations a run makes at most where the user does not say; None for as many as it
+    takes."""
+
+    parametrization: ClassVar[str] = "free"
+    """What t means: "weights" where b(t) minimizes the t-weighted objectives, else "free"."""
+
+    def prepare(
+        self, objectives: Objectives, start: BezierSimplex
+    ) -> tuple["AbstractFlow", BezierSimplex]:
+        """This flow and its start with whatever they leave open settled for the problem."""
+        return self, start
+
+    @abc.abstractmethod
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> State:
+        """The state before the first iteration. `start` has degree 0 where the user gave a
+        point."""
+
+    @abc.abstractmethod
+    def step(self, objectives: Objectives, state: State) -> tuple[State, Info]:
+        """One iteration. Where it would exceed the flow's budget, what there is, as a state that is
+        done."""
+
+    def done(self, state: State) -> bool | Bool[Array, ""]:
+        """Whether there is nothing left to do."""
+        return cast(HasSurface, state).done
+
+    def surface(self, state: State) -> BezierSimplex:
+        """The best surface so far, with NumPy control points."""
+        return cast(HasSurface, state).surface
+
+    def evaluations(self, state: State) -> Evaluations:
+        """What the run has evaluated so far."""
+        return cast(HasSurface, state).evaluations
+
+    def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, History]:
+        """At least one iteration and at most `most`, and their infos: one, unless a flow is faster
+        at many."""
+        state, info = self.step(objectives, state)
+        return state, {name: np.array([value]) for name, value in info.items()}
+
+    def measure(
+        self, objectives: Objectives, run: Run[State], seed: int, estimate: Estimate
+    ) -> ErrorEstimate | None:
+        """The error estimate that the end of the run is judged by; None where the run claims
+        nothing or there can be none. `estimate` is the one that suits any smooth surface."""
+        return estimate(objectives, self.surface(run.state), seed)
+
+    def explain(
+        self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names
+    ) -> Result:
+        """Why the run ended and what its surface is worth, in words a person can act on."""
+        return judge(run.stopped, f"done after iteration {run.iterations}", run.iterations, error)
+
+    def with_budget(self, state: State) -> State:
+        """A state of a flow whose budget has changed since: one that was spent is no reason to have
+        ended."""
+        return state
+
+    def named(self, objectives: Objectives) -> dict[str, object]:
+        """What a state refers to and a file cannot hold, by name."""
+        return {"objectives": objectives}
+
+    def parts(self) -> dict[str, object]:
+        """What the flow is made of, for `solution.made_by`: numbers and texts."""
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain = {
+            name: value if isinstance(value, int | float | None) else str(value)
+            for name, value in settings.items()
+        }
+        return {"flow": type(self).__name__, **plain, "parametrization": self.parametrization}
+
+
+def corners(start: BezierSimplex) -> Float[np.ndarray, "n_objectives n_variables"]:
+    """The corners of a surface with flat values: where each objective's own minimization starts."""
+    return np.stack([np.asarray(start.vertex(m)) for m in range(start.n_objectives)])

@@ -1,0 +1,532 @@
+"""Lifting: from a single-objective method A to the multi-objective method M(A). This is Algorithm 1
+of the paper."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from ..answer import ErrorEstimate, Reason, Result, judge, locate_non_finite, why_not_verified
+from ..arguments import read_count, shown
+from ..bezier import BezierSimplex, basis
+from ..compilation import compiled, program
+from ..evaluations import Evaluations, total
+from ..interrupts import raise_if_interrupted
+from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
+from ..names import Names
+from ..objectives import FeasibleSet, Objectives
+from ..precision import on_host
+from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
+from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
+from .bounded import explain_bounds, touches
+from .contract import AbstractFlow, Estimate, History, Info, Run
+from .refit import AbstractRefit, PullBack, suitable_refit
+from .stochastic_flow import StochasticFlow
+
+CALM_ITERATIONS = 3
+"""How many iterations in a row must change the surface by less than the tolerance, where t is drawn
+at random: one quiet draw proves little. With fixed nodes one iteration is proof."""
+
+BLOW_UP = 1e10
+"""A surface this many times larger than where the run started has diverged; a few decades of
+overshoot can still heal."""
+
+MOST_AT_ONCE = 4096
+"""Iterations that one compiled loop makes at most: the room it has for their infos, the same for
+every run length."""
+
+
+RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
+
+
+class FlowState(NamedTuple):
+    """What the next iteration needs."""
+
+    surface: BezierSimplex
+    method_state: PyTree
+    key: Array
+    """Of the whole run; the key of iteration k is `fold_in(key, k)`."""
+    k: Int[Array, ""]
+    evaluations: Evaluations
+    status: Int[Array, ""]
+    """RUNNING, or why there is no next iteration."""
+    calm: Int[Array, ""]
+    """How many iterations in a row changed the surface by less than the tolerance."""
+    size: Float[Array, ""]
+    """Of the control points at the start."""
+    least_movement: Float[Array, ""]
+    calmest: Float[Array, "n_controls n_variables"]
+    """Control points of the iterate whose points moved least: what is returned if the run goes
+    wrong."""
+
+    @property
+    def done(self) -> Bool[Array, ""]:
+        """Line 2: whether the surface no longer changes, or the run went wrong."""
+        return self.status != RUNNING
+
+
+class Moved(NamedTuple):
+    """What an iteration did."""
+
+    movement: Float[Array, ""]
+    """RMS distance by which A moved the points."""
+    residual: Float[Array, ""]
+    """RMS distance between the moved points and the refitted surface."""
+    finite: Bool[Array, ""]
+    """Whether every objective value and every moved point is finite."""
+    evaluations: Evaluations
+
+
+class Flow(AbstractFlow[FlowState]):
+    """M(A): moves a Bézier simplex towards the Pareto set by moving points on it with A and
+    refitting. Made by `lift`.
+
+    Its four parts are replaceable: where t is drawn (`sampler`), what A minimizes at t
+    (`scalarization`), how a point moves (`method`), and how the surface is refitted (`refit`). A
+    run ends when an iteration changes the surface by less than `tol` of its diameter.
+
+    With `bounds` it is M(A) of the projected method x ← clip(A_t(x)): A sees points of the box, and
+    what it moves is clipped to it. The surface keeps the bounds at the nodes up to the residual of
+    the refit; between them a polynomial may leave the box.
+    """
+
+    method: AbstractMethod
+    degree: int = eqx.field(static=True)
+    sampler: AbstractSampler | None
+    scalarization: AbstractScalarization
+    refit: AbstractRefit | None
+    tol: np.ndarray = eqx.field(converter=np.asarray, default=0.0)
+    bounds: FeasibleSet | None = None
+
+    most_iterations: ClassVar[int | None] = 1000
+    """K where the user does not say: the paper's."""
+    parametrization: ClassVar[str] = "weights"
+
+    @property
+    def runs_on_host(self) -> bool:
+        """Whether JAX cannot trace the method."""
+        return self.method.runs_on_host
+
+    @property
+    def n_samples(self) -> int:
+        """N, once the sampler is settled."""
+        assert self.sampler is not None
+        return self.sampler.n_samples
+
+    def for_objectives(self, n_objectives: int) -> "Flow":
+        """This flow with its sampler and its refit settled and its sizes checked for a problem with
+        that many objectives."""
+        sampler = (
+            Fixed(quadrature_nodes(n_objectives, self.degree))
+            if self.sampler is None
+            else self.sampler
+        )
+        needed = n_controls(n_objectives, self.degree)
+        refit = suitable_refit(sampler.n_samples, needed) if self.refit is None else self.refit
+        by_gradients = isinstance(refit, PullBack) and isinstance(
+            self.method, AbstractGradientMethod | GradientDescent
+        )
+        if sampler.n_samples < needed and not by_gradients:
+            raise ValueError(
+                f"sampler draws n_samples={sampler.n_samples} points an iteration, fewer than the"
+                f" {needed} control points of degree {self.degree} with {n_objectives} objectives;"
+                f" draw at least {needed}, lower the degree, or take GradientDescent or Optax with"
+                " refit=PullBack()"
+            )
+        return replace(self, sampler=sampler, refit=refit)
+
+    def stochastic(self, shared: PyTree = None, split: bool = False) -> StochasticFlow:
+        """The same lifting for objectives that are known by batches; `StochasticFlow` explains
+        `shared` and `split`."""
+        if not isinstance(self.method, AbstractGradientMethod):
+            raise TypeError(
+                "method must be a rule on gradients to follow batches, such as"
+                f" Optax(optax.adam(1e-3)), got {self.method!r}"
+            )
+        return StochasticFlow(
+            self.method, self.degree, self.sampler, self.scalarization, self.refit, shared, split
+        )
+
+    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["Flow", BezierSimplex]:
+        """The flow with its sampler settled, and its start P^(1) at the flow's degree."""
+        flow = self.for_objectives(start.n_objectives)
+        if start.degree > self.degree:
+            raise ValueError(
+                f"x0 is a surface of degree {start.degree}, above the flow's {self.degree}; choose"
+                f" degree={start.degree}"
+            )
+        if start.degree == 0:  # elevation would round
+            return flow, BezierSimplex.constant(start.vertex(0), start.n_objectives, self.degree)
+        return flow, start.elevate(self.degree)
+
+    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> FlowState:
+        """Line 1, compiled as one program: a dozen small ones would take a second to make."""
+        return _begin(self, start, np.asarray(seed))
+
+    def begin(self, surface: BezierSimplex, key: Array) -> FlowState:
+        """Line 1: k ← 1 and the initial control points P^(1)."""
+        P = surface.control_points
+        if isinstance(self.method, AbstractGradientMethod) or self.method.runs_on_host:
+            method_state = self.method.init(P)
+        else:
+            method_state = _shared(jax.vmap(self.method.init)(P))
+        zero, size = jnp.asarray(0, int), 1 + jnp.max(jnp.abs(P))
+        nothing, infinite = Evaluations(zero, zero, zero), jnp.asarray(jnp.inf, float)
+        return FlowState(
+            surface, method_state, key, zero + 1, nothing, zero + RUNNING, zero, size, infinite, P
+        )
+
+    def iterate(
+        self, objectives: Objectives, state: FlowState, key: Array | None = None
+    ) -> tuple[FlowState, Moved]:
+        """Lines 3 to 7: draw t, take the points b(t|P), move each with A on the t-weighted
+        objective, refit P."""
+        surface, P = state.surface, state.surface.control_points
+
+        key = jax.random.fold_in(state.key, state.k) if key is None else key
+        t, weights = self._draw(key, surface.n_objectives)
+        Z = basis(t, self.degree)
+        x = self._clipped(Z @ P)
+        if self._moves_control_points:
+            P_next, method_state, evaluations = self._move_control_points(
+                objectives, t, weights, Z, x, state
+            )
+            moved = Z @ P_next
+        else:
+            move = (
+                self._follow_rule
+                if isinstance(self.method, AbstractGradientMethod)
+                else self._move_points
+            )
+            moved, method_state, evaluations = move(objectives, t, weights, Z, x, state)
+            moved = self._clipped(moved)
+            P_next = self._refitted(Z, weights, moved, P)
+
+        # A gradient can be finite where its objective is not. The values cost nothing: gradients
+        # compute them on the way.
+        values = jax.vmap(objectives)(x)
+        finite = jnp.all(jnp.isfinite(moved)) & jnp.all(jnp.isfinite(values))
+        done = Moved(_rms(moved - x), _rms(moved - Z @ P_next), finite, evaluations)
+        surface = BezierSimplex(P_next, surface.n_objectives, self.degree)
+        return state._replace(surface=surface, method_state=method_state, k=state.k + 1), done
+
+    def step(
+        self, objectives: Objectives, state: FlowState, key: Array | None = None
+    ) -> tuple[FlowState, Info]:
+        """An iteration, and whether another one follows. One that meets a value that is not finite
+        changes nothing.
+
+        `key` is that of the iteration, for a loop that makes the keys of many at once.
+        """
+        after, moved = self.iterate(objectives, state, key)
+        P, P_next = state.surface.control_points, after.surface.control_points
+        change = jnp.sqrt(jnp.mean(jnp.sum((P_next - P) ** 2, axis=-1)))
+        diameter = jnp.linalg.norm(jnp.max(P_next, axis=0) - jnp.min(P_next, axis=0))
+        calm = jnp.where(change <= self.tol * diameter, state.calm + 1, 0)
+        finite = moved.finite & jnp.all(jnp.isfinite(P_next))
+        blown_up = jnp.max(jnp.abs(P_next)) > BLOW_UP * state.size
+        at_rest = calm >= (1 if isinstance(self.sampler, Fixed) else CALM_ITERATIONS)
+        status = jnp.where(
+            ~finite,
+            NON_FINITE,
+            jnp.where(blown_up, DIVERGED, jnp.where(at_rest, CONVERGED, RUNNING)),
+        )
+        calmer = finite & (moved.movement <= state.least_movement)
+        after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, state)
+        after = after._replace(
+            evaluations=total(state.evaluations, moved.evaluations),
+            status=jnp.asarray(status, int),
+            calm=calm,
+            least_movement=jnp.where(calmer, moved.movement, state.least_movement),
+            calmest=jnp.where(calmer, P, state.calmest),
+        )
+        return after, {name: getattr(moved, name) for name in self.recorded}
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The names of the infos. A rule on gradients moves the control points themselves: no
+        refit, no residual."""
+        return ("movement",) if self._moves_control_points else ("movement", "residual")
+
+    def surface(self, state: FlowState) -> BezierSimplex:
+        """b(t|P) with the current P; after trouble the P whose points moved least."""
+        trouble = int(state.status) in (DIVERGED, NON_FINITE)
+        P = state.calmest if trouble else state.surface.control_points
+        return BezierSimplex(on_host(P), state.surface.n_objectives, self.degree)
+
+    def evaluations(self, state: FlowState) -> Evaluations:
+        """What all iterations evaluated."""
+        return Evaluations(*(int(count) for count in state.evaluations))
+
+    def advance(
+        self, objectives: Objectives, state: FlowState, most: int
+    ) -> tuple[FlowState, History]:
+        """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the
+        same result, bit for bit."""
+        if self.runs_on_host:
+            after, infos = self.step(objectives, state)
+        else:
+            after, infos = _advance(self, objectives, state, np.asarray(min(most, MOST_AT_ONCE)))
+        made = int(after.k) - int(state.k)
+        return after, {name: np.atleast_1d(infos[name])[:made] for name in self.recorded}
+
+    def measure(
+        self, objectives: Objectives, run: Run[FlowState], seed: int, estimate: Estimate
+    ) -> ErrorEstimate | None:
+        """Only the claim that the surface is at rest is verified: an estimate costs Hessians at
+        some hundred points."""
+        claims = run.stopped is None and int(run.state.status) == CONVERGED
+        verify = claims and not self._why_not_verified(objectives, self.surface(run.state))
+        return super().measure(objectives, run, seed, estimate) if verify else None
+
+    def explain(
+        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
+    ) -> Result:
+        """Which end the run came to; where it went wrong, if it did; how it keeps its bounds, if it
+        has any."""
+        result = self._end(objectives, run, error, names)
+        if self.bounds is None:
+            return result
+        return explain_bounds(result, self.bounds, self.surface(run.state), self.method)
+
+    def _end(
+        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
+    ) -> Result:
+        state, k = run.state, run.iterations
+        status = RUNNING if run.stopped else int(state.status)
+        kept = "the calmest surface before that is returned"
+        if status == NON_FINITE:
+            t, _ = self.draw(state.key, state.k, state.surface.n_objectives)
+            where = locate_non_finite(objectives, state.surface, np.asarray(t), names)
+            return Result(Reason.NON_FINITE, f"in iteration {k + 1} {where}; {kept}")
+        if status == DIVERGED:
+            advice = (
+                "Take a smaller step_size, or a method that scales its own steps such as Newton()"
+            )
+            grown = f"in iteration {k} the surface outgrew {BLOW_UP:g} times its start"
+            return Result(Reason.DIVERGED, f"{grown}; {kept}. {advice}")
+        claim = (
+            f"after {k} iterations the surface changes by less than {float(self.tol):g} of its"
+            " diameter an iteration"
+        )
+        if status == CONVERGED and error is None:
+            claim += f" (not verified: {self._why_not_verified(objectives, self.surface(state))})"
+        return judge(run.stopped, claim, k, error)
+
+    def _why_not_verified(self, objectives: Objectives, surface: BezierSimplex) -> str:
+        if self.bounds is not None and touches(self.bounds, surface):
+            return "the error estimate does not know bounds, and the surface reaches them"
+        return why_not_verified(objectives, surface)
+
+    def parts(self) -> dict[str, object]:
+        """The four parts, the degree, the tolerance and the bounds, if any."""
+        parts = {**super().parts(), "tol": float(self.tol)}
+        return {name: part for name, part in parts.items() if name != "bounds" or part is not None}
+
+    def draw(
+        self, key: Array, k: Int[Array, ""], n_objectives: int
+    ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
+        """Line 3 of iteration k: t and the weights of the refit, the same whenever it is asked."""
+        return self._draw(jax.random.fold_in(key, k), n_objectives)
+
+    def _draw(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
+        assert self.sampler is not None
+        return self.sampler(key, n_objectives)
+
+    def _refitted(self, Z: Array, weights: Array, values: Array, previous: Array) -> Array:
+        assert self.refit is not None
+        return self.refit(Z, weights, values, previous)
+
+    @property
+    def _moves_control_points(self) -> bool:
+        """Whether lines 5 and 6 are a rule on the control points, which no bounds hold."""
+        return isinstance(self.method, AbstractGradientMethod) and self.bounds is None
+
+    def _clipped(self, x: Array) -> Array:
+        return x if self.bounds is None else jnp.asarray(self.bounds.clip(x))
+
+    def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:
+        return Scalarized(objectives, self.scalarization, t)
+
+    def _move_points(self, objectives, t, weights, Z, x, state):
+        """Line 5: x_n ← A_{t_n}(x_n), with the state of A a field over the simplex, fitted like the
+        surface."""
+
+        def move(t, x, method_state):
+            moved, method_state = self.method.step(self._objective(objectives, t), x, method_state)
+            return moved, method_state, self.method.evaluations(method_state)
+
+        if self.method.runs_on_host:
+            return _point_by_point(move, t, x, state.method_state)
+        at_t = jax.tree.map(
+            lambda leaf: jnp.tensordot(Z, leaf, 1) if _is_field(leaf) else leaf, state.method_state
+        )
+        axes = jax.tree.map(lambda leaf: 0 if _is_field(leaf) else None, state.method_state)
+        moved, at_t, evaluations = jax.vmap(move, in_axes=(0, 0, axes))(t, x, at_t)
+
+        def refitted(values, previous):
+            if not _is_field(previous):
+                return values
+            flat = self._refitted(
+                Z, weights, values.reshape(len(values), -1), previous.reshape(len(previous), -1)
+            )
+            return flat.reshape(previous.shape)
+
+        method_state = _shared(jax.tree.map(refitted, at_t, state.method_state))
+        # A count that does not depend on the point comes out of vmap once for each point all the
+        # same.
+        return moved, method_state, Evaluations(*(jnp.sum(count) for count in evaluations))
+
+    def _move_control_points(self, objectives, t, weights, Z, x, state):
+        """Lines 5 and 6 for a rule on gradients: the gradient field is fitted, G_P = (ZᵀZ)⁻¹ Zᵀ G,
+        and P follows the rule."""
+        assert isinstance(self.method, AbstractGradientMethod)
+        P = state.surface.control_points
+        G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
+        G_P = self._refitted(Z, weights, G, jnp.zeros_like(P))
+        P_next, method_state = self.method.update(G_P, P, state.method_state)
+        return (
+            P_next,
+            method_state,
+            Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state))),
+        )
+
+    def _follow_rule(self, objectives, t, weights, Z, x, state):
+        """Line 5 for a rule on gradients within bounds: each point follows the rule, with the state
+        of the rule at its t.
+
+        The state stays with the control points and is never refitted: it follows the rule with the
+            fitted gradient field.
+        """
+        assert isinstance(self.method, AbstractGradientMethod)
+        P = state.surface.control_points
+        G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
+        at_t = jax.tree.map(
+            lambda leaf: Z @ leaf if jnp.shape(leaf) == P.shape else leaf, state.method_state
+        )
+        moved, _ = self.method.update(G, x, at_t)
+        _, method_state = self.method.update(
+            self._refitted(Z, weights, G, jnp.zeros_like(P)), P, state.method_state
+        )
+        return (
+            moved,
+            method_state,
+            Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state))),
+        )
+
+
+@program
+def _begin(flow: Flow, surface: BezierSimplex, seed: Array | np.ndarray) -> FlowState:
+    return jax.tree.map(_settle_type, flow.begin(surface, jax.random.key(seed)))
+
+
+def _settle_type(leaf: Array | np.ndarray) -> Array:
+    """The leaf with its type settled: a counter that started as a bare 1 would make the loop
+    compile a second time."""
+    leaf = jnp.asarray(leaf)
+    return (
+        leaf
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        else jax.lax.convert_element_type(leaf, leaf.dtype)
+    )
+
+
+def _loop(
+    flow: Flow, objectives: Objectives, state: FlowState, most: Array
+) -> tuple[FlowState, Info]:
+    """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with
+    room to spare."""
+    first = state.k
+    # All at once: one by one, keys would take a fifth of the loop.
+    keys = jax.vmap(lambda k: jax.random.fold_in(state.key, k))(first + jnp.arange(MOST_AT_ONCE))
+
+    def iterate(running: tuple[FlowState, Info]) -> tuple[FlowState, Info]:
+        state, infos = running
+        after, info = flow.step(objectives, state, keys[state.k - first])
+        return after, {name: infos[name].at[state.k - first].set(info[name]) for name in infos}
+
+    blank = {name: jnp.full(MOST_AT_ONCE, jnp.nan) for name in flow.recorded}
+    return jax.lax.while_loop(
+        lambda running: ~running[0].done & (running[0].k - first < most), iterate, (state, blank)
+    )
+
+
+_advance: Callable[..., tuple[FlowState, Info]] = compiled(_loop)
+
+
+def lift(
+    method: AbstractMethod,
+    degree: int = 3,
+    sampler: AbstractSampler | None = None,
+    scalarization: AbstractScalarization | None = None,
+    refit: AbstractRefit | None = None,
+) -> Flow:
+    """M(A): the multi-objective method of the single-objective method A (Algorithm 1). With
+    gradient descent, Algorithm 2.
+
+    Args:
+        method: A, such as `GradientDescent(lambda k: 1 / k)`, `Newton()` or
+            `Optax(optax.adam(1e-2))`.
+        degree: D, the degree of the surface.
+        sampler: where t is drawn: `Uniform(100)` is the paper's, N = 100 fresh points each
+            iteration. The default takes the same near-optimal nodes each iteration, which is more
+            accurate with fewer points.
+        scalarization: what A minimizes at t; the default is the paper's `WeightedSum()`.
+        refit: how P follows the moved points: the paper's `LeastSquares()`, or `PullBack()`. By
+            default the former where N is at least the number of control points, else the latter,
+            which suits gradient descent and optax. On batches (`stochastic`) it is always the
+            latter, unless a refit is named.
+    """
+    if not isinstance(method, AbstractMethod):
+        raise TypeError(
+            "method must be a single-objective method such as GradientDescent(0.1) or Newton(),"
+            f" got {shown(method)}; optimizers of optax, optimistix and SciPy are wrapped as"
+            " Optax(...), Optimistix(...), SciPy(...)"
+        )
+    degree = read_count(degree, "degree", 1)
+    parts = {
+        "sampler": (sampler, AbstractSampler, "a sampler such as Uniform(100)"),
+        "scalarization": (
+            scalarization,
+            AbstractScalarization,
+            "a scalarization such as WeightedSum()",
+        ),
+        "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
+    }
+    for name, (part, kind, wanted) in parts.items():
+        if part is not None and not isinstance(part, kind):
+            raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
+    return Flow(method, degree, sampler, scalarization or WeightedSum(), refit)
+
+
+def _is_field(leaf: PyTree) -> bool:
+    return jnp.issubdtype(jnp.result_type(leaf), jnp.inexact)
+
+
+def _shared(method_state: PyTree) -> PyTree:
+    """Counters come out of vmap with one entry a point; all are the same, so one is kept."""
+    return jax.tree.map(lambda leaf: leaf if _is_field(leaf) else leaf[0], method_state)
+
+
+def _point_by_point(
+    move: Callable, t: Array, x: Array, method_state: PyTree
+) -> tuple[Array, PyTree, Evaluations]:
+    def move_one(*point: Array) -> tuple[Array, PyTree, Evaluations]:
+        raise_if_interrupted()
+        return move(*point, method_state)
+
+    moved, states, evaluations = zip(*map(move_one, t, x), strict=True)
+    return (
+        jnp.stack(moved),
+        states[-1],
+        Evaluations(*(sum(counts) for counts in zip(*evaluations, strict=True))),
+    )
+
+
+def _rms(displacement: Float[Array, "n_samples n_variables"]) -> Float[Array, ""]:
+    return jnp.sqrt(jnp.mean(jnp.sum(displacement**2, axis=-1)))

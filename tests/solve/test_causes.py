@@ -1,0 +1,115 @@
+"""What is behind a result in doubt: the objective and the variable are named."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import bezierflow as bf
+from bezierflow.answer import Flag, by_cause
+from bezierflow.bezier import BezierSimplex
+from bezierflow.names import Names
+from bezierflow.solve.causes import explain_start, find_cause
+
+NAMES = Names(objectives=("cost", "mass")).complete(2, 3)
+SURFACE = BezierSimplex(np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]), 2, 1)
+
+
+def bowls(x):
+    return jnp.array([jnp.sum((x - 1) ** 2), jnp.sum((x + 1) ** 2)])
+
+
+def test_a_healthy_problem_has_no_cause():
+    assert find_cause(bowls, SURFACE, NAMES) == ""
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (
+            lambda x: jnp.array([0.0, -(x[2] ** 2) * 2 - x[2]]),
+            "mass still falls along x3 at 1e+7: does it need a bound?",
+        ),
+        (lambda x: jnp.array([jnp.exp(-x[1]) - (x[1] - 1) ** 2, 0.0]), "cost still falls"),
+        (
+            lambda x: jnp.array(
+                [0.0, -jnp.sum((x + 1) ** 2) + jnp.exp(-x[0]) + x[1] ** 2 + x[2] ** 2]
+            ),
+            "never turns back along x1",
+        ),
+    ],
+)
+def test_an_objective_without_a_minimizer_is_named_with_its_variable(extra, words):
+    assert words in find_cause(lambda x: bowls(x) + extra(x), SURFACE, NAMES)
+
+
+def test_what_lies_beyond_bounds_is_no_cause():
+    falling = lambda x: bowls(x) - jnp.array([0.0, 2 * x[2] ** 2])
+    assert find_cause(falling, SURFACE, NAMES)
+    assert find_cause(falling, SURFACE, NAMES, bounded=True) == ""
+
+
+def test_a_maximized_objective_rises():
+    names = Names(objectives=("cost", "mass"), directions=("minimize", "maximize")).complete(2, 3)
+    assert find_cause(
+        lambda x: bowls(x) - jnp.array([0.0, 2 * x[2] ** 2]), SURFACE, names
+    ).startswith("mass still rises along x3")
+
+
+@pytest.mark.parametrize(
+    ("kink", "words"),
+    [
+        (lambda x: jnp.abs(x[1]), "cost has kinks along x2 = 0:"),
+        (lambda x: 3 * jnp.maximum(x[2] - 0.5, 0.0), "cost has kinks along x3 = 0.5:"),
+    ],
+)
+def test_kinks_are_named_with_their_place(kink, words):
+    found = find_cause(lambda x: bowls(x) + jnp.array([kink(x), 0.0]), SURFACE, NAMES)
+    assert words in found
+    assert "ProximalGradient" in found
+
+
+def test_kinks_that_are_smooth_are_none():
+    assert (
+        find_cause(lambda x: bowls(x) + jnp.array([jnp.abs(x[1]) ** 3, 0.0]), SURFACE, NAMES) == ""
+    )
+
+
+def test_a_start_that_is_not_finite_is_refused_with_the_objective():
+    assert explain_start(np.array([[1.0, np.nan]]), NAMES).startswith("x0 gives nan in mass")
+    with pytest.raises(ValueError, match="x0 gives nan in f1"):
+        bf.minimize(lambda x: jnp.array([jnp.sqrt(x[0] - 1), jnp.sum(x**2)]), np.zeros(2))
+
+
+def test_causes_come_before_symptoms():
+    flags = (Flag.NOT_AT_TOLERANCE, Flag.CORNERS_MISSED, Flag.NOT_SIMPLICIAL, Flag.NOT_CONVERGED)
+    assert by_cause(flags) == (Flag.NOT_CONVERGED, Flag.NOT_SIMPLICIAL)
+    assert by_cause((Flag.NOT_AT_TOLERANCE,)) == (Flag.NOT_AT_TOLERANCE,)
+    assert by_cause((Flag.NOT_AT_TOLERANCE, Flag.CORNERS_MISSED)) == (Flag.CORNERS_MISSED,)
+
+
+def test_one_objective_says_what_it_is():
+    solution = bf.minimize(lambda x: jnp.array([jnp.sum((x - 1) ** 2)]), np.zeros(2))
+    assert (
+        "there is one objective, so the set is a single point, its minimizer"
+        in solution.result.message
+    )
+    np.testing.assert_allclose(solution.pareto_set(np.ones(1)), [1, 1], atol=1e-8)
+
+
+def test_an_unbounded_objective_is_the_first_thing_said():
+    solution = bf.minimize(
+        lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
+        np.zeros(3),
+        bf.Newton(),
+        n_iterations=30,
+    )
+    # as asked for: nothing is claimed, nothing is looked for
+    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    solution = bf.minimize(
+        lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
+        np.zeros(3),
+        bf.GradientDescent(0.3),
+    )
+    assert solution.result.message.startswith(
+        "f2 still falls along x3 at 1e+7: does it need a bound?"
+    )
