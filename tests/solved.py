@@ -11,6 +11,7 @@ from bezierflow.answer import ErrorEstimate
 from bezierflow.answer.result import Result, Stats
 from bezierflow.bezier.raveling import Raveling
 from bezierflow.evaluations import Evaluations
+from bezierflow.normal import NormalEstimator
 from bezierflow.precision import double_precision
 from bezierflow.simplex import quadrature_nodes
 
@@ -37,6 +38,7 @@ def solved(problem: Any, degree: int = 4, objectives: bool = True) -> Solution:
         made_by={"method": "exact map"},
         raveling=Raveling.of(np.zeros(problem.n_variables)),
         known_error=error,
+        estimator=NormalEstimator(),
     )
     return solution if objectives else without_objectives(solution)
 
@@ -97,6 +99,7 @@ def distances_to_points(
         raveling=Raveling.of(np.zeros(n_variables)),
         known_error=error,
         known_front=FittedFront(front.on_host(), np.zeros(n_objectives), np.zeros(n_objectives)),
+        estimator=NormalEstimator(),
     )
 
 

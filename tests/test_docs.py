@@ -20,6 +20,22 @@ WRITTEN = [
 PAGES = [page for page in WRITTEN if BLOCK.search(page.read_text("utf-8"))]
 
 
+@pytest.mark.slow(
+    "atlas.md",
+    "expensive.md",
+    "explorer.md",
+    "extending.md",
+    "interop.md",
+    "large.md",
+    "networks.md",
+    "stability.md",
+    "examples/brake.md",
+    "examples/portfolio.md",
+    "examples/location.md",
+    "examples/regression.md",
+    "examples/networks.md",
+    "examples/controller.md",
+)
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     "page", PAGES[1:], ids=lambda page: page.relative_to(ROOT).as_posix().removeprefix("docs/")

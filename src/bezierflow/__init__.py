@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .explorer import explore
     from .flows import Flow, LeastSquares, PullBack, Stochastic, lift
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
+    from .names import Names
     from .normal import NormalFlow
     from .objectives import HostFunction
     from .points import from_points
@@ -37,6 +38,7 @@ _HOMES = {
     "explorer": ("explore",),
     "flows": ("Flow", "LeastSquares", "PullBack", "Stochastic", "lift"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
+    "names": ("Names",),
     "normal": ("NormalFlow",),
     "objectives": ("HostFunction",),
     "points": ("from_points",),
@@ -58,6 +60,7 @@ __all__ = [
     "HostFunction",
     "LeastSquares",
     "LowDiscrepancy",
+    "Names",
     "Newton",
     "NormalFlow",
     "Optax",

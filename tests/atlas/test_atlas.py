@@ -116,6 +116,7 @@ def test_an_equality_and_bounds(budget):
     assert designs.min() >= 0
 
 
+@pytest.mark.slow
 def test_a_disc_in_any_units():
     solution = bf.minimize(pair, np.zeros(3), constraints=[lambda x: 1e-15 * (jnp.sum(x**2) - 0.5)])
     assert solution.result.reason is bf.Reason.CONVERGED
@@ -149,6 +150,7 @@ def test_a_gap_is_no_error(broken):
     assert broken.error.coverage > 0.98
 
 
+@pytest.mark.slow
 def test_designs_that_are_no_smooth_function_of_the_front():
     """All designs with x₁ = 0 have the same objectives: a pole, to which x₂ is an angle."""
 
@@ -184,6 +186,7 @@ def test_a_set_that_keeps_its_bounds_stays_one_surface():
     assert solution.result.reason is bf.Reason.CONVERGED
 
 
+@pytest.mark.slow
 def test_a_basin_that_keeps_its_bounds_is_not_taken_for_the_whole_set():
     """Both objectives have a local minimum at the start, and f₂ a much better one at (2, 0)."""
 
@@ -261,6 +264,7 @@ def test_a_budget_is_kept_and_what_there_is_comes_back():
         assert not solution.result.success
 
 
+@pytest.mark.slow
 def test_designs_of_any_shape():
     def objectives(x):
         return pair(jnp.concatenate([x["a"], x["b"][None]]))

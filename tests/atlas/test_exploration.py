@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import bezierflow as bf
 from bezierflow.atlas import Settings, survey
@@ -36,6 +37,7 @@ def test_a_small_feasible_part_gives_variables_their_units():
     assert np.all(part[1] >= program.archive.z.max(axis=0))
 
 
+@pytest.mark.slow
 def test_bounds_may_be_generous():
     solution = bf.minimize(truss, None, bounds=GENEROUS, constraints=limits)
     assert solution.result.reason is bf.Reason.CONVERGED

@@ -53,6 +53,7 @@ def test_the_front_and_points_of_it(pair):
     np.testing.assert_allclose(shown.spread(9).F, SIGNS * by_hand.spread(9).F)
 
 
+@pytest.mark.slow("atlas")
 def test_every_question(pair, middle):
     by_hand, shown = pair
     same(
@@ -96,6 +97,7 @@ def test_what_had_to_give(pair):
     assert "f2: asked for at least" in str(next(one for one in other.gave if one.objective == "f2"))
 
 
+@pytest.mark.slow("atlas")
 def test_ranges_rates_and_locations(pair, middle):
     by_hand, shown = pair
     for args in ((), ("bounds",)):

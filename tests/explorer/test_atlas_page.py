@@ -47,6 +47,7 @@ def void(atlas):
     return a[np.flatnonzero(~full[atlas.ask(a).number])[0]]
 
 
+@pytest.mark.slow("2", "4")
 @pytest.mark.parametrize("which", [*EVERY, "constrained"])
 def test_answers_are_those_of_python(opened_atlas, atlases, which):
     atlas = atlases[which].pareto_set
@@ -87,6 +88,7 @@ def test_a_chart_point_that_no_patch_knows_is_answered_nearby(visit, atlases, tm
     np.testing.assert_allclose(state(page)["f"], solution.pareto_set.front(near), atol=1e-12)
 
 
+@pytest.mark.slow("2", "4")
 @pytest.mark.parametrize("which", EVERY)
 def test_rates_are_those_of_python(opened_atlas, atlases, which):
     page, solution = opened_atlas(which), atlases[which]
@@ -169,6 +171,7 @@ def test_dragging_on_the_chart_moves_the_point_and_everything_follows(opened_atl
     assert np.ptp(state(page)["t"]) <= 1 + 1e-9
 
 
+@pytest.mark.slow("2", "4")
 @pytest.mark.parametrize("which", EVERY)
 def test_a_slider_is_what_is_accepted_of_its_objective(opened_atlas, atlases, which):
     """The others keep their differences, and what is traded off comes out as the sliders say."""
@@ -210,6 +213,7 @@ def test_the_keyboard_moves_the_point(opened_atlas):
     )
 
 
+@pytest.mark.slow("2", "4")
 @pytest.mark.parametrize("which", EVERY)
 def test_a_bound_shades_what_it_excludes_and_snaps_the_point(opened_atlas, which):
     page = opened_atlas(which)
@@ -224,6 +228,7 @@ def test_a_bound_shades_what_it_excludes_and_snaps_the_point(opened_atlas, which
     assert page.evaluate("document.getElementById('front').toDataURL()") != picture
 
 
+@pytest.mark.slow("2", "4")
 @pytest.mark.parametrize("which", EVERY)
 def test_go_to_least_finds_the_least(opened_atlas, atlases, which):
     page, units = opened_atlas(which), atlases[which].pareto_set.units
@@ -300,6 +305,7 @@ def test_names_are_text_never_markup(opened_atlas, atlases):
     assert "better than asked" in page.locator("#place").inner_text()
 
 
+@pytest.mark.slow("1440")
 @pytest.mark.parametrize("width", [400, 1440])
 def test_nothing_is_wider_than_the_window(opened_atlas, width):
     for which in EVERY:
@@ -309,6 +315,7 @@ def test_nothing_is_wider_than_the_window(opened_atlas, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, which
 
 
+@pytest.mark.slow("2", "4")
 @pytest.mark.parametrize("which", EVERY)
 def test_clicking_the_front_picks_the_point_there(opened_atlas, which):
     page = opened_atlas(which)

@@ -48,6 +48,7 @@ def test_the_gallery_is_large_and_the_sample_has_every_kind():
     assert len({case.kind for case in cases}) == len(KINDS)
 
 
+@pytest.mark.slow("lasso of two")
 @pytest.mark.parametrize("name", QUICK)
 def test_no_problem_of_the_sample_is_silently_wrong(name):
     (case,) = [case for case in problems() if case.name == name]

@@ -38,6 +38,7 @@ def test_a_study_becomes_a_solution_with_its_directions():
     assert choice.f == pytest.approx([0.25, 0.25], abs=0.05)
 
 
+@pytest.mark.slow
 def test_failed_trials_are_left_out_and_one_objective_is_refused():
     def sometimes(trial):
         if trial.number % 5 == 0:

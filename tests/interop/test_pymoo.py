@@ -40,7 +40,7 @@ def result():
 
 
 def test_a_result_becomes_a_solution(result):
-    solution = from_result(result, names=bf.problems.Names(("near A", "near B")))
+    solution = from_result(result, names=bf.Names(("near A", "near B")))
     assert solution.result.success, solution.result
     assert distance_to_segment(np.asarray(solution.X)).max() < 0.05
     assert bf.decisions.knee(solution).f == pytest.approx(np.sum((A - B) ** 2) / 4, abs=0.02)

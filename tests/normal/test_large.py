@@ -101,6 +101,7 @@ def n_compiled(n_variables, caplog):
     )
 
 
+@pytest.mark.slow
 def test_the_number_of_compiled_programs_does_not_grow_with_the_variables(caplog):
     """Both numbers are above 1000: with up to 500 variables a Hessian at the start chooses their
     units, and with up to 1000 it is seen whether the set is thin, by some programs more.

@@ -61,6 +61,7 @@ def random_quadratics(seed, n_objectives, n_variables, condition=10.0):
     return Quadratic(matrices, rng.normal(size=(n_objectives, n_variables)))
 
 
+@pytest.mark.slow("size2-1e-05-650-1200")
 @pytest.mark.parametrize(
     ("size", "error", "hessians", "jacobians"),
     [
@@ -78,6 +79,7 @@ def test_quadratics_stay_within_their_budgets(size, error, hessians, jacobians):
     assert state.evaluations.jacobian - state.evaluations.hessian <= jacobians
 
 
+@pytest.mark.slow("size2-0.001")
 @pytest.mark.parametrize(("size", "error"), [((2, 2), 1e-6), ((3, 5), 1e-5), ((4, 5), 1e-3)])
 def test_random_quadratics(size, error):
     for seed in (101, 102):

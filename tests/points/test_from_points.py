@@ -54,6 +54,7 @@ def test_points_of_a_curve_become_a_surface(curve):
     assert float(curve.error) < 1e-3 * curve.error.diameter
 
 
+@pytest.mark.slow
 def test_noisy_points_of_three_objectives_become_a_surface(triangle):
     assert triangle.result.success, triangle.result
     assert true_rms(triangle, TRIANGLE) < 0.02 * triangle.error.diameter
@@ -165,6 +166,7 @@ def test_column_names_of_data_frames_become_names():
         bf.from_points(table.assign(kind="steel")[["a", "kind"]], table[["cost", "mass"]])
 
 
+@pytest.mark.slow
 def test_designs_keep_bounds_everywhere():
     """The set follows x₁ = 0 for half of its length, where an unbounded polynomial swings to both
     sides."""

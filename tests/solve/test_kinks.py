@@ -82,6 +82,7 @@ def test_the_lasso_path(lasso):
         np.testing.assert_allclose(lasso.at(weights=w[:2]), coordinate_descent(A, w), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_groups_that_are_0_at_the_end_of_the_path_and_between_its_ends():
     """The second group has a prior: it leaves 0 at neither end, and passes it on the way from its
     fit to its prior."""
@@ -147,6 +148,7 @@ def test_coefficients_are_exactly_zero_where_they_should_be(lasso):
     np.testing.assert_allclose(answers[x == 0], 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_elastic_net():
     solution = bf.minimize(penalized(2, 3), np.zeros(2), tol=1e-5)
     x = np.array([coordinate_descent(A[:, :2], w) for w in held_out(3, 200)])
@@ -174,6 +176,7 @@ def by_epigraph(w):
     ).x[:2]
 
 
+@pytest.mark.slow
 def test_the_worst_customer_without_being_told():
     solution = bf.minimize(locations, np.array([0.4, 0.6]))
     assert "1 kink of the objectives was lifted" in solution.result.message

@@ -43,6 +43,7 @@ OWN = {
 }
 
 
+@pytest.mark.slow("a list of functions")
 @pytest.mark.parametrize("case", OWN.values(), ids=OWN)
 def test_the_same_surface_from_every_form(case, reference):
     objectives, arguments = case
@@ -98,6 +99,7 @@ def test_a_pymoo_problem_brings_its_bounds_and_constraints():
     np.testing.assert_allclose([X.min(axis=0), X.max(axis=0)], [[0.1, 0], [0.9, 0]], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_constraints_in_numpy():
     """The set bends around a disc; its inside is forbidden."""
     center = np.array([0.5, 0.6])
@@ -163,6 +165,7 @@ def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
     assert np.isfinite(solution.front(np.array([0.123, 0.877]))).all()
 
 
+@pytest.mark.slow("1000.0", "1000000.0")
 @pytest.mark.parametrize("k", [1e3, 1e6, 1e9])
 def test_variables_of_any_scale_give_the_same_surface(k):
     def scaled(k):

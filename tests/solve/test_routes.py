@@ -34,6 +34,7 @@ DEGENERATE = {
 }
 
 
+@pytest.mark.slow("four objectives of two variables")
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
     objectives, dimensions = DEGENERATE[name]
@@ -89,6 +90,7 @@ def assert_nothing_dominates(solution, objectives, *sides):
     assert np.max((answers - near).max(axis=1) / span.max()) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_set_that_keeps_its_bounds_is_held_against_a_survey_of_the_box():
     def griewank(x, place):
         x = x - place
@@ -125,6 +127,7 @@ def test_equalities_lead_to_an_atlas_at_once():
     assert designs.min() >= 0
 
 
+@pytest.mark.slow
 def test_an_atlas_without_bounds_is_held_against_points_far_away():
     """The atlas of one problem, asked about another that has a deep well besides: a point of the
     well is named."""

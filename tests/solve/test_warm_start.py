@@ -64,6 +64,7 @@ def test_a_lifted_run_goes_on_with_its_momentum_and_its_samples():
     assert rest.stats.evaluations == whole.stats.evaluations
 
 
+@pytest.mark.slow
 def test_an_atlas_goes_on_too():
     f = lambda x: jnp.array([x[0], 1 - jnp.sqrt(x[0]) + x[1] ** 2])
     bounds = (np.array([0.01, -1.0]), np.array([1.0, 1.0]))

@@ -50,6 +50,7 @@ def test_the_bounds_are_listed_and_hold(by_gradient_descent):
     assert "sharper   proved bound" in str(report)
 
 
+@pytest.mark.slow
 def test_without_known_constants_bounds_are_estimates():
     solution = solved(lambda x: BENT(x), bf.GradientDescent(lambda k: 0.3 / k**0.5), 10, 3)
     text = str(bf.stability.report(solution, n_twins=2, n_runs=2))
@@ -140,6 +141,7 @@ def test_mistakes_are_named(by_gradient_descent, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path):
     file = tmp_path / "report.json"
     command = [

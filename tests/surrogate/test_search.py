@@ -138,6 +138,7 @@ def test_pictures_mark_the_best_evaluations_and_how_uncertain_the_front_is():
     np.testing.assert_allclose(np.ptp(segments[:, :, 0], axis=1), 4 * deviations[:, 0], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective_is_constant():
     calls = []
 
@@ -165,7 +166,7 @@ def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective
 def test_degenerate_values_are_said():
     x = np.random.default_rng(0).random((20, 2))
     y = np.column_stack([x[:, 0], np.ones(20)])
-    names = bf.problems.Names(("cost", "mass"), ("a", "b"))
+    names = bf.Names(("cost", "mass"), ("a", "b"))
     assert "mass was 1 in all 20 evaluations" in what_is_wrong(x, y, names)[0]
     assert "all values were the same" in what_is_wrong(x, np.ones((20, 2)), names)[0]
     y[:, 1] = x[:, 1]

@@ -239,6 +239,7 @@ class Solution:
         It needs the objectives' gradients and Hessians at all t, and is no number anywhere where
         these are too large. `error` sums up the same at held-out t, with many variables too.
         """
+        _ = self.flat_objectives  # raises where there are none
         return np.full(len(t), np.nan) if self.estimator is None else self.estimator.at(self, t)
 
     @property

@@ -11,10 +11,9 @@ from .differences import Differences
 from .evaluator import AbstractEvaluator, BudgetSpentError
 from .feasible_set import TOLERANCE, FeasibleSet
 from .functions import Form, domain_around, read_function
-from .host import HostFunction, TorchFunction
+from .host import HostFunction, Rows, TorchFunction
 from .jax_evaluator import JaxEvaluator, Objectives, PlacesPoints, count_objectives
 from .multipliers import face_multipliers
-from .nearby import Rows
 from .problem import Problem
 from .pymoo_problem import from_pymoo
 from .raveled import Raveled, as_vector

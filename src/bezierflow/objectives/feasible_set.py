@@ -13,7 +13,7 @@ from ..precision import double_precision, on_host
 from ..simplex import kronecker
 from .bridge import raise_failures
 from .constraint import Constraint
-from .nearby import Rows, find_feasible
+from .nearby import RowValues, find_feasible
 
 TOLERANCE = 1e-9
 """A constraint holds at x where it is violated by at most this much of its scale at x (see
@@ -177,10 +177,10 @@ class FeasibleSet(eqx.Module):
         in_box = np.all((self.lower <= x) & (x <= self.upper))
         return bool(in_box) and bool(np.all(self._excess(self.rows(x), x) <= 0))
 
-    def rows(self, x: Float[np.ndarray, " n_variables"]) -> Rows:
+    def rows(self, x: Float[np.ndarray, " n_variables"]) -> RowValues:
         """The rows g and h with their Jacobians at one point, in NumPy."""
         with double_precision():
-            rows = Rows(*map(on_host, _rows(self, jnp.asarray(x))))
+            rows = RowValues(*map(on_host, _rows(self, jnp.asarray(x))))
         raise_failures(self)
         return rows
 
@@ -224,7 +224,7 @@ class FeasibleSet(eqx.Module):
         spread = low + (high - low) * kronecker(N_STARTS, self.n_variables)
         return np.vstack([x, self.center(), np.asarray(self.clip(spread))])
 
-    def _excess(self, rows: Rows, x: np.ndarray) -> Float[np.ndarray, " n_rows"]:
+    def _excess(self, rows: RowValues, x: np.ndarray) -> Float[np.ndarray, " n_rows"]:
         """By how much each row of g and h exceeds what `contains` allows; infinite where it is
         NaN."""
         levels = [

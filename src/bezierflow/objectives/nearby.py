@@ -14,7 +14,7 @@ PRECISION = 1e-15
 """What SciPy is asked for: more than `contains` needs."""
 
 
-class Rows(NamedTuple):
+class RowValues(NamedTuple):
     """Constraints g(x) <= 0 and h(x) = 0 at a point, with their Jacobians."""
 
     g: Float[np.ndarray, " n_inequalities"]
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
 
 def find_feasible(
-    rows: Callable[[np.ndarray], Rows],
+    rows: Callable[[np.ndarray], RowValues],
     accepts: Callable[[np.ndarray], bool],
     box: tuple[np.ndarray, np.ndarray],
     start: Float[np.ndarray, " n_variables"],
@@ -61,7 +61,9 @@ class _Remembered:
     """The rows as functions of the free variables; SciPy asks for values and slopes at the same
     point one by one."""
 
-    def __init__(self, rows: Callable[[np.ndarray], Rows], free: np.ndarray, fixed: np.ndarray):
+    def __init__(
+        self, rows: Callable[[np.ndarray], RowValues], free: np.ndarray, fixed: np.ndarray
+    ):
         self.rows, self.free, self.fixed = rows, free, fixed
         self.y: np.ndarray | None = None
 
@@ -70,12 +72,12 @@ class _Remembered:
         x[self.free] = y
         return x
 
-    def __call__(self, y: np.ndarray) -> Rows:
+    def __call__(self, y: np.ndarray) -> RowValues:
         if self.y is None or not np.array_equal(y, self.y):
             found = self.rows(self.whole(y))
             self.y, self.found = (
                 y.copy(),
-                Rows(found.g, found.dg[:, self.free], found.h, found.dh[:, self.free]),
+                RowValues(found.g, found.dg[:, self.free], found.h, found.dh[:, self.free]),
             )
         return self.found
 
