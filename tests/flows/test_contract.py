@@ -1,5 +1,6 @@
 """The contract of a flow, and the one driver: what is said once and holds for every flow."""
 
+from dataclasses import replace
 from functools import cache
 
 import equinox as eqx
@@ -137,7 +138,9 @@ def test_advancing_is_stepping(name):
 
 
 def solve(name, **options):
-    return bf.minimize(OBJECTIVES[name], np.full(3, 0.1), FLOWS[name], n_iterations=6, **options)
+    return bf.minimize(
+        OBJECTIVES[name], np.full(3, 0.1), replace(FLOWS[name], n_iterations=6), **options
+    )
 
 
 @cache
@@ -193,7 +196,7 @@ def test_an_interruption_keeps_what_there_is(name):
 @pytest.mark.usefixtures("unchecked")
 def test_a_count_of_iterations_below_one_or_not_whole_is_refused(name, n_iterations):
     with pytest.raises(ValueError, match="n_iterations must be a whole number of at least 1, got"):
-        bf.minimize(OBJECTIVES[name], np.zeros(3), FLOWS[name], n_iterations=n_iterations)
+        bf.minimize(OBJECTIVES[name], np.zeros(3), replace(FLOWS[name], n_iterations=n_iterations))
 
 
 @pytest.mark.parametrize("kind", [NormalFlow, WeightsFlow])
@@ -214,7 +217,7 @@ def test_a_budget_is_never_exceeded(kind, budget):
 
 
 def test_a_limit_of_iterations_claims_nothing_more(name):
-    solution = bf.minimize(OBJECTIVES[name], np.full(3, 0.1), FLOWS[name], n_iterations=1)
+    solution = bf.minimize(OBJECTIVES[name], np.full(3, 0.1), replace(FLOWS[name], n_iterations=1))
     assert solution.stats.iterations == 1
     if name != "lifted, nodes":  # one Newton step on quadratics is the last one
         assert solution.result.reason is bf.Reason.ITERATION_LIMIT

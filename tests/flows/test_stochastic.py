@@ -33,9 +33,7 @@ FLOW = bf.lift(bf.Optax(optax.adam(0.1)), 2, bf.Stratified(2)).stochastic()
 
 
 def train(batches, n_iterations=None, x0=X0, flow=FLOW, **settings):
-    return bf.minimize(
-        bf.Stochastic(losses, batches), x0, flow, n_iterations=n_iterations, **settings
-    )
+    return bf.train(losses, x0, flow, batches=batches, n_iterations=n_iterations, **settings)
 
 
 INIT = eqx.filter_jit(lambda flow, start, seed: flow.init(losses, start, seed))
@@ -139,8 +137,8 @@ def test_with_keys_and_a_schedule_the_surface_finds_the_set():
     two points."""
     noisy = lambda x, key: losses(x, 0.3 * jax.random.normal(key, (4, 3)))
     method = bf.Optax(optax.adam(optax.cosine_decay_schedule(0.1, 600)))
-    flow = bf.lift(method, 2, bf.Stratified(2))
-    solution = bf.minimize(bf.Stochastic(noisy), X0, flow, n_iterations=600, seed=1)
+    flow = bf.lift(method, 2, bf.Stratified(2), n_iterations=600)
+    solution = bf.train(noisy, X0, flow, seed=1)
     found = solution.pareto_set(T)
     np.testing.assert_allclose(found["w"], T @ A, atol=0.08)
     np.testing.assert_allclose(found["b"], 0, atol=0.08)
@@ -180,10 +178,8 @@ def test_states_are_plain_arrays(tmp_path):
 
 
 def test_the_front_is_that_of_the_held_out_batch():
-    solution = bf.minimize(
-        bf.Stochastic(losses, BATCHES, held_out=BATCHES[3], objective_names=("near", "far")),
-        X0,
-        FLOW,
+    solution = bf.train(
+        losses, X0, FLOW, batches=BATCHES, held_out=BATCHES[3], names=("near", "far")
     )
     assert solution.stats.iterations == 4
     assert solution.names.objectives == ("near", "far")
@@ -253,7 +249,7 @@ def test_an_equinox_model_in_mixed_precision_keeps_its_types_and_its_functions()
         return jnp.mean(jax.vmap(model)(batch.astype(jnp.bfloat16)) ** 2, axis=0)
 
     method = bf.Optax(optax.adam(1e-2, mu_dtype=jnp.bfloat16))
-    solution = bf.minimize(bf.Stochastic(errors, BATCHES), model, method, n_iterations=3, degree=1)
+    solution = bf.train(errors, model, bf.lift(method, degree=1), batches=BATCHES, n_iterations=3)
     trained = eqx.combine(solution.pareto_set(np.array([0.5, 0.5])), model)
     assert trained(jnp.ones(3)).shape == (2,)
     assert {leaf.dtype for leaf in jax.tree.leaves(solution.pareto_set.control_points)} == {
@@ -315,7 +311,7 @@ def test_averages_along_the_surface_are_those_of_each_point():
             "multiple of n_samples=4, got",
         ),
         (
-            lambda: bf.minimize(bf.Stochastic(lambda x, b: jnp.ones((2, 2)), BATCHES), X0, FLOW),
+            lambda: bf.train(lambda x, b: jnp.ones((2, 2)), X0, FLOW, batches=BATCHES),
             ValueError,
             "one number for each",
         ),

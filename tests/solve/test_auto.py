@@ -65,7 +65,7 @@ def test_the_point_for_given_weights(solution):
 
 
 def test_weights_parametrization_reaches_the_degree_floor():
-    solution = bf.minimize(SCALED_MED, np.zeros(3), parametrization="weights", degree=3)
+    solution = bf.minimize(SCALED_MED, np.zeros(3), bf.WeightsFlow(degree=3))
     nodes = bf.simplex.gauss_nodes(3, 20)
     miss = np.sum(
         (np.asarray(solution.pareto_set(nodes.t)) - SCALED_MED.pareto_map(nodes.t)) ** 2, axis=1
@@ -75,7 +75,7 @@ def test_weights_parametrization_reaches_the_degree_floor():
 
 
 def test_weights_parametrization_raises_the_degree_by_itself():
-    solution = bf.minimize(SCALED_MED, np.zeros(3), parametrization="weights", tol=1e-3)
+    solution = bf.minimize(SCALED_MED, np.zeros(3), bf.WeightsFlow(), tol=1e-3)
     assert 4 <= solution.degree <= 8
     assert bf.metrics.mse(solution.pareto_set, SCALED_MED, T) < 1e-6
 
@@ -126,4 +126,7 @@ def test_a_problem_that_is_no_simplex_ends_with_a_flag_and_not_with_an_error():
         a, b = x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])
         return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
 
-    assert bf.minimize(objectives, np.full(7, 0.45), degree=6).result.reason is bf.Reason.SUSPECT
+    assert (
+        bf.minimize(objectives, np.full(7, 0.45), bf.NormalFlow(degree=6)).result.reason
+        is bf.Reason.SUSPECT
+    )

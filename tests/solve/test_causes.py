@@ -100,8 +100,7 @@ def test_an_unbounded_objective_is_the_first_thing_said():
     solution = bf.minimize(
         lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
         np.zeros(3),
-        bf.Newton(),
-        n_iterations=30,
+        bf.lift(bf.Newton(), n_iterations=30),
     )
     # as asked for: nothing is claimed, nothing is looked for
     assert solution.result.reason is bf.Reason.ITERATION_LIMIT

@@ -64,8 +64,13 @@ def test_a_run_that_dies_twice_ends_where_it_would_have_ended(name, tmp_path):
     whole = content(bf.minimize(objectives, **case), tmp_path)
     for n in (1, 1) if name == "weights" else (2, 1):
         with pytest.raises(Death):
-            bf.minimize(objectives, **case, checkpoint=folder, every=0, callback=dying_after(n))
-    again = bf.minimize(objectives, **case, checkpoint=folder, every=0)
+            bf.minimize(
+                objectives,
+                checkpoint=bf.Checkpoint(folder, every=0),
+                callback=dying_after(n),
+                **case,
+            )
+    again = bf.minimize(objectives, checkpoint=bf.Checkpoint(folder, every=0), **case)
     assert content(again, tmp_path) == whole
     kinds = [record["kind"] for record in read_journal(folder / "journal.jsonl")]
     assert kinds.count("resumed") == 2
@@ -81,10 +86,8 @@ def begun(tmp_path_factory):
         bf.minimize(
             problem,
             START,
-            bf.Newton(0.5),
-            n_iterations=5,
-            checkpoint=folder,
-            every=0,
+            bf.lift(bf.Newton(0.5), n_iterations=5),
+            checkpoint=bf.Checkpoint(folder, every=0),
             callback=dying_after(2),
         )
     return problem, folder
@@ -103,7 +106,7 @@ def test_a_folder_that_can_name_everything_needs_nothing_else(begun, tmp_path):
     # once more, when it has ended
     assert content(bf.resume(tmp_path / "run"), tmp_path) == content(found, tmp_path)
     assert content(found, tmp_path) == content(
-        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5), tmp_path
+        bf.minimize(problem, START, bf.lift(bf.Newton(0.5), n_iterations=5)), tmp_path
     )
     assert bf.Study(tmp_path / "run").solution.stats.iterations == 5
 
@@ -113,7 +116,7 @@ def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
     folder = copied(folder, tmp_path / "run")
     longer = bf.resume(folder, n_iterations=8)
     assert content(longer, tmp_path) == content(
-        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=8), tmp_path
+        bf.minimize(problem, START, bf.lift(bf.Newton(0.5), n_iterations=8)), tmp_path
     )
     with pytest.raises(ValueError, match=r"n_iterations was 8 and is 7.*may be larger"):
         bf.resume(folder, n_iterations=7)
@@ -144,7 +147,7 @@ def test_what_a_folder_cannot_hold_is_asked_for(tmp_path):
         return objectives(x)
 
     method = bf.GradientDescent(lambda k: 0.1 / k)
-    bf.minimize(mine, START, method, n_iterations=2, degree=1, checkpoint=tmp_path)
+    bf.minimize(mine, START, bf.lift(method, degree=1, n_iterations=2), checkpoint=tmp_path)
     with pytest.raises(
         ValueError,
         match=r"cannot hold objectives, method .*bf.resume\(.*, objectives, method=...\)",
@@ -164,7 +167,9 @@ def test_functions_of_a_file_are_found_again(tmp_path):
         " jnp.sum((x + 1) ** 2)])\n"
     )
     f = __import__("runpy").run_path(str(file))["f"]
-    bf.minimize(f, START, bf.Newton(), n_iterations=2, degree=1, checkpoint=tmp_path / "run")
+    bf.minimize(
+        f, START, bf.lift(bf.Newton(), degree=1, n_iterations=2), checkpoint=tmp_path / "run"
+    )
     assert bf.resume(tmp_path / "run").stats.iterations == 2
     file.write_text(file.read_text().replace("x + 1", "x + 2"))
     with pytest.raises(ValueError, match="the objectives are not those of the run"):
@@ -216,7 +221,7 @@ def test_a_folder_that_cannot_be_written_is_said_before_the_run(tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
         bf.minimize(lambda x: 1 / 0, START, checkpoint=tmp_path / "file" / "run")
     with pytest.raises(ValueError, match="every must be a number of seconds"):
-        bf.minimize(objectives, START, checkpoint=tmp_path / "run", every=-1)
+        bf.minimize(objectives, START, checkpoint=bf.Checkpoint(tmp_path / "run", every=-1))
     with pytest.raises(ValueError, match="goes with a checkpoint folder"):
         bf.minimize(objectives, START, every=1)
 
@@ -236,10 +241,8 @@ def test_a_disk_that_is_full_later_does_not_stop_the_run(begun, tmp_path):
         found = bf.minimize(
             problem,
             START,
-            bf.Newton(0.5),
-            n_iterations=5,
-            checkpoint=folder,
-            every=0,
+            bf.lift(bf.Newton(0.5), n_iterations=5),
+            checkpoint=bf.Checkpoint(folder, every=0),
             callback=callback,
         )
     assert found.stats.iterations == 5

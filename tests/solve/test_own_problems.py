@@ -131,7 +131,7 @@ def test_constraints_in_numpy():
 )
 def test_lifted_methods_take_numpy(method):
     squares = lambda x: np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
-    solution = bf.minimize(squares, np.zeros(2), method, degree=1, n_iterations=60)
+    solution = bf.minimize(squares, np.zeros(2), bf.lift(method, degree=1, n_iterations=60))
     np.testing.assert_allclose(solution.pareto_set(np.eye(2)), [[0, 0], [1, 1]], atol=1e-5)
     assert solution.stats.evaluations.jacobian == 0  # differences are values
     assert solution.stats.evaluations.objective > 0
@@ -144,7 +144,9 @@ def test_an_error_inside_of_a_lifted_run_is_the_users_own():
         return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
 
     with pytest.raises(LookupError, match="no mesh for this x"):
-        bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=100)
+        bf.minimize(
+            fails, np.zeros(2), bf.lift(bf.GradientDescent(0.1), degree=1, n_iterations=100)
+        )
 
 
 def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
@@ -157,7 +159,9 @@ def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
             raise LookupError("no mesh for this x")
         return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
 
-    solution = bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=5)
+    solution = bf.minimize(
+        fails, np.zeros(2), bf.lift(bf.GradientDescent(0.1), degree=1, n_iterations=5)
+    )
     broken.append(True)
     with pytest.raises(LookupError, match="no mesh for this x"):
         solution.front(np.array([0.123, 0.877]))
@@ -183,7 +187,7 @@ def test_variables_of_any_scale_give_the_same_surface(k):
     assert "units made_by['x_scale']" in solution.result.message
     np.testing.assert_allclose(designs(solution) * [1 / k, k], designs(plain), atol=1e-6)
     assert 0.1 < solution.error.diameter < 10
-    given = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]), x_scale=[k, 1 / k])
+    given = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]), bf.NormalFlow(x_scale=[k, 1 / k]))
     np.testing.assert_allclose(designs(given) * [1 / k, k], designs(plain), atol=1e-6)
 
 
@@ -204,4 +208,4 @@ def test_a_scaled_solution_survives_its_file(tmp_path):
 @pytest.mark.parametrize("x_scale", [0, [1, -1], [1, 2, 3], "large"])
 def test_a_wrong_scale_is_one_readable_line(x_scale):
     with pytest.raises(ValueError, match="x_scale must be a positive number"):
-        bf.minimize(in_jax, np.zeros(2), x_scale=x_scale)
+        bf.minimize(in_jax, np.zeros(2), bf.NormalFlow(x_scale=x_scale))

@@ -5,6 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bezierflow.solve.rivals import find_rival, probes_of
+from bezierflow.solve.routes import Routes
 
 import bezierflow as bf
 from bezierflow.bezier import BezierSimplex
@@ -13,8 +15,6 @@ from bezierflow.names import Names
 from bezierflow.objectives import Form, feasible_set
 from bezierflow.objectives.problem import Problem
 from bezierflow.precision import double_precision
-from bezierflow.solve.rivals import find_rival, probes_of
-from bezierflow.solve.routes import Routes
 
 
 def distance(x, point):

@@ -13,7 +13,7 @@ from .result import Reason, Result, Stats
 from .solution import Solution
 from .solution_file import Fields, from_archive
 from .spread import Points, spread_chart
-from .verdict import judge, locate_non_finite, why_not_estimated, why_not_verified
+from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 from .walking import Lowest, Walk, nearest_design, nearest_values
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "by_cause",
     "centered",
     "cost_text",
+    "describe",
     "error_text",
     "from_archive",
     "judge",

@@ -81,17 +81,11 @@ def solve(  # noqa: PLR0913
         )
     check_writable(output, ".bez")
     check_writable(json_path)
-    flow, degree = (
-        ("auto" if method.name == "auto" else or_fail(method.lifted, samples)),
-        method.degree or "auto",
-    )
-    run = {
-        "degree": degree,
-        "n_iterations": iterations,
-        "seed": task.seed,
-        "progress": True,
-        **statement.settings,
-    }
+    if method.name == "auto":
+        flow = bf.NormalFlow(degree=method.degree or "auto", n_iterations=iterations)
+    else:
+        flow = replace(or_fail(method.lifted, samples), n_iterations=iterations)
+    run = {"seed": task.seed, "progress": True, **statement.settings}
     if checkpoint:
         or_fail(keep_command, checkpoint, ctx.params)
     objectives = statement.named(task.objectives)

@@ -13,6 +13,7 @@ from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
 from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
 from ..objectives import domain_around, read_function
+from .schedule import SCHEDULE
 
 
 def load(
@@ -38,17 +39,19 @@ def load(
     return load_surface(path)
 
 
-AGREES = 1e-3
-"""Values of objectives given for a file may differ from its front by this share of ranges, beside
-ten times the front's error."""
-
-
 def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[str]) -> Solution:
     """A solution from a file; objectives may have any form that `minimize` takes, and must have the
     values that the file has."""
     stored = Solution(objectives=None, **fields, estimator=NormalEstimator())
     if objectives is None:
-        return _flagged(replace(stored, objectives=fields.get("surrogate")))
+        stored = replace(stored, objectives=fields.get("surrogate"))
+        error, front = stored.known_error, stored.known_front
+        # Of points there is nothing but a fit.
+        is_rough = front is not None and front.is_rough
+        if stored.made_by.get("method") == "from_points" or error is None or not is_rough:
+            return stored
+        flags = tuple(dict.fromkeys((*error.flags, Flag.FRONT_ROUGH)))
+        return replace(stored, known_error=replace(error, flags=flags))
     pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
     x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)
@@ -63,29 +66,19 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
     return given
 
 
-def _flagged(stored: Solution) -> Solution:
-    """The same with a flag where the front in the file is far from the objectives, which nobody has
-    given."""
-    error, front = stored.known_error, stored.known_front
-    if stored.made_by.get("method") == "from_points":  # of points there is nothing but a fit
-        return stored
-    if error is None or front is None or not front.is_rough or Flag.FRONT_ROUGH in error.flags:
-        return stored
-    return replace(stored, known_error=replace(error, flags=(*error.flags, Flag.FRONT_ROUGH)))
-
-
 def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
     """Raises unless the objectives given have the values of the file at its corners and in the
     middle."""
     M, pareto_set = stored.n_objectives, stored.pareto_set
     if isinstance(pareto_set, BezierAtlas):
         t = spread_chart(pareto_set, M + 1)
-        slack = 10 * (stored.error.front or 0.0) * np.abs(pareto_set.units.span)
+        error = (stored.error.front or 0.0) * np.abs(pareto_set.units.span)
     else:
         t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
-        slack = 10 * stored.fitted_front.max
+        error = stored.fitted_front.max
     old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
-    slack = slack + AGREES * np.ptp(old, axis=0) + 1e-6 * np.abs(old).max(axis=0)
+    rounding = SCHEDULE.front_rounding * np.abs(old).max(axis=0)
+    slack = SCHEDULE.front_errors * error + SCHEDULE.agrees * np.ptp(old, axis=0) + rounding
     wrong = np.argwhere(~(np.abs(new - old) <= slack))
     if len(wrong):
         row, m = wrong[0]
