@@ -38,7 +38,7 @@ def resume(
     *,
     callback: Callback | None = None,
     progress: bool = False,
-    every: float | None = None,
+    every: float = 10.0,
     time_limit: float | None = None,
     **given: Any,
 ) -> Solution:
@@ -84,13 +84,12 @@ def resume(
         raise ValueError(
             f"{path} cannot hold {', '.join(missing)} ({words}); give it again: bf.resume({call})"
         )
-    executor = {"executor": given["executor"]} if "executor" in given else {}
     return minimize(
-        **with_limits({**arguments, **executor}),
+        **with_limits({**arguments, "executor": given.get("executor")}),
         callback=callback,
         progress=progress,
         time_limit=time_limit,
-        checkpoint=Checkpoint(folder) if every is None else Checkpoint(folder, every),
+        checkpoint=Checkpoint(folder, every),
     )
 
 

@@ -142,7 +142,8 @@ def test_with_keys_and_a_schedule_the_surface_finds_the_set():
     found = solution.pareto_set(T)
     np.testing.assert_allclose(found["w"], T @ A, atol=0.08)
     np.testing.assert_allclose(found["b"], 0, atol=0.08)
-    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    assert solution.result.reason is bf.Reason.COMPLETED
+    assert solution.result.success
     assert solution.stats.evaluations.jacobian == 1200
     assert solution.history["loss"].shape == (600,)
     # E_t of t_1 t_2 |a_1 − a_2|², and the noise in three variables
@@ -198,7 +199,7 @@ def generator(n):
 @pytest.mark.parametrize(
     ("batches", "n_iterations", "reason", "made", "words"),
     [
-        (generator(4), None, bf.Reason.ITERATION_LIMIT, 4, "batches ended after 4"),
+        (generator(4), None, bf.Reason.COMPLETED, 4, "batches ended after 4"),
         (generator(3), 9, bf.Reason.OUT_OF_BATCHES, 3, "batches ended after 3"),
         (
             [*BATCHES[:2], BATCHES[2][:5]],
@@ -233,7 +234,8 @@ def test_batches_that_end_change_or_break_end_the_run_with_a_reason(
 def test_steps_that_an_optimizer_skips_are_said_and_the_run_goes_on():
     flow = bf.lift(bf.Optax(optax.apply_if_finite(optax.sgd(0.1), 3)), 1, bf.Stratified(2))
     solution = train([BATCHES[0], BATCHES[1] * np.nan, BATCHES[2]], 3, flow=flow)
-    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    assert solution.result.reason is bf.Reason.COMPLETED
+    assert solution.result.success
     assert "in 1 of them a loss was not finite" in solution.message
     assert np.isfinite(flat(solution.pareto_set.control_points)).all()
 
@@ -273,14 +275,11 @@ def test_averages_along_the_surface_are_those_of_each_point():
     ("make", "error", "words"),
     [
         (lambda: train([]), ValueError, "batches must hold at least one batch"),
-        (lambda: bf.Stochastic(losses, 3), TypeError, "batches must be an iterable"),
+        (lambda: train(3), TypeError, "batches must be an iterable"),
         (lambda: train([{"x": "text"}]), TypeError, "batch 1 has a leaf 'text'"),
         (lambda: train(None), ValueError, "n_iterations must be given"),
-        (
-            lambda: train(BATCHES, bounds=(0, 1)),
-            ValueError,
-            "bounds=.* does not go with objectives that are known by batches",
-        ),
+        (lambda: bf.train(3, X0, FLOW), TypeError, "objectives must be a function"),
+        (lambda: train(BATCHES, 0), ValueError, "n_iterations must be a whole number"),
         (lambda: train(BATCHES, flow="auto"), ValueError, "method must be a rule on gradients"),
         (lambda: train(BATCHES, flow=bf.Newton()), TypeError, "method must be a rule on gradients"),
         (

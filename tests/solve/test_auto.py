@@ -106,10 +106,13 @@ def test_pytrees_callbacks_and_budgets():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"parametrization": "angles"}, "parametrization must be"),
         ({"method": bf.Newton(), "budget": 10}, 'budget=10 goes with method="auto"'),
-        ({"max_degree": 0}, "max_degree must be a whole number from 1 to 1000, got 0"),
         ({"budget": -1}, "budget must be a whole number of at least 0, got -1"),
+        (
+            {"method": bf.NormalFlow(tol=1e-3), "tol": 1e-4},
+            "tol=0.0001 disagrees with the flow's own 0.001",
+        ),
+        ({"method": bf.WeightsFlow(budget=7), "budget": 8}, "budget=8 disagrees"),
     ],
 )
 @pytest.mark.usefixtures("unchecked")

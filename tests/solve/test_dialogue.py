@@ -97,7 +97,7 @@ def test_rounded_designs_are_recognized_and_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="has not ended"):
         dialogue.solution()
     with pytest.raises(TypeError, match="jac does not go with a Dialogue"):
-        bf.Dialogue(bf.HostFunction(np.zeros(2), jac=df), 2)
+        bf.Dialogue(np.zeros(2), 2, jac=df)
     dialogue.close()
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from bezierflow.solve.dimension import describe_thinness
 
 import bezierflow as bf
+from bezierflow.solve import describe_thinness
 
 BENT = np.array([[0.0, 0.0], [0.5, 1.0], [1.0, 1.2], [1.0, 2.0], [1.5, 1.0], [2.0, 0.0]])
 """A net of degree 2 over a triangle."""

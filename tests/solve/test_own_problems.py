@@ -36,18 +36,19 @@ def reference():
 
 
 OWN = {
-    "NumPy": (in_numpy, {}),
-    "NumPy with jac": (in_numpy, {"jac": jac}),
-    "a list of functions": ([lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]], {}),
-    "vectorized": (lambda x: np.stack([in_numpy(row) for row in x]), {"vectorized": True}),
+    "NumPy": in_numpy,
+    "NumPy with jac": bf.HostFunction(in_numpy, jac=jac),
+    "a list of functions": [lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]],
+    "vectorized": bf.HostFunction(
+        lambda x: np.stack([in_numpy(row) for row in x]), vectorized=True
+    ),
 }
 
 
 @pytest.mark.slow("a list of functions")
-@pytest.mark.parametrize("case", OWN.values(), ids=OWN)
-def test_the_same_surface_from_every_form(case, reference):
-    objectives, arguments = case
-    solution = bf.minimize(objectives, np.zeros(2), **arguments)
+@pytest.mark.parametrize("objectives", OWN.values(), ids=OWN)
+def test_the_same_surface_from_every_form(objectives, reference):
+    solution = bf.minimize(objectives, np.zeros(2))
     assert solution.result.success
     assert "by finite differences" in solution.made_by["objectives"]
     assert "derivatives are finite differences" in solution.result.message

@@ -45,7 +45,7 @@ def test_a_surface_of_another_problem_is_not_kept(cold):
 def test_a_run_that_was_stopped_goes_on_where_it_was(how, cold):
     stops = {
         "callback": {"callback": lambda iteration: iteration.number == 9},
-        "iterations": {"n_iterations": 9},
+        "iterations": {"method": bf.NormalFlow(n_iterations=9)},
         "budget": {"budget": 60},
     }
     first = bf.minimize(PROBLEM, X0, **stops[how])

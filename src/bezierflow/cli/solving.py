@@ -82,7 +82,8 @@ def solve(  # noqa: PLR0913
     check_writable(output, ".bez")
     check_writable(json_path)
     if method.name == "auto":
-        flow = bf.NormalFlow(degree=method.degree or "auto", n_iterations=iterations)
+        settings = {"degree": method.degree or "auto", "n_iterations": iterations}
+        flow = or_fail(bf.NormalFlow, **settings)
     else:
         flow = replace(or_fail(method.lifted, samples), n_iterations=iterations)
     run = {"seed": task.seed, "progress": True, **statement.settings}

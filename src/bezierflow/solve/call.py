@@ -112,6 +112,11 @@ class Call:
         return None if self.time_limit is None else self.began + self.time_limit
 
     @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    @property
     def form_is_open(self) -> bool:
         """Whether the user leaves it to us what the answer is: one surface of any degree, or an
         atlas."""
@@ -191,13 +196,13 @@ def _read_method(method: Any) -> Any:
 def flow_for(call: Call, problem: Problem) -> AbstractFlow:
     """The flow that the call asks for, with what the problem and the call's limits settle."""
     method = NormalFlow() if isinstance(call.method, str) else call.method
-    if isinstance(method, AbstractMethod):
-        method = lift(method, max(FLOWS.lifted_degree, problem.start.degree))
     if isinstance(method, AbstractAutoFlow):
         return _automatic(method, call, problem)
-    for name in ("tol", "budget"):
-        value = getattr(call, name)
-        if value is not None and not (name == "tol" and isinstance(method, Flow)):
+    if isinstance(method, AbstractMethod):
+        method = lift(method, max(FLOWS.lifted_degree, problem.start.degree))
+    refused = {"budget": call.budget} | ({} if isinstance(method, Flow) else {"tol": call.tol})
+    for name, value in refused.items():
+        if value is not None:
             raise ValueError(
                 f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its'
                 " settings along"
@@ -222,20 +227,22 @@ def _automatic(flow: AbstractAutoFlow, call: Call, problem: Problem) -> Abstract
     A tolerance that nobody gave stays None, unless differences allow less than the default: an
     atlas in place of the flow has a default of its own.
     """
-    limits = {}
-    for name in ("tol", "budget"):
+
+    def settled(name: str) -> Any:
         own, given = getattr(flow, name), getattr(call, name)
-        if own is not None and given is not None and own != given:
+        if None not in (own, given) and own != given:
             raise ValueError(f"{name}={given!r} disagrees with the flow's own {own!r}; give one")
-        limits[name] = own if given is None else given
-    noise = problem.gradient_noise
+        return own if given is None else given
+
+    tol, noise = settled("tol"), problem.gradient_noise
     possible = SCHEDULE.difference_tol * noise ** (2 / 3)
-    if limits["tol"] is None and possible > AUTO_TOL:
-        limits["tol"] = possible
-    # The units are part of the problem now.
-    flow = replace(flow, **limits, noise=noise, x_scale=None)
-    if isinstance(flow, NormalFlow) and flow.dtype is None and flow.settings.tol >= FLOAT32_TOL:
-        given = call.x0.pareto_set if isinstance(call.x0, Solution) else call.x0
-        # The user's float32 arrays stay as they are where the tolerance allows it.
-        return replace(flow, dtype="float32") if is_single(given) else flow
+    if tol is None and possible > AUTO_TOL:
+        tol = possible
+    # The units are the problem's from here on.
+    flow = replace(flow, tol=tol, budget=settled("budget"), noise=noise, x_scale=None)
+    given = call.x0.pareto_set if isinstance(call.x0, Solution) else call.x0
+    open_type = isinstance(flow, NormalFlow) and flow.dtype is None
+    # The user's float32 arrays stay as they are where the tolerance allows it.
+    if open_type and flow.settings.tol >= FLOAT32_TOL and is_single(given):
+        return replace(flow, dtype="float32")
     return flow

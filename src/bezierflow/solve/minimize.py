@@ -145,6 +145,10 @@ def minimize(  # noqa: PLR0913
             kept.check(problem)
             call = replace(call, next_part=kept.part)
         call = replace(call, method=flow_for(call, problem))
+        lifted = isinstance(call.method, Flow | AtlasFlow)
+        no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
+        if no_start:
+            raise ValueError(no_start)
         solution = _solution(problem, call, _explained(problem, call, answer(problem, call)))
         if kept is not None:
             save = partial(solution.save, estimate=False)
@@ -186,14 +190,10 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
 
 def answer(problem: Problem, call: Call) -> Attempt:
     """The last attempt; what there is where the user does not wait for the next one."""
-    if problem.feasible is None and not isinstance(call.method, Flow | AtlasFlow):
-        no_start = explain_start(problem)
-        if no_start:
-            raise ValueError(no_start)
     found = None
     try:
         for attempt in attempts(problem, call):
-            if found is not None and call.deadline is not None and time.monotonic() > call.deadline:
+            if found is not None and call.late:
                 words = "the time limit was reached while a better answer was looked for"
                 return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
             found = attempt(problem, call, found) or found
@@ -210,28 +210,32 @@ def answer(problem: Problem, call: Call) -> Attempt:
 def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     """The answer with what a reader must know of it, and with what is behind it where it is in
     doubt."""
-    result, error = found.result, found.error
     if problem.start.n_objectives == 1:
-        # Distances along a set mean nothing: only its corner counts.
-        what = "there is one objective, so the set is a single point, its minimizer"
-        flags = () if error is None else set(error.flags) - {Flag.ESTIMATE_INVALID}
-        if error is None or flags or result.reason is not Reason.SUSPECT:
-            found = found.noted(what)
-        else:
-            what += f", which was found in {found.run.iterations} iterations"
-            result = Result(Reason.CONVERGED, what)
-            found = found._replace(error=replace(error, flags=()), result=result)
-    if isinstance(found.surface, BezierSimplex):
-        if call.form_is_open and found.result.success:
-            found = found.noted(describe_thinness(found.surface))
-        reason, own_limit = found.result.reason, call.method.n_iterations is None
-        did_not_rest = reason is Reason.ITERATION_LIMIT and own_limit
-        if did_not_rest or (found.result.doubtful and not found.over):
-            about = problem.flat, found.surface, problem.names, problem.feasible is not None
-            cause = explain_start(problem) or find_cause(*about)
-            words = f"{cause} {found.result.message}" if cause else found.result.message
-            found = found._replace(result=Result(reason, words))
+        found = _of_one_objective(found)
+    reason, surface = found.result.reason, found.surface
+    if call.form_is_open and found.result.success and isinstance(surface, BezierSimplex):
+        found = found.noted(describe_thinness(surface))
+    did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
+    in_doubt = did_not_rest or (found.result.doubtful and not found.over)
+    if in_doubt and isinstance(surface, BezierSimplex):
+        about = problem.flat, surface, problem.names, problem.feasible is not None
+        cause = explain_start(problem) or find_cause(*about)
+        words = f"{cause} {found.result.message}" if cause else found.result.message
+        found = found._replace(result=Result(reason, words))
     return found.noted(problem.note)
+
+
+def _of_one_objective(found: Attempt) -> Attempt:
+    """The answer of a problem with one objective, where distances along a set mean nothing and only
+    its corner counts."""
+    what = "there is one objective, so the set is a single point, its minimizer"
+    error, suspect = found.error, found.result.reason is Reason.SUSPECT
+    if error is None or set(error.flags) - {Flag.ESTIMATE_INVALID} or not suspect:
+        return found.noted(what)
+    result = Result(
+        Reason.CONVERGED, f"{what}, which was found in {found.run.iterations} iterations"
+    )
+    return found._replace(error=replace(error, flags=()), result=result)
 
 
 def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:

@@ -4,7 +4,6 @@ that."""
 import hashlib
 import inspect
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -203,7 +202,7 @@ def _watch(task: Call, update: Callable[[int, str], None], study: LoggedSearch) 
     now = Iteration(n // search.batch, None, Evaluations(len(study.arrived), 0, 0), info)
     if task.callback is not None and n % search.batch == 0 and task.callback(now):
         raise _StoppedError(Reason.STOPPED)
-    if task.deadline is not None and time.monotonic() >= task.deadline:
+    if task.late:
         raise _StoppedError(Reason.TIME_LIMIT)
 
 
