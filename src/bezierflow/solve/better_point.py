@@ -76,7 +76,7 @@ def _not_dominated(
     front = JaxEvaluator(problem.flat, surface.n_objectives, x.shape[1]).values(x)
     span, wide = np.ptp(front, axis=0), np.ptp(f, axis=0)
     scale = np.maximum(
-        np.where(span > SCHEDULE.flat_range * wide, span, wide), np.finfo(float).tiny
+        np.where(span > SCHEDULE.negligible * wide, span, wide), np.finfo(float).tiny
     )
     lead = best_levels(front / scale, f / scale)[0]
     best = int(np.argmax(lead))

@@ -91,10 +91,17 @@ class Call:
     next_part: Callable[[], Part] | None = None
 
     def __post_init__(self) -> None:
+        method, kept = self.method, self.checkpoint
+        searches = callable(getattr(method, "search", None)) and not isinstance(method, type)
+        known = isinstance(method, AbstractMethod | AbstractFlow) or searches
+        if not known and not (isinstance(method, str) and method == "auto"):
+            raise (ValueError if isinstance(method, str) else TypeError)(
+                'method must be "auto", a single-objective method such as GradientDescent(0.1) or'
+                f" Newton(), a flow or a Surrogate(), got {shown(method)}; optimizers of optax,"
+                " optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
+            )
         of = "of an Iteration, which returns True to stop the run"
-        kept = self.checkpoint
         read = {
-            "method": _read_method(self.method),
             "tol": or_none(read_nonnegative, self.tol, "tol"),
             "budget": or_none(read_count, self.budget, "budget"),
             "time_limit": or_none(read_positive, self.time_limit, "time_limit", "in seconds"),
@@ -173,22 +180,6 @@ def with_limits(kept: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None and getattr(method, name, value) is None:
             method = replace(method, **{name: value})
     return {**arguments, "method": method}
-
-
-def _read_method(method: Any) -> Any:
-    if isinstance(method, str) and method != "auto":
-        raise ValueError(
-            'method must be "auto", a single-objective method such as Newton(), or a flow, got'
-            f" {method!r}"
-        )
-    searches = callable(getattr(method, "search", None)) and not isinstance(method, type)
-    if not isinstance(method, str | AbstractMethod | AbstractFlow) and not searches:
-        raise TypeError(
-            'method must be "auto", a single-objective method such as GradientDescent(0.1) or'
-            f" Newton(), a flow or a Surrogate(), got {shown(method)}; optimizers of optax,"
-            " optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
-        )
-    return method
 
 
 def flow_for(call: Call, problem: Problem) -> AbstractFlow:

@@ -35,7 +35,7 @@ def find_cause(
     """
     L, M = surface.n_variables, surface.n_objectives
     finite = np.isfinite(np.asarray(surface.control_points)).all()
-    if SCHEDULE.cause_variables < L or not finite:
+    if SCHEDULE.most_variables < L or not finite:
         return ""
     evaluator = JaxEvaluator(objectives, M, L)
     try:
@@ -68,7 +68,7 @@ def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> s
         f = values[m, ..., m]
         fall, size = f[:, 0] - f[:, -1], np.abs(f[:, 0]) + 1.0
         never_rises = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
-        endless = never_rises & (fall > SCHEDULE.least_fall * size)
+        endless = never_rises & (fall > SCHEDULE.negligible * size)
         if endless.any():
             k = int(np.argmax(np.where(endless, fall, -np.inf)))
             variable = names.solver_variables[int(np.argmax(np.abs(directions[m, k])))]
@@ -100,9 +100,9 @@ def _kink(
     for i in range(surface.n_variables):
         for m in range(M):
             found = [find_jump(evaluator, x, i, m, 2 * width[i]) for x in points]
-            apart = SCHEDULE.same_place * (1 + np.abs(found).max())
+            apart = SCHEDULE.negligible * (1 + np.abs(found).max())
             if np.isfinite(found).all() and np.ptp(found) <= apart:
-                place = 0.0 if abs(found[0]) < SCHEDULE.same_place * width[i] else found[0]
+                place = 0.0 if abs(found[0]) < SCHEDULE.negligible * width[i] else found[0]
                 return (
                     f"{names.objectives[m]} has kinks along {names.solver_variables[i]} ="
                     f" {place:.3g}: leave the method open for an atlas, or take ProximalGradient"

@@ -315,7 +315,7 @@ def _plan(problem: Problem, kinks: int) -> tuple[str, int]:
     if kinks:
         return f"lift {kinks} kinks of the objectives and answer with an atlas", atlas
     if feasible is None:
-        few = problem.start.n_variables <= SCHEDULE.atlas_variables
+        few = problem.start.n_variables <= SCHEDULE.most_variables
         beyond = ", and try an atlas if one surface cannot be the set" if few else ""
         return f"look for one surface through all trade-offs{beyond}", surface
     if feasible.n_equalities:

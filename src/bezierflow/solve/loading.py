@@ -77,7 +77,7 @@ def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[st
         t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
         error = stored.fitted_front.max
     old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
-    rounding = SCHEDULE.front_rounding * np.abs(old).max(axis=0)
+    rounding = SCHEDULE.negligible * np.abs(old).max(axis=0)
     slack = SCHEDULE.front_errors * error + SCHEDULE.agrees * np.ptp(old, axis=0) + rounding
     wrong = np.argwhere(~(np.abs(new - old) <= slack))
     if len(wrong):

@@ -37,7 +37,6 @@ from .attempts import (
     atlas_around,
     atlas_on_equalities,
     atlas_within,
-    kinks_first,
     kinks_lifted,
     one_surface,
     own_flow,
@@ -166,12 +165,12 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
     paused = call.paused.flow if call.paused is not None else None
     goes_on = open_form and isinstance(paused, AtlasFlow)
     lies_on_equalities = feasible is not None and feasible.n_equalities > 0
-    small = problem.start.n_variables <= SCHEDULE.atlas_variables and problem.form.is_exact
+    small = problem.start.n_variables <= SCHEDULE.most_variables and problem.form.is_exact
     listed = [
         # What the user asks for by name runs as it is, and an atlas that was stopped goes on.
         (isinstance(call.method, Flow | AtlasFlow) or goes_on, own_flow),
         # No smooth surface is the set of objectives that bring a prox.
-        (open_form and hasattr(problem.objectives, "prox"), kinks_first),
+        (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
         # No surface that ignores equality constraints lies on them.
         (open_form and lies_on_equalities, atlas_on_equalities),
         # The cheapest answer, and the best one where it holds.
