@@ -7,8 +7,7 @@ import jax
 import numpy as np
 
 from bezierflow import Reason, Solution, fit
-from bezierflow.answer import ErrorEstimate
-from bezierflow.answer.result import Result, Stats
+from bezierflow.answer import ErrorEstimate, Result, Stats
 from bezierflow.bezier.raveling import Raveling
 from bezierflow.evaluations import Evaluations
 from bezierflow.normal import NormalEstimator
@@ -69,7 +68,7 @@ def distances_to_points(
 
     Written in any higher degree. Nothing is compiled for it but the elevation.
     """
-    from bezierflow.answer.front import FittedFront
+    from bezierflow.answer import FittedFront
     from bezierflow.bezier import BezierSimplex
     from bezierflow.names import Names
     from bezierflow.simplex import multi_indices
@@ -109,7 +108,7 @@ def turned(solution: Solution, *maximized: int) -> Solution:
     import dataclasses
 
     from bezierflow import BezierAtlas
-    from bezierflow.answer.front import FittedFront
+    from bezierflow.answer import FittedFront
     from bezierflow.bezier import BezierSimplex
 
     M, minimized = solution.n_objectives, solution.objectives

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 import bezierflow as bf
 from bezierflow import compilation
-from bezierflow.answer.front import fit_front
+from bezierflow.answer import fit_front
 from bezierflow.simplex import grid
 from bezierflow.threads import one_blas_thread
 
