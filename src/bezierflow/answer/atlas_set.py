@@ -25,9 +25,6 @@ so often."""
 AGREE = 1e-9
 """Goals, of order 1, that differ by less are as good."""
 
-SKETCH = 50
-"""So many points make a sketch of a front."""
-
 MOST_NAMED = 6
 """So many variables or constraints are named in the words for a piece."""
 
@@ -278,10 +275,6 @@ class AtlasSet(ParetoSet):
         t = self.sample_t[farthest_rows(f, np.unique(f.argmin(axis=0)), n)]
         return t[np.argsort(-t[:, 0], kind="stable")] if self.n_objectives == 2 else t
 
-    def sketch(self) -> T:
-        """Some points spread over the front."""
-        return self.spread(SKETCH)
-
     def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
         """The largest error of answers at fresh points, times the ranges."""
         return float(error.front or 0.0) * np.abs(self.scale)
@@ -293,16 +286,6 @@ class AtlasSet(ParetoSet):
         for number, piece in enumerate(self.atlas.pieces):
             owner[list(piece.patches)] = number
         return owner[self.atlas.ask(self.atlas.place(t)).number]
-
-    def zoom(
-        self, vertices: Float[np.ndarray, "n_objectives n_objectives"]
-    ) -> tuple[BezierSimplex, object]:
-        """An atlas has no smaller simplex."""
-        raise TypeError(
-            "zoom takes a part of one simplex, and this Pareto set is an atlas. keep(solution,"
-            " subject_to) takes a part for questions; for a finer atlas of the part where f_m <="
-            " high, minimize with constraints=[lambda x: f(x)[m] - high]: its set is that part"
-        )
 
     def describe(self) -> tuple[Manifest, Arrays]:
         """The atlas, which has its front in its patches, and one design, whose form all have."""

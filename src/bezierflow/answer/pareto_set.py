@@ -9,9 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..bezier import BezierSimplex, Manifest
+from ..bezier import Manifest
 from .error import ErrorEstimate
 from .pieces import Piece
+
+SKETCH = 50
+"""At most so many points, beside the corners, make a sketch of a front."""
 
 Arrays = dict[str, np.ndarray]
 
@@ -181,9 +184,10 @@ class ParetoSet(abc.ABC):
         """N points that lie evenly on the front, each objective in units of its range: sorted along
         the front for two objectives, else the minimizers first."""
 
-    @abc.abstractmethod
     def sketch(self) -> T:
-        """Some dozens of points, enough for a sketch of the front."""
+        """Some dozens of points with the corners, enough for a sketch of the front."""
+        rows = np.linspace(0, len(self.sample_t) - 1, SKETCH).astype(int)
+        return np.concatenate([np.eye(self.n_objectives), self.sample_t[np.unique(rows)]])
 
     @abc.abstractmethod
     def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
@@ -193,12 +197,6 @@ class ParetoSet(abc.ABC):
     def owners(self, t: T) -> Int[np.ndarray, " n"]:
         """The number of the piece that each t is on; −1 in a gap of the set."""
         return np.zeros(len(t), dtype=int)
-
-    @abc.abstractmethod
-    def zoom(
-        self, vertices: Float[np.ndarray, "n_objectives n_objectives"]
-    ) -> tuple[BezierSimplex, object]:
-        """The set and its fitted front over a smaller simplex with these corners."""
 
     @abc.abstractmethod
     def describe(self) -> tuple[Manifest, Arrays]:

@@ -31,9 +31,6 @@ LARGEST_GRID, FINEST = 1500, 400
 """Points of the sample at most, 53 along an edge for M = 3 and 12 for M = 5; and its steps along an
 edge, for M = 2."""
 
-SKETCH = 50
-"""About so many points make a sketch of a front."""
-
 CANDIDATES = 20_000
 """About so many points of the simplex are chosen from where a front is to be covered evenly."""
 
@@ -247,22 +244,9 @@ class SurfaceSet(ParetoSet):
         first = np.interp(np.linspace(0, length[-1], n), length, t[:, 0])
         return np.column_stack([first, 1 - first])
 
-    def sketch(self) -> T:
-        """A coarse grid with the corners."""
-        most = largest_degree_within(self.n_objectives, SKETCH)
-        return grid(self.n_objectives, min(SKETCH - 1, max(1, most)))
-
     def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
         """The largest error of the fitted front at held-out t."""
         return np.asarray(self.fitted_front.max, dtype=float)
-
-    def zoom(
-        self, vertices: Float[np.ndarray, "n_objectives n_objectives"]
-    ) -> tuple[BezierSimplex, FittedFront]:
-        """Both surfaces subdivided exactly (de Casteljau)."""
-        front = self.fitted_front
-        part = FittedFront(front.surface.subdivide(vertices), front.rms, front.max)
-        return self.whole.subdivide(vertices), part
 
     def describe(self) -> tuple[Manifest, Arrays]:
         """The surface and its fitted front."""

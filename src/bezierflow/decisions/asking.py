@@ -2,11 +2,23 @@
 and what is relaxed where bounds cannot be met."""
 
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import ROUNDING, SCREENING, Found, Program, Solution, good_starts, search, solve
+from ..answer import (
+    ROUNDING,
+    SCREENING,
+    FittedFront,
+    Found,
+    Program,
+    Solution,
+    good_starts,
+    search,
+    solve,
+)
+from ..bezier import BezierSimplex
 from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .choice import Certainty, Choice, Concession
@@ -96,6 +108,12 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
     A corner of the part is no minimizer of an objective any more.
     """
     vertices, M = np.asarray(vertices, dtype=float), solution.n_objectives
+    if solution.set.trimmed:
+        raise TypeError(
+            "zoom takes a part of one simplex, and this Pareto set is an atlas. keep(solution,"
+            " subject_to) takes a part for questions; for a finer atlas of the part where f_m <="
+            " high, minimize with constraints=[lambda x: f(x)[m] - high]: its set is that part"
+        )
     if vertices.shape != (M, M):
         raise ValueError(
             f"vertices must be {M} points of the simplex, one per row, got shape {vertices.shape}"
@@ -105,12 +123,12 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
         raise ValueError(
             "vertices must span a simplex, got points that lie in a common face or plane"
         )
-    surface, front = solution.set.zoom(vertices)
+    front = solution.fitted_front
     return replace(
         solution,
-        pareto_set=surface,
+        pareto_set=cast(BezierSimplex, solution.pareto_set).subdivide(vertices),
         known_error=solution.error,
-        known_front=front,
+        known_front=FittedFront(front.surface.subdivide(vertices), front.rms, front.max),
         history={},
         origin=None,
         made_by={**solution.made_by, "zoom": vertices.tolist()},
