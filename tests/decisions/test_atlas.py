@@ -84,7 +84,7 @@ def test_rates_are_ratios_of_weights(solution):
     w = np.array([0.4, 0.35, 0.25])
     with double_precision():
         f = np.asarray(distances(jnp.asarray(clipped_means(w))))
-    found = rates(solution, solution.pareto_set.chart(f))
+    found = rates(solution, solution.pareto_set.t(f))
     assert found.definite
     assert found[0, 1] == pytest.approx(-w[1] / w[0], abs=1e-3)
 

@@ -61,7 +61,7 @@ def test_a_wish_that_cannot_be_met_gets_the_nearest_answer_and_what_had_to_give(
     assert "asked for at most" in str(choice)
     # No point of the front breaks its worst bound by less.
     f = values(solution.objectives, solution.pareto_set, bf.simplex.grid(3, 60))
-    scale = decisions.view.view_of(solution).scale
+    scale = solution.set.scale
     limits = np.array([wish["cost"][1], wish["weight"][1]])
     worst = ((f[:, :2] - limits) / scale[:2]).max(axis=1).min()
     assert ((choice.f[:2] - limits) / scale[:2]).max() <= worst + 1e-6

@@ -8,7 +8,7 @@ import pytest
 
 import bezierflow as bf
 from bezierflow import plots
-from bezierflow.answer.result import Result
+from bezierflow.answer import Result
 from bezierflow.names import Names
 from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.plots.palette import grid_triangles, net_edges

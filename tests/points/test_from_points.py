@@ -210,7 +210,7 @@ def test_designs_without_order_are_suspect():
 
 def test_there_are_no_objectives_to_call(curve):
     with pytest.raises(ValueError, match="came from points"):
-        curve.multipliers(np.array([0.5, 0.5]))
+        curve.weights(np.array([0.5, 0.5]))
 
 
 @pytest.mark.usefixtures("unchecked")

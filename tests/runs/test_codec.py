@@ -140,7 +140,7 @@ def test_things_of_others_are_refused(thing):
         {"id": 0, "object": "bezierflow.cli.__main__:main", "fields": []},
         {"id": 0, "object": "bezierflow.flows.drive:time", "fields": []},
         {"id": 0, "object": "bezierflow.flows.no_such_file:Thing", "fields": []},
-        {"id": 0, "enum": "bezierflow.answer.flags:Flag", "name": "NO_SUCH_FLAG"},
+        {"id": 0, "enum": "bezierflow.answer.error:Flag", "name": "NO_SUCH_FLAG"},
         {"id": 0, "generator": "MT19937", "state": 1},
         {"id": 0, "array": "17"},
         {"again": 3},

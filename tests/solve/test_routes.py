@@ -38,7 +38,7 @@ def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
     if dimensions == [2, 2]:  # every design of the square is found
         x = np.random.default_rng(0).random((200, 2))
         f = np.sum((x[:, None] - np.array(SQUARE)) ** 2, axis=2)
-        np.testing.assert_allclose(solution.pareto_set(solution.pareto_set.chart(f)), x, atol=1e-6)
+        np.testing.assert_allclose(solution.pareto_set(solution.pareto_set.t(f)), x, atol=1e-6)
 
 
 def test_objectives_with_one_minimizer_have_a_surface_of_one_point():
@@ -79,7 +79,7 @@ def assert_nothing_dominates(solution, objectives, *sides):
     span = np.ptp(front, axis=0)
     assert max(np.max(np.min((row - f) / span, axis=1)) for row in front) < 1e-6
     near = f[np.all(f < front.max(axis=0), axis=1)]
-    answers = solution.pareto_set.front(solution.pareto_set.chart(near))
+    answers = solution.pareto_set.front(solution.pareto_set.t(near))
     assert np.max((answers - near).max(axis=1) / span.max()) < 1e-6
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..simplex import kronecker
-from .asking import ROUNDING, SIGN, ask_patch, ask_patches, centered, variables
-from .patches import Patch
+from .patches import ROUNDING, SIGN, Patch, ask_patch, ask_patches, centered, variables
 
 MOST_POINTS = 4000
 """About how many places of all patches are looked at."""

@@ -4,14 +4,13 @@ objectives."""
 import csv
 import io
 import json
-from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bezier import Raveling, write_atomically
+from ..bezier import Raveling
 from ..names import Names
-from .spread import Points
+from .pareto_set import Points
 
 if TYPE_CHECKING:
     import pandas
@@ -68,8 +67,3 @@ def to_json_text(points: Points, names: Names, raveling: Raveling) -> str:
     return (
         json.dumps({"names": names.to_dict(), **rows}, ensure_ascii=False, allow_nan=False) + "\n"
     )
-
-
-def write_text(path: str | PathLike[str], text: str) -> None:
-    """Writes a file that appears complete or not at all."""
-    write_atomically(path, text.encode())

@@ -7,8 +7,7 @@ from ..bezier import BezierSimplex
 from ..names import Names, decode
 from ..objectives import JaxEvaluator, Objectives, Raveled
 from ..precision import double_precision
-from .error_estimate import ErrorEstimate
-from .flags import Flag, by_cause
+from .error import ErrorEstimate, Flag, by_cause
 from .result import Reason, Result
 
 SUSPECT_FLAGS = (

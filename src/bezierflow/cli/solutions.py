@@ -27,25 +27,17 @@ QUESTIONS = ("best", "nearest", "knee", "compromise", "robust", "ranges")
 @click.argument("t", nargs=-1, required=True)
 @json_option
 def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
-    """Evaluate the surface in FILE at each T, numbers with commas such as 0.2,0.3,0.5.
-
-    If FILE holds an atlas, T are objective values hoped for; the answers exceed them least, in
-    units of ranges.
-    """
+    """Evaluate the set in FILE at each T, numbers with commas such as 0.2,0.3,0.5 that sum to 1."""
     import numpy as np
 
-    loaded, given = load_any(file), read_rows(t, "T")
-    points = given
-    if isinstance(loaded, bf.Solution) and isinstance(loaded.pareto_set, bf.BezierAtlas):
-        points = loaded.pareto_set.chart(given)
-    else:
-        bf.simplex.check_on_simplex(given, loaded.n_objectives, "T")
+    loaded, points = load_any(file), read_rows(t, "T")
+    bf.simplex.check_on_simplex(points, loaded.n_objectives, "T")
     if isinstance(loaded, bf.Solution):
         names, x = loaded.names, loaded.flat_designs(points)
-        columns = {"t": given, "x": x, "f": np.asarray(loaded.front(points))}
+        columns = {"t": points, "x": x, "f": np.asarray(loaded.front(points))}
     else:
         x = np.asarray(loaded(points))
-        names, columns = bf.Names.default(loaded.n_objectives, x.shape[-1]), {"t": given, "x": x}
+        names, columns = bf.Names.default(loaded.n_objectives, x.shape[-1]), {"t": points, "x": x}
     labels = {
         "t": [f"t{m + 1}" for m in range(loaded.n_objectives)],
         "x": names.variable_labels,

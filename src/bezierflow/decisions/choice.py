@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Flag, Solution, by_cause, share_bar, table
+from ..answer import Flag, Solution, by_cause, share_bar, table
 from ..names import Names
 
 MOST_SHOWN = 8
@@ -46,28 +46,15 @@ class Certainty:
     @classmethod
     def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Certainty":
         """What the solution knows about itself, with how a search went."""
-        exact = solution.objectives is not None
-        source = (
-            "surrogate"
-            if solution.surrogate is not None
-            else "objectives"
-            if exact
-            else "fitted front"
-        )
-        return cls(
-            source=source,
-            front_error=(
-                np.zeros(solution.n_objectives)
-                if source == "objectives"
-                else _front_error(solution)
-            ),
-            set_error=float(solution.error.rms),
-            set_bound=float(solution.error.bound),
-            flags=solution.error.flags,
-            starts=starts,
-            agreed=agreed,
-            residual=residual,
-        )
+        M, error = solution.n_objectives, solution.error
+        if solution.surrogate is not None:
+            source, off = "surrogate", np.asarray(error.by_objective or [np.nan] * M, dtype=float)
+        elif solution.objectives is not None:
+            source, off = "objectives", np.zeros(M)
+        else:
+            source, off = "fitted front", solution.set.front_error(error)
+        bound = float(error.bound)
+        return cls(source, off, float(error.rms), bound, error.flags, starts, agreed, residual)
 
     def __str__(self) -> str:
         if self.source == "surrogate":
@@ -91,18 +78,6 @@ class Certainty:
             " searches agree"
         )
         return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
-
-
-def _front_error(solution: Solution) -> np.ndarray:
-    """The largest error seen of the front that stands in for the objectives, one number an
-    objective."""
-    if solution.surrogate is not None:
-        return np.asarray(
-            solution.error.by_objective or [np.nan] * solution.n_objectives, dtype=float
-        )
-    if isinstance(solution.pareto_set, BezierAtlas):
-        return float(solution.error.front or 0.0) * np.abs(solution.pareto_set.units.span)
-    return np.asarray(solution.fitted_front.max, dtype=float)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Fields, Flag, Solution, from_archive, spread_chart
+from ..answer import Fields, Flag, Solution, from_archive
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
 from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
@@ -49,8 +49,8 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
     stored = Solution(objectives=None, **fields, estimator=NormalEstimator())
     if objectives is None:
         return _flagged(replace(stored, objectives=fields.get("surrogate")))
-    pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
-    x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
+    raveling, M = stored.raveling, stored.n_objectives
+    x = stored.pareto_set(np.full(M, 1 / M))
     point = np.asarray(raveling.ravel(x), dtype=float)
     anywhere = np.full(len(point), np.inf)
     form = read_function(
@@ -77,13 +77,9 @@ def _flagged(stored: Solution) -> Solution:
 def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
     """Raises unless the objectives given have the values of the file at its corners and in the
     middle."""
-    M, pareto_set = stored.n_objectives, stored.pareto_set
-    if isinstance(pareto_set, BezierAtlas):
-        t = spread_chart(pareto_set, M + 1)
-        slack = 10 * (stored.error.front or 0.0) * np.abs(pareto_set.units.span)
-    else:
-        t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
-        slack = 10 * stored.fitted_front.max
+    M = stored.n_objectives
+    t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
+    slack = 10 * stored.set.front_error(stored.error)
     old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
     slack = slack + AGREES * np.ptp(old, axis=0) + 1e-6 * np.abs(old).max(axis=0)
     wrong = np.argwhere(~(np.abs(new - old) <= slack))

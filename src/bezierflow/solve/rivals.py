@@ -72,7 +72,7 @@ def _worst(
     x, f = x[usable], f[usable]
     if len(x) == 0:
         return None
-    worse = ((atlas.front(atlas.chart(f)) - f) / np.abs(atlas.units.span)).max(axis=1)
+    worse = ((atlas.front(atlas.t(f)) - f) / np.abs(atlas.units.span)).max(axis=1)
     best = int(worse.argmax())
     return x[best] if worse[best] > ExploreSchedule().clear else None
 

@@ -13,5 +13,8 @@ def start_of(x0: PyTree) -> PyTree:
     found = x0.pareto_set if isinstance(x0, Solution) else x0
     if not isinstance(found, BezierAtlas):
         return found
-    design = jax.tree.map(lambda leaf: np.asarray(leaf)[None], found(np.zeros(found.n_objectives)))
+    design = jax.tree.map(
+        lambda leaf: np.asarray(leaf)[None],
+        found(np.full(found.n_objectives, 1 / found.n_objectives)),
+    )
     return BezierSimplex(design, found.n_objectives, 0)

@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.decisions.front_map import ExactMap, PolynomialMap, interpolate
-from bezierflow.decisions.view import view_of
+from bezierflow.answer import ExactMap, PolynomialMap, interpolate
 from bezierflow.precision import double_precision
 from bezierflow.simplex import SmoothMap, tangent_basis
 from solved import solved
@@ -91,12 +90,11 @@ def test_a_derivative_that_is_not_finite_is_given_as_zero(kink):
 
 def test_a_stand_in_is_searched_only_where_it_cannot_be_told_from_the_front():
     t = np.random.default_rng(1).dirichlet(np.full(3, 0.5), 300)
-    smooth = view_of(SOLUTION)
-    assert smooth.terrain.front is smooth.stand_in
+    smooth = SOLUTION.set
+    assert isinstance(smooth.searched, PolynomialMap)
     np.testing.assert_allclose(
-        smooth.stand_in.values(t) / smooth.scale, smooth.front.values(t) / smooth.scale, atol=1e-9
+        smooth.front(t) / smooth.scale, smooth.values(t) / smooth.scale, atol=1e-9
     )
     # powers below 1: no polynomial follows them into the corners
-    cusps = solved(bf.problems.SkewMED(3), 3)
-    assert view_of(cusps).stand_in is None
-    assert view_of(cusps).terrain.front is view_of(cusps).front
+    cusps = solved(bf.problems.SkewMED(3), 3).set
+    assert cusps.searched is cusps.exact

@@ -1,5 +1,5 @@
 """The one program behind every question, min_t max_k (A f(t) − c)_k subject to B f(t) ≤ d and t ∈
-Δ^{M−1}, solved by SciPy.
+Δ^{M−1}, solved by SciPy from the best places of a sample.
 
 "The cheapest with quality at least 8.3" has one row in A and one in B; an aspiration point or a
 choice robust to a range of weights has several rows in A. SLSQP solves it in the epigraph form
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .terrain import AbstractTerrain
+from .pareto_set import ParetoSet
 
 FTOL = 1e-16
 """SLSQP stops when τ changes by less: when rounding lets it go no farther."""
@@ -30,6 +30,27 @@ most."""
 
 BINDING = 1e-5
 """Constraints with more room than this have the multiplier 0."""
+
+
+MOST_MINIMA, LOWEST = 6, 4
+"""A search starts at so many of the lowest local minima of the grid; and at so many of its lowest
+points, if there are several goals or bounds: where constraints meet, basins may be narrower than
+steps of the grid."""
+
+PENALTY = 10.0
+"""What one unit of violation counts against one unit of the goal when points of the grid are
+ranked."""
+
+SCREENING = 1e-10
+"""SLSQP's tolerance before it is known which start leads to the best end."""
+
+CLOSE = 1e-6
+"""Violations below this do not keep an end from being refined, and ends whose goals differ by less
+agree."""
+
+ROUNDING = 1e-9
+"""Violations, differences of goals and residuals of the first-order conditions below this are
+none."""
 
 
 class Program(NamedTuple):
@@ -53,9 +74,9 @@ class Epigraph:
     """A program around a point of the domain as SciPy takes it: in z = (y, τ)."""
 
     def __init__(
-        self, terrain: AbstractTerrain, program: Program, start: Float[np.ndarray, " n_objectives"]
+        self, pareto_set: ParetoSet, program: Program, start: Float[np.ndarray, " n_objectives"]
     ):
-        self.around = terrain.around(start)
+        self.around = pareto_set.around(start)
         self.rows, self.limits = (
             np.concatenate([program.A, program.B]),
             np.concatenate([program.c, program.d]),
@@ -84,7 +105,7 @@ class Epigraph:
 
 
 def solve(
-    terrain: AbstractTerrain,
+    pareto_set: ParetoSet,
     program: Program,
     start: Float[np.ndarray, " n_objectives"],
     ftol: float = FTOL,
@@ -92,9 +113,9 @@ def solve(
     """The local solution that SLSQP reaches from a start, or where it gives up."""
     t = start
     for _ in range(MOST_PARTS):
-        epigraph = Epigraph(terrain, program, t)
-        t = terrain.rounded(epigraph.t(_solve_part(epigraph, ftol)))
-        if not terrain.goes_on(epigraph.around, t):
+        epigraph = Epigraph(pareto_set, program, t)
+        t = epigraph.t(_solve_part(epigraph, ftol))
+        if not pareto_set.goes_on(epigraph.around, t):
             break
     return t
 
@@ -119,7 +140,7 @@ def _solve_part(epigraph: Epigraph, ftol: float) -> Float[np.ndarray, " dimensio
 
 
 def first_order(
-    terrain: AbstractTerrain, program: Program, t: Float[np.ndarray, " n_objectives"]
+    pareto_set: ParetoSet, program: Program, t: Float[np.ndarray, " n_objectives"]
 ) -> tuple[Float[np.ndarray, " n_values"], float]:
     """How well the first-order conditions hold at t, with the multipliers for which they hold best.
 
@@ -133,7 +154,7 @@ def first_order(
     """
     from scipy.optimize import lsq_linear
 
-    epigraph = Epigraph(terrain, program, t)
+    epigraph = Epigraph(pareto_set, program, t)
     excess, slopes = epigraph(epigraph.origin)
     binding = np.flatnonzero(excess >= -BINDING)
     conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
@@ -143,3 +164,71 @@ def first_order(
     multipliers[binding] = lsq_linear(conditions, target, (0, np.inf), method="bvls").x
     residual = max(np.abs(conditions @ multipliers[binding] - target).max(), excess.max())
     return multipliers[: len(epigraph.rows)] @ epigraph.rows, float(residual)
+
+
+class Found(NamedTuple):
+    """The best end of a search: where and how low it is, what each value counts for there, and the
+    residual (`first_order`).
+
+    Also from how many places the search started, and how many of these led to a point as good.
+    """
+
+    t: Float[np.ndarray, " n_objectives"]
+    goal: float
+    weights: Float[np.ndarray, " n_values"]
+    residual: float
+    starts: int
+    agreed: int
+
+
+def search(
+    pareto_set: ParetoSet,
+    program: Program,
+    starts: Float[np.ndarray, "n n_objectives"] | None = None,
+) -> Found:
+    """The best of the local solutions from several starts, which are `good_starts` if not given;
+    never worse than a start."""
+    starts = good_starts(pareto_set, program) if starts is None else starts
+    n, ends = len(starts), [solve(pareto_set, program, start, SCREENING) for start in starts]
+    t = np.stack([*ends, *starts])
+    best = t[_lowest(program, pareto_set.front(t), CLOSE)]
+    if first_order(pareto_set, program, best)[1] > ROUNDING:
+        t = np.stack([solve(pareto_set, program, best), *t])
+    values = pareto_set.front(t)
+    k, goals, violations = (
+        _lowest(program, values, ROUNDING),
+        program.goals(values),
+        program.violations(values),
+    )
+    agrees = (goals <= goals[k] + CLOSE) & (violations <= violations[k] + CLOSE)
+    return Found(
+        t[k],
+        float(goals[k]),
+        *first_order(pareto_set, program, t[k]),
+        n,
+        int(agrees[-2 * n : -n].sum()),
+    )
+
+
+def good_starts(pareto_set: ParetoSet, program: Program) -> Float[np.ndarray, "n n_objectives"]:
+    """The best point of the grid, and the local minima and the lowest points of goal and violation
+    together."""
+    rank = program.goals(pareto_set.sample_f) + PENALTY * program.violations(pareto_set.sample_f)
+    lowest = np.argsort(rank)[:LOWEST] if len(program.c) + len(program.d) > 1 else []
+    positions = [
+        _lowest(program, pareto_set.sample_f, ROUNDING),
+        *pareto_set.local_minima(rank)[:MOST_MINIMA],
+        *lowest,
+    ]
+    return pareto_set.sample_t[list(dict.fromkeys(positions))]
+
+
+def _lowest(program: Program, values: Float[np.ndarray, "n n_values"], allowed: float) -> int:
+    """The first row with the lowest goal among those that violate bounds least, where what is
+    allowed counts as no violation."""
+    violations = program.violations(values)
+    broken = np.where(violations > allowed, violations, 0.0)
+    goals = np.where(
+        broken == broken.min(), np.nan_to_num(program.goals(values), nan=np.inf), np.inf
+    )
+    return int(np.argmax(goals <= goals.min() + ROUNDING))

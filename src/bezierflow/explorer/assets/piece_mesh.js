@@ -1,14 +1,15 @@
-// The chart of an atlas in cells that each lie on one piece: those of a grid, cut where the answers change from piece to piece.
+// The simplex in cells that each lie on one piece of an atlas: those of a grid, cut where the answers change from piece to piece.
 
 const MOST_SPLITS = 3;
 
-class ChartMesh {
+class PieceMesh {
   constructor(model, resolution) {
-    const grid = chartGrid(model.nObjectives, resolution);
-    Object.assign(this, { model, vertices: grid.points.map((a) => model.point(a)), cells: [], pieces: [], borders: [] });
+    const points = multiIndices(model.nObjectives, resolution).map((index) => index.map((d) => d / resolution));
+    Object.assign(this, { model, vertices: points.map((t) => model.point(t)), cells: [], pieces: [], borders: [] });
     this.cuts = new Map();
     this.middles = new Map();
-    for (const cell of grid.cells) this.addCell(cell, 0);
+    const cells = model.nObjectives === 3 ? gridTriangles(resolution) : points.slice(1).map((_, k) => [k, k + 1]);
+    for (const cell of cells) this.addCell(cell, 0);
     this.addThinPieces();
     this.points = this.vertices.map(({ t }) => t);
     this.values = this.vertices.map(({ f }) => f);
@@ -85,34 +86,13 @@ class ChartMesh {
     });
   }
 
-  /** Curves and isolated points of the set, which the chart's cells do not show. */
+  /** Curves and isolated points of the set, which the cells do not show. */
   addThinPieces() {
     this.model.pieces.forEach((piece, number) => {
       if (piece.face || this.model.isFull(number) || piece.dimension > 1) return;
-      const places = piece.places.map((a) => this.addVertex(this.model.point(a), number));
+      const places = piece.places.map((t) => this.addVertex(this.model.point(t), number));
       if (piece.dimension === 0) this.add(number, places[0]);
       else for (let k = 0; k + 1 < places.length; k++) this.add(number, places[k], places[k + 1]);
     });
   }
-}
-
-/** A regular grid of the chart: objective values k / resolution with least entry 0, and the segments or triangles between them. */
-function chartGrid(nObjectives, resolution) {
-  const numbers = new Map(), points = [];
-  const add = (...index) => {
-    const least = Math.min(...index), reduced = index.map((d) => d - least), key = reduced.join();
-    if (Math.max(...reduced) > resolution) return -1;
-    if (!numbers.has(key)) numbers.set(key, points.push(centered(reduced.map((d) => d / resolution))) - 1);
-    return numbers.get(key);
-  };
-  const cells = [];
-  for (let i = -resolution; i <= resolution; i++) {
-    if (nObjectives === 2) cells.push([add(i, 0), add(i + 1, 0)]);
-    else {
-      for (let j = -resolution; j <= resolution; j++) {
-        cells.push([add(i, j, 0), add(i + 1, j, 0), add(i + 1, j + 1, 0)], [add(i, j, 0), add(i + 1, j + 1, 0), add(i, j + 1, 0)]);
-      }
-    }
-  }
-  return { points, cells: cells.filter((cell) => !cell.includes(-1)) };
 }

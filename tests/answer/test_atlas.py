@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from bezierflow.answer import BezierAtlas
-from bezierflow.answer.asking import LEAD, SIGN, ask_patches, best_levels
-from bezierflow.answer.atlas import Units
-from bezierflow.answer.patches import Label, Patch
+from bezierflow.answer import LEAD, SIGN, BezierAtlas, Label, Patch, Units, ask_patches, best_levels
 from bezierflow.bezier import Raveling
 
 BOX = (np.zeros(1), np.ones(1))
@@ -85,8 +82,9 @@ def test_where_no_patch_holds_the_point_with_the_least_level_answers():
     zero, one = np.zeros(2), np.ones(2)
     units = Units(zero, one, zero[:1], one[:1], zero[:1], one[:1])
     atlas = BezierAtlas((point, middle), units, Raveling.of(zero[:1]), 1.0)
-    a = np.array([0.3, -0.3])
-    assert atlas.flat(a)[0] == 0.5
-    level = np.max(atlas.front(a) - a)
+    t, a = np.array([0.2, 0.8]), np.array([0.3, -0.3])
+    np.testing.assert_allclose(atlas.place(t), a[None], atol=1e-15)
+    assert atlas.flat(t)[0] == 0.5
+    level = np.max(atlas.front(t) - a)
     np.testing.assert_allclose(level, best_levels(atlas.points.f, a[None])[0][0], atol=1e-9)
-    assert not atlas.holds(a)
+    assert not atlas.holds(t)

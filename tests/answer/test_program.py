@@ -6,15 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.decisions.front_map import PolynomialMap
-from bezierflow.decisions.program import Epigraph, Program, first_order, solve
-from bezierflow.decisions.terrain import Terrain, search_grid
+from bezierflow.answer import Epigraph, PolynomialMap, Program, first_order, solve
 from bezierflow.simplex import multi_indices
-
-
-def over_the_grid(front, n_objectives):
-    t = search_grid(n_objectives)
-    return Terrain(front, t, front.values(t))
+from fronts import GivenFront
 
 
 def bowls(n_objectives, degree=3, seed=0):
@@ -25,7 +19,7 @@ def bowls(n_objectives, degree=3, seed=0):
         [((nodes - e) ** 2 @ rng.uniform(0.5, 2, n_objectives)) for e in np.eye(n_objectives)],
         axis=1,
     )
-    return over_the_grid(
+    return GivenFront(
         PolynomialMap(net + 0.02 * rng.normal(size=net.shape), n_objectives, degree), n_objectives
     )
 
@@ -41,7 +35,7 @@ def asked(A, c=None, B=None, d=None):
     return Program(A, c, B, d)
 
 
-LINE = over_the_grid(PolynomialMap(np.eye(2), 2, 1), 2)
+LINE = GivenFront(PolynomialMap(np.eye(2), 2, 1), 2)
 """f(t) = t for two objectives."""
 
 
@@ -50,18 +44,18 @@ LINE = over_the_grid(PolynomialMap(np.eye(2), 2, 1), 2)
 def test_first_order_conditions_hold_where_it_ends(n_objectives, seed):
     rng = np.random.default_rng(seed)
     terrain = bowls(n_objectives, seed=seed)
-    limit = terrain.front.values(rng.dirichlet(np.ones(n_objectives), 1))[0, 0]
+    limit = terrain.given.values(rng.dirichlet(np.ones(n_objectives), 1))[0, 0]
     A, c = rng.uniform(0.2, 1, (2, n_objectives)), rng.uniform(0, 0.2, 2)
     program = asked(A, c, np.eye(n_objectives)[:1], [limit])
     t = solve(terrain, program, rng.dirichlet(np.ones(n_objectives)))
     weights, residual = first_order(terrain, program, t)
     assert t.min() >= 0
     assert t.sum() == pytest.approx(1, abs=1e-14)
-    assert program.violations(terrain.front.values(t[None]))[0] <= 1e-8
+    assert program.violations(terrain.given.values(t[None]))[0] <= 1e-8
     assert residual <= 1e-6
     # Priced by the weights, no coordinate of t is worth moving: t_m is 0 unless the total's slope
     # along it is the least of all.
-    gradient = terrain.front.slopes(t[None])[1][0] @ weights
+    gradient = terrain.given.slopes(t[None])[1][0] @ weights
     np.testing.assert_allclose(t * (gradient - gradient.min()), 0, atol=1e-5)
     assert (weights >= -1e-12).all()  # of nonnegative rows
 
@@ -113,7 +107,7 @@ def along_an_edge(seed):
     net = np.stack([rng.uniform(0.3, 1) * along, -rng.uniform(0.3, 1) * along], axis=1)
     t = np.zeros(n_objectives)
     t[ends] = rng.dirichlet(np.ones(2))
-    terrain = over_the_grid(PolynomialMap(net, n_objectives, 1), n_objectives)
+    terrain = GivenFront(PolynomialMap(net, n_objectives, 1), n_objectives)
     return terrain, asked([[1.0, 0.0]], B=[[0.0, 1.0]], d=[t @ net[:, 1]]), t, net
 
 
@@ -133,7 +127,7 @@ def test_slopes_of_the_epigraph_are_those_of_its_excess():
     z = np.array([0.03, -0.05, 0.02, 0.7])
     excess, slopes = epigraph(z)
     assert excess.shape == (2 + 2 + 4,)
-    values = terrain.front.values(epigraph.t(z)[None])
+    values = terrain.given.values(epigraph.t(z)[None])
     assert excess[:2].max() == pytest.approx(program.goals(values)[0] - z[-1], abs=1e-13)
     assert excess[2:4].max(initial=0) == pytest.approx(program.violations(values)[0], abs=1e-13)
     np.testing.assert_array_equal(excess[4:], -epigraph.t(z))
@@ -153,7 +147,7 @@ class Broken(PolynomialMap):
 
 
 def test_where_slopes_are_no_numbers_the_start_is_the_end():
-    terrain = over_the_grid(Broken(np.eye(3), 3, 1), 3)
+    terrain = GivenFront(Broken(np.eye(3), 3, 1), 3)
     np.testing.assert_array_equal(
         solve(terrain, asked(np.eye(3)), np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5]
     )
