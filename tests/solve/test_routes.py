@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.bezier import BezierSimplex
-from bezierflow.bezier.raveling import Raveling
-from bezierflow.names import Names
-from bezierflow.objectives import Form, feasible_set
-from bezierflow.objectives.problem import Problem
 from bezierflow.precision import double_precision
-from bezierflow.solve.rivals import find_rival, probes_of
-from bezierflow.solve.routes import Routes
 
 
 def distance(x, point):
@@ -128,33 +121,21 @@ def test_equalities_lead_to_an_atlas_at_once():
 
 
 @pytest.mark.slow
-def test_an_atlas_without_bounds_is_held_against_points_far_away():
-    """The atlas of one problem, asked about another that has a deep well besides: a point of the
-    well is named."""
+@pytest.mark.parametrize("depth", [0.0, 100.0])
+def test_an_answer_without_bounds_is_held_against_points_far_away(depth):
+    """Waves, and with a depth a well besides, three widths of the set away from the start."""
 
-    def waves(x, depth=0.0):
+    def waves(x):
         well = depth * jnp.exp(-((x[0] + 3) ** 2))
         return jnp.array([x[0] ** 2 - well, (x[0] - 1) ** 2 + 0.15 * jnp.sin(12 * x[0]) - well])
 
-    def rival(depth):
-        def objectives(x):
-            return waves(x, depth)
-
-        probes = probes_of(ended.surface, (np.zeros(1), np.ones(1)), 1.0)
-        return find_rival(
-            objectives, ended.surface, probes, feasible_set(None, None, 1), None, ended.evaluations
-        )[0]
-
+    solution = bf.minimize(waves, np.array([0.5]))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert "no better point among" in solution.result.message
+    line = np.linspace(-8, 4, 4001)[:, None]
     with double_precision():
-        problem = Problem(
-            Form(waves, waves, 2, "", True),
-            waves,
-            BezierSimplex(np.full((1, 1), 0.5), 2, 0),
-            Raveling.of(np.zeros(1)),
-            Names().complete(2, 1),
-            None,
-        )
-        ended = Routes(problem, bf.NormalFlow(), None, 0, None, False).solve()
-        assert isinstance(ended.surface, bf.BezierAtlas)
-        assert rival(0.0) is None
-        np.testing.assert_allclose(rival(100.0), -3, atol=0.5)
+        f = np.asarray(jax.vmap(waves)(line))
+    front = solution.spread(80).F
+    assert max(np.max(np.min((row - f) / np.ptp(front, axis=0), axis=1)) for row in front) < 1e-6
+    if depth:
+        np.testing.assert_allclose(solution.spread(5).X, -3, atol=0.5)
