@@ -11,8 +11,7 @@ from jaxtyping import Array, Float
 from ..answer import Solution
 from ..simplex import grid
 from .light import draw_triangles, face
-from .matplotlib_import import pyplot
-from .palette import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, wire_frame
+from .style import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, pyplot, wire_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,15 @@
-"""Colors and grids that all pictures share."""
+"""What all pictures share: the check of their argument, Matplotlib when it is needed, colors and
+grids."""
+
+from collections.abc import Callable
+from functools import wraps
+from types import ModuleType
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from ..answer import Solution
+from ..arguments import shown
 from ..simplex import grid, index_positions, multi_indices
 
 FLOW_COLOR, TRUTH_COLOR, NET_COLOR = "#2a78d6", "#1b1b19", "#d9603b"
@@ -19,6 +27,35 @@ HEAT = "viridis"
 
 RESOLUTION = 40
 """Grid points along an edge of the simplex: smooth to look at, small to store."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def of_solution(
+    plot: Callable[Concatenate[Solution, P], T],
+) -> Callable[Concatenate[Solution, P], T]:
+    """Argument check shared by all plots: a TypeError for anything that is not a solution."""
+
+    @wraps(plot)
+    def checked(solution: Solution, *arguments: P.args, **keywords: P.kwargs) -> T:
+        if not isinstance(solution, Solution):
+            raise TypeError(
+                "solution must be a bezierflow.Solution, from minimize or load, got"
+                f" {shown(solution)}"
+            )
+        return plot(solution, *arguments, **keywords)
+
+    return checked
+
+
+def pyplot() -> ModuleType:
+    """`matplotlib.pyplot`, or an ImportError that names the line to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'bezierflow[plots]'") from error
+    return plt
 
 
 def grid_triangles(resolution: int) -> np.ndarray:
