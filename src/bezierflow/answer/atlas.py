@@ -60,6 +60,7 @@ class Units:
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
         """The variables in the user's units, within their bounds exactly, without auxiliary
         ones."""
+        # Clipped, so that bounds hold to the last bit whatever the polynomials say.
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
@@ -225,6 +226,7 @@ class BezierAtlas:
         below 0: that is how far an objective that it leaves out is above the level.
         """
         claims = ask_patches(self.patches, a, self.units.box)
+        # The known points guard against patches that hold far away from where they were fitted.
         level, near = best_levels(self.points.f, a)
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
         lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))

@@ -105,6 +105,7 @@ def fit_front(
             surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0)
         )
         even = float((miss[:HELD_OUT].max(axis=0) / scale).max())
+        # Chosen by the even part: errors near faces fall and rise with the degree.
         if best is None or even < least:
             best, least = candidate, even
         if (best.max / scale).max() <= RELATIVE_TOL:
@@ -135,6 +136,7 @@ class PolynomialMap:
             degree,
         )
         self._smooth = SurfaceMap(self.points, n_objectives, degree)
+        # Elevated to the same degree, slopes share the basis with the values: one matrix product.
         slopes = elevate(
             differentiate(self.points, n_objectives, degree),
             n_objectives,
@@ -181,6 +183,7 @@ class ExactMap:
         units: float | np.ndarray = 1.0,
     ):
         self._objectives, self._surface, self._units = objectives, surface, units
+        # Numbers become arguments: a program that contained them would be compiled per solution.
         arrays, code = eqx.partition(
             objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray)
         )
@@ -243,6 +246,7 @@ def _programs(code: object, structure: object) -> list[Callable]:
     def value(numbers: tuple[Array, ...], x: Array) -> tuple[Array]:
         return (eqx.combine(jax.tree.unflatten(structure, numbers), code)(x),)
 
+    # Forward mode along M directions of the surface costs M evaluations, however large L is.
     def slopes(numbers: tuple[Array, ...], x: Array, X: Array) -> tuple[Array, Array]:
         (f,), along = jax.linearize(lambda x: value(numbers, x), x)
         return f, jax.vmap(along)(X)[0]

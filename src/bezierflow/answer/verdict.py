@@ -83,6 +83,7 @@ def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
     Hessians it takes."""
     if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
         return f"the Hessians of {surface.n_variables} variables are too large"
+    # Shapes alone tell whether JAX can differentiate twice: nothing is computed.
     try:
         with double_precision():
             x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)

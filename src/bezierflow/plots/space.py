@@ -112,6 +112,7 @@ def heading(title: str, solution: object) -> str:
 
 def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
     """Labels and a legend."""
+    # Matplotlib cuts off long labels of axes in space instead of making room.
     long = len(labels) == 3 and max(map(len, labels)) > LONG_LABEL
     shown = [fill(label, LONG_LABEL) if long else label for label in labels]
     ax.set_xlabel(shown[0])
