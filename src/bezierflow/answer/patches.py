@@ -259,7 +259,7 @@ def ask_patches(
     width = patches[0].control_points.shape[1] if patches else L + 1
     best, sign = np.full(n, np.inf), np.full(n, -np.inf)
     answering, values = np.full(n, -1), np.zeros((n, width))
-    # One patch at a time, all points at once: patches differ in degree and dimension, points do not.
+    # One patch at a time, all points at once: patches differ in degree and dimension.
     for number, patch in enumerate(patches):
         y, least, rows = ask_patch(patch, a, box)
         level = np.where(
