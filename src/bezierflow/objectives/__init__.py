@@ -11,7 +11,7 @@ from .differences import Differences
 from .evaluator import AbstractEvaluator, BudgetSpentError
 from .feasible_set import TOLERANCE, FeasibleSet
 from .functions import Form, domain_around, read_function
-from .host import HostFunction, Rows, TorchFunction
+from .host import Objectives, Rows, TorchFunction
 from .jax_evaluator import FlatObjectives, JaxEvaluator, PlacesPoints, count_objectives
 from .multipliers import face_multipliers
 from .problem import Problem
@@ -41,9 +41,9 @@ __all__ = [
     "FlatObjectives",
     "Form",
     "Given",
-    "HostFunction",
     "JaxEvaluator",
     "Limits",
+    "Objectives",
     "PlacesPoints",
     "Problem",
     "Raveled",
