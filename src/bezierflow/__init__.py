@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
     from .normal import NormalFlow
-    from .objectives import HostFunction
+    from .objectives import Objectives
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
@@ -40,7 +40,7 @@ _HOMES = {
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
     "normal": ("NormalFlow",),
-    "objectives": ("HostFunction",),
+    "objectives": ("Objectives",),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
@@ -57,12 +57,12 @@ __all__ = [
     "Fixed",
     "Flow",
     "GradientDescent",
-    "HostFunction",
     "LeastSquares",
     "LowDiscrepancy",
     "Names",
     "Newton",
     "NormalFlow",
+    "Objectives",
     "Optax",
     "Optimistix",
     "ProximalGradient",

@@ -10,8 +10,8 @@ from bezierflow.evaluations import Evaluations
 from bezierflow.objectives import (
     Bridge,
     BudgetSpentError,
-    HostFunction,
     JaxEvaluator,
+    Objectives,
     domain_around,
     read_function,
 )
@@ -34,7 +34,7 @@ def jac(x):
 
 def bridge(**parts):
     domain = domain_around(X[0], np.full(2, -np.inf), np.full(2, np.inf))
-    form = read_function(HostFunction(in_numpy, **parts), Raveling.of(X[0]), domain, "objectives")
+    form = read_function(Objectives(in_numpy, **parts), Raveling.of(X[0]), domain, "objectives")
     assert isinstance(form.flat, Bridge)
     return form.flat
 
@@ -80,7 +80,7 @@ def test_a_point_is_evaluated_once():
         return in_numpy(x)
 
     f = bridge()
-    f.source.function = HostFunction(counted, jac)
+    f.source.function = Objectives(counted, jac)
     f.source.order = 1
     JaxEvaluator(f, 2, 2).values(X)
     # two of the three points are equal, and the block is filled up with copies
@@ -104,7 +104,7 @@ def test_differences_count_as_what_they_evaluate(parts, costs):
 
     for order, expected in enumerate(costs):
         f = bridge(**parts)
-        f.source.function = HostFunction(
+        f.source.function = Objectives(
             counted("values", in_numpy), **{k: counted("jac", v) for k, v in parts.items()}
         )
         calls.update(values=0, jac=0)
@@ -127,7 +127,7 @@ def test_an_error_of_the_function_reaches_the_user():
         return in_numpy(x)
 
     f = bridge()
-    f.source.function = HostFunction(fails)
+    f.source.function = Objectives(fails)
     with pytest.raises(LookupError, match="no such mesh"):
         JaxEvaluator(f, 2, 2).values(X)
     with double_precision():

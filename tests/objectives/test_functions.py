@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bezierflow.bezier import Raveling
-from bezierflow.objectives import Bridge, HostFunction, domain_around, read_function
+from bezierflow.objectives import Bridge, Objectives, domain_around, read_function
 from bezierflow.precision import double_precision
 
 X = np.array([0.3, 0.4])
@@ -61,7 +61,7 @@ FORMS = {
         0,
     ),
     "vectorized": (
-        HostFunction(
+        Objectives(
             lambda x: np.stack([x[:, 0] ** 2 + np.sin(x[:, 1]), x.sum(axis=1)], axis=1),
             vectorized=True,
         ),
@@ -69,14 +69,14 @@ FORMS = {
         0,
     ),
     "list of vectorized": (
-        HostFunction(
+        Objectives(
             [lambda x: x[:, 0] ** 2 + np.sin(x[:, 1]), lambda x: x.sum(axis=1)], vectorized=True
         ),
         "a NumPy function; derivatives",
         0,
     ),
     "jac and hess": (
-        HostFunction(
+        Objectives(
             lambda x: np.array([x[0] ** 2 + np.sin(x[1]), x[0] + x[1]]),
             jac=lambda x: np.array([[2 * x[0], np.cos(x[1])], [1.0, 1.0]]),
             hess=[lambda x: np.diag([2.0, -np.sin(x[1])]), lambda x: np.zeros((2, 2))],
@@ -209,12 +209,12 @@ MISTAKES = {
     ),
     "no function": (3.0, TypeError, "objectives must be a function"),
     "jac of a wrong shape": (
-        HostFunction(lambda x: x, jac=lambda x: np.ones((3, 2))),
+        Objectives(lambda x: x, jac=lambda x: np.ones((3, 2))),
         ValueError,
         r"jac must return .*\(2, 2\)",
     ),
     "not vectorized": (
-        HostFunction(lambda x: x[0], vectorized=True),
+        Objectives(lambda x: x[0], vectorized=True),
         ValueError,
         r"must return shape \(n, M\)",
     ),
@@ -232,6 +232,6 @@ def test_a_mistake_is_one_readable_line(case):
 @pytest.mark.usefixtures("unchecked")
 def test_hess_goes_with_jac():
     with pytest.raises(ValueError, match="hess goes with jac"):
-        HostFunction(lambda x: x, hess=lambda x: x)
+        Objectives(lambda x: x, hess=lambda x: x)
     with pytest.raises(TypeError, match="jac must be a function"):
-        HostFunction(lambda x: x, jac=True)
+        Objectives(lambda x: x, jac=True)

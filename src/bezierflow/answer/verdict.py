@@ -5,7 +5,7 @@ import numpy as np
 
 from ..bezier import BezierSimplex
 from ..names import Names, decode
-from ..objectives import JaxEvaluator, Objectives, Raveled
+from ..objectives import FlatObjectives, JaxEvaluator, Raveled
 from ..precision import double_precision
 from .error import ErrorEstimate, Flag, by_cause
 from .result import Reason, Result
@@ -70,7 +70,7 @@ def describe(error: ErrorEstimate | None) -> str:
     )
 
 
-def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
+def why_not_verified(objectives: FlatObjectives, surface: BezierSimplex) -> str:
     """Why no claim is verified by an error estimate; empty where one can be made and the objectives
     have no kinks."""
     if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
@@ -78,7 +78,7 @@ def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
     return why_not_estimated(objectives, surface)
 
 
-def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
+def why_not_estimated(objectives: FlatObjectives, surface: BezierSimplex) -> str:
     """Why no error estimate is made unasked; empty where it is affordable and JAX can form the
     Hessians it takes."""
     if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
@@ -94,7 +94,7 @@ def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
 
 
 def locate_non_finite(
-    objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names
+    objectives: FlatObjectives, surface: BezierSimplex, t: np.ndarray, names: Names
 ) -> str:
     """Which objective or gradient is not finite at the points b(t) of a surface, and where."""
     seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(

@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float
 from ..answer import best_levels
 from ..evaluations import Evaluations
 from ..kinks import Lifted
-from ..objectives import FeasibleSet, JaxEvaluator, Objectives, PlacesPoints
+from ..objectives import FeasibleSet, FlatObjectives, JaxEvaluator, PlacesPoints
 
 STEEPEST = 1e7
 """Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""
@@ -123,7 +123,7 @@ class Program:
 
     def __init__(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         n_objectives: int,
         feasible: FeasibleSet,
         box: tuple[np.ndarray, np.ndarray],

@@ -9,7 +9,7 @@ from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from .contract import AbstractFlow
 from .lift import Flow
 
@@ -43,7 +43,7 @@ class Paused(NamedTuple):
     given: object
     flow: AbstractFlow
     state: PyTree
-    flat: Objectives
+    flat: FlatObjectives
     start: BezierSimplex
     spent: Evaluations
 

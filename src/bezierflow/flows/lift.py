@@ -19,7 +19,7 @@ from ..evaluations import Evaluations, total
 from ..interrupts import raise_if_interrupted
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
-from ..objectives import FeasibleSet, Objectives
+from ..objectives import FeasibleSet, FlatObjectives
 from ..precision import on_host
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
@@ -152,7 +152,9 @@ class Flow(AbstractFlow[FlowState]):
             self.method, self.degree, self.sampler, self.scalarization, self.refit, shared, split
         )
 
-    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["Flow", BezierSimplex]:
+    def prepare(
+        self, objectives: FlatObjectives, start: BezierSimplex
+    ) -> tuple["Flow", BezierSimplex]:
         """The flow with its sampler settled, and its start P^(1) at the flow's degree."""
         flow = self.for_objectives(start.n_objectives)
         if start.degree > self.degree:
@@ -164,7 +166,7 @@ class Flow(AbstractFlow[FlowState]):
             return flow, BezierSimplex.constant(start.vertex(0), start.n_objectives, self.degree)
         return flow, start.elevate(self.degree)
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> FlowState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> FlowState:
         """Line 1, compiled as one program: a dozen small ones would take a second to make."""
         return _begin(self, start, np.asarray(seed))
 
@@ -182,7 +184,7 @@ class Flow(AbstractFlow[FlowState]):
         )
 
     def iterate(
-        self, objectives: Objectives, state: FlowState, key: Array | None = None
+        self, objectives: FlatObjectives, state: FlowState, key: Array | None = None
     ) -> tuple[FlowState, Moved]:
         """Lines 3 to 7: draw t, take the points b(t|P), move each with A on the t-weighted
         objective, refit P."""
@@ -216,7 +218,7 @@ class Flow(AbstractFlow[FlowState]):
         return state._replace(surface=surface, method_state=method_state, k=state.k + 1), done
 
     def step(
-        self, objectives: Objectives, state: FlowState, key: Array | None = None
+        self, objectives: FlatObjectives, state: FlowState, key: Array | None = None
     ) -> tuple[FlowState, Info]:
         """An iteration, and whether another one follows. One that meets a value that is not finite
         changes nothing.
@@ -264,7 +266,7 @@ class Flow(AbstractFlow[FlowState]):
         return Evaluations(*(int(count) for count in state.evaluations))
 
     def advance(
-        self, objectives: Objectives, state: FlowState, most: int
+        self, objectives: FlatObjectives, state: FlowState, most: int
     ) -> tuple[FlowState, History]:
         """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the
         same result, bit for bit."""
@@ -276,7 +278,7 @@ class Flow(AbstractFlow[FlowState]):
         return after, {name: np.atleast_1d(infos[name])[:made] for name in self.recorded}
 
     def measure(
-        self, objectives: Objectives, run: Run[FlowState], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[FlowState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """Only the claim that the surface is at rest is verified: an estimate costs Hessians at
         some hundred points."""
@@ -285,7 +287,11 @@ class Flow(AbstractFlow[FlowState]):
         return super().measure(objectives, run, seed, estimate) if verify else None
 
     def explain(
-        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
+        self,
+        objectives: FlatObjectives,
+        run: Run[FlowState],
+        error: ErrorEstimate | None,
+        names: Names,
     ) -> Result:
         """Which end the run came to; where it went wrong, if it did; how it keeps its bounds, if it
         has any."""
@@ -295,7 +301,11 @@ class Flow(AbstractFlow[FlowState]):
         return explain_bounds(result, self.bounds, self.surface(run.state), self.method)
 
     def _end(
-        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
+        self,
+        objectives: FlatObjectives,
+        run: Run[FlowState],
+        error: ErrorEstimate | None,
+        names: Names,
     ) -> Result:
         state, k = run.state, run.iterations
         status = RUNNING if run.stopped else int(state.status)
@@ -318,7 +328,7 @@ class Flow(AbstractFlow[FlowState]):
             claim += f" (not verified: {self._why_not_verified(objectives, self.surface(state))})"
         return judge(run.stopped, claim, k, error)
 
-    def _why_not_verified(self, objectives: Objectives, surface: BezierSimplex) -> str:
+    def _why_not_verified(self, objectives: FlatObjectives, surface: BezierSimplex) -> str:
         if self.bounds is not None and touches(self.bounds, surface):
             return "the error estimate does not know bounds, and the surface reaches them"
         return why_not_verified(objectives, surface)
@@ -350,7 +360,9 @@ class Flow(AbstractFlow[FlowState]):
     def _clipped(self, x: Array) -> Array:
         return x if self.bounds is None else jnp.asarray(self.bounds.clip(x))
 
-    def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:
+    def _objective(
+        self, objectives: FlatObjectives, t: Float[Array, " n_objectives"]
+    ) -> Scalarized:
         return Scalarized(objectives, self.scalarization, t)
 
     def _move_points(self, objectives, t, weights, Z, x, state):
@@ -437,7 +449,7 @@ def _settle_type(leaf: Array | np.ndarray) -> Array:
 
 
 def _loop(
-    flow: Flow, objectives: Objectives, state: FlowState, most: Array
+    flow: Flow, objectives: FlatObjectives, state: FlowState, most: Array
 ) -> tuple[FlowState, Info]:
     """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with
     room to spare."""

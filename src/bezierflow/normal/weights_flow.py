@@ -10,7 +10,7 @@ from ..answer import Flag
 from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import Info, corners
-from ..objectives import BudgetSpentError, JaxEvaluator, Objectives
+from ..objectives import BudgetSpentError, FlatObjectives, JaxEvaluator
 from ..simplex import quadrature_nodes
 from .auto_flow import AbstractAutoFlow
 from .descent import find_minimizers
@@ -57,11 +57,11 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
 
     parametrization: ClassVar[str] = "weights"
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> WeightsState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> WeightsState:
         """The flat surface through the corners of the start."""
         return WeightsState(BezierSimplex(corners(start), start.n_objectives, 1), Evaluations())
 
-    def step(self, objectives: Objectives, state: WeightsState) -> tuple[WeightsState, Info]:
+    def step(self, objectives: FlatObjectives, state: WeightsState) -> tuple[WeightsState, Info]:
         """Solves the weighted problems at the nodes of the next degree and fits their
         minimizers."""
         below, degrees = state.surface, self._degrees(state.surface.n_objectives)

@@ -11,8 +11,8 @@ from .differences import Differences
 from .evaluator import AbstractEvaluator, BudgetSpentError
 from .feasible_set import TOLERANCE, FeasibleSet
 from .functions import Form, domain_around, read_function
-from .host import HostFunction, Rows, TorchFunction
-from .jax_evaluator import JaxEvaluator, Objectives, PlacesPoints, count_objectives
+from .host import Objectives, Rows, TorchFunction
+from .jax_evaluator import FlatObjectives, JaxEvaluator, PlacesPoints, count_objectives
 from .multipliers import face_multipliers
 from .problem import Problem
 from .pymoo_problem import from_pymoo
@@ -38,9 +38,9 @@ __all__ = [
     "Derivatives",
     "Differences",
     "FeasibleSet",
+    "FlatObjectives",
     "Form",
     "Given",
-    "HostFunction",
     "JaxEvaluator",
     "Limits",
     "Objectives",

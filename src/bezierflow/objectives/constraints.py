@@ -12,7 +12,7 @@ from .bridge import Bridge
 from .constraint import AtLeastOne, AtLeastTwo, Constraint, Linear
 from .feasible_set import FeasibleSet
 from .functions import Domain, domain_around, read_function
-from .host import HostFunction
+from .host import Objectives
 
 if TYPE_CHECKING:
     from scipy.optimize import LinearConstraint
@@ -114,12 +114,12 @@ def _function(
     """A constraint's function of the flat vector, and how many rows it has, or an error in one line
     that says what is wrong."""
     name = f"constraints: {name}"
-    if isinstance(function, HostFunction):
+    if isinstance(function, Objectives):
         return read_function(function, raveling, domain, name)[1:3]
     form = read_function(AtLeastOne(function), raveling, domain, name)
     if jac is not None and isinstance(form.flat, Bridge):
         form = read_function(
-            HostFunction(AtLeastOne(function), AtLeastTwo(jac)), raveling, domain, name
+            Objectives(AtLeastOne(function), AtLeastTwo(jac)), raveling, domain, name
         )
     return form.flat, form.n_rows
 

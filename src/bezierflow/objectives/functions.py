@@ -14,7 +14,7 @@ from ..bezier import Raveling
 from ..precision import double_precision
 from .bridge import Bridge
 from .differences import Differences
-from .host import HostFunction, Rows, TorchFunction, is_list_of_functions
+from .host import Objectives, Rows, TorchFunction, is_list_of_functions
 from .raveled import Joined, Raveled, Unraveled, as_vector
 from .source import AbstractSource
 from .sources import HostSource, JaxSource, stacked
@@ -61,9 +61,10 @@ def read_function(
 ) -> Form:
     """The function in a form that JAX can call, or an error in one line.
 
-    A JAX function stays as it is. A `HostFunction`, and any function that JAX cannot trace but that
-    runs on NumPy arrays, goes over a bridge with derivatives of its own or by finite differences;
-    so does a torch function, with torch's.
+    A JAX function stays as it is. `Objectives` with derivatives or vectorized, and any function
+    that JAX cannot trace but that runs on NumPy arrays, goes over a
+    bridge with derivatives of its own or by finite differences; so does a torch function, with
+    torch's.
 
     Args:
         function: of x in the user's form, or a list of functions.
@@ -73,7 +74,7 @@ def read_function(
         twice: whether a JAX function that JAX can only differentiate once gets its Hessians from
             differences.
     """
-    declared = _declared_form(function, raveling, domain, name)
+    declared = _declared_form(function, raveling, domain, name, twice)
     if declared is not None:
         return declared
     if not (callable(function) or is_list_of_functions(function)):
@@ -103,11 +104,17 @@ def read_function(
     )
 
 
-def _declared_form(function: object, raveling: Raveling, domain: Domain, name: str) -> Form | None:
+def _declared_form(
+    function: object, raveling: Raveling, domain: Domain, name: str, twice: bool
+) -> Form | None:
     """A function that says itself where it runs, also inside of a `Problem`; None for any other."""
-    host = function if isinstance(function, HostFunction) else getattr(function, "function", None)
-    if isinstance(host, HostFunction):
-        return _host_form(host, raveling, domain, name)
+    host = function if isinstance(function, Objectives) else getattr(function, "function", None)
+    if isinstance(host, Objectives):
+        return (
+            read_function(host.function, raveling, domain, name, twice)
+            if host.is_plain
+            else _host_form(host, raveling, domain, name)
+        )
     if isinstance(function, TorchFunction):
         return _torch_form(function.function, raveling, domain, name)
     return _torch_form(function, raveling, domain, name) if is_torch_module(function) else None
@@ -221,7 +228,7 @@ def _untraceable(
     tensors, else JAX's error."""
     shapes = list(raveling.shapes) if len(raveling.shapes) > 1 else next(iter(raveling.shapes))
     failures: list[Exception] = []
-    readings = [partial(_host_form, HostFunction(function)), partial(_torch_form, function)]
+    readings = [partial(_host_form, Objectives(function)), partial(_torch_form, function)]
     for read in readings[: 1 + torch_is_here()]:
         try:
             form = read(raveling, domain, name)
@@ -246,7 +253,7 @@ def _in_one_line(error: Exception, before: str = "") -> Exception:
     return type(error)(before + str(error).strip().split("\n")[0])
 
 
-def _host_form(host: HostFunction, raveling: Raveling, domain: Domain, name: str) -> Form:
+def _host_form(host: Objectives, raveling: Raveling, domain: Domain, name: str) -> Form:
     if host.jac is not None and not raveling.plain.is_vector:
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
     x = raveling.unravel(domain.x.copy())

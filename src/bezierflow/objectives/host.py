@@ -12,11 +12,12 @@ Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 
 
 @dataclass(frozen=True)
-class HostFunction:
-    """Objectives (or constraints) written with NumPy or in plain Python: `HostFunction(f, jac=df)`.
+class Objectives:
+    """Objectives and their derivatives, as in `bf.minimize(bf.Objectives(f, jac=df), x0)`.
 
-    `bf.minimize(f, x0, jac=df)` makes one; make it yourself to give constraints derivatives, or to
-    put one into a `Problem`.
+    A function alone needs no wrapping: `bf.Objectives(f)` means f, in whatever form f is. With
+    derivatives, or vectorized, it is called on the host with NumPy arrays, outside of JAX. The same
+    serves for the function of a constraint, and for that of a `bf.problems.Problem`.
 
     Attributes:
         function: x -> M numbers, or a list of functions x -> a number.
@@ -44,6 +45,11 @@ class HostFunction:
                 object.__setattr__(self, name, tuple(part))  # so that it can be hashed
         if self.hess is not None and self.jac is None:
             raise ValueError("hess goes with jac; give both, or neither")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but the function is given."""
+        return self.jac is None and self.hess is None and not self.vectorized
 
     def __call__(self, x: PyTree) -> ArrayLike:
         """The function's values at one x."""

@@ -16,7 +16,8 @@ from .blocks import block_size, in_blocks
 from .bridge import Bridge, bridges, raise_failures
 from .evaluator import AbstractEvaluator
 
-Objectives = Callable[[Array], Array]
+FlatObjectives = Callable[[Array], Array]
+"""Objectives as flows see them: a JAX function of a flat vector, x (L,) -> (M,)."""
 
 
 @runtime_checkable
@@ -38,7 +39,7 @@ class JaxEvaluator(AbstractEvaluator):
 
     def __init__(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         n_objectives: int,
         n_variables: int,
         budget: int | None = None,
@@ -92,7 +93,7 @@ class JaxEvaluator(AbstractEvaluator):
         return self._computed(_products, 2, points, directions)[0]
 
 
-def count_objectives(objectives: Objectives, n_variables: int) -> int:
+def count_objectives(objectives: FlatObjectives, n_variables: int) -> int:
     """M, seen by tracing the function; an error if it does not return a vector."""
     with double_precision():
         # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds
@@ -107,23 +108,23 @@ def count_objectives(objectives: Objectives, n_variables: int) -> int:
     return shape[0]
 
 
-def _value_and_gradients(objectives: Objectives, x: Array) -> tuple[Array, Array]:
+def _value_and_gradients(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:
     value, pullback = jax.vjp(objectives, x)
     return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
 
 
 @program
-def _values(objectives: Objectives, x: Array) -> tuple[Array]:
+def _values(objectives: FlatObjectives, x: Array) -> tuple[Array]:
     return (jax.vmap(objectives)(x),)
 
 
 @program
-def _jacobians(objectives: Objectives, x: Array) -> tuple[Array, Array]:
+def _jacobians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:
     return jax.vmap(partial(_value_and_gradients, objectives))(x)
 
 
 @program
-def _hessians(objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
+def _hessians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array, Array]:
     def gradients_twice(point: Array) -> tuple[Array, tuple[Array, Array]]:
         value, gradients = _value_and_gradients(objectives, point)
         return gradients, (value, gradients)
@@ -136,7 +137,7 @@ def _hessians(objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
 
 
 @program
-def _products(objectives: Objectives, x: Array, v: Array) -> tuple[Array]:
+def _products(objectives: FlatObjectives, x: Array, v: Array) -> tuple[Array]:
     def product(point: Array, direction: Array) -> Array:
         return jax.jvp(lambda y: _value_and_gradients(objectives, y)[1], (point,), (direction,))[1]
 

@@ -10,7 +10,7 @@ from ..names import Names
 from .bridge import Bridge
 from .feasible_set import FeasibleSet
 from .functions import Form
-from .jax_evaluator import Objectives
+from .jax_evaluator import FlatObjectives
 
 MOST_NOISE = 1e-6
 """Relative noise of values up to which differences of them lead to an accurate surface."""
@@ -20,7 +20,7 @@ class Problem(NamedTuple):
     """The objectives, also as a function of a flat vector, and a flat surface to start at."""
 
     form: Form
-    flat: Objectives
+    flat: FlatObjectives
     """The objectives as the solver minimizes them, of its own flat variables."""
     start: BezierSimplex
     raveling: Raveling
@@ -33,7 +33,7 @@ class Problem(NamedTuple):
         """As functions of the user's x."""
         return self.form.of_x
 
-    def lifted(self, flat: Objectives, start: BezierSimplex) -> "Problem":
+    def lifted(self, flat: FlatObjectives, start: BezierSimplex) -> "Problem":
         """The same problem with other objectives of a flat vector, and their start."""
         return self._replace(flat=flat, start=start)
 

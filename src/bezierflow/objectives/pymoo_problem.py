@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..problems import Problem
-from .host import HostFunction
+from .host import Objectives
 
 
 def is_pymoo(problem: object) -> bool:
@@ -48,7 +48,7 @@ def from_pymoo(problem: Any) -> Problem:
             f"the variables of {type(problem).__name__} must be real numbers, got {kinds}"
         )
     rows = PymooRows(problem)
-    of = {kind: HostFunction(lambda x, kind=kind: rows(kind, x), vectorized=True) for kind in "FGH"}
+    of = {kind: Objectives(lambda x, kind=kind: rows(kind, x), vectorized=True) for kind in "FGH"}
     n_inequalities, n_equalities = int(problem.n_ieq_constr), int(problem.n_eq_constr)
     constraints = (
         [NonlinearConstraint(of["G"], -np.inf, np.zeros(n_inequalities))] if n_inequalities else []

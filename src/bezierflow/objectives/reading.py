@@ -2,17 +2,19 @@
 
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
 from ..bezier import BezierSimplex, Raveling
 from ..names import Names, decode
+from ..problems import Problem as UserProblem
 from .checks import center_of_bounds, check_declared, check_x0
 from .constraints import feasible_set
 from .feasible_set import FeasibleSet
 from .functions import Form, domain_around, read_function
-from .host import HostFunction, Rows
+from .host import Objectives, Rows
 from .problem import Problem
 from .pymoo_problem import from_pymoo, is_pymoo
 from .scales import check_x_scale, own_scale
@@ -46,9 +48,16 @@ def as_host(objectives: Any, jac: Rows | None, hess: Rows | None, vectorized: bo
     """The objectives, with derivatives and the way they are called where the user says so."""
     if is_pymoo(objectives):
         objectives = from_pymoo(objectives)
+    if isinstance(objectives, Objectives):
+        jac, hess = jac or objectives.jac, hess or objectives.hess
+        vectorized = vectorized or objectives.vectorized
+        objectives = objectives.function
     if jac is None and hess is None and not vectorized:
         return objectives
-    return HostFunction(objectives, jac, hess, vectorized)
+    if isinstance(objectives, UserProblem):  # which keeps its names, bounds and directions
+        part = Objectives(objectives.function, jac, hess, vectorized)
+        return eqx.tree_at(lambda problem: problem.function, objectives, part)
+    return Objectives(objectives, jac, hess, vectorized)
 
 
 def read_problem(given: Given) -> Problem:

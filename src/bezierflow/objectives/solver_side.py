@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, PyTree
 from ..names import KINDS, Names, decode, encode
 from .constraint import Constraint
 from .feasible_set import FeasibleSet
-from .jax_evaluator import Objectives
+from .jax_evaluator import FlatObjectives
 
 Chosen = bool | str | int | Sequence[bool] | Sequence[str | int] | np.ndarray | None
 """Objectives that are maximized: a bool for each, or names or numbers of them; one bool for all."""
@@ -60,7 +60,7 @@ def is_plain(names: Names) -> bool:
     return not any(names.transforms) and bool((names.signs > 0).all())
 
 
-def on_solver_side(objectives: Objectives, names: Names) -> Objectives:
+def on_solver_side(objectives: FlatObjectives, names: Names) -> FlatObjectives:
     """Objectives of a flat vector as a solver minimizes them."""
     return (
         objectives

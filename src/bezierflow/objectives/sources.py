@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..bezier import Raveling
 from ..precision import double_precision
-from .host import HostFunction, Rows, is_list_of_functions
+from .host import Objectives, Rows, is_list_of_functions
 from .source import AbstractSource
 
 DOMAIN_ERRORS = ("math domain error", "expected a nonnegative input", "expected a positive input")
@@ -20,13 +20,13 @@ DOMAIN_ERRORS = ("math domain error", "expected a nonnegative input", "expected 
 
 
 class HostSource(AbstractSource):
-    """A `HostFunction` of x in the user's form, as a function of flat vectors.
+    """`Objectives` of x in the user's form, as a function of flat vectors.
 
     A point where the function fails by arithmetic (a division by zero, a root or logarithm outside
     of its domain, an overflow) has no numbers for values; any other error is the user's to see.
     """
 
-    def __init__(self, function: HostFunction, raveling: Raveling, n_rows: int):
+    def __init__(self, function: Objectives, raveling: Raveling, n_rows: int):
         self.function, self.raveling, self.n_rows = function, raveling, n_rows
         self.order = 2 if function.hess is not None else 1 if function.jac is not None else 0
 

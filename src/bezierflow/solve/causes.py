@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ..bezier import BezierSimplex
 from ..kinks import CannotLiftError, find_kinks
 from ..names import Names
-from ..objectives import JaxEvaluator, Objectives
+from ..objectives import FlatObjectives, JaxEvaluator
 
 FARTHEST = 7
 """Objectives are followed along variables up to 10 to this power, in steps of one power."""
@@ -36,7 +36,7 @@ class Ray(NamedTuple):
 
 
 def find_cause(
-    objectives: Objectives, surface: BezierSimplex, names: Names, bounded: bool = False
+    objectives: FlatObjectives, surface: BezierSimplex, names: Names, bounded: bool = False
 ) -> str:
     """Why a surface is in doubt, in a sentence that names an objective and a variable; empty if
     nothing is found.
@@ -101,7 +101,7 @@ def _endless_ray(
 
 
 def _kink(
-    evaluator: JaxEvaluator, objectives: Objectives, surface: BezierSimplex, names: Names
+    evaluator: JaxEvaluator, objectives: FlatObjectives, surface: BezierSimplex, names: Names
 ) -> str:
     """Which objective has kinks along which variable, where that is the same at several points of
     the surface."""

@@ -26,8 +26,8 @@ from ..objectives import (
     BudgetSpentError,
     Constraint,
     FeasibleSet,
+    FlatObjectives,
     JaxEvaluator,
-    Objectives,
     feasible_set,
 )
 
@@ -70,7 +70,7 @@ class OfX(eqx.Module):
 
 
 def lift_problem(
-    flat: Objectives,
+    flat: FlatObjectives,
     start: BezierSimplex,
     feasible: FeasibleSet | None,
     budget: int | None = None,

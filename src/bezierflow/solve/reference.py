@@ -7,12 +7,12 @@ from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Flow, corners
 from ..normal import find_minimizers
-from ..objectives import JaxEvaluator, Objectives
+from ..objectives import FlatObjectives, JaxEvaluator
 from ..scalarizations import AbstractReferencedScalarization, Reference
 
 
 def with_reference(
-    flow: AbstractFlow, objectives: Objectives, start: BezierSimplex
+    flow: AbstractFlow, objectives: FlatObjectives, start: BezierSimplex
 ) -> tuple[AbstractFlow, Evaluations]:
     """The flow, its scalarization with a reference where it needs one, and what finding it cost.
 

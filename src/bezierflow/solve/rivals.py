@@ -17,7 +17,7 @@ from ..normal import (
     probes_around,
     sides_of_boxes,
 )
-from ..objectives import BudgetSpentError, FeasibleSet, JaxEvaluator, Objectives
+from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives, JaxEvaluator
 
 N_COMPARED = 300
 """Points of the atlas that wells are compared with."""
@@ -40,7 +40,7 @@ def probes_of(
 
 
 def find_rival(
-    objectives: Objectives,
+    objectives: FlatObjectives,
     atlas: BezierAtlas,
     probes: Float[np.ndarray, "n n_variables"],
     feasible: FeasibleSet,

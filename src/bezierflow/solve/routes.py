@@ -31,8 +31,8 @@ from ..normal import AUTO_TOL, NormalFlow, estimate_error
 from ..objectives import (
     Bridge,
     FeasibleSet,
+    FlatObjectives,
     JaxEvaluator,
-    Objectives,
     Problem,
     bridges,
     feasible_set,
@@ -77,7 +77,7 @@ class Ended(NamedTuple):
     flow: AbstractFlow
     start: BezierSimplex
     run: Run
-    flat: Objectives
+    flat: FlatObjectives
     spent: Evaluations
     n_iterations: int | None
     error: ErrorEstimate | None
