@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from .atlas import AtlasFlow
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flows import Flow, LeastSquares, PullBack, Stochastic, lift
+    from .flows import Flow, LeastSquares, PullBack, lift
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
-    from .normal import NormalFlow
+    from .normal import NormalFlow, WeightsFlow
     from .objectives import Objectives
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
-    from .solve import Dialogue, check, load, minimize
+    from .solve import Checkpoint, Dialogue, check, load, minimize, train
     from .study import Study, resume
     from .surrogate import Search, Surrogate
 
@@ -36,15 +36,15 @@ _HOMES = {
     "atlas": ("AtlasFlow",),
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
-    "flows": ("Flow", "LeastSquares", "PullBack", "Stochastic", "lift"),
+    "flows": ("Flow", "LeastSquares", "PullBack", "lift"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
-    "normal": ("NormalFlow",),
+    "normal": ("NormalFlow", "WeightsFlow"),
     "objectives": ("Objectives",),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
-    "solve": ("Dialogue", "check", "load", "minimize"),
+    "solve": ("Checkpoint", "Dialogue", "check", "load", "minimize", "train"),
     "study": ("Study", "resume"),
     "surrogate": ("Search", "Surrogate"),
 }
@@ -53,6 +53,7 @@ __all__ = [
     "AtlasFlow",
     "BezierAtlas",
     "BezierSimplex",
+    "Checkpoint",
     "Dialogue",
     "Fixed",
     "Flow",
@@ -72,13 +73,13 @@ __all__ = [
     "Search",
     "SmoothTchebycheff",
     "Solution",
-    "Stochastic",
     "Stratified",
     "Study",
     "Surrogate",
     "Uniform",
     "WeightedPower",
     "WeightedSum",
+    "WeightsFlow",
     "check",
     "decisions",
     "explore",
@@ -95,6 +96,7 @@ __all__ = [
     "resume",
     "simplex",
     "stability",
+    "train",
 ]
 
 

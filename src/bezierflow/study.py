@@ -14,7 +14,18 @@ from .explorer import explore
 from .flows import Callback
 from .names import Names
 from .runs import Arrival, LoggedSearch, Outcome, Record, kept_settings, open_search, read_journal
-from .solve import ARGUMENTS, JOURNAL, MISSING, SOLUTION, load, minimize, read_arguments, versions
+from .solve import (
+    ARGUMENTS,
+    JOURNAL,
+    MISSING,
+    SOLUTION,
+    Checkpoint,
+    load,
+    minimize,
+    read_arguments,
+    versions,
+    with_limits,
+)
 from .surrogate import Search
 
 if TYPE_CHECKING:
@@ -27,7 +38,8 @@ def resume(
     *,
     callback: Callback | None = None,
     progress: bool = False,
-    every: float | None = None,
+    every: float = 10.0,
+    time_limit: float | None = None,
     **given: Any,
 ) -> Solution:
     """Goes on with a run from its checkpoint folder, to the result of a run that was never
@@ -39,13 +51,16 @@ def resume(
             load them) may be left out.
         callback: as in `minimize`.
         progress: likewise.
-        every: likewise.
+        every: seconds between two states in the folder, as in `Checkpoint`.
+        time_limit: as in `minimize`.
         **given: arguments of `minimize`: those that a folder cannot hold, such as functions, once
-            more; `n_iterations`, `budget` and `max_degree` larger than they were.
+            more; `budget`, and `n_iterations` and `max_degree` of its method, larger than they
+            were; the `executor` of a `Surrogate`.
     """
     path = Path(folder)
     _check_folder(path)
-    unknown = given.keys() - inspect.signature(minimize).parameters.keys()
+    known = {*inspect.signature(minimize).parameters, "n_iterations", "max_degree", "executor"}
+    unknown = given.keys() - known
     if unknown:
         raise TypeError(f"resume takes arguments of minimize, not {', '.join(sorted(unknown))}")
     kept = read_arguments(path / ARGUMENTS)
@@ -70,7 +85,11 @@ def resume(
             f"{path} cannot hold {', '.join(missing)} ({words}); give it again: bf.resume({call})"
         )
     return minimize(
-        **arguments, callback=callback, progress=progress, checkpoint=folder, every=every
+        **with_limits({**arguments, "executor": given.get("executor")}),
+        callback=callback,
+        progress=progress,
+        time_limit=time_limit,
+        checkpoint=Checkpoint(folder, every),
     )
 
 

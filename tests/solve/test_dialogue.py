@@ -35,12 +35,17 @@ def talk(dialogue, rng=None, n=None):
 
 @pytest.fixture(scope="module")
 def called():
-    return bf.minimize(f, np.zeros(2), jac=df, vectorized=True, degree=3, max_degree=3)
+    return bf.minimize(
+        bf.Objectives(f, jac=df, vectorized=True),
+        np.zeros(2),
+        bf.NormalFlow(degree=3, max_degree=3),
+    )
 
 
 def test_the_answer_is_that_of_calls_bit_for_bit(called):
     solution = talk(
-        bf.Dialogue(np.zeros(2), 2, with_jac=True, degree=3, max_degree=3), np.random.default_rng(0)
+        bf.Dialogue(np.zeros(2), 2, bf.NormalFlow(degree=3, max_degree=3), with_jac=True),
+        np.random.default_rng(0),
     )
     np.testing.assert_array_equal(
         solution.pareto_set.control_points, called.pareto_set.control_points
@@ -50,13 +55,13 @@ def test_the_answer_is_that_of_calls_bit_for_bit(called):
 
 
 def test_it_goes_on_from_what_was_told_without_asking_again(called):
-    first = bf.Dialogue(np.zeros(2), 2, with_jac=True, degree=3, max_degree=3)
+    first = bf.Dialogue(np.zeros(2), 2, bf.NormalFlow(degree=3, max_degree=3), with_jac=True)
     for _ in range(4):
         x = first.ask(7)
         first.tell(x, f(x), df(x))
     known = first.told
     first.close()
-    second = bf.Dialogue(np.zeros(2), 2, with_jac=True, degree=3, max_degree=3)
+    second = bf.Dialogue(np.zeros(2), 2, bf.NormalFlow(degree=3, max_degree=3), with_jac=True)
     second.tell(*known)
     x = second.ask()
     assert not (x[:, None] == known[0][None]).all(axis=2).any()
@@ -67,9 +72,13 @@ def test_it_goes_on_from_what_was_told_without_asking_again(called):
 
 
 def test_a_lifted_method_with_values_alone():
-    dialogue = bf.Dialogue(np.zeros(2), 2, bf.GradientDescent(0.2), degree=2, n_iterations=3)
+    dialogue = bf.Dialogue(
+        np.zeros(2), 2, bf.lift(bf.GradientDescent(0.2), degree=2, n_iterations=3)
+    )
     asked = bf.minimize(
-        f, np.zeros(2), bf.GradientDescent(0.2), vectorized=True, degree=2, n_iterations=3
+        bf.Objectives(f, vectorized=True),
+        np.zeros(2),
+        bf.lift(bf.GradientDescent(0.2), degree=2, n_iterations=3),
     )
     np.testing.assert_array_equal(
         talk(dialogue).pareto_set.control_points, asked.pareto_set.control_points

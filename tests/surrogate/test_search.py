@@ -369,8 +369,10 @@ def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
         (lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS), "budget must be given"),
         (lambda: bf.minimize(values, None, bf.Surrogate(), budget=9), "bounds must be given"),
         (
-            lambda: bf.minimize(values, None, bf.Surrogate(), bounds=BOUNDS, budget=9, degree=3),
-            "degree=3 does not go",
+            lambda: bf.minimize(
+                values, None, bf.Surrogate(), bounds=BOUNDS, budget=9, constraints=[values]
+            ),
+            "constraints=.* do not go with a Surrogate",
         ),
     ],
 )

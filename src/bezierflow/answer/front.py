@@ -114,7 +114,7 @@ def fit_front(
     return best
 
 
-Points = Float[np.ndarray, "n n_objectives"]
+Places = Float[np.ndarray, "n n_objectives"]
 Values = Float[np.ndarray, "n n_values"]
 Slopes = Float[np.ndarray, "n n_objectives n_values"]
 Bends = Float[np.ndarray, "n n_objectives n_objectives n_values"]
@@ -145,20 +145,20 @@ class PolynomialMap:
         )
         self._every = np.concatenate([self.points, *slopes], axis=1)
 
-    def values(self, t: Points) -> Values:
+    def values(self, t: Places) -> Values:
         """b(t)."""
         return self._smooth(t)
 
     __call__ = values
 
-    def slopes(self, t: Points) -> tuple[Values, Slopes]:
+    def slopes(self, t: Places) -> tuple[Values, Slopes]:
         """b(t) and ∂_m b."""
         every = (design_matrix(t, self.degree) @ self._every).reshape(
             len(t), 1 + self.n_objectives, -1
         )
         return every[:, 0], every[:, 1:]
 
-    def derivatives(self, t: Points) -> tuple[Values, Slopes, Bends]:
+    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
         """b(t), ∂_m b and ∂_m ∂_k b."""
         return self._smooth.derivatives(t)
 
@@ -192,17 +192,17 @@ class ExactMap:
         with double_precision():
             self._numbers = [jnp.asarray(one) for one in numbers]
 
-    def values(self, t: Points) -> Values:
+    def values(self, t: Places) -> Values:
         """f(b(t))."""
         return self._run(self._surface.values(t))[0]
 
     __call__ = values
 
-    def slopes(self, t: Points) -> tuple[Values, Slopes]:
+    def slopes(self, t: Places) -> tuple[Values, Slopes]:
         """f(b(t)) and its first derivatives."""
         return self._run(*self._surface.slopes(t))
 
-    def derivatives(self, t: Points) -> tuple[Values, Slopes, Bends]:
+    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
         """f(b(t)) and its first two derivatives."""
         return self._run(*self._surface.derivatives(t))
 

@@ -64,9 +64,3 @@ class PullBack(AbstractRefit):
         """The control points after one step towards the points."""
         shares = weights / jnp.sum(weights)
         return previous + design.T @ (shares[:, None] * (values - design @ previous))
-
-
-def suitable_refit(n_samples: int, n_controls: int) -> AbstractRefit:
-    """The refit where nobody names one: least squares where N points determine it, else the
-    pull-back."""
-    return LeastSquares() if n_samples >= n_controls else PullBack()

@@ -7,10 +7,10 @@ from typing import Literal
 import equinox as eqx
 from jax.sharding import Mesh
 
-from ..answer import ErrorEstimate, Result, judge
+from ..answer import ErrorEstimate, Result
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
-from ..flows import Estimate, Info, Run, corners
+from ..flows import Estimate, Info, Run, corners, explain_end
 from ..names import Names
 from ..objectives import FlatObjectives, bridges, point_in_words
 from .auto_flow import AbstractAutoFlow
@@ -126,13 +126,13 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         self, objectives: FlatObjectives, surface: BezierSimplex, seed: int, n: int | None = None
     ) -> ErrorEstimate:
         """The error of a surface at about n held-out t, without what a run knows."""
-        schedule = self.settings.schedule
+        tol, schedule = self.settings.tol, self.settings.schedule
         if self.hessian in ("free", "none"):
             kind = "none" if self.hessian == "none" else "free"
             return estimate_error_freely(
-                objectives, surface, self.layout, kind, seed, n, self.tol, schedule
+                objectives, surface, self.layout, kind, seed, n, tol, schedule
             )
-        return estimate_error(objectives, surface, seed, n, self.tol, schedule=schedule)
+        return estimate_error(objectives, surface, seed, n, tol, schedule=schedule)
 
     def measure(
         self,
@@ -157,12 +157,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         """Why the run ended, what its surface is worth, and how far around it something better was
         looked for."""
         claim = f"done after step {run.iterations}; {_scope(run.state, names)}"
-        return judge(
-            run.stopped,
-            claim if run.iterations else "the surface given was kept",
-            run.iterations,
-            error,
-        )
+        return explain_end(run, claim if run.iterations else "the surface given was kept", error)
 
 
 def _scope(state: NormalState | FreeState, names: Names) -> str:

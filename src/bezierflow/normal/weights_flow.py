@@ -47,10 +47,10 @@ class WeightsState:
 
 
 class WeightsFlow(AbstractAutoFlow[WeightsState]):
-    """The flow behind `parametrization="weights"`: Σ t_m f_m is minimized at the nodes of a degree
-    and the minimizers are fitted.
+    """The surface b(t) = argmin Σ t_m f_m: weighted sums are minimized at the nodes of a degree and
+    the minimizers are fitted.
 
-    One degree an iteration, each warm-started from the surface below. The first look at the nodes
+    One degree per iteration, each warm-started from the surface below. The first look at the nodes
     of a degree measures the surface below at t that it never saw: the degree grows while that asks
     for it. For convex objectives, with Hessians.
     """
@@ -95,7 +95,7 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
 
     def _close(self, misses: tuple[float, ...], diameter: float) -> bool:
         """Whether the surface below was close enough; the first one was no fit at all."""
-        return len(misses) > 1 and misses[-1] <= self.tol * diameter
+        return len(misses) > 1 and misses[-1] <= self.settings.tol * diameter
 
 
 def _stalled(misses: tuple[float, ...]) -> bool:

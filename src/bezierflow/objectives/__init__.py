@@ -3,15 +3,15 @@
 from .blocks import block_size, in_blocks
 from .bounds import raveling_of_bounds
 from .bridge import Bridge, bridges, raise_failures
-from .checks import Limits, check_switches, is_single, read_limits
+from .checks import is_single
 from .constraint import Constraint
 from .constraints import feasible_set
 from .derivatives import Derivatives, replace_rows
 from .differences import Differences
 from .evaluator import AbstractEvaluator, BudgetSpentError
 from .feasible_set import TOLERANCE, FeasibleSet
-from .functions import Form, domain_around, read_function
-from .host import Objectives, Rows, TorchFunction
+from .functions import domain_around, read_function
+from .host import Objectives, TorchFunction
 from .jax_evaluator import FlatObjectives, JaxEvaluator, PlacesPoints, count_objectives
 from .multipliers import face_multipliers
 from .problem import Problem
@@ -39,15 +39,12 @@ __all__ = [
     "Differences",
     "FeasibleSet",
     "FlatObjectives",
-    "Form",
     "Given",
     "JaxEvaluator",
-    "Limits",
     "Objectives",
     "PlacesPoints",
     "Problem",
     "Raveled",
-    "Rows",
     "TorchFunction",
     "Transforms",
     "as_host",
@@ -55,7 +52,6 @@ __all__ = [
     "block_size",
     "box_on_solver_side",
     "bridges",
-    "check_switches",
     "count_objectives",
     "domain_around",
     "face_multipliers",
@@ -69,7 +65,6 @@ __all__ = [
     "raise_failures",
     "raveling_of_bounds",
     "read_function",
-    "read_limits",
     "read_names",
     "read_problem",
     "replace_rows",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..answer import Solution
 from ..arguments import read_count, read_doubles, read_flag
+from ..objectives import Objectives
 from .minimize import minimize
 
 ROUNDING = 1e-12
@@ -87,7 +88,8 @@ class _Exchange:
         solution, error = None, None
         try:
             jac = self.jacobians if with_jac else None
-            solution = minimize(self.values, x0, method, jac=jac, vectorized=True, **arguments)
+            objectives = Objectives(self.values, jac=jac, vectorized=True)
+            solution = minimize(objectives, x0, method, **arguments)
         except _Closed:
             return
         except BaseException as raised:  # whoever asks next gets it

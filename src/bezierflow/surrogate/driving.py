@@ -29,7 +29,7 @@ from ..runs import (
     run_study,
     tell,
 )
-from ..solve import ARGUMENTS, JOURNAL, Task, compare_versions, settle_arguments, versions
+from ..solve import ARGUMENTS, JOURNAL, Call, compare_versions, settle_arguments, versions
 from .search import Search
 
 
@@ -84,18 +84,18 @@ class SearchMaker:
 
 
 class _StoppedError(Exception):
-    """The user's callback has stopped the search."""
+    """The user's callback or their time limit has stopped the search; its argument says which."""
 
 
 def drive_search(
-    task: Task, make: SearchMaker, told: Told, pool: Pool, plan: Plan
+    task: Call, make: SearchMaker, told: Told, pool: Pool, plan: Plan
 ) -> tuple[Search, Reason | None, list[Arrival]]:
     """Batches until the budget is spent, the search is done, or somebody stops it: the search, who
     stopped it, what failed."""
-    folder = None if task.checkpoint is None else Path(task.checkpoint)
-    now, code = versions(), _code((task.arguments or {}).get("objectives"))
+    folder = None if task.checkpoint is None else Path(task.checkpoint.folder)
+    now, code = versions(), _code(task.objectives)
     make = make if folder is None else make.for_folder(folder)
-    prepare = partial(_prepare, task.arguments or {}, now, code)
+    prepare = partial(_prepare, task.kept, now, code)
     with (
         orderly_interrupts(),
         open_search(
@@ -109,8 +109,8 @@ def drive_search(
             try:
                 looks = partial(_settle, make), watch, _is_done
                 stopped = Reason.INTERRUPTED if run_study(study, pool, plan, *looks) else None
-            except _StoppedError:
-                stopped = Reason.STOPPED
+            except _StoppedError as error:
+                stopped = error.args[0]
         if stopped is not None and folder is not None:
             sys.stderr.write(
                 f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n"
@@ -183,7 +183,7 @@ def _is_done(study: LoggedSearch) -> bool:
     return study.search.done
 
 
-def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) -> None:
+def _watch(task: Call, update: Callable[[int, str], None], study: LoggedSearch) -> None:
     """Shows the progress, and calls the user's callback after each batch."""
     search, n = study.search, len(study.told)
     assert isinstance(search, Search)
@@ -201,7 +201,9 @@ def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) 
         update(n, ", ".join(f"{name} {value:.3g}" for name, value in shown.items()) + failed)
     now = Iteration(n // search.batch, None, Evaluations(len(study.arrived), 0, 0), info)
     if task.callback is not None and n % search.batch == 0 and task.callback(now):
-        raise _StoppedError
+        raise _StoppedError(Reason.STOPPED)
+    if task.late:
+        raise _StoppedError(Reason.TIME_LIMIT)
 
 
 def _volume(study: LoggedSearch) -> float:

@@ -160,8 +160,9 @@ def follow(
         (np.asarray(inside.lower), np.asarray(inside.upper)),
         tol=tol,
         budget=MOST_EVALUATIONS,
+        n_iterations=rounds,
     )
-    given = {"bounds": sides, "constraints": [within], "seed": seed, "n_iterations": rounds}
+    given = {"bounds": sides, "constraints": [within], "seed": seed}
     return minimize(mean, raveling.unravel(start), flow, **given)
 
 

@@ -13,8 +13,8 @@ from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
 from ..names import Names
 from ..objectives import Chosen, Transforms, feasible_set, raveling_of_bounds
-from ..runs import Arrival, Plan, Pool
-from ..solve import Task
+from ..runs import AnyExecutor, Arrival, Plan, Pool
+from ..solve import Call
 from .domain import Worst, read_worst
 from .driving import SearchMaker, Told, drive_search
 from .evaluating import as_flat
@@ -46,6 +46,9 @@ class Surrogate:
         worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None
             for any: hypervolume is looked for among designs that are expected within them, and the
             surface ends there.
+        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -54,8 +57,9 @@ class Surrogate:
     retries: int = 1
     in_flight: int | None = None
     worst: Worst = None
+    executor: AnyExecutor = None
 
-    def search(self, task: Task) -> Solution:
+    def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
         if task.budget is None:
             raise ValueError(
@@ -77,7 +81,7 @@ class Surrogate:
         n_objectives = len(values) if values is not None else given.n_objectives or self._n_worst()
         maker = SearchMaker(given.sides, settings, named, n_objectives)
         pool = Pool(
-            as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries
+            as_flat(task.objectives, given.raveling), self.executor, self.timeout, self.retries
         )
         plan = Plan(task.budget, self.batch, self.in_flight, told.first)
         search, stopped, failures = drive_search(task, maker, told, pool, plan)
@@ -124,7 +128,7 @@ class Given(NamedTuple):
     n_objectives: int | None = None
 
 
-def _read(task: Task) -> Given:
+def _read(task: Call) -> Given:
     """Bounds, names and first designs, or an error in one line."""
     own = {
         name: _own(task.objectives, name) for name in ("bounds", "names", "maximize", "transforms")
@@ -215,16 +219,18 @@ def _with_failures(solution: Solution, failures: list[Arrival]) -> Solution:
     return replace(solution, result=result, made_by={**solution.made_by, "failed": listed})
 
 
-def _explained(solution: Solution, search: Search, stopped: Reason | None, task: Task) -> Solution:
+def _explained(solution: Solution, search: Search, stopped: Reason | None, task: Call) -> Solution:
     """The solution with the reason why no more evaluations were made."""
     result = solution.result
     if result.doubtful:
         return solution
     if stopped is not None:
         reason, why = stopped, f"stopped before the budget of {task.budget} was spent"
+        if stopped is Reason.TIME_LIMIT:
+            why = f"the time limit was reached before the budget of {task.budget} was spent"
     elif search.done:
         reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
     else:
-        reason = Reason.ITERATION_LIMIT if task.tol is None else Reason.NOT_AT_TOLERANCE
+        reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
         why = f"the budget of {task.budget} was spent"
     return replace(solution, result=Result(reason, f"{why}; {result.message}"))

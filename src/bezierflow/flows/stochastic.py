@@ -1,5 +1,8 @@
-"""Stochastic training: a surface whose control points follow gradients on batches."""
+"""Stochastic training: objectives that are known by batches, and a surface whose control points
+follow gradients on them."""
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
@@ -17,17 +20,96 @@ from ..names import Names
 from ..objectives import as_vector
 from ..scalarizations import AbstractReferencedScalarization, AbstractScalarization
 from ..simplex import AbstractSampler, Stratified, n_controls
-from .batches import Batch, Feed, Sampled
 from .contract import AbstractFlow, Estimate, History, Info, Run
 from .refit import AbstractRefit, LeastSquares, PullBack
+from .schedule import SCHEDULE
 
-SAMPLES_AN_OBJECTIVE = 2
-"""N is so many times M where no sampler is given."""
+Batch = PyTree
+"""A pytree of arrays, of any kind that NumPy can read."""
 
-MOST_AT_ONCE = 1024
-"""Iterations with keys that one compiled loop makes at most: the room it has for their infos."""
+Sampled = Callable[[PyTree, Batch], PyTree]
+"""Objectives of x and a batch, or of x and a key."""
 
 RUNNING, NON_FINITE, OUT_OF_BATCHES = range(3)
+
+
+class Feed:
+    """Objectives with the batches of a run, one after another, all of the shapes of the first.
+
+    Attributes:
+        function: f(x, batch), or f(x, key) where there are no batches.
+        batches: where they come from; None for keys.
+        one_pass: whether the run ends with the batches; else they are gone through again, unless
+            they are an iterator.
+        first: the first batch.
+        last: the last one that was taken.
+        taken: how many were.
+        why: why there are no more; empty as long as there may be some.
+        misshapen: whether that is because one has another form than the first.
+    """
+
+    def __init__(self, function: Sampled, batches: Iterable[Batch] | None, one_pass: bool):
+        self.function, self.batches, self.one_pass = function, batches, one_pass
+        self.taken, self.why, self.misshapen = 0, "", False
+        self.first: Batch = None
+        if batches is not None:
+            self.iterator = iter(batches)
+            found = next(self.iterator, None)
+            if found is None:
+                raise ValueError("batches must hold at least one batch, got none")
+            self.first = as_arrays(found, 1)
+        self.last = self.first
+
+    def take(self, most: int) -> Iterator[Batch]:
+        """Up to so many batches: fewer where they end, or where one has another shape."""
+        for _ in range(most):
+            batch = self._next() if self.taken else self.first
+            if batch is None:
+                return
+            self.last, self.taken = batch, self.taken + 1
+            yield batch
+
+    def _next(self) -> Batch | None:
+        found = next(self.iterator, None)
+        if found is None and not self.one_pass and not isinstance(self.batches, Iterator):
+            assert self.batches is not None
+            self.iterator = iter(self.batches)
+            found = next(self.iterator, None)
+        if found is None:
+            self.why = f"batches ended after {self.taken}"
+            return None
+        batch = as_arrays(found, self.taken + 1)
+        if _form(batch) == _form(self.first):
+            return batch
+        self.misshapen = True
+        self.why = (
+            f"batch {self.taken + 1} has the form {_form(batch)}, but the first one"
+            f" {_form(self.first)}; drop an incomplete last batch (drop_last=True), or pad it"
+        )
+        return None
+
+
+def as_arrays(batch: Batch, number: int) -> Batch:
+    """A batch with NumPy arrays for what is none of JAX's, or an error that names what is no
+    array."""
+
+    def as_array(leaf: object) -> Array | np.ndarray:
+        if isinstance(leaf, jax.Array):
+            return leaf
+        array = np.asarray(leaf)
+        if array.dtype.kind not in "biufcV":
+            raise TypeError(
+                f"batches must hold pytrees of arrays of numbers, but batch {number} has a leaf"
+                f" {leaf!r}"
+            )
+        return array
+
+    return jax.tree.map(as_array, batch)
+
+
+def _form(batch: Batch) -> str:
+    leaves, treedef = jax.tree.flatten(batch)
+    return f"{treedef} of {[(leaf.shape, leaf.dtype.name) for leaf in leaves]}"
 
 
 class TrainingState(NamedTuple):
@@ -111,7 +193,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
     def settled(self, n_objectives: int) -> tuple[AbstractSampler, AbstractRefit]:
         """The sampler and the refit for so many objectives."""
         sampler = (
-            Stratified(SAMPLES_AN_OBJECTIVE * n_objectives)
+            Stratified(SCHEDULE.samples_per_objective * n_objectives)
             if self.sampler is None
             else self.sampler
         )
@@ -133,8 +215,14 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         A shared leaf starts at the mean of its control points. The objectives are not called.
         """
         self.settled(start.n_objectives)
-        _check_types(start.control_points)
         P = start.control_points
+        for leaf in jax.tree.leaves(P):
+            if np.dtype(leaf.dtype) not in (np.float32, np.float64):
+                raise TypeError(
+                    f"x0 must have leaves of float32 or float64 to be bent, got {leaf.dtype}; keep"
+                    " such weights in float32 and cast them inside of the objectives, or split off"
+                    " what is no weight: eqx.partition(model, eqx.is_inexact_array)"
+                )
         if start.degree == 0:
             size = n_controls(start.n_objectives, self.degree)
             P = jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf), size, axis=0), P)
@@ -149,11 +237,16 @@ class StochasticFlow(AbstractFlow[TrainingState]):
             raise ValueError(
                 "shared must leave at least one leaf of x to be bent, got True for all"
             )
-        P = jax.tree.map(
-            lambda shared, leaf: _mean(jnp.asarray(leaf)) if shared else _plain(jnp.asarray(leaf)),
-            flags,
-            P,
-        )
+
+        def first(shared: bool, leaf: Array) -> Array:
+            # The mean, exact where all rows are the same; else the leaf with its type settled, so
+            # that a loop does not compile a second time.
+            rows = jnp.asarray(leaf)
+            if shared:
+                return rows[0] + jnp.mean(rows - rows[0], axis=0)
+            return jax.lax.convert_element_type(rows, rows.dtype)
+
+        P = jax.tree.map(first, flags, P)
         zero = jnp.zeros((), jnp.int32)
         return TrainingState(
             P,
@@ -268,23 +361,25 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         return BezierSimplex(P, state.n_objectives, self.degree)
 
     def evaluations(self, state: TrainingState) -> Evaluations:
-        """A gradient on a batch at each of N points an iteration."""
+        """A gradient on a batch at each of N points per iteration."""
         return Evaluations(
             jacobian=self.settled(state.n_objectives)[0].n_samples * (int(state.k) - 1)
         )
 
     def advance(
-        self, objectives: PyTree, state: TrainingState, most: int
+        self, objectives: Feed, state: TrainingState, most: int
     ) -> tuple[TrainingState, History]:
         """Up to `most` iterations, which wait for the device only at their end."""
-        if objectives.feed is None:
-            after, infos = _advance(
-                self, objectives.function, state, np.asarray(min(most, MOST_AT_ONCE))
-            )
+        feed = objectives
+        # Without n_iterations, which would be a program of its own for each number.
+        flow = replace(self, n_iterations=None)
+        if feed.batches is None:
+            most = min(most, SCHEDULE.stochastic_at_once)
+            after, infos = _advance(flow, feed.function, state, np.asarray(most))
         else:
             after, listed = state, []
-            for batch in objectives.feed.take(most):
-                after, info = _step(self, objectives.function, after, batch)
+            for batch in feed.take(most):
+                after, info = _step(flow, feed.function, after, batch)
                 listed.append(info)
             # once, at the end: the iterations before wait for nothing
             listed = jax.device_get(listed)
@@ -292,49 +387,48 @@ class StochasticFlow(AbstractFlow[TrainingState]):
                 listed[0] if listed else ("loss", *(f"f{m + 1}" for m in range(state.n_objectives)))
             )
             infos = {name: np.array([info[name] for info in listed]) for name in names}
-            if objectives.feed.why and not after.done:
+            if feed.why and not after.done:
                 after = after._replace(status=jnp.full_like(after.status, OUT_OF_BATCHES))
         made = int(after.k) - int(state.k)
         return after, {name: np.asarray(values)[:made] for name, values in infos.items()}
 
     def measure(
-        self, objectives: PyTree, run: Run[TrainingState], seed: int, estimate: Estimate
+        self, objectives: Feed, run: Run[TrainingState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """None: an estimate takes Hessians of what is known by samples only."""
         return None
 
     def explain(
-        self, objectives: PyTree, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
+        self, objectives: Feed, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
     ) -> Result:
         """Why the run ended, and whether a loss was not finite on the way."""
-        state, k = run.state, run.iterations
+        state, k, n = run.state, run.iterations, int(run.state.n_non_finite)
         place = (
             f"{names.objectives[int(state.objective)]} was not finite at"
             f" t={np.round(state.where, 4).tolist()}"
         )
-        n = int(state.n_non_finite)
         if int(state.status) == NON_FINITE:
             found = place if n else "a gradient was not finite, though the losses were"
-            advice = (
-                "Lower the learning rate, clip gradients (optax.clip_by_global_norm), or"
-                " optax.apply_if_finite"
-            )
             return Result(
                 Reason.NON_FINITE,
-                f"in iteration {k + 1} {found}; the surface before that is returned. {advice}",
+                f"in iteration {k + 1} {found}; the surface before that is returned. Lower the"
+                " learning rate, clip gradients (optax.clip_by_global_norm), or"
+                " optax.apply_if_finite",
             )
         note = f"; in {n} of them a loss was not finite, the last time {place}" if n else ""
         if run.stopped is None:
-            reason = Reason.ITERATION_LIMIT if objectives.as_planned else Reason.OUT_OF_BATCHES
-            return Result(
-                reason, f"{objectives.feed.why}; the surface after iteration {k} is returned{note}"
-            )
-        words = {
-            Reason.STOPPED: f"the callback returned True after iteration {k}",
-            Reason.INTERRUPTED: f"interrupted after iteration {k}",
-            Reason.ITERATION_LIMIT: f"all {k} iterations were made",
-        }
-        return Result(run.stopped, f"{words[run.stopped]}{note}")
+            planned = objectives.one_pass and not objectives.misshapen
+            reason = Reason.COMPLETED if planned else Reason.OUT_OF_BATCHES
+            words = f"{objectives.why}; the surface after iteration {k} is returned"
+            return Result(reason, f"{words}{note}")
+        limit = run.stopped is Reason.ITERATION_LIMIT
+        return Result(Reason.COMPLETED if limit else run.stopped, f"{run.ending}{note}")
+
+    def continues(self, other: AbstractFlow) -> bool:
+        """Whether this flow goes on from a state of the other: all but the limit is the same."""
+        return isinstance(other, StochasticFlow) and bool(
+            eqx.tree_equal(replace(self, n_iterations=None), replace(other, n_iterations=None))
+        )
 
     def parts(self) -> dict[str, object]:
         """The parts of the flow."""
@@ -343,21 +437,6 @@ class StochasticFlow(AbstractFlow[TrainingState]):
             for name, part in super().parts().items()
             if name != "shared" or self.shared is not None
         }
-
-
-class Fed(NamedTuple):
-    """Objectives with the batches of a run."""
-
-    function: Sampled
-    feed: Feed | None
-    """None where the objectives take a key."""
-    one_pass: bool
-    """Whether the run is to end with the batches."""
-
-    @property
-    def as_planned(self) -> bool:
-        """Whether batches that ended are no surprise."""
-        return self.one_pass and not (self.feed is not None and self.feed.misshapen)
 
 
 def _checked(state: TrainingState, after: TrainingState, t: Array, values: Array) -> TrainingState:
@@ -381,26 +460,6 @@ def _checked(state: TrainingState, after: TrainingState, t: Array, values: Array
     )
 
 
-def _mean(rows: Array) -> Array:
-    """The mean of rows, exact where all are the same."""
-    return rows[0] + jnp.mean(rows - rows[0], axis=0)
-
-
-def _plain(leaf: Array) -> Array:
-    """The leaf with its type settled, so that a loop does not compile a second time."""
-    return jax.lax.convert_element_type(leaf, leaf.dtype)
-
-
-def _check_types(x: PyTree) -> None:
-    for leaf in jax.tree.leaves(x):
-        if np.dtype(leaf.dtype) not in (np.float32, np.float64):
-            raise TypeError(
-                f"x0 must have leaves of float32 or float64 to be bent, got {leaf.dtype}; keep such"
-                " weights in float32 and cast them inside of the objectives, or split off what is"
-                " no weight: eqx.partition(model, eqx.is_inexact_array)"
-            )
-
-
 @program
 def _step(
     flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch: Batch
@@ -421,7 +480,8 @@ def _advance(
         return after, {name: infos[name].at[before.k - state.k].set(info[name]) for name in infos}
 
     named = jax.eval_shape(lambda state: flow.step(objectives, state)[1], state)
-    blank = {name: jnp.full(MOST_AT_ONCE, jnp.nan, info.dtype) for name, info in named.items()}
+    most_made = SCHEDULE.stochastic_at_once
+    blank = {name: jnp.full(most_made, jnp.nan, info.dtype) for name, info in named.items()}
     return jax.lax.while_loop(
         lambda running: ~running[0].done & (running[0].k - state.k < most), iterate, (state, blank)
     )
