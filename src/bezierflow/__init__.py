@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
-    from .solve import Dialogue, check, load, minimize
+    from .solve import check, load, minimize
     from .study import Study, resume
-    from .surrogate import Search, Surrogate
+    from .surrogate import Surrogate
 
 _ROOMS = (
     *("answer", "atlas", "bezier", "decisions", "explorer", "flows", "gaussian", "interop"),
@@ -44,16 +44,15 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
-    "solve": ("Dialogue", "check", "load", "minimize"),
+    "solve": ("check", "load", "minimize"),
     "study": ("Study", "resume"),
-    "surrogate": ("Search", "Surrogate"),
+    "surrogate": ("Surrogate",),
 }
 
 __all__ = [
     "AtlasFlow",
     "BezierAtlas",
     "BezierSimplex",
-    "Dialogue",
     "Fixed",
     "Flow",
     "GradientDescent",
@@ -69,7 +68,6 @@ __all__ = [
     "PullBack",
     "Reason",
     "SciPy",
-    "Search",
     "SmoothTchebycheff",
     "Solution",
     "Stochastic",

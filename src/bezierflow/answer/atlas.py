@@ -7,11 +7,13 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import Raveling
+from ..runs import kind
 from .asking import SIGN, WORSE, Claims, ask_patches, best_levels, centered, variables
 from .patches import Label, Patch
 from .pieces import Piece, Points, find_pieces, points_of_patches
 
 
+@kind("answer.units/1")
 @dataclass(frozen=True)
 class Units:
     """From the scaled numbers of the patches to the user's.
@@ -67,6 +69,7 @@ class Units:
         return len(self.lower) - self.n_auxiliary
 
 
+@kind("answer.atlas/1")
 @dataclass(frozen=True)
 class BezierAtlas:
     """A Pareto set of any shape: Bézier simplices, each on a region of the chart where the same

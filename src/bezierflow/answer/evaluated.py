@@ -5,7 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
+from ..runs import kind
 
+
+@kind("answer.evaluated/1")
 class Evaluated(NamedTuple):
     """Designs that were evaluated, in the order in which their values came.
 

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
+from ..runs import kind
 
 
 def frame(n: int) -> Float[np.ndarray, "dimension n"]:
@@ -18,6 +19,7 @@ def frame(n: int) -> Float[np.ndarray, "dimension n"]:
     return rows
 
 
+@kind("answer.label/1")
 @dataclass(frozen=True)
 class Label:
     """What is active in a region of the chart.
@@ -134,6 +136,7 @@ class Label:
         return f
 
 
+@kind("answer.patch/1")
 @dataclass(frozen=True)
 class Patch:
     """A region's quantities y, or a part of them, as a Bézier simplex over a simplex of the

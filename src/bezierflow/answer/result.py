@@ -4,8 +4,10 @@ import enum
 from dataclasses import dataclass
 
 from ..evaluations import Evaluations
+from ..runs import kind
 
 
+@kind("answer.reason/1")
 class Reason(enum.Enum):
     """Why a run stopped."""
 

@@ -149,7 +149,7 @@ def load_solution(file: str) -> "bf.Solution":
 
 def load_any(file: str) -> "bf.Solution | bf.BezierSimplex":
     """What a file holds; of the folder of a run or a study the surface of what is known by now."""
-    return or_fail(lambda: bf.Study(file).solution if Path(file).is_dir() else bf.load(file))
+    return or_fail(lambda: bf.Study.open(file).solution if Path(file).is_dir() else bf.load(file))
 
 
 def default_x0(objectives: Callable) -> "np.ndarray":

@@ -66,15 +66,20 @@ def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
         raise click.UsageError(
             f"{folder} holds a study, whose settings stay: leave out --{', --'.join(given)}"
         )
-    study = _begin(folder, **new) if given or not is_there else or_fail(bf.Study, folder)
-    asked = or_fail(study.ask, n)
-    lines = [",".join((NUMBER, *study.names.variables))]
-    lines += [",".join([str(number), *map(repr, x.tolist())]) for number, x in asked]
+    study = _begin(folder, **new) if given or not is_there else or_fail(bf.Study.open, folder)
+    lines = [",".join((NUMBER, *study.names.variables)), *_numbered(study, or_fail(study.ask, n))]
     if output:
         Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
         click.echo(f"written: {output}")
     else:
         click.echo("\n".join(lines))
+
+
+def _numbered(study: "bf.Study", asked: Any) -> list[str]:
+    """Designs that were asked for, each after its number."""
+    designs, pending = asked.tolist(), study.pending.items()
+    numbered = [(number, x.tolist()) for number, x in pending if x.tolist() in designs]
+    return [",".join([str(number), *map(repr, x)]) for number, x in numbered]
 
 
 def _begin(
@@ -88,13 +93,12 @@ def _begin(
     texts = [] if objectives.isdigit() else _texts(objectives)
     new["names"] = {"objectives": texts, "variables": _texts(variables)}
     new["maximize"] = _texts(new["maximize"]) or None
-    new["worst"] = {
+    worst = {
         name: read_number(value, f"--worst {name}")
-        for name, value in read_pairs(new["worst"], "--worst").items()
+        for name, value in read_pairs(new.pop("worst"), "--worst").items()
     }
-    return or_fail(
-        bf.Study.begin, folder, read_bounds(bounds), len(texts) or int(objectives), **new
-    )
+    method, M = bf.Surrogate(worst=worst), len(texts) or int(objectives)
+    return or_fail(bf.Study, read_bounds(bounds), M, method, folder=folder, **new)
 
 
 @click.command()
@@ -107,8 +111,8 @@ def tell(folder: str, results: str) -> None:
     column for each objective; an empty cell says that the evaluation failed. Rows that are known
     already are left as they are.
     """
-    study = or_fail(bf.Study, folder)
-    n = or_fail(study.tell, or_fail(read_results, results, study.names))
+    study = or_fail(bf.Study.open, folder)
+    n = or_fail(study.tell, *or_fail(read_results, results, study.names))
     click.echo(f"{n} new, {len(study.evaluations)} in all")
 
 
@@ -132,9 +136,9 @@ def surface(folder: str, output: str | None, json_path: str | None) -> None:
     report(load_solution(folder), output, json_path)
 
 
-def read_results(path: str, names: "bf.problems.Names") -> "dict[int, list[float] | None] | list":
-    """The rows of a table: values by number where it has that column, else pairs of designs and
-    values."""
+def read_results(path: str, names: "bf.problems.Names") -> tuple[Any, ...]:
+    """The rows of a table, as `Study.tell` takes them: values by number where it has that column,
+    else designs and values."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         table = csv.DictReader(file, skipinitialspace=True)
         by_number = NUMBER in (table.fieldnames or ())
@@ -148,7 +152,9 @@ def read_results(path: str, names: "bf.problems.Names") -> "dict[int, list[float
                 f" {', '.join(table.fieldnames or ('none',))}"
             )
         rows = [(_numbers(row, keys, path), _values(row, names.objectives, path)) for row in table]
-    return {int(key[0]): y for key, y in rows} if by_number else rows
+    if by_number or not rows:
+        return ({int(key[0]): y for key, y in rows},)
+    return tuple(zip(*rows, strict=True))
 
 
 def _numbers(row: dict[str, str], columns: tuple[str, ...], path: str) -> list[float]:

@@ -6,7 +6,6 @@ from .continuing import Origin, Paused
 from .contract import AbstractFlow, Estimate, Info, Run, State, corners
 from .drive import Callback, Iteration, drive, shaped
 from .lift import Flow, FlowState, lift
-from .parts import Part
 from .progress import progress_bar
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .stochastic_flow import StochasticFlow
@@ -23,7 +22,6 @@ __all__ = [
     "Iteration",
     "LeastSquares",
     "Origin",
-    "Part",
     "Paused",
     "PullBack",
     "Run",

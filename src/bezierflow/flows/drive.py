@@ -15,8 +15,8 @@ from ..bezier import BezierSimplex, Raveling
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
 from ..objectives import raise_failures
+from ..runs import Part
 from .contract import AbstractFlow, History, Info, Run, State, Surface
-from .parts import Nowhere, Part
 from .progress import progress_bar
 
 PULSE_SECONDS = 0.25
@@ -75,8 +75,9 @@ def drive(  # noqa: PLR0913
     Ctrl-C ends the run with the state of the last pause, and so does the `part` of a checkpoint,
     whatever ends the run; where the part has a state already, the run goes on from there.
     """
-    kept, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
-    at = _Reached.begun(kept.restore(flow, objectives, state))
+    kept, limit = part or Part(), float("inf") if n_iterations is None else n_iterations
+    state, iterations, history = kept.restore(flow, objectives, state)
+    at = _Reached.begun(Run(state, None, iterations, history))
     kept.keep(flow, objectives, at.ended(None))
     stopped, most = None, 1
     if _is_stopped(callback, flow, at, raveling):
@@ -155,7 +156,7 @@ def _words(info: Info) -> str:
 
 @contextmanager
 def _kept_at_the_end(
-    part: Part | Nowhere, flow: AbstractFlow, objectives: PyTree, reached: Callable[[], _Reached]
+    part: Part, flow: AbstractFlow, objectives: PyTree, reached: Callable[[], _Reached]
 ) -> Iterator[None]:
     """Whatever ends the block, the part keeps what was reached."""
     try:

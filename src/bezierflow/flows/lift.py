@@ -21,6 +21,7 @@ from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
 from ..objectives import FeasibleSet, Objectives
 from ..precision import on_host
+from ..runs import kind
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches
@@ -44,6 +45,7 @@ every run length."""
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
 
 
+@kind("flow.state/1")
 class FlowState(NamedTuple):
     """What the next iteration needs."""
 
@@ -82,6 +84,7 @@ class Moved(NamedTuple):
     evaluations: Evaluations
 
 
+@kind("flow.lifted/1")
 class Flow(AbstractFlow[FlowState]):
     """M(A): moves a Bézier simplex towards the Pareto set by moving points on it with A and
     refitting. Made by `lift`.
@@ -498,8 +501,8 @@ def lift(
         ),
         "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
     }
-    for name, (part, kind, wanted) in parts.items():
-        if part is not None and not isinstance(part, kind):
+    for name, (part, parent, wanted) in parts.items():
+        if part is not None and not isinstance(part, parent):
             raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
     return Flow(method, degree, sampler, scalarization or WeightedSum(), refit)
 

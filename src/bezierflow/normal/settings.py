@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Literal
 
 from ..arguments import or_none, read_count, read_positive
+from ..runs import kind
 from .nodes import largest_degree
 from .patch import Goal
 from .schedule import Schedule
@@ -14,6 +15,7 @@ FREE_VARIABLES = 150
 benchmarks.large threshold`)."""
 
 
+@kind("normal.stage/1")
 class Stage(Enum):
     """What the next step works on."""
 

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
@@ -40,8 +39,8 @@ from ..objectives import (
 )
 from ..precision import double_precision
 from ..quiet import quiet
-from ..runs import AnyExecutor
-from .checkpoint import Checkpoint, open_checkpoint
+from ..runs import AnyExecutor, Checkpoint, open_checkpoint
+from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .routes import Ended, Routes
 from .searching import SearchMethod, search_task
 from .starting import start_of
@@ -187,7 +186,9 @@ def minimize(  # noqa: PLR0913
     with (
         double_precision(),
         orderly_interrupts(),
-        open_checkpoint(checkpoint, every, arguments) as kept,
+        open_checkpoint(
+            checkpoint, every, {} if checkpoint is None else kept_arguments(arguments)
+        ) as kept,
     ):
         return _solve(arguments, given, kept, (callback, progress), began)
 
@@ -202,7 +203,7 @@ def _solve(
     """The solution of a problem with exact objectives, by any flow."""
     problem, x0, seed = read_problem(given), arguments["x0"], arguments["seed"]
     if kept is not None:
-        kept.check(problem)
+        check_objectives(kept, problem)
     flow = _blurred(
         _within(_flow(arguments, problem.start.degree), problem.feasible), problem, arguments["tol"]
     )
@@ -223,9 +224,7 @@ def _solve(
         _solution(problem, ended, seed, began), paused=ended.paused(given.objectives)
     )
     if kept is not None:
-        kept.end(
-            partial(solution.save, estimate=False), solution.result, solution.paused is not None
-        )
+        end_checkpoint(kept, solution)
     return solution
 
 

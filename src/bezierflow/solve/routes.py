@@ -38,8 +38,8 @@ from ..objectives import (
     feasible_set,
     point_in_words,
 )
+from ..runs import Checkpoint
 from .causes import explain_start, find_cause
-from .checkpoint import Checkpoint
 from .dimension import describe_thinness
 from .kinked import Kinked, lift_problem
 from .reference import with_reference
