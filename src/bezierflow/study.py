@@ -159,12 +159,14 @@ class Study:
             call = {"bounds": bounds, "n_objectives": n_objectives, "method": method, "x0": x0}
             call |= {"with_jac": with_jac, "names": names, **arguments}
             search = self._run = _AskedRun(**call)
+            # the thread of the run refers to the run alone, so that a study can be forgotten
             weakref.finalize(self, search.close)
         self._restore = search.restore
         if folder is None:
             self._log = LoggedSearch(search)
             return
         self.folder, about = Path(folder), {"versions": versions()}
+        # the settings of a Surrogate are in the journal; a flow and its arguments need an archive
         with open_search(
             folder,
             search,
@@ -206,7 +208,7 @@ class Study:
             opened = nullcontext(LoggedSearch.restored(self._restore, records))
         with opened as log:
             assert log is not None
-            log.tell(*log.waiting)
+            log.tell(*log.waiting)  # in the order of arrival, whoever looks
             yield log
 
     def ask(self, n: int | None = None) -> Float[np.ndarray, "n n_variables"]:
@@ -440,6 +442,7 @@ class _AskedRun:
             maximize=[direction == "maximize" for direction in known.directions],
             transforms={i: scale for i, scale in enumerate(known.transforms) if scale},
         )
+        # daemonic: a process that ends does not wait for values that nobody will tell
         self._call = {"objectives": objectives, "x0": start, "bounds": bounds, **arguments}
         self.thread = threading.Thread(target=self._work, daemon=True, name="bezierflow study")
         self._changed = threading.Condition()  # guards all that follows
@@ -506,7 +509,7 @@ class _AskedRun:
         solution, error = None, None
         try:
             solution = minimize(**self._call)
-        except _Closed:
+        except _Closed:  # nobody is there to see what becomes of it
             return
         except BaseException as raised:  # whoever asks next gets it
             error = raised
@@ -526,6 +529,7 @@ class _AskedRun:
         with self._changed:
             for key in rows:
                 self._numbers.setdefault(key, len(self._numbers))
+            # by their bytes: a design that was told is found again only if it is the same one
             self._wanted = {key: row for key, row in rows.items() if key not in self._told}
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._error is not None or not self._wanted)

@@ -93,7 +93,7 @@ def _begin(
     texts = [] if objectives.isdigit() else _texts(objectives)
     new["names"] = {"objectives": texts, "variables": _texts(variables)}
     new["maximize"] = _texts(new["maximize"]) or None
-    worst = {
+    worst: dict[str | int, float] = {
         name: read_number(value, f"--worst {name}")
         for name, value in read_pairs(new.pop("worst"), "--worst").items()
     }
@@ -136,7 +136,7 @@ def surface(folder: str, output: str | None, json_path: str | None) -> None:
     report(load_solution(folder), output, json_path)
 
 
-def read_results(path: str, names: "bf.problems.Names") -> tuple[Any, ...]:
+def read_results(path: str, names: "bf.Names") -> tuple[Any, ...]:
     """The rows of a table, as `Study.tell` takes them: values by number where it has that column,
     else designs and values."""
     with open(path, encoding="utf-8-sig", newline="") as file:

@@ -119,10 +119,12 @@ class Encoder:
 
     Args:
         known: objects that are written by name.
+        prefix: of the names of arrays.
     """
 
-    def __init__(self, known: Mapping[str, object] | None = None):
+    def __init__(self, known: Mapping[str, object] | None = None, prefix: str = ""):
         self.arrays: dict[str, np.ndarray] = {}
+        self._prefix = prefix
         self._known = {id(thing): name for name, thing in (known or {}).items()}
         self._numbers: dict[int, int] = {}
         # an id is that of its object as long as the object lives
@@ -130,6 +132,7 @@ class Encoder:
 
     def encode(self, thing: object, path: str = "state") -> Json:
         """The thing as JSON; arrays go to `arrays`."""
+        # exact types: a subclass, such as an IntEnum, would come back as something else
         if thing is None or type(thing) in (bool, int, str):
             return thing
         if type(thing) is float:
@@ -164,7 +167,7 @@ class Encoder:
             raise UnknownKindError(
                 f"{path} is an array of {values.dtype}, which a file cannot hold"
             )
-        name = f"{len(self.arrays)}"
+        name = f"{self._prefix}{len(self.arrays)}"
         self.arrays[name] = values
         return {tag: name, **about}
 
@@ -180,6 +183,7 @@ class Encoder:
         if cls is np.random.Generator and type(thing.bit_generator).__name__ in GENERATORS:
             state = self.encode(dict(thing.bit_generator.state), path)
             return {"generator": type(thing.bit_generator).__name__, "state": state}
+        # exact classes again: a subclass of a registered one may hold anything
         if cls not in (list, tuple) and cls not in _NAMES:
             raise UnknownKindError(
                 f"{path} is a {cls.__module__}.{cls.__qualname__}, which a file cannot hold"
@@ -193,7 +197,7 @@ class Encoder:
         fields = [
             [key, self.encode(value, f"{path}.{key}")]
             for key, value in vars(thing).items()
-            if not isinstance(getattr(cls, key, None), cached_property)
+            if not isinstance(getattr(cls, key, None), cached_property)  # computed again
         ]
         return {**about, "fields": fields}
 
@@ -264,14 +268,14 @@ class Decoder:
             found = self._made[number] = []
             found += (self._thing(one) for one in document["items"])
             return found
-        cls = tuple if document["kind"] == "tuple" else _registered(document["kind"])
+        cls: Any = tuple if document["kind"] == "tuple" else _registered(document["kind"])
         if "member" in document:
             return cls[document["member"]]
         if "items" in document:
             return tuple.__new__(cls, [self._thing(one) for one in document["items"]])
         thing = self._made[number] = object.__new__(cls)
         for name, value in document["fields"]:
-            object.__setattr__(thing, name, self._thing(value))
+            object.__setattr__(thing, name, self._thing(value))  # also where it is frozen
         _fill_in(thing)
         return thing
 
@@ -295,6 +299,7 @@ def _fill_in(thing: object) -> None:
         if one.name not in own and one.default is not dataclasses.MISSING
     }
     if new:
+        # in the order of the class: arguments are compared by their documents
         known = {**own, **new}
         own.clear()
         own.update({one.name: known[one.name] for one in fields if one.name in known} | known)

@@ -73,14 +73,14 @@ class Arguments:
         """What a file can hold of these."""
         documents, arrays = {}, {}
         for name, value in arguments.items():
-            encoder = Encoder()
+            encoder = Encoder(prefix=f"{name}/")
             try:
                 documents[name] = {"value": encoder.encode(value, name)}
+                arrays |= encoder.arrays
             except UnknownKindError:
+                # addresses differ from process to process
                 words = {"words": re.sub(r" at 0x[0-9a-f]+", "", repr(value))}
                 documents[name] = _file_of(value) or words
-            else:
-                arrays |= {f"{name}/{key}": array for key, array in encoder.arrays.items()}
         return cls(documents, arrays)
 
     @classmethod
@@ -98,7 +98,7 @@ class Arguments:
         running that file."""
         document = self.documents[name]
         if "value" in document:
-            return Decoder(self._arrays_of(name)).decode(document["value"])
+            return Decoder(self.arrays).decode(document["value"])
         if "file" not in document:
             return MISSING
         try:
@@ -117,6 +117,7 @@ class Arguments:
         }
         missing = [name for name, value in found.items() if value is MISSING]
         if missing:
+            # objectives are the second argument of `resume`, the others are given by name
             missing.sort(key=lambda name: name != "objectives")
             again = [name if name == "objectives" else f"{name}=..." for name in missing]
             words = [
@@ -141,16 +142,15 @@ class Arguments:
         return found
 
     def _agrees(self, other: "Arguments", name: str) -> bool:
-        mine, theirs = self._arrays_of(name), other._arrays_of(name)
-        same = self.documents[name] == other.documents[name] and mine.keys() == theirs.keys()
-        return same and all(np.array_equal(mine[key], theirs[key], equal_nan=True) for key in mine)
-
-    def _arrays_of(self, name: str) -> dict[str, np.ndarray]:
-        start = f"{name}/"
-        return {k.removeprefix(start): v for k, v in self.arrays.items() if k.startswith(start)}
+        # equal documents name the same arrays
+        return self.documents[name] == other.documents.get(name) and all(
+            np.array_equal(array, other.arrays[key], equal_nan=True)
+            for key, array in self.arrays.items()
+            if key.startswith(f"{name}/")
+        )
 
     def _words(self, name: str) -> str:
-        document = self.documents[name]
+        document = self.documents.get(name, {"words": "not given"})
         value = repr(self.value(name)) if "value" in document else None
         text = value or document.get("words") or f"{document['file']}"
         return text if len(text) < 100 else f"{text[:97]}..."
@@ -159,6 +159,7 @@ class Arguments:
 def _file_of(value: object) -> dict[str, str] | None:
     """A function by its file, where it can be found there again: at the top of a file that is not
     the program itself."""
+    # a wrapper's code, such as that of functools.wraps, is in another file than what it wraps
     function = inspect.unwrap(value) if callable(value) else None
     code, name = getattr(function, "__code__", None), getattr(function, "__qualname__", "")
     if (
@@ -171,25 +172,29 @@ def _file_of(value: object) -> dict[str, str] | None:
     return {"file": os.path.abspath(code.co_filename), "function": name}
 
 
-def settle_arguments(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+def settle_arguments(path: Path, arguments: Mapping[str, Any], ended: bool = False) -> list[str]:
     """Writes down arguments, or compares them with those that are there; an error if they differ.
-    Which of them have grown."""
+    Which of them have grown, for a run that may have ended."""
     given = Arguments.of(arguments)
     if not path.exists():
         given.write(path)
         return []
     kept = Arguments.read(path)
     changed = kept.differences(given)
-    grown = []
-    for name in changed.keys() & set(GROWING):
-        before, now = kept.value(name), arguments[name]
-        if before is not None and (now is None or now > before):
-            grown.append(name)
+    # None is no limit, so that it is more than any number
+    size = {name: (kept.value(name), arguments[name]) for name in changed if name in GROWING}
+    grown = [name for name, (old, new) in size.items() if old and (new is None or new > old)]
     refused = [words for name, words in changed.items() if name not in grown]
     if refused:
         raise ValueError(
             f"{path.parent} holds another run: {'; '.join(refused)}. Give another folder, or the"
             f" same arguments; only {', '.join(GROWING)} may be larger than they were"
+        )
+    if "max_degree" in grown and ended:
+        raise ValueError(
+            f"the run in {path.parent} has ended, and a larger max_degree changes nothing of it;"
+            f" start from its surface: minimize(objectives, load({str(path.parent / SOLUTION)!r})"
+            f".pareto_set, max_degree={arguments['max_degree']})"
         )
     if grown:
         given.write(path)
@@ -211,7 +216,7 @@ class Part:
 
     def __init__(self, path: Path | None = None, every: float = EVERY):
         self.path, self.every = path, every
-        self._kept: int | None = None
+        self._kept: int | None = None  # iterations of the state in the file
         self._due = 0.0 if path else float("inf")
 
     @property
@@ -230,14 +235,18 @@ class Part:
                 f"{self.path} holds a {manifest['flow']}, but a {kind_of(type(flow))} is to go on:"
                 " the problem is another one"
             )
-        states, history = {}, {}
-        for name, array in arrays.items():
-            part, _, rest = name.partition("/")
-            (states if part == "state" else history)[rest] = array
-        leaves = Decoder(states, flow.named(objectives)).decode(manifest["state"])
+        # The structure of a state, which may hold functions, comes from a fresh one; the file has
+        # the leaves.
+        leaves = Decoder(arrays, flow.named(objectives)).decode(manifest["state"])
+        history = {
+            name.removeprefix("history/"): array
+            for name, array in arrays.items()
+            if name.startswith("history/")
+        }
         self._kept, self._due = manifest["iterations"], time.monotonic() + self.every
         state = jax.tree.unflatten(jax.tree.structure(state), leaves)
         if getattr(flow, "budget", None) != manifest["budget"]:
+            # a run that ended because its budget was spent goes on
             state = flow.with_budget(state)
         return state, manifest["iterations"], history
 
@@ -246,7 +255,7 @@ class Part:
         state. The first one must succeed; a later one that fails is reported."""
         if self.path is None or self._kept == run.iterations:
             return
-        encoder = Encoder(flow.named(objectives))
+        encoder = Encoder(flow.named(objectives), "state/")
         manifest = {
             "kind": STATE_KIND,
             "flow": kind_of(type(flow)),
@@ -254,13 +263,12 @@ class Part:
             "budget": getattr(flow, "budget", None),
             "state": encoder.encode(jax.tree.leaves(run.state)),
         }
-        arrays = {f"state/{name}": array for name, array in encoder.arrays.items()}
-        arrays |= {f"history/{name}": values for name, values in run.history.items()}
+        history = {f"history/{name}": values for name, values in run.history.items()}
         try:
-            write_checked(self.path, manifest, arrays)
+            write_checked(self.path, manifest, {**encoder.arrays, **history})
             self._kept = run.iterations
         except OSError as error:
-            if self._kept is None:
+            if self._kept is None:  # better said before the work than after it
                 raise
             warn(
                 f"{self.path} cannot be written ({error}): the run goes on without a checkpoint,"
@@ -301,14 +309,7 @@ class Checkpoint:
             raise ValueError(
                 f"{self.folder} holds a {records[0]['kind']}, not a run; give another folder"
             )
-        grown = settle_arguments(path, arguments)
-        if "max_degree" in grown and records[-1]["kind"] == "ended":
-            raise ValueError(
-                f"the run in {self.folder} has ended, and a larger max_degree changes nothing of"
-                " it; start from its surface: minimize(objectives,"
-                f" load({str(self.folder / SOLUTION)!r}).pareto_set,"
-                f" max_degree={arguments['max_degree']})"
-            )
+        grown = settle_arguments(path, arguments, ended=records[-1]["kind"] == "ended")
         compare_versions(self.folder, records, now)
         self.journal.append(
             {"kind": "resumed", "versions": now, "process": os.getpid(), "changed": grown}
@@ -332,6 +333,7 @@ class Checkpoint:
                 f"{self.folder} holds a run of {known.shape[1]} variables, the problem has"
                 f" {x.shape[1]}"
             )
+        # Values on another machine differ by rounding, relative to the largest of them.
         f, size = values(known), float(np.abs(before[np.isfinite(before)]).max(initial=0.0))
         if before.shape != f.shape or not np.allclose(
             before, f, SAME_VALUES, SAME_VALUES * size, equal_nan=True

@@ -43,6 +43,7 @@ class DamagedJournalError(ValueError):
 def warn(message: str) -> None:
     """Shows a `StorageWarning`, even where warnings of libraries are silenced."""
     with warnings.catch_warnings():
+        # `minimize` silences warnings of libraries, and each of these is shown, not just the first
         warnings.simplefilter("always", StorageWarning)
         warnings.warn(message, StorageWarning, stacklevel=3)
 
@@ -72,14 +73,14 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[Path]:
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except OSError:  # the lock is not waited for: whoever has it may take hours
             raise FolderTakenError(
                 f"another process works on {path}: {_owner(path)}; wait for it or stop it"
             ) from None
         os.ftruncate(file, 0)
         owner = {"process": os.getpid(), "machine": socket.gethostname()}
         os.pwrite(file, json.dumps(owner).encode(), 0)
-        for stale in path.glob("*.part"):
+        for stale in path.glob("*.part"):  # nobody else writes here now
             stale.unlink()
         yield path
     finally:
@@ -133,11 +134,12 @@ class Journal:
         """Writes what waits; an `OSError` if that cannot be."""
         lines = []
         for number, record in enumerate(self.records[self._written :], self._written):
+            # without NaN, which is no JSON, and in ASCII, of which no editor changes a byte
             body = json.dumps({"n": number, **record}, allow_nan=False, ensure_ascii=True).encode()
             lines.append(body[:-1] + (TAIL % zlib.crc32(body)).encode() + b"\n")
         content = b"".join(lines)
         with open(self.path, "r+b" if self.path.exists() else "x+b") as file:
-            # a torn line, of a process that died or of a disk that was full
+            # what is beyond is a torn line, of a process that died or of a disk that was full
             file.truncate(self._size)
             file.seek(self._size)
             file.write(content)

@@ -80,6 +80,7 @@ class LoggedSearch:
                 failure, seconds = record.get("failure", ""), record["seconds"]
                 about = {"y": None, **arrays, "failure": failure, "seconds": seconds}
                 evaluations.append(Evaluation(record["number"], **about))
+        # nothing depends yet on what was told after the last ask, so that it waits to be told again
         known = [(evaluations[i].number, evaluations[i].x, evaluations[i].y) for i in told]
         log = cls(restore(kept_settings(records), list(asked.items()), known, memory))
         log.evaluations, log.told, log.n_asked = evaluations, told, len(asked)
@@ -96,6 +97,7 @@ class LoggedSearch:
         it has none; None where it has not arrived."""
         for place in self.waiting:
             one = self.evaluations[place]
+            # the same design may be among those of the user's own and among those asked for
             if one.number == number and (number is not None or np.array_equal(one.x, x)):
                 return place
         return None
@@ -187,7 +189,7 @@ def open_search(
             )
         grown = {} if is_new or search is None else _growth(path, journal.records, search.settings)
         prepare(path)  # what is refused has changed nothing
-        if is_new:
+        if is_new and search is not None:
             first = {"kind": "study", "format": 1, "settings": search.settings, **(about or {})}
             journal.append(first)
             journal.flush()  # a disk that is full is said now
@@ -206,6 +208,7 @@ def kept_settings(records: Iterable[Record]) -> Record:
 
 def _growth(path: Path, records: list[Record], settings: Record) -> Record:
     """Which settings of the study that a folder holds have grown; an error if others differ."""
+    # through JSON, in which tuples are lists
     before, now = kept_settings(records), json.loads(json.dumps(settings))
     changed = {name: value for name, value in now.items() if before.get(name) != value}
     grown = {
@@ -308,6 +311,7 @@ def _open_designs(log: LoggedSearch, plan: Plan) -> dict[int, np.ndarray]:
         if not any(np.array_equal(x, other) for other in known)
     }
     mine = {log.place(None, x) for x in own.values()}
+    # before the search is told: a design that others have told may be one of those pending
     asked = sorted(log.search.pending.items())
     others = [i for i in log.waiting if log.evaluations[i].number is None and i not in mine]
     log.tell(*others)

@@ -30,6 +30,7 @@ def kept_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
 
 def check_objectives(checkpoint: Checkpoint, problem: Problem) -> None:
     """Compares the objectives with those of the run, at a few points that keep the bounds."""
+    # a fixed seed: the points are the same in every process, whatever the seed of the run
     start = np.asarray(problem.start.control_points, dtype=float)[0]
     steps = np.random.default_rng(0).uniform(-REACH, REACH, (PROBES, len(start)))
     steps *= 1 + np.abs(start)

@@ -114,6 +114,7 @@ def drive_search(
         orderly_interrupts(),
         open_search(folder, make(n_objectives), Search.restore, about, prepare) as log,
     ):
+        # known values are written down once: a study that goes on has them in its journal
         for x, y in known if not log.evaluations else ():
             failure = "" if np.isfinite(y).all() else "given as failed"
             log.tell(*log.arrive(Evaluation(None, x, y, failure)))
@@ -122,7 +123,7 @@ def drive_search(
             ended = run_study(log, pool, plan, settle, partial(_watch, task, update))
         if ended is not None and folder is not None:
             say_how_to_go_on(folder)
-        if len(log.failures) == len(log.evaluations):
+        if len(log.failures) == len(log.evaluations):  # interrupted before there was anything
             raise KeyboardInterrupt
         reasons = {None: None, "interrupted": Reason.INTERRUPTED, "stopped": Reason.STOPPED}
         return log.search, reasons[ended], log.failures
