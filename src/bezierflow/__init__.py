@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
-    from .solve import Checkpoint, Dialogue, check, load, minimize, train
+    from .solve import Checkpoint, check, load, minimize, train
     from .study import Study, resume
-    from .surrogate import Search, Surrogate
+    from .surrogate import Surrogate
 
 _ROOMS = (
     *("answer", "atlas", "bezier", "decisions", "explorer", "flows", "gaussian", "interop"),
@@ -44,9 +44,9 @@ _HOMES = {
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
-    "solve": ("Checkpoint", "Dialogue", "check", "load", "minimize", "train"),
+    "solve": ("Checkpoint", "check", "load", "minimize", "train"),
     "study": ("Study", "resume"),
-    "surrogate": ("Search", "Surrogate"),
+    "surrogate": ("Surrogate",),
 }
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
     "BezierAtlas",
     "BezierSimplex",
     "Checkpoint",
-    "Dialogue",
     "Fixed",
     "Flow",
     "GradientDescent",
@@ -70,7 +69,6 @@ __all__ = [
     "PullBack",
     "Reason",
     "SciPy",
-    "Search",
     "SmoothTchebycheff",
     "Solution",
     "Stratified",

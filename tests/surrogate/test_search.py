@@ -27,7 +27,7 @@ def values(x):
 
 
 def new(**settings):
-    return bf.Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 12, **settings})
+    return bf.surrogate.Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 12, **settings})
 
 
 @cache
@@ -55,14 +55,14 @@ def test_settings_told_points_and_memory_restore_the_next_points_to_the_last_bit
     search, told, memories = searched()
     asked = [(number, x) for number, x, _ in sorted(told, key=lambda row: row[0])]
     through_json = json.loads(json.dumps([search.settings, asked, told[:10]]))
-    restored = bf.Search.restore(*through_json, memory=json.loads(memories[-1]))
+    restored = bf.surrogate.Search.restore(*through_json, memory=json.loads(memories[-1]))
     assert restored.settings == search.settings
     assert sorted(restored.pending) == sorted(number for number, _, _ in told[10:])
     for number, x, y in told[10:]:
         restored.tell(x, y)
         assert number not in restored.pending
     assert restored.memory == search.memory
-    uninterrupted = bf.Search.restore(search.settings, asked, told, search.memory)
+    uninterrupted = bf.surrogate.Search.restore(search.settings, asked, told, search.memory)
     np.testing.assert_array_equal(restored.ask(3), uninterrupted.ask(3))
 
 
@@ -249,7 +249,10 @@ def test_for_hypervolume_designs_are_chosen_within_the_worst_values_of_use_and_t
     assert F[:, 0].max() == pytest.approx(2.0, abs=1e-4)
     assert F[:, 1].min() == pytest.approx(-3.0, abs=1e-4)
     assert search.worst == [2.0, -3.0]
-    assert bf.Search.restore(json.loads(json.dumps(search.settings))).settings == search.settings
+    assert (
+        bf.surrogate.Search.restore(json.loads(json.dumps(search.settings))).settings
+        == search.settings
+    )
 
 
 def test_worst_values_far_beyond_the_set_do_not_draw_designs_to_its_ends():
@@ -330,28 +333,37 @@ def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda: bf.Search(([0, 0], [1, np.inf]), 2), "bounds must be finite"),
-        (lambda: bf.Search(BOUNDS, 1), "n_objectives must be a whole number of at least 2"),
-        (lambda: bf.Search(BOUNDS, 2, noise="loud"), "noise must be one of"),
+        (lambda: bf.surrogate.Search(([0, 0], [1, np.inf]), 2), "bounds must be finite"),
         (
-            lambda: bf.Search(BOUNDS, 2, worst={"cost": 1.0}),
+            lambda: bf.surrogate.Search(BOUNDS, 1),
+            "n_objectives must be a whole number of at least 2",
+        ),
+        (lambda: bf.surrogate.Search(BOUNDS, 2, noise="loud"), "noise must be one of"),
+        (
+            lambda: bf.surrogate.Search(BOUNDS, 2, worst={"cost": 1.0}),
             "worst: 'cost' is no objective; there are 'f1', 'f2'",
         ),
         (
-            lambda: bf.Search(BOUNDS, 2, worst={1.0: 1.0}),
+            lambda: bf.surrogate.Search(BOUNDS, 2, worst={1.0: 1.0}),
             "worst must give each objective by name, or by its number from 0 to 1, got 1.0",
         ),
-        (lambda: bf.Search(BOUNDS, 2, worst={0: 1.0, "f1": 2.0}), "worst has two values for 'f1'"),
         (
-            lambda: bf.Search(BOUNDS, 2, worst=[1.0]),
+            lambda: bf.surrogate.Search(BOUNDS, 2, worst={0: 1.0, "f1": 2.0}),
+            "worst has two values for 'f1'",
+        ),
+        (
+            lambda: bf.surrogate.Search(BOUNDS, 2, worst=[1.0]),
             "worst must have a value for each of 2 objectives",
         ),
         (
-            lambda: bf.Search(BOUNDS, 2, worst=[1.0, np.nan]),
+            lambda: bf.surrogate.Search(BOUNDS, 2, worst=[1.0, np.nan]),
             r"worst\[1\] must be a finite number, got nan; leave an objective out",
         ),
-        (lambda: bf.Search(BOUNDS, 2, worst=b"ab"), "worst must be a dict such as"),
-        (lambda: bf.Search(BOUNDS, 2, worst=np.array(3.0)), "worst must be a dict such as"),
+        (lambda: bf.surrogate.Search(BOUNDS, 2, worst=b"ab"), "worst must be a dict such as"),
+        (
+            lambda: bf.surrogate.Search(BOUNDS, 2, worst=np.array(3.0)),
+            "worst must be a dict such as",
+        ),
         (
             lambda: bf.minimize(
                 values, None, bf.Surrogate(worst={"cost": 1}), bounds=BOUNDS, budget=9
@@ -359,7 +371,7 @@ def test_tails_that_gain_less_than_a_hundredth_of_what_they_lose_are_left_out():
             "they are f1, f2",
         ),
         (
-            lambda: bf.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"}),
+            lambda: bf.surrogate.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"}),
             "bounds must be positive for x1",
         ),
         (lambda: new().ask(0), "n must be a whole number"),

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import Raveling
+from ..runs import kind
 from ..simplex import check_on_simplex
 from .patches import (
     SIGN,
@@ -22,6 +23,7 @@ from .patches import (
 from .pieces import Piece, Points, find_pieces, points_of_patches
 
 
+@kind("answer.units/1")
 @dataclass(frozen=True)
 class Units:
     """From the scaled numbers of the patches to the user's.
@@ -78,6 +80,7 @@ class Units:
         return len(self.lower) - self.n_auxiliary
 
 
+@kind("answer.atlas/1")
 @dataclass(frozen=True)
 class BezierAtlas:
     """A Pareto set of any shape: Bézier simplices, each on a region where the same things are

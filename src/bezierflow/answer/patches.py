@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
+from ..runs import kind
 
 ROUNDING = 1e-9
 """A sign above minus this is at least 0."""
@@ -56,6 +57,7 @@ def frame(n: int) -> Float[np.ndarray, "dimension n"]:
     return rows
 
 
+@kind("answer.label/1")
 @dataclass(frozen=True)
 class Label:
     """What is active in a region of the chart.
@@ -174,6 +176,7 @@ class Label:
         return f
 
 
+@kind("answer.patch/1")
 @dataclass(frozen=True)
 class Patch:
     """A region's quantities y, or a part of them, as a Bézier simplex over a simplex of the

@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
 from ..evaluations import Evaluations
+from ..runs import kind
 
 
+@kind("answer.reason/1")
 class Reason(enum.Enum):
     """Why a run stopped."""
 
@@ -68,6 +70,7 @@ class Stats:
     seconds: float
 
 
+@kind("answer.evaluated/1")
 class Evaluated(NamedTuple):
     """Designs that were evaluated, in the order in which their values came.
 

@@ -206,7 +206,7 @@ class Solution:
         """
         if self.surrogate is None:
             raise ValueError(
-                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t)"
+                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Study); here front(t)"
                 " is exact"
             )
         return self.surrogate.std(self.design(t), np.ndim(t) - 1)

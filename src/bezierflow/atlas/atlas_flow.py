@@ -12,6 +12,7 @@ from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Estimate, Info, Run, corners
 from ..names import Names
 from ..objectives import FeasibleSet, FlatObjectives
+from ..runs import kind
 from .building import AtlasState, Settings, advance, begin
 from .measuring import BEATEN, measure
 from .search import NOTHING_YET
@@ -32,6 +33,7 @@ ADVICE = {
 """What to do about a flag, where an atlas differs from a surface."""
 
 
+@kind("atlas.flow/1")
 class AtlasFlow(AbstractFlow[AtlasState]):
     """Solves for one region of the chart after the other until their patches cover it. Its
     mathematics is in `bezierflow.atlas`.

@@ -12,6 +12,7 @@ from ..answer import BezierAtlas, Units
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
+from ..runs import kind
 from .exploration import explore, feasible_part, look_over
 from .program import Program
 from .search import Search
@@ -45,6 +46,7 @@ class Settings:
     budget: int | None = None
 
 
+@kind("atlas.state/1")
 @dataclass(frozen=True)
 class AtlasState:
     """A search between two rounds.

@@ -4,7 +4,6 @@ from .bounded import dense_points, leaves, search_box, touches
 from .contract import AbstractFlow, Estimate, Info, Paused, Run, State, corners, explain_end
 from .drive import Callback, Iteration, drive
 from .lift import Flow, FlowState, Origin, lift
-from .parts import Part
 from .progress import progress_bar
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .schedule import SCHEDULE
@@ -23,7 +22,6 @@ __all__ = [
     "Iteration",
     "LeastSquares",
     "Origin",
-    "Part",
     "Paused",
     "PullBack",
     "Run",

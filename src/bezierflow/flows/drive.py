@@ -13,8 +13,8 @@ from ..bezier import BezierSimplex, Raveling
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
 from ..objectives import raise_failures
+from ..runs import Part
 from .contract import AbstractFlow, History, Info, Run, State, Surface
-from .parts import Nowhere, Part
 from .progress import progress_bar
 from .schedule import SCHEDULE
 
@@ -68,9 +68,10 @@ def drive(  # noqa: PLR0913
         leaves: says in words which bound a surface leaves, which ends the run; empty where it keeps
             them all.
     """
-    kept, n_iterations = part or Nowhere(), flow.n_iterations or flow.most_iterations
+    kept, n_iterations = part or Part(), flow.n_iterations or flow.most_iterations
     # `run` is replaced as a whole: an interrupt at any moment finds parts that belong together.
-    run = kept.restore(flow, objectives, state)
+    state, iterations, history = kept.restore(flow, objectives, state)
+    run = Run(state, None, iterations, history)
     kept.keep(flow, objectives, run)
     # A run that had ended because it left its bounds ends there again when it is repeated.
     repeated = run.iterations > 0

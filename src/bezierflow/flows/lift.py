@@ -21,6 +21,7 @@ from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
 from ..objectives import FeasibleSet, FlatObjectives
 from ..precision import on_host
+from ..runs import kind
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches
@@ -32,6 +33,7 @@ from .stochastic import StochasticFlow
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
 
 
+@kind("flow.state/1")
 class FlowState(NamedTuple):
     """What the next iteration needs."""
 
@@ -58,6 +60,7 @@ class FlowState(NamedTuple):
         return self.status != RUNNING
 
 
+@kind("flow.lifted/1")
 class Flow(AbstractFlow[FlowState]):
     """M(A): moves a Bézier simplex towards the Pareto set by moving points on it with A and
     refitting. Made by `lift`.
@@ -501,8 +504,8 @@ def lift(
         ),
         "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
     }
-    for name, (part, kind, wanted) in parts.items():
-        if part is not None and not isinstance(part, kind):
+    for name, (part, parent, wanted) in parts.items():
+        if part is not None and not isinstance(part, parent):
             raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
     scalarization = scalarization or WeightedSum()
     return Flow(method, degree, sampler, scalarization, refit, n_iterations=n_iterations)

@@ -13,6 +13,7 @@ from ..evaluations import Evaluations
 from ..flows import Estimate, Info, Run, corners, explain_end
 from ..names import Names
 from ..objectives import FlatObjectives, bridges, point_in_words
+from ..runs import kind
 from .auto_flow import AbstractAutoFlow
 from .estimate import estimate_error
 from .free_estimate import estimate_error_freely
@@ -33,6 +34,7 @@ ones need float64."""
 Hessians = Literal["auto", "dense", "free", "none"]
 
 
+@kind("normal.flow/1")
 class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
     """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto
     set as the degree allows.

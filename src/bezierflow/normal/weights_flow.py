@@ -11,6 +11,7 @@ from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import Info, corners
 from ..objectives import BudgetSpentError, FlatObjectives, JaxEvaluator
+from ..runs import kind
 from ..simplex import quadrature_nodes
 from .auto_flow import AbstractAutoFlow
 from .descent import find_minimizers
@@ -23,6 +24,7 @@ STALLED = 0.9
 not smooth enough."""
 
 
+@kind("normal.weights_state/1")
 @dataclass(frozen=True)
 class WeightsState:
     """What the next degree needs: the surface of the last one and the misses so far, one for each
@@ -46,6 +48,7 @@ class WeightsState:
         return replace(self, flags=left, done=False)
 
 
+@kind("normal.weights_flow/1")
 class WeightsFlow(AbstractAutoFlow[WeightsState]):
     """The surface b(t) = argmin Σ t_m f_m: weighted sums are minimized at the nodes of a degree and
     the minimizers are fitted.

@@ -7,7 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..runs import kind
 
+
+@kind("objectives.linear/1")
 class Linear(eqx.Module):
     """x -> A x."""
 
@@ -39,6 +42,7 @@ class AtLeastTwo(eqx.Module):
         return np.atleast_2d(np.asarray(self.function(x), dtype=float))
 
 
+@kind("objectives.constraint/1")
 class Constraint(eqx.Module):
     """lower <= c(x) <= upper, row by row. A row with lower == upper is an equality; an infinite
     side is no constraint.

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from ..runs import kind
 
+
+@kind("objectives.derivatives/1")
 @dataclass(frozen=True)
 class Derivatives:
     """Values, gradients and, where asked for, Hessians of all objectives at n points."""

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from ..compilation import program
 from ..precision import double_precision, on_host
+from ..runs import kind
 from ..simplex import kronecker
 from .bridge import raise_failures
 from .constraint import Constraint
@@ -23,6 +24,7 @@ N_STARTS = 8
 """How many evenly spread points a repair starts from, after x itself and the center of the box."""
 
 
+@kind("objectives.feasible_set/1")
 class FeasibleSet(eqx.Module):
     """{x : lower <= x <= upper, g(x) <= 0, h(x) = 0} for flat vectors x. A pytree; made by
     `feasible_set`.

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 from ..compilation import program
 from ..evaluations import Evaluations
 from ..precision import double_precision
+from ..runs import kind
 from .blocks import block_size, in_blocks
 from .bridge import Bridge, bridges, raise_failures
 from .evaluator import AbstractEvaluator
@@ -30,6 +31,7 @@ class PlacesPoints(Protocol):
         ...
 
 
+@kind("objectives.evaluator/1")
 class JaxEvaluator(AbstractEvaluator):
     """A JAX function, differentiated by JAX, in double precision.
 

@@ -21,10 +21,11 @@ from ..arguments import (
     shown,
 )
 from ..flows import SCHEDULE as FLOWS
-from ..flows import AbstractFlow, Callback, Flow, Part, Paused, lift
+from ..flows import AbstractFlow, Callback, Flow, Paused, lift
 from ..methods import AbstractMethod
 from ..normal import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
 from ..objectives import Chosen, Given, Problem, Transforms, as_host, is_single
+from ..runs import Part
 from .schedule import SCHEDULE
 
 KEPT = (

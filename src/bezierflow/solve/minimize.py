@@ -4,7 +4,6 @@ objectives that are known by batches."""
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
@@ -31,6 +30,7 @@ from ..normal import NormalEstimator
 from ..objectives import Chosen, Problem, Transforms, read_problem
 from ..precision import double_precision
 from ..quiet import quiet
+from ..runs import open_checkpoint
 from .attempts import (
     Attempt,
     atlas_around,
@@ -44,7 +44,7 @@ from .attempts import (
 )
 from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause
-from .checkpoint import open_checkpoint
+from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .schedule import SCHEDULE
 
 
@@ -137,11 +137,11 @@ def minimize(  # noqa: PLR0913
     with (
         double_precision(),
         orderly_interrupts(),
-        open_checkpoint(folder, every, call.kept) as kept,
+        open_checkpoint(folder, every, kept_arguments(call.kept) if folder else {}) as kept,
     ):
         problem = read_problem(call.given)
         if kept is not None:
-            kept.check(problem)
+            check_objectives(kept, problem)
             call = replace(call, next_part=kept.part)
         call = replace(call, method=flow_for(call, problem))
         lifted = isinstance(call.method, Flow | AtlasFlow)
@@ -150,8 +150,7 @@ def minimize(  # noqa: PLR0913
             raise ValueError(no_start)
         solution = _solution(problem, call, _explained(problem, call, answer(problem, call)))
         if kept is not None:
-            save = partial(solution.save, estimate=False)
-            kept.end(save, solution.result, solution.paused is not None)
+            end_checkpoint(kept, solution)
         return solution
 
 

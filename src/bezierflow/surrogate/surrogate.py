@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,14 @@ from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
 from ..names import Names
 from ..objectives import Chosen, Transforms, feasible_set, raveling_of_bounds
-from ..runs import AnyExecutor, Arrival, Plan, Pool
+from ..runs import AnyExecutor, Evaluation, Plan, Pool, kind
 from ..solve import Call
 from .domain import Worst, read_worst
-from .driving import SearchMaker, Told, drive_search
-from .evaluating import as_flat
+from .driving import as_flat, drive_search, new_search
 from .search import DEFAULT_TOL, Search
 
 
+@kind("surrogate/1")
 @dataclass(frozen=True)
 class Surrogate:
     """A surface from some dozens of evaluations, without gradients, perhaps with noise; choose it
@@ -77,14 +78,14 @@ class Surrogate:
         settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
         named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
         values = given.values[0] if given.values else None
-        told = Told(tuple(given.known), tuple(given.values), tuple(given.x[: task.budget]))
         n_objectives = len(values) if values is not None else given.n_objectives or self._n_worst()
-        maker = SearchMaker(given.sides, settings, named, n_objectives)
+        make = partial(new_search, given.sides, settings, named)
         pool = Pool(
             as_flat(task.objectives, given.raveling), self.executor, self.timeout, self.retries
         )
-        plan = Plan(task.budget, self.batch, self.in_flight, told.first)
-        search, stopped, failures = drive_search(task, maker, told, pool, plan)
+        plan = Plan(task.budget, self.batch, self.in_flight, tuple(given.x[: task.budget]))
+        known = list(zip(given.known, given.values, strict=True))
+        search, stopped, failures = drive_search(task, make, n_objectives, known, pool, plan)
         solution = search.solution(given.raveling)
         solution = replace(
             solution, stats=replace(solution.stats, seconds=time.perf_counter() - began)
@@ -205,16 +206,16 @@ def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
     return rows
 
 
-def _with_failures(solution: Solution, failures: list[Arrival]) -> Solution:
+def _with_failures(solution: Solution, failures: list[Evaluation]) -> Solution:
     """The solution with how many evaluations failed, and the first of them."""
     if not failures:
         return solution
     first = failures[0]
     words = (
         f"{len(failures)} evaluations failed and were left out, the first at x ="
-        f" {first.x.tolist()}: {first.outcome.failure}"
+        f" {first.x.tolist()}: {first.failure}"
     )
-    listed = [{"x": one.x.tolist(), "failure": one.outcome.failure} for one in failures]
+    listed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
     result = Result(solution.result.reason, f"{solution.result.message}; {words}")
     return replace(solution, result=result, made_by={**solution.made_by, "failed": listed})
 

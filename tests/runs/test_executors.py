@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 
 import worker_functions as workers
-from bezierflow.runs import FlatFunction, Outcome, Pool, RayExecutor
+from bezierflow.runs import Evaluation, FlatFunction, Pool, RayExecutor
 
 loky = pytest.importorskip("loky")
 
 
-def outcomes(pool: Pool, n: int) -> dict[int, Outcome]:
+def outcomes(pool: Pool, n: int) -> dict[int | None, Evaluation]:
     """What a pool makes of the points 0, 1, …, n − 1."""
     pool.submit((i, np.array([float(i)])) for i in range(n))
-    found: dict[int, Outcome] = {}
+    found: dict[int | None, Evaluation] = {}
     while pool.n_open:
-        for number, outcome in pool.arrivals():
-            assert number not in found
-            found[number] = outcome
+        for one in pool.arrivals():
+            assert one.number not in found
+            assert one.x == one.number
+            found[one.number] = one
     assert pool.arrivals() == []
     return found
 
@@ -66,7 +67,7 @@ def test_every_point_comes_back_with_its_values_whatever_the_engine(dask):
     threads = ThreadPoolExecutor(3)
     for executor in (None, threads, lambda: ThreadPoolExecutor(2), 2, dask.get_executor()):
         found = outcomes(Pool(workers.values, executor), 40)
-        assert {number: outcome.y for number, outcome in found.items()} == {
+        assert {number: tuple(outcome.y) for number, outcome in found.items()} == {
             i: (float(i), 1.0 - i) for i in range(40)
         }
 
@@ -104,7 +105,7 @@ def test_only_the_point_that_kills_its_worker_is_left_out():
     found = outcomes(Pool(workers.deadly, 2), 10)
     assert [number for number, outcome in found.items() if outcome.failed] == [3]
     assert "its worker died" in found[3].failure
-    assert all(found[i].y == (float(i), 1.0) for i in range(10) if i != 3)
+    assert all(tuple(found[i].y) == (float(i), 1.0) for i in range(10) if i != 3)
 
 
 def test_a_worker_of_dask_that_is_killed_in_the_middle_costs_nothing(dask, tmp_path):
@@ -112,14 +113,14 @@ def test_a_worker_of_dask_that_is_killed_in_the_middle_costs_nothing(dask, tmp_p
     pid = next(iter(dask.run(os.getpid).values()))
     threading.Timer(0.2, os.kill, (pid, signal.SIGKILL)).start()
     found = outcomes(pool, 60)
-    assert {number: outcome.y for number, outcome in found.items()} == {
+    assert {number: tuple(outcome.y) for number, outcome in found.items()} == {
         i: (float(i), 1.0 - i) for i in range(60)
     }
 
 
 def test_ray_gives_the_same_with_failures_and_dying_workers(ray):
     found = outcomes(Pool(workers.values, ray), 40)
-    assert {number: outcome.y for number, outcome in found.items()} == {
+    assert {number: tuple(outcome.y) for number, outcome in found.items()} == {
         i: (float(i), 1.0 - i) for i in range(40)
     }
     found = outcomes(Pool(workers.troubled, ray, timeout=0.5), 8)
@@ -131,7 +132,7 @@ def test_ray_gives_the_same_with_failures_and_dying_workers(ray):
     }
     found = outcomes(Pool(workers.deadly, ray), 10)
     assert [number for number, outcome in found.items() if outcome.failed] == [3]
-    assert all(found[i].y == (float(i), 1.0) for i in range(10) if i != 3)
+    assert all(tuple(found[i].y) == (float(i), 1.0) for i in range(10) if i != 3)
 
 
 def test_forks_are_refused_and_other_processes_are_not():
