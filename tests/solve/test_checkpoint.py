@@ -148,8 +148,8 @@ def test_what_a_folder_cannot_hold_is_asked_for(tmp_path):
     def mine(x):
         return objectives(x)
 
-    method = bf.GradientDescent(lambda k: 0.1 / k)
-    bf.minimize(mine, START, bf.lift(method, degree=1, n_iterations=2), checkpoint=tmp_path)
+    method = bf.lift(bf.GradientDescent(lambda k: 0.1 / k), degree=1, n_iterations=2)
+    bf.minimize(mine, START, method, checkpoint=tmp_path)
     with pytest.raises(
         ValueError,
         match=r"cannot hold objectives, method .*bf.resume\(.*, objectives, method=...\)",

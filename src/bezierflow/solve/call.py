@@ -162,10 +162,8 @@ def with_limits(kept: Mapping[str, Any]) -> dict[str, Any]:
     arguments, method = dict(kept), kept["method"]
     for name in (*LIMITS, "executor"):
         value = arguments.pop(name, None)
-        if value is not None and not hasattr(method, name):
-            raise ValueError(f"{name}={shown(value)} is no setting of the run's {method!r}")
         # What a method that was given again says itself is what its user wants.
-        if value is not None and getattr(method, name) is None:
+        if value is not None and getattr(method, name, value) is None:
             method = replace(method, **{name: value})
     return {**arguments, "method": method}
 
