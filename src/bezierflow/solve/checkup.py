@@ -13,18 +13,15 @@ from ..compilation import forget_programs
 from ..kinks import CannotLiftError, find_kinks
 from ..names import Names, decode
 from ..objectives import (
-    Bridge,
     Chosen,
     Differences,
     FeasibleSet,
-    Given,
     JaxEvaluator,
     Problem,
     Rows,
     Transforms,
-    as_host,
     check_switches,
-    domain_around,
+    read_objectives,
     read_problem,
 )
 from ..precision import double_precision
@@ -162,18 +159,16 @@ def check(  # noqa: PLR0913
     """
     check_switches(None, False, vectorized)
     forget_programs()
-    given = Given(
-        as_host(objectives, jac, hess, vectorized),
-        start_of(x0),
-        bounds,
-        constraints,
-        maximize,
-        transforms,
-        x_scale,
-        True,
-    )
     with double_precision():
-        problem = read_problem(given)
+        problem = read_problem(
+            read_objectives(objectives, jac, hess, vectorized),
+            start_of(x0),
+            bounds=bounds,
+            constraints=constraints,
+            maximize=maximize,
+            transforms=transforms,
+            x_scale=x_scale,
+        )
         return _Look(problem).report()
 
 
@@ -190,7 +185,7 @@ class _Look:
         self.lower, self.upper = (
             (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
         )
-        self.domain = domain_around(self.x0, self.lower, self.upper)
+        self.scale = Differences.around(self.x0, self.lower, self.upper).scale
         self.points = np.concatenate([self.x0[None], self._around()])
         self.problems: list[str] = []
         self.remarks: list[str] = []
@@ -198,8 +193,8 @@ class _Look:
     def _around(self) -> Float[np.ndarray, "n n_variables"]:
         """Points of the box, or within a scale of x0 where it is open."""
         finite = np.isfinite(self.lower) & np.isfinite(self.upper)
-        low = np.where(finite, self.lower, np.maximum(self.x0 - self.domain.scale, self.lower))
-        high = np.where(finite, self.upper, np.minimum(self.x0 + self.domain.scale, self.upper))
+        low = np.where(finite, self.lower, np.maximum(self.x0 - self.scale, self.lower))
+        high = np.where(finite, self.upper, np.minimum(self.x0 + self.scale, self.upper))
         return low + (high - low) * kronecker(PROBES, self.L)
 
     def report(self) -> Checkup:
@@ -291,10 +286,8 @@ class _Look:
     def _noise(self, points: np.ndarray) -> float:
         """The least noise of a few points: where a value happens to be 0, its rounding looks large
         beside it."""
-        sides = (self.domain.scale, self.lower, self.upper)
-        looked_at = [
-            Differences.measured(self.evaluator.values, x, *sides) for x in points[:NOISE_PLACES]
-        ]
+        guess = Differences(self.scale, self.lower, self.upper)
+        looked_at = [guess.measured(self.evaluator.values, x) for x in points[:NOISE_PLACES]]
         if not looked_at:
             return float("nan")
         least = min(looked_at, key=lambda found: found.noise)
@@ -309,11 +302,10 @@ class _Look:
     def _compare_gradients(self, points: np.ndarray, noise: float) -> float | None:
         """The median, over points, of the largest difference of gradients and finite differences;
         None where they are such."""
-        bridge = self.problem.form.flat
-        if isinstance(bridge, Bridge) and bridge.source.order == 0:
+        if self.problem.gradient_noise:
             return None
         points = points[:COMPARED]
-        differences = Differences(self.domain.scale, noise, self.lower, self.upper)
+        differences = Differences(self.scale, self.lower, self.upper, noise)
         given, found = (
             self.evaluator.jacobians(points).gradients,
             differences.gradients(self.evaluator.values, points),
@@ -341,7 +333,7 @@ class _Look:
             return n
         for i in range(min(self.L, MOST_SCANNED)):
             for m in range(self.M):
-                place = find_jump(self.evaluator, points[0], i, m, float(self.domain.scale[i]))
+                place = find_jump(self.evaluator, points[0], i, m, float(self.scale[i]))
                 if np.isfinite(place):
                     name, variable = self.names.objectives[m], self.names.solver_variables[i]
                     self.remarks.append(

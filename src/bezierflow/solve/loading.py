@@ -12,7 +12,7 @@ from ..answer import BezierAtlas, Fields, Flag, Solution, from_archive, spread_c
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
 from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
-from ..objectives import domain_around, read_function
+from ..objectives import read_function
 
 
 def load(
@@ -52,10 +52,7 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
     pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
     x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
     point = np.asarray(raveling.ravel(x), dtype=float)
-    anywhere = np.full(len(point), np.inf)
-    form = read_function(
-        objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False
-    )
+    form = read_function(objectives, raveling, point, "objectives", twice=False)
     if form.n_rows != M:
         raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
     given = replace(stored, objectives=form.of_x)

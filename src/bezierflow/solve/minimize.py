@@ -27,15 +27,14 @@ from ..normal import (
 from ..objectives import (
     Chosen,
     FeasibleSet,
-    Given,
     Limits,
     Problem,
     Rows,
     Transforms,
-    as_host,
     check_switches,
     is_single,
     read_limits,
+    read_objectives,
     read_problem,
 )
 from ..precision import double_precision
@@ -56,6 +55,9 @@ held-out t see the worst."""
 
 NOT_KEPT = ("callback", "progress", "checkpoint", "every", "executor", "limits")
 """Arguments that the result does not depend on."""
+
+OF_THE_PROBLEM = ("bounds", "constraints", "maximize", "transforms", "x_scale")
+"""Arguments that belong to the problem."""
 
 LIFTED_DEGREE = 3
 """The degree of a lifted method where the user leaves it open: the paper's."""
@@ -171,19 +173,9 @@ def minimize(  # noqa: PLR0913
         raise ValueError(
             "executor goes with method=Surrogate(...); other methods evaluate in this process"
         )
-    automatic = isinstance(method, str | NormalFlow)
-    if not automatic:
+    if not isinstance(method, str | NormalFlow):
         _refuse(x_scale=x_scale)
-    given = Given(
-        as_host(objectives, jac, hess, vectorized),
-        start_of(x0),
-        bounds,
-        constraints,
-        maximize,
-        transforms,
-        x_scale,
-        automatic,
-    )
+    given = read_objectives(objectives, jac, hess, vectorized)
     with (
         double_precision(),
         orderly_interrupts(),
@@ -194,13 +186,19 @@ def minimize(  # noqa: PLR0913
 
 def _solve(
     arguments: dict[str, Any],
-    given: Given,
+    objectives: object,
     kept: Checkpoint | None,
     watched: tuple[Callback | None, bool],
     began: float,
 ) -> Solution:
     """The solution of a problem with exact objectives, by any flow."""
-    problem, x0, seed = read_problem(given), arguments["x0"], arguments["seed"]
+    x0, seed = arguments["x0"], arguments["seed"]
+    problem = read_problem(
+        objectives,
+        start_of(x0),
+        **{name: arguments[name] for name in OF_THE_PROBLEM},
+        automatic=isinstance(arguments["method"], str | NormalFlow),
+    )
     if kept is not None:
         kept.check(problem)
     flow = _blurred(
@@ -209,9 +207,7 @@ def _solve(
     flow = _in_single(flow, x0)
     paused = (
         x0.paused
-        if isinstance(x0, Solution)
-        and x0.paused is not None
-        and x0.paused.given == given.objectives
+        if isinstance(x0, Solution) and x0.paused is not None and x0.paused.given == objectives
         else None
     )
     ended = (
@@ -219,9 +215,7 @@ def _solve(
         .solve()
         .noted(problem.note)
     )
-    solution = replace(
-        _solution(problem, ended, seed, began), paused=ended.paused(given.objectives)
-    )
+    solution = replace(_solution(problem, ended, seed, began), paused=ended.paused(objectives))
     if kept is not None:
         kept.end(
             partial(solution.save, estimate=False), solution.result, solution.paused is not None

@@ -8,7 +8,7 @@ from jaxtyping import PyTree
 
 from ..answer import Solution
 from ..flows import Callback
-from ..objectives import Chosen, Transforms, as_host
+from ..objectives import Chosen, Transforms, read_objectives
 from ..runs import AnyExecutor
 
 
@@ -77,7 +77,7 @@ def search_task(
         name: arguments[name]
         for name in ("x0", "bounds", "maximize", "transforms", "tol", "budget", "seed")
     }
-    objectives = as_host(arguments["objectives"], None, None, arguments["vectorized"])
+    objectives = read_objectives(arguments["objectives"], vectorized=arguments["vectorized"])
     more = {
         "callback": callback,
         "progress": progress,
