@@ -1,5 +1,6 @@
 """`minimize`: which flows answer a problem, in which order, and what is said about the end."""
 
+from .better_point import better_point
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
@@ -10,6 +11,7 @@ from .minimize import minimize, train
 __all__ = [
     "Call",
     "Checkpoint",
+    "better_point",
     "check",
     "kept_arguments",
     "load",

@@ -12,7 +12,7 @@ from ..answer import Fields, Flag, Solution, from_archive
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
 from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
-from ..objectives import domain_around, read_function
+from ..objectives import read_function
 from .schedule import SCHEDULE
 
 
@@ -55,10 +55,7 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
     raveling, M = stored.raveling, stored.n_objectives
     x = stored.pareto_set(np.full(M, 1 / M))
     point = np.asarray(raveling.ravel(x), dtype=float)
-    anywhere = np.full(len(point), np.inf)
-    form = read_function(
-        objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False
-    )
+    form = read_function(objectives, raveling, point, "objectives", twice=False)
     if form.n_rows != M:
         raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
     given = replace(stored, objectives=form.of_x)

@@ -27,7 +27,7 @@ from ..flows import (
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
 from ..normal import NormalEstimator
-from ..objectives import Chosen, Problem, Transforms, read_problem
+from ..objectives import Chosen, Problem, Transforms
 from ..precision import double_precision
 from ..quiet import quiet
 from ..runs import open_checkpoint
@@ -129,7 +129,7 @@ def minimize(  # noqa: PLR0913
                 f"constraints={shown(constraints)} do not go with a Surrogate, which takes values"
                 " within bounds; leave them out"
             )
-        return call.method.search(replace(call, objectives=call.given.objectives))
+        return call.method.search(replace(call, objectives=call.form))
     folder, every = (
         getattr(call.checkpoint, "folder", None),
         getattr(call.checkpoint, "every", None),
@@ -139,7 +139,7 @@ def minimize(  # noqa: PLR0913
         orderly_interrupts(),
         open_checkpoint(folder, every, kept_arguments(call.kept) if folder else {}) as kept,
     ):
-        problem = read_problem(call.given)
+        problem = call.read_problem()
         if kept is not None:
             check_objectives(kept, problem)
             call = replace(call, next_part=kept.part)
@@ -253,9 +253,7 @@ def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:
         feasible=problem.feasible,
         estimator=NormalEstimator(),
         paused=(
-            Paused(
-                call.given.objectives, flow, found.run.state, found.flat, found.start, found.spent
-            )
+            Paused(call.form, flow, found.run.state, found.flat, found.start, found.spent)
             if found.over
             else None
         ),

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from ..arguments import read_number, shown
 from ..names import Names, decode, encode
-from ..objectives import Chosen, Transforms, feasible_set, number_of, raveling_of_bounds, read_names
+from ..objectives import Chosen, Transforms, number_of, read_bounds, read_names
 
 Worst = Mapping[str | int, float] | Sequence[float | None] | np.ndarray | None
 """The worst values that are of use: by name or number of the objective, or one for each, None where
@@ -95,20 +95,15 @@ def read_domain(
         or n_objectives < 2
     ):
         raise ValueError(f"n_objectives must be a whole number of at least 2, got {n_objectives!r}")
-    raveling = raveling_of_bounds(bounds, None)
-    if raveling is None:
-        raise ValueError(
-            f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as"
-            " arrays"
-        )
     if names is not None and not isinstance(names, Names | Mapping):
         raise TypeError(
             f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}"
         )
     given = names if isinstance(names, Names) else Names.from_dict(names or {})
-    named = read_names(_Named(given), maximize, transforms, int(n_objectives), raveling.n_variables)
-    box = feasible_set(bounds, None, raveling, named.variables)
-    return Domain(np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float), named)
+    box = read_bounds(bounds, variables=given.variables)
+    n_variables = box.raveling.n_variables
+    named = read_names(_Named(given), maximize, transforms, int(n_objectives), n_variables)
+    return Domain(box.lower, box.upper, named)
 
 
 def read_worst(worst: Worst) -> dict[str | int, float]:

@@ -153,7 +153,6 @@ def follow(
     inside = box_on_solver_side(
         feasible_set(sides, [within], raveling, names.variables, start), names
     )
-    assert inside is not None
     tol = SURFACE_TOL.get(domain.n_objectives, 1e-3)
     flow = AtlasFlow(
         inside,

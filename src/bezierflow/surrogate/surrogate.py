@@ -13,7 +13,7 @@ from jaxtyping import Float, PyTree
 from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
 from ..names import Names
-from ..objectives import Chosen, Transforms, feasible_set, raveling_of_bounds
+from ..objectives import Chosen, Transforms, raveling_of_bounds, read_bounds
 from ..runs import AnyExecutor, Evaluation, Plan, Pool, kind
 from ..solve import Call
 from .domain import Worst, read_worst
@@ -137,8 +137,8 @@ def _read(task: Call) -> Given:
     bounds = own["bounds"] if task.bounds is None else task.bounds
     x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
     raveling = _form(bounds, x0, _own(task.objectives, "n_variables"))
-    box = feasible_set(bounds, None, raveling)
-    sides = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
+    box = read_bounds(bounds, raveling)
+    sides = box.lower, box.upper
     names = own["names"] if isinstance(own["names"], Names) else None
     directions = own["maximize"] if task.maximize is None else task.maximize
     transforms = own["transforms"] if task.transforms is None else task.transforms

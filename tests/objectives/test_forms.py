@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bezierflow.bezier import Raveling
-from bezierflow.objectives import Bridge, Objectives, domain_around, read_function
+from bezierflow.objectives import Bridge, Objectives, read_function
 from bezierflow.precision import double_precision
 
 X = np.array([0.3, 0.4])
@@ -105,9 +105,7 @@ FORMS = {
 
 def read(function, x=X, name="objectives"):
     raveling = Raveling.of(x)
-    point = np.asarray(raveling.ravel(x), dtype=float)
-    unbounded = np.full(len(point), np.inf)
-    return read_function(function, raveling, domain_around(point, -unbounded, unbounded), name)
+    return read_function(function, raveling, np.asarray(raveling.ravel(x), dtype=float), name)
 
 
 @pytest.mark.parametrize("case", FORMS.values(), ids=FORMS)
@@ -117,7 +115,7 @@ def test_every_form_has_values_and_two_derivatives(case):
     assert words in form.found
     assert form.is_exact == (order == 2)
     if isinstance(form.flat, Bridge):
-        assert form.flat.source.order == order
+        assert form.flat.order == order
     with double_precision():
         np.testing.assert_allclose(form.flat(X), VALUES, atol=1e-15)
         np.testing.assert_allclose(form.of_x(X), VALUES, atol=1e-15)
@@ -132,21 +130,17 @@ def test_every_form_has_values_and_two_derivatives(case):
 
 @pytest.mark.parametrize("function", [FORMS["gradients"][0], FORMS["jax"][0]])
 def test_a_method_that_needs_gradients_alone_gets_the_function_itself(function):
-    domain = domain_around(X, np.full(2, -np.inf), np.full(2, np.inf))
-    assert (
-        read_function(function, Raveling.of(X), domain, "objectives", twice=False).flat is function
-    )
+    form = read_function(function, Raveling.of(X), X, "objectives", twice=False)
+    assert form.flat is function
 
 
 def test_trees_and_units():
     tree = {"a": np.array(30.0), "b": np.array([0.04])}
     raveling = Raveling.of(tree).scaled(np.array([100.0, 0.1]))
-    unbounded = np.full(2, np.inf)
-    domain = domain_around(X, -unbounded, unbounded)
     host = read_function(
         lambda x: [(x["a"] / 100) ** 2 + math.sin(10 * x["b"][0]), 0.7],
         raveling,
-        domain,
+        X,
         "objectives",
     )
     with double_precision():
@@ -183,11 +177,11 @@ def test_torch_functions_and_modules_are_differentiated_by_torch():
 def test_failures_of_arithmetic_are_not_numbers_and_others_are_raised():
     form = read(lambda x: [math.sqrt(x[0]), 1 / float(x[1])])
     assert isinstance(form.flat, Bridge)
-    found = form.flat.source.values(np.array([[-1.0, 1.0], [1.0, 0.0], [4.0, 2.0]]))
+    found = form.flat.rows(0, np.array([[-1.0, 1.0], [1.0, 0.0], [4.0, 2.0]]))
     np.testing.assert_array_equal(found, [[np.nan, np.nan], [np.nan, np.nan], [2.0, 0.5]])
     form = read(lambda x: [math.sqrt(x[0]), {True: 1.0}[bool(x[1] < 0.9)]])
     with pytest.raises(KeyError):
-        form.flat.source.values(np.array([[1.0, 1.0]]))
+        form.flat.rows(0, np.array([[1.0, 1.0]]))
 
 
 MISTAKES = {
