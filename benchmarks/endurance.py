@@ -155,7 +155,7 @@ def endure(kind: str, n_kills: int, work: Path, seed: int = 0) -> bool:
 def save(n_kills: int, work: Path, seed: int = 0) -> bool:
     """Whether a file was sound after each kill, and nothing was left beside it in the end."""
     import bezierflow as bf
-    from bezierflow.bezier.archives import ABANDONED
+    from bezierflow.bezier.schedule import SCHEDULE
 
     chance, output, sound = random.Random(seed), work / "kept.bez", 0
     bf.minimize(bf.problems.ScaledMED(), np.zeros(3), degree=12).save(output)
@@ -169,7 +169,7 @@ def save(n_kills: int, work: Path, seed: int = 0) -> bool:
         process.wait()
         sound += bf.load(output).pareto_set.degree == 12
         print(f"killed {k + 1}: {sorted(path.name for path in work.iterdir())}", flush=True)
-    time.sleep(ABANDONED)
+    time.sleep(SCHEDULE.abandoned)
     bf.load(output).save(output)
     stale = [path.name for path in work.iterdir() if path != output]
     print(f"save: {n_kills} kills; sound files: {sound}; stale files: {stale}")

@@ -9,7 +9,7 @@ import numpy as np
 from bezierflow import Reason, Solution, fit
 from bezierflow.answer import ErrorEstimate
 from bezierflow.answer.result import Result, Stats
-from bezierflow.bezier.raveling import Raveling
+from bezierflow.bezier import Raveling
 from bezierflow.evaluations import Evaluations
 from bezierflow.normal import NormalEstimator
 from bezierflow.precision import double_precision

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.bezier import BezierSimplex
-from bezierflow.bezier.raveling import Raveling
+from bezierflow.bezier import BezierSimplex, Raveling
 from bezierflow.names import Names
 from bezierflow.objectives import Form, feasible_set
 from bezierflow.objectives.problem import Problem
