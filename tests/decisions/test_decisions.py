@@ -178,8 +178,7 @@ def test_designs_may_be_pytrees():
 
     import jax.numpy as jnp
 
-    from bezierflow.bezier import BezierSimplex
-    from bezierflow.bezier.raveling import Raveling
+    from bezierflow.bezier import BezierSimplex, Raveling
 
     flat = solved(bf.problems.ScaledMED(), 4)
     points = np.asarray(flat.pareto_set.control_points)
