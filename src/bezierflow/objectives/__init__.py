@@ -2,7 +2,7 @@
 
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
-from .checks import Limits, check_switches, is_single, read_limits
+from .checks import check_switches, is_single, read_limits
 from .constraints import feasible_set
 from .differences import Differences
 from .evaluator import (
@@ -53,7 +53,6 @@ __all__ = [
     "FlatObjectives",
     "Form",
     "JaxEvaluator",
-    "Limits",
     "Objectives",
     "PlacesPoints",
     "Problem",

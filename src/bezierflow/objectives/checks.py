@@ -1,6 +1,6 @@
 """Checks of single arguments, before anything is compiled."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import jax
 import numpy as np
@@ -22,35 +22,24 @@ HALF_PRECISION = ("bfloat16", "float16")
 """Precisions with two or three digits."""
 
 
-class Limits(NamedTuple):
-    """What was asked of a run, in the form that is used inside."""
-
-    degree: int | Literal["auto"]
-    max_degree: int | None
-    n_iterations: int | None
-    tol: float | None
-    budget: int | None
-    seed: int
-
-
-def read_limits(asked: Limits) -> Limits:
+def read_limits(
+    degree: object,
+    max_degree: object,
+    n_iterations: object,
+    tol: object,
+    budget: object,
+    seed: object,
+) -> tuple[int | Literal["auto"], int | None, int | None, float | None, int | None, int]:
     """The same, each number read; an error in one line names the first that is wrong."""
-    return Limits(
-        read_degree(asked.degree),
-        or_none(read_count, asked.max_degree, "max_degree", 1, SCHEDULE.largest_degree),
-        or_none(read_count, asked.n_iterations, "n_iterations", 1),
-        or_none(read_nonnegative, asked.tol, "tol"),
-        or_none(read_count, asked.budget, "budget"),
-        read_seed(asked.seed),
-    )
-
-
-def read_degree(degree: object) -> int | Literal["auto"]:
-    """A degree: "auto" or a whole number."""
-    if isinstance(degree, str) and degree == "auto":
-        return "auto"
-    return read_count(
-        degree, "degree", 1, SCHEDULE.largest_degree, '"auto" leaves it to the method'
+    most, advice = SCHEDULE.largest_degree, '"auto" leaves it to the method'
+    automatic = isinstance(degree, str) and degree == "auto"
+    return (
+        "auto" if automatic else read_count(degree, "degree", 1, most, advice),
+        or_none(read_count, max_degree, "max_degree", 1, most),
+        or_none(read_count, n_iterations, "n_iterations", 1),
+        or_none(read_nonnegative, tol, "tol"),
+        or_none(read_count, budget, "budget"),
+        read_seed(seed),
     )
 
 
@@ -72,14 +61,10 @@ def check_x0(x0: PyTree) -> PyTree:
     if isinstance(x0, BezierSimplex):
         check_x0(x0.control_points)
         return x0
-    if (
-        isinstance(x0, list | tuple)
-        and x0
-        and all(isinstance(entry, int | float | np.number) for entry in x0)
-    ):
+    plain = isinstance(x0, list | tuple) and len(x0) > 0
+    if plain and all(isinstance(entry, int | float | np.number) for entry in x0):
         x0 = np.asarray(x0)  # [0, 0, 0] means a vector to everybody but JAX
-    leaves = jax.tree.leaves(x0)
-    if not leaves:
+    if not jax.tree.leaves(x0):
         raise ValueError("x0 must hold at least one number, got an empty pytree")
 
     def as_float(leaf: PyTree) -> np.ndarray:

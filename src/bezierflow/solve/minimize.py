@@ -27,7 +27,6 @@ from ..normal import (
 from ..objectives import (
     Chosen,
     FeasibleSet,
-    Limits,
     Problem,
     Rows,
     Transforms,
@@ -53,7 +52,7 @@ POSSIBLE = 30.0
 """With gradients by differences, exact to ε^(2/3), a tolerance left open is this many times that:
 held-out t see the worst."""
 
-NOT_KEPT = ("callback", "progress", "checkpoint", "every", "executor", "limits")
+NOT_KEPT = ("callback", "progress", "checkpoint", "every", "executor")
 """Arguments that the result does not depend on."""
 
 OF_THE_PROBLEM = ("bounds", "constraints", "maximize", "transforms", "x_scale")
@@ -159,8 +158,9 @@ def minimize(  # noqa: PLR0913
             `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
             that makes one, or a number of processes on this machine. By default in this process.
     """
-    limits = read_limits(Limits(degree, max_degree, n_iterations, tol, budget, seed))
-    degree, max_degree, n_iterations, tol, budget, seed = limits
+    degree, max_degree, n_iterations, tol, budget, seed = read_limits(
+        degree, max_degree, n_iterations, tol, budget, seed
+    )
     check_switches(callback, progress, vectorized)
     arguments = {name: value for name, value in locals().items() if name not in NOT_KEPT}
     began = time.perf_counter()
