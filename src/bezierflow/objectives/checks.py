@@ -22,14 +22,10 @@ def check_x0(x0: PyTree) -> PyTree:
     if isinstance(x0, BezierSimplex):
         check_x0(x0.control_points)
         return x0
-    if (
-        isinstance(x0, list | tuple)
-        and x0
-        and all(isinstance(entry, int | float | np.number) for entry in x0)
-    ):
+    plain = isinstance(x0, list | tuple) and len(x0) > 0
+    if plain and all(isinstance(entry, int | float | np.number) for entry in x0):
         x0 = np.asarray(x0)  # [0, 0, 0] means a vector to everybody but JAX
-    leaves = jax.tree.leaves(x0)
-    if not leaves:
+    if not jax.tree.leaves(x0):
         raise ValueError("x0 must hold at least one number, got an empty pytree")
 
     def as_float(leaf: PyTree) -> np.ndarray:

@@ -86,9 +86,9 @@ def read_function(
     # a problem may have them inside
     given = function if isinstance(function, Objectives) else getattr(function, "function", None)
     if isinstance(given, Objectives):
-        if given.is_plain:
-            return read_function(given.function, raveling, x, name, bounds, twice)
-        return _numpy_form(given, place)
+        if given.jac is not None or given.vectorized:
+            return _numpy_form(given, place)
+        return read_function(given.function, raveling, x, name, bounds, twice)
     if isinstance(function, TorchFunction):
         return _torch_form(function.function, place)
     if is_torch_module(function):

@@ -53,11 +53,6 @@ class Objectives:
         if self.hess is not None and self.jac is None:
             raise ValueError("hess goes with jac; give both, or neither")
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing but the function is given."""
-        return self.jac is None and self.hess is None and not self.vectorized
-
     def __call__(self, x: PyTree) -> ArrayLike:
         """The function's values at one x."""
         return values_of(self.function, x)
@@ -70,7 +65,8 @@ def read_objectives(
 
     A pymoo problem becomes a `Problem`; `Objectives` of a function alone become that function.
     """
-    if is_pymoo(objectives):
+    pymoo = sys.modules.get("pymoo.core.problem")  # not imported for the question
+    if pymoo is not None and isinstance(objectives, pymoo.Problem):
         objectives = from_pymoo(objectives)
     if isinstance(objectives, Objectives):
         jac, hess = jac or objectives.jac, hess or objectives.hess
@@ -105,12 +101,6 @@ def is_list_of_functions(part: object) -> TypeGuard[Sequence[Callable[..., PyTre
 def values_of(part: Rows, x: PyTree) -> Any:
     """What a function returns at x; of a list of functions, the list of what each returns."""
     return part(x) if callable(part) else [one(x) for one in part]
-
-
-def is_pymoo(problem: object) -> bool:
-    """Whether this is a problem of pymoo's; pymoo is not imported for the question."""
-    module = sys.modules.get("pymoo.core.problem")
-    return module is not None and isinstance(problem, module.Problem)
 
 
 def from_pymoo(problem: Any) -> Problem:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from ..bezier import BezierSimplex, Raveling
-from ..names import Names, decode
+from ..names import Names, decode, encode
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge
 from .checks import check_x0
@@ -21,7 +21,6 @@ from .solver_side import (
     Chosen,
     Transforms,
     box_on_solver_side,
-    encode_point,
     on_solver_side,
     own,
     read_names,
@@ -258,7 +257,12 @@ def _start(
             )
         flat = np.asarray(raveling.ravel(x0.control_points, batch_axes=1))
         return BezierSimplex(flat, n_objectives, x0.degree)
-    point = encode_point(point, names, "x0")
+    x, point = point, encode(point, names.transforms)
+    if not np.isfinite(point).all():
+        i = int(np.argmin(np.isfinite(point)))
+        raise ValueError(
+            f"x0 must have a positive {names.variables[i]}, whose logarithm is taken, got {x[i]}"
+        )
     if feasible is not None:
         from_center = x0 is None and feasible.has_finite_box
         point = feasible.repair(feasible.center() if from_center else point)

@@ -77,20 +77,6 @@ def box_on_solver_side(feasible: FeasibleSet, names: Names) -> FeasibleSet:
     return FeasibleSet(*sides, rows, names.solver_variables)
 
 
-def encode_point(
-    x: Float[np.ndarray, "*batch n_variables"], names: Names, argument: str
-) -> Float[np.ndarray, "*batch n_variables"]:
-    """The point that a solver sees, or an error in one line where there is no logarithm."""
-    z = encode(x, names.transforms)
-    if not np.isfinite(z).all():
-        i = int(np.argwhere(~np.isfinite(z))[0][-1])
-        raise ValueError(
-            f"{argument} must have a positive {names.variables[i]}, whose logarithm is taken, got"
-            f" {x[..., i]}"
-        )
-    return z
-
-
 def point_in_words(z: Float[np.ndarray, " n_variables"], names: Names) -> str:
     """A point of the solver as people see it."""
     x = np.asarray(decode(np.asarray(z), names.transforms))
