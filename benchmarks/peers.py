@@ -19,7 +19,7 @@ import torch
 import torch_bsf
 
 import bezierflow as bf
-from bezierflow.bezier.numpy_nets import design_matrix
+from bezierflow.bezier import design_matrix
 
 RESULTS = Path(__file__).parent / "results" / "peers.csv"
 

@@ -10,7 +10,6 @@ import numpy as np
 
 import bezierflow as bf
 from bezierflow.bezier import project
-from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.precision import double_precision
 from bezierflow.problems import AbstractSolvedProblem, by_name
 from bezierflow.stability import Setting, trace
@@ -234,7 +233,9 @@ def limits() -> dict[str, float]:
 
 def draw_convergence(made: "Convergence") -> Any:
     """Error against degree for each problem, and against iterations for each N."""
-    figure, (left, right) = pyplot().subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    import matplotlib.pyplot as plt  # only for pictures: tables are made without
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for name, title in made.rates():
         errors = [
             float(row["rms"])

@@ -66,7 +66,7 @@ class Case:
         if self.noise:
             import bezierflow as bf
 
-            return bf.HostFunction(lambda x: self.noisy(np.asarray(x)), vectorized=True)
+            return bf.Objectives(lambda x: self.noisy(np.asarray(x)), vectorized=True)
         import jax.numpy as jnp
 
         return lambda x: jnp.stack(self.f(x, jnp))

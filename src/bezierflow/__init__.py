@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
     from .normal import NormalFlow, WeightsFlow
-    from .objectives import HostFunction
+    from .objectives import Objectives
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
-    from .solve import Checkpoint, Dialogue, check, load, minimize, train
+    from .solve import Checkpoint, check, load, minimize, train
     from .study import Study, resume
-    from .surrogate import Search, Surrogate
+    from .surrogate import Surrogate
 
 _ROOMS = (
     *("answer", "atlas", "bezier", "decisions", "explorer", "flows", "gaussian", "interop"),
@@ -40,13 +40,13 @@ _HOMES = {
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
     "normal": ("NormalFlow", "WeightsFlow"),
-    "objectives": ("HostFunction",),
+    "objectives": ("Objectives",),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
-    "solve": ("Checkpoint", "Dialogue", "check", "load", "minimize", "train"),
+    "solve": ("Checkpoint", "check", "load", "minimize", "train"),
     "study": ("Study", "resume"),
-    "surrogate": ("Search", "Surrogate"),
+    "surrogate": ("Surrogate",),
 }
 
 __all__ = [
@@ -54,23 +54,21 @@ __all__ = [
     "BezierAtlas",
     "BezierSimplex",
     "Checkpoint",
-    "Dialogue",
     "Fixed",
     "Flow",
     "GradientDescent",
-    "HostFunction",
     "LeastSquares",
     "LowDiscrepancy",
     "Names",
     "Newton",
     "NormalFlow",
+    "Objectives",
     "Optax",
     "Optimistix",
     "ProximalGradient",
     "PullBack",
     "Reason",
     "SciPy",
-    "Search",
     "SmoothTchebycheff",
     "Solution",
     "Stratified",

@@ -134,8 +134,8 @@ CALLS = {
         minimize(method=bf.NormalFlow(x_scale=v))
         for v in ("big", -1.0, 0.0, np.nan, np.ones(5), {"a": "b"})
     ],
-    "jac": [lambda v=v: bf.HostFunction(f, jac=v) for v in (3, "2-point", [3])],
-    "hess": [lambda v=v: bf.HostFunction(f, hess=v) for v in (3, "2-point", (lambda x: x))],
+    "jac": [lambda v=v: bf.Objectives(f, jac=v) for v in (3, "2-point", [3])],
+    "hess": [lambda v=v: bf.Objectives(f, hess=v) for v in (3, "2-point", (lambda x: x))],
     "every": [lambda v=v: bf.Checkpoint("run", v) for v in ("1", -1, np.nan, None, True)],
     "t": [
         lambda v=v, call=call: call(v)

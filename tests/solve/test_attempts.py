@@ -43,7 +43,7 @@ def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
     if dimensions == [2, 2]:  # every design of the square is found
         x = np.random.default_rng(0).random((200, 2))
         f = np.sum((x[:, None] - np.array(SQUARE)) ** 2, axis=2)
-        np.testing.assert_allclose(solution.pareto_set(solution.pareto_set.chart(f)), x, atol=1e-6)
+        np.testing.assert_allclose(solution.pareto_set(solution.pareto_set.t(f)), x, atol=1e-6)
 
 
 def test_objectives_with_one_minimizer_have_a_surface_of_one_point():
@@ -84,7 +84,7 @@ def assert_nothing_dominates(solution, objectives, *sides):
     span = np.ptp(front, axis=0)
     assert max(np.max(np.min((row - f) / span, axis=1)) for row in front) < 1e-6
     near = f[np.all(f < front.max(axis=0), axis=1)]
-    answers = solution.pareto_set.front(solution.pareto_set.chart(near))
+    answers = solution.pareto_set.front(solution.pareto_set.t(near))
     assert np.max((answers - near).max(axis=1) / span.max()) < 1e-6
 
 
@@ -127,10 +127,28 @@ def test_equalities_lead_to_an_atlas_at_once():
 
 
 @pytest.mark.slow
-def test_an_atlas_without_bounds_is_held_against_points_far_away():
-    """The atlas of one problem, asked about another that has a deep well besides: a point of the
-    well is named."""
+@pytest.mark.parametrize("depth", [0.0, 100.0])
+def test_an_answer_without_bounds_is_held_against_points_far_away(depth):
+    """Waves, and with a depth a well besides, three widths of the set away from the start."""
 
+    def waves(x):
+        well = depth * jnp.exp(-((x[0] + 3) ** 2))
+        return jnp.array([x[0] ** 2 - well, (x[0] - 1) ** 2 + 0.15 * jnp.sin(12 * x[0]) - well])
+
+    solution = bf.minimize(waves, np.array([0.5]))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert "no better point among" in solution.result.message
+    line = np.linspace(-8, 4, 4001)[:, None]
+    with double_precision():
+        f = np.asarray(jax.vmap(waves)(line))
+    front = solution.spread(80).F
+    assert max(np.max(np.min((row - f) / np.ptp(front, axis=0), axis=1)) for row in front) < 1e-6
+    if depth:
+        np.testing.assert_allclose(solution.spread(5).X, -3, atol=0.5)
+
+
+@pytest.mark.slow
+def test_an_atlas_is_held_against_probes_far_away():
     def waves(x, depth=0.0):
         well = depth * jnp.exp(-((x[0] + 3) ** 2))
         return jnp.array([x[0] ** 2 - well, (x[0] - 1) ** 2 + 0.15 * jnp.sin(12 * x[0]) - well])

@@ -49,7 +49,7 @@ def test_multipliers_are_the_weights_of_the_point(solution):
     """On scaled-MED the minimizer for given weights is known: the point for the multipliers must be
     the point itself."""
     t = T[:50]
-    weights = solution.multipliers(t)
+    weights = solution.weights(t)
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(SCALED_MED.pareto_map(weights), solution.pareto_set(t), atol=1e-6)
 

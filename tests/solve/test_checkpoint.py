@@ -110,7 +110,7 @@ def test_a_folder_that_can_name_everything_needs_nothing_else(begun, tmp_path):
     assert content(found, tmp_path) == content(
         bf.minimize(problem, START, bf.lift(bf.Newton(0.5), n_iterations=5)), tmp_path
     )
-    assert bf.Study(tmp_path / "run").solution.stats.iterations == 5
+    assert bf.Study.open(tmp_path / "run").solution.stats.iterations == 5
 
 
 def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
@@ -191,12 +191,12 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(begun, tmp_path):
     unchanged."""
     whole, path = (begun[1] / "0.bez").read_bytes(), tmp_path / "0.bez"
     path.write_bytes(whole)
-    manifest, arrays = read_checked(path, "state of a flow")
+    manifest, arrays = read_checked(path, "run.state/1")
     messages = []
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         try:
-            found, others = read_checked(path, "state of a flow")
+            found, others = read_checked(path, "run.state/1")
         except ValueError as error:
             messages.append(str(error))
         else:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.answer.result import Result
+from bezierflow.answer import Result
 from bezierflow.names import Names
 from solved import distances_to_points
 

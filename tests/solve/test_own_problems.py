@@ -37,11 +37,9 @@ def reference():
 
 OWN = {
     "NumPy": in_numpy,
-    "NumPy with jac": bf.HostFunction(in_numpy, jac=jac),
+    "NumPy with jac": bf.Objectives(in_numpy, jac=jac),
     "a list of functions": [lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]],
-    "vectorized": bf.HostFunction(
-        lambda x: np.stack([in_numpy(row) for row in x]), vectorized=True
-    ),
+    "vectorized": bf.Objectives(lambda x: np.stack([in_numpy(row) for row in x]), vectorized=True),
 }
 
 

@@ -8,7 +8,7 @@ import optax
 import pytest
 
 import bezierflow as bf
-from bezierflow.answer.result import Reason
+from bezierflow.answer import Reason
 
 PROBLEM = bf.problems.ScaledMED()
 X0 = np.zeros(3)

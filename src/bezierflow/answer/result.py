@@ -2,10 +2,16 @@
 
 import enum
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, PyTree
 
 from ..evaluations import Evaluations
+from ..runs import kind
 
 
+@kind("answer.reason/1")
 class Reason(enum.Enum):
     """Why a run stopped."""
 
@@ -62,3 +68,18 @@ class Stats:
     evaluations: Evaluations
     iterations: int
     seconds: float
+
+
+@kind("answer.evaluated/1")
+class Evaluated(NamedTuple):
+    """Designs that were evaluated, in the order in which their values came.
+
+    Attributes:
+        X: the designs, shaped like x0 with an axis in front.
+        F: their objective values, one design a row.
+        nondominated: which of them no other one dominates.
+    """
+
+    X: PyTree
+    F: Float[np.ndarray, "n n_objectives"]
+    nondominated: Bool[np.ndarray, " n"]

@@ -11,7 +11,8 @@ from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Estimate, Info, Run, corners
 from ..names import Names
-from ..objectives import FeasibleSet, Objectives
+from ..objectives import FeasibleSet, FlatObjectives
+from ..runs import kind
 from .building import AtlasState, Settings, advance, begin
 from .measuring import BEATEN, measure
 from .search import NOTHING_YET
@@ -32,6 +33,7 @@ ADVICE = {
 """What to do about a flag, where an atlas differs from a surface."""
 
 
+@kind("atlas.flow/1")
 class AtlasFlow(AbstractFlow[AtlasState]):
     """Solves for one region of the chart after the other until their patches cover it. Its
     mathematics is in `bezierflow.atlas`.
@@ -62,14 +64,14 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """As `bezierflow.atlas` takes them."""
         return Settings(self.feasible, self.box, self.tol, self.budget)
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> AtlasState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> AtlasState:
         """Before the first look around."""
         points = (
             corners(start) if self.known is None else np.concatenate([corners(start), self.known])
         )
         return begin(np.asarray(self.feasible.clip(points)), start.n_objectives, seed)
 
-    def step(self, objectives: Objectives, state: AtlasState) -> tuple[AtlasState, Info]:
+    def step(self, objectives: FlatObjectives, state: AtlasState) -> tuple[AtlasState, Info]:
         """The first look around, or one round: find regions, fit patches, check them at fresh chart
         points."""
         state = advance(objectives, self.settings, state)
@@ -86,12 +88,12 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """The state of a search within this flow's budget."""
         return state.with_budget(self.budget)
 
-    def named(self, objectives: Objectives) -> dict[str, object]:
+    def named(self, objectives: FlatObjectives) -> dict[str, object]:
         """The objectives and the feasible set, whose functions a file cannot hold."""
         return {"objectives": objectives, "feasible": self.feasible}
 
     def measure(
-        self, objectives: Objectives, run: Run[AtlasState], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[AtlasState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """The answers at fresh chart points against the solutions that Newton's method finds from
         them."""
@@ -129,7 +131,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def explain(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         run: Run[AtlasState],
         error: ErrorEstimate | None,
         names: Names,

@@ -1,22 +1,12 @@
 """Flows: their contract and driver, lifting (Algorithm 1), training on batches."""
 
 from .bounded import dense_points, leaves, search_box, touches
-from .contract import (
-    AbstractFlow,
-    Estimate,
-    Info,
-    Paused,
-    Run,
-    State,
-    corners,
-    explain_end,
-)
-from .drive import Callback, Iteration, drive, shaped
+from .contract import AbstractFlow, Estimate, Info, Paused, Run, State, corners, explain_end
+from .drive import Callback, Iteration, drive
 from .lift import Flow, FlowState, Origin, lift
-from .parts import Part
 from .progress import progress_bar
 from .refit import AbstractRefit, LeastSquares, PullBack
-from .schedule import SCHEDULE, Schedule
+from .schedule import SCHEDULE
 from .stochastic import StochasticFlow
 from .training import average_along, stochastic_flow, train_surface
 
@@ -32,11 +22,9 @@ __all__ = [
     "Iteration",
     "LeastSquares",
     "Origin",
-    "Part",
     "Paused",
     "PullBack",
     "Run",
-    "Schedule",
     "State",
     "StochasticFlow",
     "average_along",
@@ -48,7 +36,6 @@ __all__ = [
     "lift",
     "progress_bar",
     "search_box",
-    "shaped",
     "stochastic_flow",
     "touches",
     "train_surface",

@@ -15,7 +15,7 @@ from ..arguments import or_none, read_count
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..names import Names
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 
 Info = dict[str, Any]
 """What a person reads about an iteration: numbers by name. Every iteration has the same names."""
@@ -28,7 +28,7 @@ State = TypeVar("State")
 Surface = BezierSimplex | BezierAtlas
 """What a flow moves."""
 
-Estimate = Callable[[Objectives, BezierSimplex, int], ErrorEstimate]
+Estimate = Callable[[FlatObjectives, BezierSimplex, int], ErrorEstimate]
 """The error of a surface at held-out t: objectives, surface and seed."""
 
 
@@ -94,18 +94,18 @@ class AbstractFlow(eqx.Module, Generic[State]):
     """What t means: "weights" where b(t) minimizes the t-weighted objectives, else "free"."""
 
     def prepare(
-        self, objectives: Objectives, start: BezierSimplex
+        self, objectives: FlatObjectives, start: BezierSimplex
     ) -> tuple["AbstractFlow", BezierSimplex]:
         """This flow and its start with whatever they leave open settled for the problem."""
         return self, start
 
     @abc.abstractmethod
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> State:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> State:
         """The state before the first iteration. `start` has degree 0 where the user gave a
         point."""
 
     @abc.abstractmethod
-    def step(self, objectives: Objectives, state: State) -> tuple[State, Info]:
+    def step(self, objectives: FlatObjectives, state: State) -> tuple[State, Info]:
         """One iteration. Where it would exceed the flow's budget, what there is, as a state that is
         done."""
 
@@ -121,21 +121,21 @@ class AbstractFlow(eqx.Module, Generic[State]):
         """What the run has evaluated so far."""
         return state.evaluations
 
-    def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, History]:
+    def advance(self, objectives: FlatObjectives, state: State, most: int) -> tuple[State, History]:
         """At least one iteration and at most `most`, and their infos: one, unless a flow is faster
         at many."""
         state, info = self.step(objectives, state)
         return state, {name: np.array([value]) for name, value in info.items()}
 
     def measure(
-        self, objectives: Objectives, run: Run[State], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[State], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """The error estimate that the end of the run is judged by; None where the run claims
         nothing or there can be none. `estimate` is the one that suits any smooth surface."""
         return estimate(objectives, self.surface(run.state), seed)
 
     def explain(
-        self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names
+        self, objectives: FlatObjectives, run: Run[State], error: ErrorEstimate | None, names: Names
     ) -> Result:
         """Why the run ended and what its surface is worth, in words a person can act on."""
         return explain_end(run, f"done after iteration {run.iterations}", error)
@@ -152,7 +152,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
         ended."""
         return state
 
-    def named(self, objectives: Objectives) -> dict[str, object]:
+    def named(self, objectives: FlatObjectives) -> dict[str, object]:
         """What a state refers to and a file cannot hold, by name."""
         return {"objectives": objectives}
 
@@ -183,7 +183,7 @@ class Paused(NamedTuple):
     given: object
     flow: AbstractFlow
     state: PyTree
-    flat: Objectives
+    flat: FlatObjectives
     start: BezierSimplex
     spent: Evaluations
 
@@ -192,7 +192,7 @@ def explain_end(run: Run, claim: str, error: ErrorEstimate | None) -> Result:
     """Why a run ended, and what its surface is worth; a claim to have converged must stand the
     estimate."""
     if run.stopped is None:
-        return judge(None, claim, run.iterations, error)
+        return judge(claim, error)
     return Result(run.stopped, f"{run.ending}; {describe(error)}")
 
 

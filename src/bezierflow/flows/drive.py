@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Reason
+from ..answer import Reason, in_users_form
 from ..bezier import BezierSimplex, Raveling
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
 from ..objectives import raise_failures
+from ..runs import Part
 from .contract import AbstractFlow, History, Info, Run, State, Surface
-from .parts import Nowhere, Part
 from .progress import progress_bar
 from .schedule import SCHEDULE
 
@@ -68,9 +68,10 @@ def drive(  # noqa: PLR0913
         leaves: says in words which bound a surface leaves, which ends the run; empty where it keeps
             them all.
     """
-    kept, n_iterations = part or Nowhere(), flow.n_iterations or flow.most_iterations
+    kept, n_iterations = part or Part(), flow.n_iterations or flow.most_iterations
     # `run` is replaced as a whole: an interrupt at any moment finds parts that belong together.
-    run = kept.restore(flow, objectives, state)
+    state, iterations, history = kept.restore(flow, objectives, state)
+    run = Run(state, None, iterations, history)
     kept.keep(flow, objectives, run)
     # A run that had ended because it left its bounds ends there again when it is repeated.
     repeated = run.iterations > 0
@@ -121,7 +122,8 @@ def _look(
     if callback is None and leaves is None:
         return None, ""
     surface, spent = flow.surface(run.state), flow.evaluations(run.state)
-    iteration = Iteration(run.iterations, shaped(surface, raveling), spent, info)
+    seen = surface if raveling is None else in_users_form(surface, raveling)[0]
+    iteration = Iteration(run.iterations, seen, spent, info)
     if callback is not None and info and callback(iteration):
         return Reason.STOPPED, ""
     left = "" if leaves is None else leaves(surface)
@@ -144,14 +146,3 @@ def _next_group(made: int, seconds: float) -> int:
     """How many iterations to make until the next pause, at the speed of the last ones."""
     at_this_speed = int(made * SCHEDULE.pulse_seconds / max(seconds, 1e-6))
     return max(1, min(at_this_speed, SCHEDULE.largest_growth * made))
-
-
-def shaped(surface: Surface, raveling: Raveling | None) -> Surface:
-    """A surface with flat values as one with values of the user's shape."""
-    if raveling is None:
-        return surface
-    if isinstance(surface, BezierAtlas):
-        return replace(surface, units=surface.units.times(raveling.units), raveling=raveling.plain)
-    return BezierSimplex(
-        raveling.unravel(surface.control_points), surface.n_objectives, surface.degree
-    )

@@ -19,8 +19,9 @@ from ..evaluations import Evaluations, total
 from ..interrupts import raise_if_interrupted
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
-from ..objectives import FeasibleSet, Objectives
+from ..objectives import FeasibleSet, FlatObjectives
 from ..precision import on_host
+from ..runs import kind
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches
@@ -32,6 +33,7 @@ from .stochastic import StochasticFlow
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
 
 
+@kind("flow.state/1")
 class FlowState(NamedTuple):
     """What the next iteration needs."""
 
@@ -58,6 +60,7 @@ class FlowState(NamedTuple):
         return self.status != RUNNING
 
 
+@kind("flow.lifted/1")
 class Flow(AbstractFlow[FlowState]):
     """M(A): moves a Bézier simplex towards the Pareto set by moving points on it with A and
     refitting. Made by `lift`.
@@ -129,7 +132,9 @@ class Flow(AbstractFlow[FlowState]):
             n_iterations=self.n_iterations,
         )
 
-    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["Flow", BezierSimplex]:
+    def prepare(
+        self, objectives: FlatObjectives, start: BezierSimplex
+    ) -> tuple["Flow", BezierSimplex]:
         """The flow with its sampler settled, and its start P^(1) at the flow's degree."""
         flow = self.for_objectives(start.n_objectives)
         if start.degree > self.degree:
@@ -141,7 +146,7 @@ class Flow(AbstractFlow[FlowState]):
             return flow, BezierSimplex.constant(start.vertex(0), start.n_objectives, self.degree)
         return flow, start.elevate(self.degree)
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> FlowState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> FlowState:
         """Line 1, compiled as one program: a dozen small ones would take a second to make."""
         return _begin(replace(self, n_iterations=None), start, np.asarray(seed))
 
@@ -159,7 +164,7 @@ class Flow(AbstractFlow[FlowState]):
         )
 
     def iterate(
-        self, objectives: Objectives, state: FlowState, key: Array | None = None
+        self, objectives: FlatObjectives, state: FlowState, key: Array | None = None
     ) -> tuple[FlowState, Info]:
         """Lines 3 to 7: draw t, take the points b(t|P), move each with A on the t-weighted
         objective, refit P.
@@ -195,7 +200,7 @@ class Flow(AbstractFlow[FlowState]):
         return state._replace(surface=surface, method_state=method_state, k=state.k + 1), info
 
     def step(
-        self, objectives: Objectives, state: FlowState, key: Array | None = None
+        self, objectives: FlatObjectives, state: FlowState, key: Array | None = None
     ) -> tuple[FlowState, Info]:
         """An iteration, and whether another one follows. One that meets a value that is not finite
         changes nothing.
@@ -245,7 +250,7 @@ class Flow(AbstractFlow[FlowState]):
         return Evaluations(*(int(count) for count in state.evaluations))
 
     def advance(
-        self, objectives: Objectives, state: FlowState, most: int
+        self, objectives: FlatObjectives, state: FlowState, most: int
     ) -> tuple[FlowState, History]:
         """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the
         same result, bit for bit."""
@@ -259,7 +264,7 @@ class Flow(AbstractFlow[FlowState]):
         return after, {name: np.atleast_1d(infos[name])[:made] for name in self.recorded}
 
     def measure(
-        self, objectives: Objectives, run: Run[FlowState], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[FlowState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """Only the claim that the surface is at rest is verified: an estimate costs Hessians at
         some hundred points."""
@@ -268,7 +273,11 @@ class Flow(AbstractFlow[FlowState]):
         return super().measure(objectives, run, seed, estimate) if verify else None
 
     def explain(
-        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
+        self,
+        objectives: FlatObjectives,
+        run: Run[FlowState],
+        error: ErrorEstimate | None,
+        names: Names,
     ) -> Result:
         """Which end the run came to; where it went wrong, if it did; how it keeps its bounds, if it
         has any."""
@@ -310,7 +319,7 @@ class Flow(AbstractFlow[FlowState]):
             eqx.tree_equal(replace(self, **blank), replace(other, **blank))
         )
 
-    def _why_not_verified(self, objectives: Objectives, surface: BezierSimplex) -> str:
+    def _why_not_verified(self, objectives: FlatObjectives, surface: BezierSimplex) -> str:
         if self.bounds is not None and touches(self.bounds, surface):
             return "the error estimate does not know bounds, and the surface reaches them"
         return why_not_verified(objectives, surface)
@@ -429,7 +438,7 @@ def _settle_type(leaf: Array | np.ndarray) -> Array:
 
 
 def _loop(
-    flow: Flow, objectives: Objectives, state: FlowState, most: Array
+    flow: Flow, objectives: FlatObjectives, state: FlowState, most: Array
 ) -> tuple[FlowState, Info]:
     """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with
     room to spare."""
@@ -495,8 +504,8 @@ def lift(
         ),
         "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
     }
-    for name, (part, kind, wanted) in parts.items():
-        if part is not None and not isinstance(part, kind):
+    for name, (part, parent, wanted) in parts.items():
+        if part is not None and not isinstance(part, parent):
             raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
     scalarization = scalarization or WeightedSum()
     return Flow(method, degree, sampler, scalarization, refit, n_iterations=n_iterations)

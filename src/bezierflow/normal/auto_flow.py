@@ -9,7 +9,7 @@ from jaxtyping import PyTree
 
 from ..answer import ErrorEstimate
 from ..flows import AbstractFlow, Estimate, Run, State
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from .estimate import estimate_error
 from .lending import KnownHessians
 from .schedule import DescentSchedule, Schedule
@@ -67,7 +67,7 @@ class AbstractAutoFlow(AbstractFlow[State]):
         return state.with_budget()
 
     def measure(
-        self, objectives: Objectives, run: Run[Any], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[Any], seed: int, estimate: Estimate
     ) -> ErrorEstimate:
         """The error at held-out t, with the flags that the run itself raised; Hessians that it left
         behind make it cheaper."""

@@ -12,7 +12,8 @@ from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import Estimate, Info, Run, corners, explain_end
 from ..names import Names
-from ..objectives import Objectives, bridges, point_in_words
+from ..objectives import FlatObjectives, bridges, point_in_words
+from ..runs import kind
 from .auto_flow import AbstractAutoFlow
 from .estimate import estimate_error
 from .free_estimate import estimate_error_freely
@@ -33,6 +34,7 @@ ones need float64."""
 Hessians = Literal["auto", "dense", "free", "none"]
 
 
+@kind("normal.flow/1")
 class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
     """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto
     set as the degree allows.
@@ -78,7 +80,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return Layout(self.dtype or "float64", self.mesh)
 
     def prepare(
-        self, objectives: Objectives, start: BezierSimplex
+        self, objectives: FlatObjectives, start: BezierSimplex
     ) -> tuple["NormalFlow", BezierSimplex]:
         """The flow with the way it gets its curvature settled."""
         kind = self.hessian
@@ -88,7 +90,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return replace(self, hessian=kind), start
 
     def init(
-        self, objectives: Objectives, start: BezierSimplex, seed: int
+        self, objectives: FlatObjectives, start: BezierSimplex, seed: int
     ) -> NormalState | FreeState:
         """Before the minimization of each objective from its corner of the start."""
         if self.hessian in ("free", "none"):
@@ -96,7 +98,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return begin(objectives, corners(start), self.settings)
 
     def step(
-        self, objectives: Objectives, state: NormalState | FreeState
+        self, objectives: FlatObjectives, state: NormalState | FreeState
     ) -> tuple[NormalState | FreeState, Info]:
         """One round of the stage at hand: minimizers, edges, inside, a search elsewhere."""
         if isinstance(state, FreeState):
@@ -108,7 +110,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return state, {"error": state.error, "degree": state.surface.degree}
 
     def accepted(
-        self, objectives: Objectives, start: BezierSimplex, seed: int
+        self, objectives: FlatObjectives, start: BezierSimplex, seed: int
     ) -> NormalState | None:
         """The end of a run that starts at its own goal; None where the start is not at tolerance,
         or not what was asked for."""
@@ -123,7 +125,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         )
 
     def estimate(
-        self, objectives: Objectives, surface: BezierSimplex, seed: int, n: int | None = None
+        self, objectives: FlatObjectives, surface: BezierSimplex, seed: int, n: int | None = None
     ) -> ErrorEstimate:
         """The error of a surface at about n held-out t, without what a run knows."""
         tol, schedule = self.settings.tol, self.settings.schedule
@@ -136,7 +138,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
 
     def measure(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         run: Run[NormalState | FreeState],
         seed: int,
         estimate: Estimate,
@@ -149,7 +151,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
 
     def explain(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         run: Run[NormalState | FreeState],
         error: ErrorEstimate | None,
         names: Names,

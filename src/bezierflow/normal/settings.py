@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Literal
 
 from ..arguments import or_none, read_count, read_positive
+from ..runs import kind
 from .nodes import largest_degree
 from .patch import Goal
 from .schedule import Schedule
@@ -17,6 +18,7 @@ MOST = 1000
 """The largest degree that may be asked for."""
 
 
+@kind("normal.stage/1")
 class Stage(Enum):
     """What the next step works on."""
 

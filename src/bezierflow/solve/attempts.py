@@ -28,8 +28,8 @@ from ..normal import NormalFlow, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
     FeasibleSet,
+    FlatObjectives,
     JaxEvaluator,
-    Objectives,
     Problem,
     feasible_set,
     point_in_words,
@@ -66,7 +66,7 @@ class Attempt(NamedTuple):
     flow: AbstractFlow
     start: BezierSimplex
     run: Run
-    flat: Objectives
+    flat: FlatObjectives
     spent: Evaluations
     evaluations: Evaluations
     error: ErrorEstimate | None

@@ -101,17 +101,17 @@ def _probes(
 def _beats_its_answer(
     atlas: BezierAtlas, x: np.ndarray, f: np.ndarray, feasible: FeasibleSet
 ) -> Float[np.ndarray, " n_variables"] | None:
-    """The feasible point that is clearly better than the answer above its chart point, the best of
+    """The feasible point that is clearly better than the answer at its place, the best of
     them.
 
-    Every point f is an answer above its chart point, so that no objective of the answer there may
+    Every point f is an answer at its place, so that no objective of the answer there may
     exceed that of f.
     """
     usable = np.isfinite(f).all(axis=1) & (feasible.violation(x) <= 0)
     x, f = x[usable], f[usable]
     if len(x) == 0:
         return None
-    worse = ((atlas.front(atlas.chart(f)) - f) / np.abs(atlas.units.span)).max(axis=1)
+    worse = ((atlas.front(atlas.t(f)) - f) / np.abs(atlas.units.span)).max(axis=1)
     best = int(worse.argmax())
     return x[best] if worse[best] > ExploreSchedule().clear else None
 

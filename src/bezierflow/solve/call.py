@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-import jax
-import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Solution
+from ..answer import Solution, as_start
 from ..arguments import (
     or_none,
     read_count,
@@ -22,12 +20,12 @@ from ..arguments import (
     read_seed,
     shown,
 )
-from ..bezier import BezierSimplex
 from ..flows import SCHEDULE as FLOWS
-from ..flows import AbstractFlow, Callback, Flow, Part, Paused, lift
+from ..flows import AbstractFlow, Callback, Flow, Paused, lift
 from ..methods import AbstractMethod
 from ..normal import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
-from ..objectives import Chosen, Given, Problem, Transforms, as_host, is_single
+from ..objectives import Chosen, Problem, Transforms, is_single, read_objectives, read_problem
+from ..runs import Part
 from .schedule import SCHEDULE
 
 KEPT = (
@@ -130,29 +128,28 @@ class Call:
         return isinstance(self.method, NormalFlow) and self.method.degree == "auto"
 
     @property
-    def given(self) -> Given:
-        """The problem as the user gave it, for `read_problem`."""
-        found = self.x0.pareto_set if isinstance(self.x0, Solution) else self.x0
-        if isinstance(found, BezierAtlas):  # a run starts at one of its designs
-            design = found(np.zeros(found.n_objectives))
-            rows = jax.tree.map(lambda leaf: np.asarray(leaf)[None], design)
-            found = BezierSimplex(rows, found.n_objectives, 0)
-        return Given(
-            as_host(self.objectives, None, None, False),
-            found,
-            self.bounds,
-            self.constraints,
-            self.maximize,
-            self.transforms,
-            getattr(self.method, "x_scale", None),
-            isinstance(self.method, str | AbstractAutoFlow),
+    def form(self) -> object:
+        """The objectives in the form that the user gave them in."""
+        return read_objectives(self.objectives, None, None, False)
+
+    def read_problem(self) -> Problem:
+        """The problem that the user gave, read and checked."""
+        return read_problem(
+            self.form,
+            as_start(self.x0),
+            bounds=self.bounds,
+            constraints=self.constraints,
+            maximize=self.maximize,
+            transforms=self.transforms,
+            x_scale=getattr(self.method, "x_scale", None),
+            automatic=isinstance(self.method, str | AbstractAutoFlow),
         )
 
     @property
     def paused(self) -> Paused | None:
         """The earlier run on the same objectives that x0 brings along, if any."""
         paused = self.x0.paused if isinstance(self.x0, Solution) else None
-        return paused if paused is not None and paused.given == self.given.objectives else None
+        return paused if paused is not None and paused.given == self.form else None
 
     @property
     def kept(self) -> dict[str, object]:

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from ..bezier import BezierSimplex
 from ..kinks import CannotLiftError, find_kinks
 from ..names import Names
-from ..objectives import JaxEvaluator, Objectives, Problem, bridges
+from ..objectives import FlatObjectives, JaxEvaluator, Problem, bridges
 from ..precision import double_precision
 from ..simplex import from_cube, kronecker
 from .schedule import SCHEDULE
@@ -26,7 +26,7 @@ def explain_start(problem: Problem) -> str:
 
 
 def find_cause(
-    objectives: Objectives, surface: BezierSimplex, names: Names, bounded: bool = False
+    objectives: FlatObjectives, surface: BezierSimplex, names: Names, bounded: bool = False
 ) -> str:
     """Why a surface is in doubt, in a sentence that names an objective and a variable; empty if
     nothing is found.
@@ -82,7 +82,7 @@ def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> s
 
 
 def _kink(
-    evaluator: JaxEvaluator, objectives: Objectives, surface: BezierSimplex, names: Names
+    evaluator: JaxEvaluator, objectives: FlatObjectives, surface: BezierSimplex, names: Names
 ) -> str:
     """Which objective has kinks along which variable, where that is the same at several points of
     the surface."""
@@ -146,7 +146,7 @@ def describe_thinness(surface: BezierSimplex) -> str | None:
     """That a flat surface has fewer dimensions than its simplex, in words; None where it has as
     many.
 
-    Objectives that agree, or follow from others, make a set thinner than their number allows.
+    FlatObjectives that agree, or follow from others, make a set thinner than their number allows.
     """
     M, L = surface.n_objectives, surface.n_variables
     if M == 1 or SCHEDULE.thinness_variables < L:

@@ -19,8 +19,6 @@ from ..objectives import (
     JaxEvaluator,
     Problem,
     Transforms,
-    domain_around,
-    read_problem,
 )
 from ..precision import double_precision
 from ..quiet import quiet
@@ -125,7 +123,7 @@ def check(
     call = Call(objectives, x0, "auto", bounds, constraints, maximize, transforms)
     forget_programs()
     with double_precision():
-        return _report(read_problem(call.given))
+        return _report(call.read_problem())
 
 
 def _report(problem: Problem) -> Checkup:
@@ -134,7 +132,7 @@ def _report(problem: Problem) -> Checkup:
     x0, anywhere = np.asarray(problem.start.control_points, dtype=float)[0], np.full(L, np.inf)
     feasible = problem.feasible
     lower, upper = (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
-    scale = domain_around(x0, lower, upper).scale
+    scale = Differences.around(x0, lower, upper).scale
     # Points of the box, or within a scale of x0 where it is open.
     finite = np.isfinite(lower) & np.isfinite(upper)
     low = np.where(finite, lower, np.maximum(x0 - scale, lower))
@@ -151,7 +149,7 @@ def _report(problem: Problem) -> Checkup:
         # The least of a few points: where a value happens to be 0, its rounding looks large.
         least = min(
             (
-                Differences.measured(evaluator.values, x, scale, lower, upper)
+                Differences(scale, lower, upper).measured(evaluator.values, x)
                 for x in usable[: SCHEDULE.noise_places]
             ),
             key=lambda found: found.noise,
@@ -164,7 +162,7 @@ def _report(problem: Problem) -> Checkup:
                 " reached by them"
             )
     gradient_error, wrong = _compare_gradients(
-        problem, evaluator, usable, Differences(scale, noise, lower, upper)
+        problem, evaluator, usable, Differences(scale, lower, upper, noise)
     )
     kinks, jump = _kinks(problem, evaluator, usable, scale)
     plan, n_points = _plan(problem, kinks)
@@ -261,7 +259,7 @@ def _compare_gradients(
     """The median, over points, of the largest difference of gradients and finite differences, None
     where they are such; and what is wrong with them, if anything."""
     bridge = problem.form.flat
-    if len(points) == 0 or (isinstance(bridge, Bridge) and bridge.source.order == 0):
+    if len(points) == 0 or (isinstance(bridge, Bridge) and bridge.order == 0):
         return None, ""
     points = points[: SCHEDULE.compared_gradients]
     given = evaluator.jacobians(points).gradients

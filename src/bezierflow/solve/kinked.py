@@ -2,7 +2,7 @@
 the atlas; and the design next to an atlas that solves it exactly."""
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -29,8 +29,8 @@ from ..objectives import (
     BudgetSpentError,
     Constraint,
     FeasibleSet,
+    FlatObjectives,
     JaxEvaluator,
-    Objectives,
     feasible_set,
 )
 from .schedule import SCHEDULE
@@ -57,7 +57,7 @@ class Kinked(NamedTuple):
 
 
 def lift_problem(
-    flat: Objectives,
+    flat: FlatObjectives,
     start: BezierSimplex,
     feasible: FeasibleSet | None,
     budget: int | None = None,
@@ -164,8 +164,7 @@ def settle_on_atlas(
     It is the solution above the chart point of f(x): no objective is above its value at x by more
     than x is below the front. Bounds and constraints hold. Flat vectors of the solver's variables.
     """
-    assert isinstance(solution.pareto_set, BezierAtlas)
-    atlas = solution.pareto_set.turned(solution.names.signs)
+    atlas = cast(BezierAtlas, solution.pareto_set).turned(solution.names.signs)
     n, units, feasible = atlas.n_variables, atlas.units, solution.feasible
     if feasible is None:  # of a file, which has bounds alone
         if units.n_auxiliary == 0 and len(atlas.patches[0].label.constraints):
@@ -197,7 +196,7 @@ def settle_on_atlas(
 
 
 def _in_units(
-    objectives: Objectives, units: Array | np.ndarray, x: Float[Array, " n_variables"]
+    objectives: FlatObjectives, units: Array | np.ndarray, x: Float[Array, " n_variables"]
 ) -> Array:
     """Objectives as a function of variables in units of their own."""
     return objectives(x * jnp.asarray(units))

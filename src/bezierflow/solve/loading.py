@@ -8,11 +8,11 @@ from os import PathLike
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Fields, Flag, Solution, from_archive, spread_chart
+from ..answer import Fields, Flag, Solution, from_archive
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
 from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
-from ..objectives import domain_around, read_function
+from ..objectives import read_function
 from .schedule import SCHEDULE
 
 
@@ -52,13 +52,10 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
             return stored
         flags = tuple(dict.fromkeys((*error.flags, Flag.FRONT_ROUGH)))
         return replace(stored, known_error=replace(error, flags=flags))
-    pareto_set, raveling, M = stored.pareto_set, stored.raveling, stored.n_objectives
-    x = pareto_set(np.zeros(M)) if isinstance(pareto_set, BezierAtlas) else pareto_set.vertex(0)
+    raveling, M = stored.raveling, stored.n_objectives
+    x = stored.pareto_set(np.full(M, 1 / M))
     point = np.asarray(raveling.ravel(x), dtype=float)
-    anywhere = np.full(len(point), np.inf)
-    form = read_function(
-        objectives, raveling, domain_around(point, -anywhere, anywhere), "objectives", twice=False
-    )
+    form = read_function(objectives, raveling, point, "objectives", twice=False)
     if form.n_rows != M:
         raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
     given = replace(stored, objectives=form.of_x)
@@ -69,13 +66,9 @@ def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[st
 def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:
     """Raises unless the objectives given have the values of the file at its corners and in the
     middle."""
-    M, pareto_set = stored.n_objectives, stored.pareto_set
-    if isinstance(pareto_set, BezierAtlas):
-        t = spread_chart(pareto_set, M + 1)
-        error = (stored.error.front or 0.0) * np.abs(pareto_set.units.span)
-    else:
-        t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
-        error = stored.fitted_front.max
+    M = stored.n_objectives
+    t = np.concatenate([np.eye(M), np.full((1, M), 1 / M)])
+    error = stored.set.front_error(stored.error)
     old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
     rounding = SCHEDULE.negligible * np.abs(old).max(axis=0)
     slack = SCHEDULE.front_errors * error + SCHEDULE.agrees * np.ptp(old, axis=0) + rounding

@@ -4,13 +4,12 @@ objectives that are known by batches."""
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Flag, Reason, Result, Solution, Stats
+from ..answer import Flag, Reason, Result, Solution, Stats, in_users_form
 from ..arguments import or_none, read_count, read_flag, read_function, read_seed, shown
 from ..atlas import AtlasFlow
 from ..bezier import BezierSimplex
@@ -22,16 +21,16 @@ from ..flows import (
     Origin,
     Paused,
     StochasticFlow,
-    shaped,
     stochastic_flow,
     train_surface,
 )
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
 from ..normal import NormalEstimator
-from ..objectives import Chosen, Problem, Transforms, read_problem
+from ..objectives import Chosen, Problem, Transforms
 from ..precision import double_precision
 from ..quiet import quiet
+from ..runs import open_checkpoint
 from .attempts import (
     Attempt,
     atlas_around,
@@ -44,7 +43,7 @@ from .attempts import (
 )
 from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause
-from .checkpoint import open_checkpoint
+from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .schedule import SCHEDULE
 
 
@@ -71,7 +70,7 @@ def minimize(  # noqa: PLR0913
 
     Args:
         objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; a `HostFunction` with derivatives; a problem from
+            torch or plain Python; a `Objectives` with derivatives; a problem from
             `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
             derivatives that nobody gives are finite differences, which
             `solution.made_by["objectives"]` says.
@@ -129,7 +128,7 @@ def minimize(  # noqa: PLR0913
                 f"constraints={shown(constraints)} do not go with a Surrogate, which takes values"
                 " within bounds; leave them out"
             )
-        return call.method.search(replace(call, objectives=call.given.objectives))
+        return call.method.search(replace(call, objectives=call.form))
     folder, every = (
         getattr(call.checkpoint, "folder", None),
         getattr(call.checkpoint, "every", None),
@@ -137,11 +136,11 @@ def minimize(  # noqa: PLR0913
     with (
         double_precision(),
         orderly_interrupts(),
-        open_checkpoint(folder, every, call.kept) as kept,
+        open_checkpoint(folder, every, kept_arguments(call.kept) if folder else {}) as kept,
     ):
-        problem = read_problem(call.given)
+        problem = call.read_problem()
         if kept is not None:
-            kept.check(problem)
+            check_objectives(kept, problem)
             call = replace(call, next_part=kept.part)
         call = replace(call, method=flow_for(call, problem))
         lifted = isinstance(call.method, Flow | AtlasFlow)
@@ -150,8 +149,7 @@ def minimize(  # noqa: PLR0913
             raise ValueError(no_start)
         solution = _solution(problem, call, _explained(problem, call, answer(problem, call)))
         if kept is not None:
-            save = partial(solution.save, estimate=False)
-            kept.end(save, solution.result, solution.paused is not None)
+            end_checkpoint(kept, solution)
         return solution
 
 
@@ -238,26 +236,23 @@ def _of_one_objective(found: Attempt) -> Attempt:
 
 
 def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:
-    flow, surface = found.flow, shaped(found.surface, problem.raveling)
-    is_atlas = isinstance(surface, BezierAtlas)
+    flow = found.flow
+    surface, raveling = in_users_form(found.surface, problem.raveling, problem.names.signs)
     return Solution(
-        # The front of an atlas gets the user's signs.
-        pareto_set=surface.turned(problem.names.signs) if is_atlas else surface,
+        pareto_set=surface,
         objectives=problem.objectives,
         names=problem.names,
         result=found.result,
         stats=Stats(found.evaluations, found.run.iterations, time.monotonic() - call.began),
         history=found.run.history,
         made_by={**flow.parts(), "seed": call.seed, **problem.found},
-        raveling=problem.raveling.plain if is_atlas else problem.raveling,
+        raveling=raveling,
         known_error=found.error,
         origin=Origin(flow, found.start.on_host(), call.seed) if isinstance(flow, Flow) else None,
         feasible=problem.feasible,
         estimator=NormalEstimator(),
         paused=(
-            Paused(
-                call.given.objectives, flow, found.run.state, found.flat, found.start, found.spent
-            )
+            Paused(call.form, flow, found.run.state, found.flat, found.start, found.spent)
             if found.over
             else None
         ),
