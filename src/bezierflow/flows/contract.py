@@ -80,6 +80,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
         n_iterations: the most iterations of a run; None for `most_iterations`.
     """
 
+    # By keyword alone, so that a new flow may have fields without defaults.
     n_iterations: int | None = eqx.field(
         static=True,
         kw_only=True,
@@ -159,6 +160,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
     def parts(self) -> dict[str, object]:
         """What the flow is made of, for `solution.made_by`: numbers and texts."""
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        # Files hold numbers and texts alone.
         plain = {
             name: value if isinstance(value, int | float | None) else str(value)
             for name, value in settings.items()

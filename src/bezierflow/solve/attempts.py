@@ -196,10 +196,8 @@ def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt
         return found.noted(why)._replace(kinks=why, open=bool(found.flaw))
     if kinked is None:
         return found
-    lifted, spent = (
-        problem.lifted(kinked.objectives, kinked.start),
-        total(kinked.evaluations, spent),
-    )
+    lifted = problem.lifted(kinked.objectives, kinked.start)
+    spent = total(kinked.evaluations, spent)
     atlas = _atlas(lifted, call, kinked.feasible, kinked.box, kinked.why, spent=spent)
     return atlas if found is None else _better_of(found, atlas)
 

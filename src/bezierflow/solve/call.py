@@ -108,6 +108,7 @@ class Call:
             "progress": read_flag(self.progress, "progress"),
             "checkpoint": kept if isinstance(kept, Checkpoint | None) else Checkpoint(kept),
         }
+        # A frozen record is written once, here.
         for name, value in read.items():
             object.__setattr__(self, name, value)
 
@@ -186,6 +187,7 @@ def flow_for(call: Call, problem: Problem) -> AbstractFlow:
         return _automatic(method, call, problem)
     if isinstance(method, AbstractMethod):
         method = lift(method, max(FLOWS.lifted_degree, problem.start.degree))
+    # A lifted method has no use for a budget, since each iteration costs the same.
     refused = {"budget": call.budget} | ({} if isinstance(method, Flow) else {"tol": call.tol})
     for name, value in refused.items():
         if value is not None:
@@ -201,6 +203,7 @@ def flow_for(call: Call, problem: Problem) -> AbstractFlow:
             " defined for every method; give bounds alone, or add a penalty for the constraints to"
             " the objectives"
         )
+    # Whoever says how many iterations there shall be wants all of them.
     default = SCHEDULE.lifted_tol if method.n_iterations is None else 0.0
     tol = default if call.tol is None else call.tol
     return replace(method, tol=tol, bounds=problem.feasible)

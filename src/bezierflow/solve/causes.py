@@ -61,6 +61,7 @@ def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> s
     directions = np.concatenate(
         [np.tile(np.concatenate([np.eye(L), -np.eye(L)]), (M, 1, 1)), downhill[:, None]], axis=1
     )
+    # In decades: where an objective turns back does not matter, only whether it does.
     steps = np.concatenate([[0.0], 10.0 ** np.arange(SCHEDULE.farthest + 1)])
     points = corners[:, None, None] + steps[:, None] * directions[:, :, None]
     values = evaluator.values(points.reshape(-1, L)).reshape(M, 2 * L + 1, len(steps), M)
@@ -89,7 +90,7 @@ def _kink(
     try:
         if find_kinks(objectives, surface.n_variables) == 0:
             return ""
-    except CannotLiftError:
+    except CannotLiftError:  # there are kinks, of a kind that is not known
         pass
     M = surface.n_objectives
     # One point towards each corner, at different distances from the center.
@@ -126,6 +127,7 @@ def find_jump(
         points[:, i] = places
         return evaluator.jacobians(points).gradients[:, m, i]
 
+    # A kink far from the points that were found explains nothing about them.
     places = np.linspace(x[i] - reach, x[i] + reach, SCHEDULE.scanned)
     at_places = slopes(places)
     largest, k = float(np.abs(at_places).max()), int(np.argmax(np.abs(np.diff(at_places))))

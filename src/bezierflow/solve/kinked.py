@@ -72,6 +72,7 @@ def lift_problem(
     feasible = feasible or feasible_set(None, None, start.n_variables)
     if find_kinks(flat, start.n_variables) == 0:
         return None
+    # The slope of a norm at 0 is not a number; with a finite one the descent goes on.
     evaluator = JaxEvaluator(
         with_slopes(flat, start.n_variables), start.n_objectives, start.n_variables, budget
     )

@@ -26,6 +26,7 @@ def load(
         objectives: the problem's code, for a solution that shall compute objectives anew instead of
             reading the fitted front.
     """
+    # pytorch-bsf's formats hold surfaces alone.
     if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":

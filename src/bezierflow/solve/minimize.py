@@ -70,7 +70,7 @@ def minimize(  # noqa: PLR0913
 
     Args:
         objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; a `Objectives` with derivatives; a problem from
+            torch or plain Python; `Objectives` with derivatives; a problem from
             `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
             derivatives that nobody gives are finite differences, which
             `solution.made_by["objectives"]` says.
@@ -129,10 +129,7 @@ def minimize(  # noqa: PLR0913
                 " within bounds; leave them out"
             )
         return call.method.search(replace(call, objectives=call.form))
-    folder, every = (
-        getattr(call.checkpoint, "folder", None),
-        getattr(call.checkpoint, "every", None),
-    )
+    folder, every = (getattr(call.checkpoint, name, None) for name in ("folder", "every"))
     with (
         double_precision(),
         orderly_interrupts(),

@@ -19,8 +19,8 @@ class Schedule:
         narrowest: a box around points is at least this share of its widest side.
         atlas_tries: how often an atlas is made that fresh probes may beat.
         known_designs: designs of a surface that an atlas begins with.
-        most_variables: up to so many an atlas is tried without bounds, which needs Hessians of every
-            objective at thousands of points, and causes of doubt are looked for.
+        most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
+            every objective at thousands of points, and causes of doubt are looked for.
         compared_points: points of an atlas that the bottoms of wells are compared with.
         clear_lead: a design is better than a surface if no point of the surface comes closer to
             dominating it than this share of the ranges; for one and two objectives.
@@ -53,7 +53,6 @@ class Schedule:
         agrees: values of objectives given for a file may differ from its front by this share of
             ranges, beside `front_errors`.
         front_errors: and by so many times the front's error.
-
     """
 
     lifted_tol: float = 1e-8
