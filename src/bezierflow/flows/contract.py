@@ -105,6 +105,10 @@ class AbstractFlow(eqx.Module, Generic[State]):
         """The state before the first iteration. `start` has degree 0 where the user gave a
         point."""
 
+    def accepted(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> State | None:
+        """The end of a run that starts at its goal, in place of `init`; None where it does not."""
+        return None
+
     @abc.abstractmethod
     def step(self, objectives: FlatObjectives, state: State) -> tuple[State, Info]:
         """One iteration. Where it would exceed the flow's budget, what there is, as a state that is

@@ -87,17 +87,18 @@ def train_surface(  # noqa: PLR0913
     as it is."""
     began = time.perf_counter()
     x, rest = _split(x0)
-    feed = Feed(Restored(function, rest), batches, one_pass=flow.n_iterations is None)
+    restored = Restored(function, rest)
+    feed = Feed(restored, batches, one_pass=flow.n_iterations is None)
     # Shapes of one batch, or a key, tell how many objectives there are.
     example = jax.random.key(seed) if batches is None else feed.first
-    start = _start(feed.function, x0, x, example)
+    start = _start(restored, x0, x, example)
     paused = x0.paused if isinstance(x0, Solution) else None
     if paused is not None and paused.given is function and flow.continues(paused.flow):
         # Batches that had ended, or a limit, are no reason to end again.
         state = paused.state._replace(status=jnp.full_like(paused.state.status, RUNNING))
     else:
         plain = replace(flow, n_iterations=None)
-        state = _begin(plain, feed.function, start, np.asarray(seed))
+        state = _begin(plain, restored, start, np.asarray(seed))
     run = drive(flow, feed, state, callback, progress)
     surface = flow.surface(run.state).on_host()
     x = surface.vertex(0)
@@ -106,7 +107,7 @@ def train_surface(  # noqa: PLR0913
     # Where nobody holds out a batch, the front is that of the last one: of data that was seen.
     last = example if batches is None else feed.last
     objectives = HeldOut(
-        feed.function,
+        restored,
         as_arrays(last if held_out is None else held_out, 1),
         tuple(np.dtype(leaf.dtype) for leaf in jax.tree.leaves(x)),
     )

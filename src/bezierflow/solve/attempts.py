@@ -24,7 +24,7 @@ from ..flows import (
     search_box,
 )
 from ..kinks import CannotLiftError
-from ..normal import NormalFlow, estimate_error, find_minimizers
+from ..normal import estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
     FeasibleSet,
@@ -330,9 +330,8 @@ def run_flow(
         spent, state = total(spent, paused.spent), flow.with_budget(paused.state)
     else:
         # A surface that is at its goal already is kept.
-        arguments = problem.flat, start, call.seed
-        state = flow.accepted(*arguments) if isinstance(flow, NormalFlow) else None
-        state = flow.init(*arguments) if state is None else state
+        state = flow.accepted(problem.flat, start, call.seed)
+        state = flow.init(problem.flat, start, call.seed) if state is None else state
     part = None if call.next_part is None else call.next_part()
     run = drive(
         flow,
