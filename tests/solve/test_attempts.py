@@ -10,7 +10,7 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.evaluations import Evaluations
-from bezierflow.objectives import feasible_set, read_problem
+from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
 from bezierflow.solve import Call, better_point
 
@@ -160,7 +160,7 @@ def test_an_atlas_is_held_against_probes_far_away():
         deep = lambda x: waves(x, depth)
         everywhere, box = feasible_set(None, None, 1), (np.full(1, -2.0), np.full(1, 3.0))
         with double_precision():
-            problem = read_problem(Call(deep, np.full(1, 0.5)).given)
+            problem = Call(deep, np.full(1, 0.5)).read_problem()
             return better_point(problem, atlas, everywhere, box, Evaluations())
 
     nothing, n_probes, spent = rival(0.0)
@@ -185,7 +185,7 @@ def test_a_surface_is_held_against_designs_all_over_the_box():
     feasible = feasible_set((np.array([-2.0, -1.0]), np.array([2.0, 2.0])), None, 2)
     for depth in (0.0, 30.0):
         with double_precision():
-            problem = read_problem(Call(lambda x, d=depth: wells(x, d), np.zeros(2)).given)
+            problem = Call(lambda x, d=depth: wells(x, d), np.zeros(2)).read_problem()
             found, n, spent = better_point(
                 problem, line, feasible, (feasible.lower, feasible.upper), Evaluations()
             )
