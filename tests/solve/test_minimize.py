@@ -145,6 +145,25 @@ def test_a_count_of_iterations_claims_nothing_and_costs_no_estimate():
     assert "all 40 iterations were made" in solution.result.message
 
 
+@pytest.mark.parametrize(
+    ("n_iterations", "tol", "made", "reason"),
+    [
+        (7, None, 7, bf.Reason.COMPLETED),
+        (7, 1e-9, 7, bf.Reason.ITERATION_LIMIT),
+        (None, None, 1000, bf.Reason.ITERATION_LIMIT),
+        (None, 0.5, None, bf.Reason.SUSPECT),
+    ],
+)
+def test_success_is_an_answer_that_can_be_used_as_it_is(n_iterations, tol, made, reason):
+    """A lifted run that does not come to rest: only one of exactly the iterations that were asked
+    for is a success."""
+    flow = bf.lift(bf.GradientDescent(1e-3), 1, n_iterations=n_iterations)
+    solution = bf.minimize(PROBLEM, np.full(3, 3.0), flow, tol=tol)
+    assert solution.result.reason is reason
+    assert solution.stats.iterations == made or made is None
+    assert solution.result.success == (reason is bf.Reason.COMPLETED)
+
+
 def test_divergence_keeps_the_last_good_surface():
     solution = bf.minimize(
         PROBLEM, np.zeros(3), bf.lift(bf.GradientDescent(10.0), degree=2, n_iterations=500)
