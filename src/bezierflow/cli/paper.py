@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,8 @@ def stability(  # noqa: PLR0913
     counts = [read_count(n, "--samples", 1) for n in read_numbers(samples, "--samples")]
     flow = read_flow(method, degree, step_size, max(counts))
     if len(counts) == 1:
-        solution = bf.minimize(objectives, start, flow, n_iterations=iterations, seed=seed)
+        flow = replace(flow, n_iterations=iterations)
+        solution = bf.minimize(objectives, start, flow, seed=seed)
         report = bf.stability.report(solution, epsilon=epsilon, n_twins=runs, seed=seed)
         click.echo(str(report))
         write_json(json_path, report.figures())

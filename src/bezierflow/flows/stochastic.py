@@ -367,7 +367,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         )
 
     def advance(
-        self, objectives: Feed, state: TrainingState, most: int
+        self, objectives: PyTree, state: TrainingState, most: int
     ) -> tuple[TrainingState, History]:
         """Up to `most` iterations, which wait for the device only at their end."""
         feed = objectives
@@ -393,13 +393,13 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         return after, {name: np.asarray(values)[:made] for name, values in infos.items()}
 
     def measure(
-        self, objectives: Feed, run: Run[TrainingState], seed: int, estimate: Estimate
+        self, objectives: PyTree, run: Run[TrainingState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """None: an estimate takes Hessians of what is known by samples only."""
         return None
 
     def explain(
-        self, objectives: Feed, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
+        self, objectives: PyTree, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
     ) -> Result:
         """Why the run ended, and whether a loss was not finite on the way."""
         state, k, n = run.state, run.iterations, int(run.state.n_non_finite)

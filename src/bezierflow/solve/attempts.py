@@ -368,7 +368,7 @@ def run_flow(
         state = flow.accepted(*arguments) if isinstance(flow, NormalFlow) else None
         state = flow.init(*arguments) if state is None else state
     part = None if call.next_part is None else call.next_part()
-    run = drive(
+    run: Run[Any] = drive(
         flow,
         problem.flat,
         state,
