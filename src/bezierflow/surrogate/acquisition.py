@@ -95,30 +95,31 @@ def propose(
         f = np.vstack([f, (means(posterior, known.pending) - shift) / unit])
     uncertainty = float(np.sqrt(np.mean((stds(posterior, promising.u) / (unit * span)) ** 2)))
     uncertain = calibration * uncertainty > SCHEDULE.known_well
-    explores = [uncertain and number % SCHEDULE.period == SCHEDULE.period - 1 for number in numbers]
-    table = None
-    if any(explores):
+    explores = uncertain & (np.array(numbers) % SCHEDULE.period == SCHEDULE.period - 1)
+    table, candidates = None, promising.u
+    if explores.any():
         paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
         others = [
             thin(useful(one, worst), SCHEDULE.n_targets)
             for one in find_sets(paths, starts, worst, rng)
         ]
         table = VarianceReduction(posterior, [promising, *others], known, span, rng)
+        candidates = table.candidates  # those of the mean's set come first
     n_pending, on_surface = len(known.pending), []
     for exploring in explores:
+        free = ~is_taken(candidates, known)
         if exploring and table is not None:
-            row = table.best(~is_taken(table.candidates, known))
+            row = table.best(free)
         else:
-            row = most_improvement(promising.f, f, reference, ~is_taken(promising.u, known))
+            row = most_improvement(promising.f, f, reference, free[: len(promising.f)])
         if row is None:
             u = emptiest(known, rng)
-        elif table is None:
-            u = promising.u[row]
         else:
-            u = table.candidates[row]  # the points of the mean's set come first
-            table.condition(row)
-        if row is not None and not exploring:
-            f = np.vstack([f, promising.f[row]])
+            u = candidates[row]
+            if table is not None:
+                table.condition(row)
+            if not exploring:
+                f = np.vstack([f, promising.f[row]])
         known = known._replace(pending=np.vstack([known.pending, u]))
         on_surface.append(row is not None and not exploring)
     return Proposal(known.pending[n_pending:], np.array(on_surface), uncertainty, unit * span)
