@@ -19,3 +19,13 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_PARTS})
+
+
+def require(
+    module: str, library: str, line: str = "pip install 'bezierflow[interop]'"
+) -> ModuleType:
+    """A module of another library, or an ImportError with the line that installs it."""
+    try:
+        return _import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this part of bezierflow.interop needs {library}: {line}") from error

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..bezier import BezierSimplex
-from .requirements import require
+from . import require
 
 Model = Any
 """A `torch_bsf.BezierModel`. Its library brings torch along, which is large, so that nothing here
