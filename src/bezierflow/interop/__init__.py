@@ -11,6 +11,7 @@ from types import ModuleType
 _PARTS = ("optuna", "pymoo", "pytorch_bsf", "sklearn", "torch")
 
 
+# PEP 562: a part, and its library with it, is imported when it is first asked for.
 def __getattr__(name: str) -> ModuleType:
     if name in _PARTS:
         return _import_module(f".{name}", __name__)

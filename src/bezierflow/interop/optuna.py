@@ -89,4 +89,5 @@ def _spaces(
     if wrong:
         raise TypeError(f"study must have numeric parameters alone, got the categorical {wrong}")
     numeric = cast("dict[str, FloatDistribution | IntDistribution]", spaces)
+    # a parameter with one value would be a variable that its bounds fix
     return {name: space for name, space in numeric.items() if space.low < space.high}

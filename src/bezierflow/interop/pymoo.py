@@ -46,6 +46,7 @@ def from_result(result: Result, names: Names | None = None) -> Solution:
             "result must be of several objectives and hold several points, got F of shape"
             f" {np.shape(result.F)}"
         )
+    # pymoo's mixed variables are dicts in an array of objects
     if np.asarray(result.X).dtype.kind not in "fiu":
         raise TypeError(
             "result must be of real variables (an array of numbers), got designs of another kind"
@@ -71,6 +72,7 @@ def polish(
         constraints: as in `bezierflow.minimize`; by default none. Bounds are those of the problem.
         tol: as in `bezierflow.minimize`.
     """
+    # a warm start from the surface, not from the points: these have no t
     start = from_result(result).pareto_set
     solution = minimize(objectives, start, bounds=_bounds(result), constraints=constraints, tol=tol)
     return solution.spread(

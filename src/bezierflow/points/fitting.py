@@ -54,6 +54,7 @@ def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n
     """Which points no other one dominates; points with equal values are all kept or none."""
     import moocore
 
+    # moocore keeps the first of equal rows alone
     values, place = np.unique(f, axis=0, return_inverse=True)
     return np.asarray(moocore.is_nondominated(values))[place.ravel()]
 
@@ -138,6 +139,7 @@ def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
     """Points minus surfaces that were fitted without them, for rising degrees, until that helps no
     more. Corners are always fitted, and count with what is left there."""
     n, corners = len(cloud.rows), corner_rows(cloud.f)
+    # Points of optimizers come in order along the front: parts are random, and the same each time.
     part = np.random.default_rng(0).permutation(n) % min(SCHEDULE.folds, n)
     trials: dict[int, np.ndarray] = {}
     least, waited, degree = np.inf, 0, 1
@@ -150,7 +152,7 @@ def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
         for k in range(part.max() + 1):
             held_out = part == k
             fitted = ~held_out
-            fitted[corners] = True
+            fitted[corners] = True  # without its corners a set would end early
             surface = fit_surface(cloud._replace(rows=cloud.rows[fitted]), degree)
             nearest = surface(project(surface, cloud.rows[held_out])[0])
             residuals[held_out] = cloud.rows[held_out] - np.asarray(nearest)
@@ -197,6 +199,7 @@ def has_lost_a_dimension(f: Float[np.ndarray, "n n_objectives"]) -> bool:
     M = f.shape[1]
     around = f[np.asarray(KDTree(f).query(f, k=min(len(f), 4 * (M - 1) + 1))[1])]
     widths = np.linalg.svd(around - around.mean(axis=1, keepdims=True), compute_uv=False)
+    # of M − 1 dimensions that a front has, the least
     thinness = widths[:, M - 2] / np.maximum(widths[:, 0], np.finfo(float).tiny)
     return bool(np.median(thinness) < SCHEDULE.thin)
 

@@ -73,6 +73,7 @@ def from_points(
             f" {n_dominated} dominated, {n_repeated} repeated)"
         )
     x, f = x[kept], f[kept]
+    # Fits, their errors and folds must not depend on units.
     cloud, offset, scale = _scaled(x, f, feasible)
     surface, trials = fit_best(cloud)
     residuals, degree = trials[surface.degree], surface.degree
@@ -136,14 +137,14 @@ def _matrix(table: ArrayLike, argument: str) -> Float[np.ndarray, "n width"]:
     try:
         array = np.asarray(table, dtype=float)
     except (TypeError, ValueError):
-        columns = getattr(table, "items", dict)()
+        columns = getattr(table, "items", dict)()  # of a data frame
         wrong = ", ".join(repr(str(name)) for name, column in columns if not _is_numeric(column))
         where = f"; its columns {wrong} do not" if wrong else ""
-        raise TypeError(f"{argument} must hold numbers alone, one point a row{where}") from None
+        raise TypeError(f"{argument} must hold numbers alone, one point per row{where}") from None
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(
-            f"{argument} must be a matrix with one point a row, got shape {array.shape}"
+            f"{argument} must be a matrix with one point per row, got shape {array.shape}"
         )
     return array
 
@@ -158,9 +159,9 @@ def _is_numeric(column: ArrayLike) -> bool:
 
 def _leaf(values: ArrayLike, argument: str) -> np.ndarray:
     """One part of designs that lie in a dict: an array with one point per row."""
-    array = read_doubles(values, argument, "an array of numbers with one point a row")
+    array = read_doubles(values, argument, "an array of numbers with one point per row")
     if array.ndim < 1:
-        raise ValueError(f"{argument} must be an array with one point a row, got a single number")
+        raise ValueError(f"{argument} must be an array with one point per row, got a single number")
     return array
 
 
@@ -217,6 +218,7 @@ def _scaled(
     beside = np.asarray(KDTree(z).query(z, k=2)[1])[:, 1]
     scatter = np.mean((x - x[beside]) ** 2, axis=0) / 2
     noise = scatter / np.maximum(x.var(axis=0), np.finfo(float).tiny)
+    # √L: however many variables there are, they count like one objective.
     scale[:L] *= np.sqrt(L) / np.clip(1 - noise, SCHEDULE.least_signal, 1)
     box = (np.full(L, -np.inf), np.full(L, np.inf))
     box = box if feasible is None else (feasible.lower, feasible.upper)
@@ -267,5 +269,5 @@ def _judged(points: str, degree: int, error: ErrorEstimate) -> Result:
     )
     if error.flags:
         advice = "; ".join(flag.value for flag in error.flags)
-        return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
+        return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
     return Result(Reason.CONVERGED, found)
