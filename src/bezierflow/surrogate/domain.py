@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from ..arguments import read_count, read_number, shown
 from ..names import Names, decode, encode
-from ..objectives import Chosen, Transforms, feasible_set, number_of, raveling_of_bounds, read_names
+from ..objectives import Chosen, Transforms, number_of, read_bounds, read_names
 
 Worst = Mapping[str | int, float] | Sequence[float | None] | np.ndarray | None
 """The worst values that are of use: by name or number of the objective, or one for each, None where
@@ -52,20 +52,14 @@ def read_domain(
 ) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
     n_objectives = read_count(n_objectives, "n_objectives", 2)
-    raveling = raveling_of_bounds(bounds, None)
-    if raveling is None:
-        raise ValueError(
-            f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as"
-            " arrays"
-        )
     if names is not None and not isinstance(names, Names | Mapping):
         raise TypeError(
             f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}"
         )
     own = SimpleNamespace(names=names if isinstance(names, Names) else Names.from_dict(names or {}))
-    named = read_names(own, maximize, transforms, n_objectives, raveling.n_variables)
-    box = feasible_set(bounds, None, raveling, named.variables)
-    lower, upper = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
+    box = read_bounds(bounds, variables=own.names.variables)
+    lower, upper = box.lower, box.upper
+    named = read_names(own, maximize, transforms, n_objectives, len(lower))
     for i, (low, high) in enumerate(zip(lower, upper, strict=True)):
         if not np.isfinite(high - low):
             raise ValueError(

@@ -450,6 +450,6 @@ def _follow(
     assert inside is not None
     tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.surface_tol
     box = np.asarray(inside.lower), np.asarray(inside.upper)
-    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points)
-    given = {"bounds": sides, "constraints": [within], "seed": seed, "n_iterations": rounds}
+    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
+    given = {"bounds": sides, "constraints": [within], "seed": seed}
     return minimize(within.mean, raveling.unravel(start), flow, **given)

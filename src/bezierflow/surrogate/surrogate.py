@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,16 @@ from jaxtyping import Float, PyTree
 from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
 from ..names import Names
-from ..objectives import feasible_set, raveling_of_bounds
-from ..runs import Arrival, Plan, Pool
-from ..solve import Task
+from ..objectives import raveling_of_bounds, read_bounds
+from ..runs import AnyExecutor, Evaluation, Plan, Pool, kind
+from ..solve import Call
 from .domain import Worst, read_worst
-from .driving import SearchMaker, Told, drive_search
-from .evaluating import as_flat
+from .driving import as_flat, drive_search, new_search
 from .schedule import SCHEDULE
 from .search import Search
 
 
+@kind("surrogate/1")
 @dataclass(frozen=True)
 class Surrogate:
     """A surface from some dozens of evaluations, without gradients, perhaps with noise; choose it
@@ -47,6 +48,9 @@ class Surrogate:
         worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None
             for any: hypervolume is looked for among designs that are expected within them, and the
             surface ends there.
+        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -55,8 +59,9 @@ class Surrogate:
     retries: int = 1
     in_flight: int | None = None
     worst: Worst = None
+    executor: AnyExecutor = None
 
-    def search(self, task: Task) -> Solution:
+    def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
         if task.budget is None:
             raise ValueError(
@@ -66,8 +71,8 @@ class Surrogate:
         bounds = _own(problem, "bounds") if task.bounds is None else task.bounds
         x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
         raveling = _form(bounds, x0, _own(problem, "n_variables"))
-        box = feasible_set(bounds, None, raveling)
-        sides = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
+        box = read_bounds(bounds, raveling)
+        sides = box.lower, box.upper
         first, known, values = _first_designs(x0, raveling, sides)
         names = _own(problem, "names")
         names = names if isinstance(names, Names) else None
@@ -88,11 +93,11 @@ class Surrogate:
         }
         # Objectives are not called to count them: each call may take an hour.
         n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
-        told = Told(tuple(known), tuple(values), tuple(first[: task.budget]))
-        maker = SearchMaker(sides, settings, named, n_objectives)
-        pool = Pool(as_flat(problem, raveling), task.executor, self.timeout, self.retries)
-        plan = Plan(task.budget, self.batch, self.in_flight, told.first)
-        search, stopped, failures = drive_search(task, maker, told, pool, plan)
+        make = partial(new_search, sides, settings, named)
+        pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
+        plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
+        pairs = list(zip(known, values, strict=True))
+        search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
         solution = search.solution(raveling)
         seconds = time.perf_counter() - began
         solution = replace(solution, stats=replace(solution.stats, seconds=seconds))
@@ -168,26 +173,28 @@ def _explained(
     solution: Solution,
     search: Search,
     stopped: Reason | None,
-    task: Task,
-    failures: list[Arrival],
+    task: Call,
+    failures: list[Evaluation],
 ) -> Solution:
     """The solution with the reason why no more evaluations were made, and with those that
     failed."""
     reason, message, made_by = solution.result.reason, solution.result.message, solution.made_by
     if not solution.result.doubtful:
         if stopped is not None:
-            reason, why = stopped, f"stopped before the budget of {task.budget} was spent"
+            late = stopped is Reason.TIME_LIMIT
+            what = "the time limit was reached" if late else "stopped"
+            reason, why = stopped, f"{what} before the budget of {task.budget} was spent"
         elif search.done:
             reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
         else:
-            reason = Reason.ITERATION_LIMIT if task.tol is None else Reason.NOT_AT_TOLERANCE
+            reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
             why = f"the budget of {task.budget} was spent"
         message = f"{why}; {message}"
     if failures:
         message += (
             f"; {len(failures)} evaluations failed and were left out, the first at x ="
-            f" {failures[0].x.tolist()}: {failures[0].outcome.failure}"
+            f" {failures[0].x.tolist()}: {failures[0].failure}"
         )
-        failed = [{"x": one.x.tolist(), "failure": one.outcome.failure} for one in failures]
+        failed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
         made_by = {**made_by, "failed": failed}
     return replace(solution, result=Result(reason, message), made_by=made_by)
