@@ -88,9 +88,10 @@ def solve(  # noqa: PLR0913
             " adam"
         )
     flow = "auto" if method == "auto" else read_flow(method, degree, step_size, samples)
+    # after everything was read: a command that was refused leaves no folder behind
     if checkpoint and not (Path(checkpoint) / COMMAND).exists():
         _keep_command(Path(checkpoint), ctx.params)
-    with orderly_interrupts():
+    with orderly_interrupts():  # also while the result is printed and written
         solution = bf.minimize(
             objectives,
             start,
@@ -227,6 +228,7 @@ def resume(
             raise ValueError(f"{command} is damaged: {error}") from error
         larger = {"iterations": iterations, "budget": budget, "output": output}
         kept |= {name: value for name, value in larger.items() if value is not None}
+        # The same command again: with this checkpoint, `solve` goes on with the run that is there.
         check_writable(kept["output"], ".bez")
         ctx.invoke(solve, **kept | {"checkpoint": folder, "json_path": json_path})
         return
