@@ -56,8 +56,7 @@ def solve(kind: str, folder: str | None):
             objectives,
             np.full(2, 0.4),
             bounds=(np.zeros(2), np.full(2, 0.6)),
-            checkpoint=folder,
-            every=None if folder is None else 0,
+            checkpoint=None if folder is None else bf.Checkpoint(folder, every=0),
         )
     return bf.minimize(
         objectives,
@@ -160,7 +159,7 @@ def save(n_kills: int, work: Path, seed: int = 0) -> bool:
     import bezierflow as bf
 
     chance, output, sound = random.Random(seed), work / "kept.bez", 0
-    bf.minimize(bf.problems.ScaledMED(), np.zeros(3), degree=12).save(output)
+    bf.minimize(bf.problems.ScaledMED(), np.zeros(3), bf.NormalFlow(degree=12)).save(output)
     for k in range(n_kills):
         command = [sys.executable, "-m", "benchmarks.endurance", "child", "saves", str(output), ""]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

@@ -110,10 +110,13 @@ def draw_concept(seed: int) -> Any:
     """One iteration of M(A) with gradient descent on scaled-MED: points on the surface, points
     moved, surface refitted."""
     problem = bf.problems.ScaledMED()
-    flow = bf.lift(bf.GradientDescent(STEP_SIZE), DEGREE, bf.Uniform(CONCEPT_SAMPLES))
-    surface = bf.minimize(
-        problem, np.zeros(3), flow, n_iterations=CONCEPT_ITERATION, seed=seed
-    ).pareto_set
+    flow = bf.lift(
+        bf.GradientDescent(STEP_SIZE),
+        DEGREE,
+        bf.Uniform(CONCEPT_SAMPLES),
+        n_iterations=CONCEPT_ITERATION,
+    )
+    surface = bf.minimize(problem, np.zeros(3), flow, seed=seed).pareto_set
     t = np.random.default_rng(seed).dirichlet(np.ones(3), CONCEPT_SAMPLES)
     x = np.asarray(surface(t))
     with double_precision():

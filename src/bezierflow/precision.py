@@ -23,6 +23,10 @@ from .jax_constants import repair_constant_cache
 
 T = TypeVar("T")
 
+ROUNDING = 1e-12
+"""Double precision leaves about this much relative error after a few thousand operations: smaller
+differences, relative to the size of what is compared, are taken for none."""
+
 
 @contextmanager
 def double_precision() -> Iterator[None]:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.bezier.basis import basis, combine, monomial_columns
-from bezierflow.bezier.numpy_nets import design_matrix
+from bezierflow.bezier import BezierSimplex, basis, design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import n_controls
 from exact_bernstein import exact_basis
@@ -34,20 +33,19 @@ def test_partition_of_unity_and_bounds(n_objectives, degree, seed):
     assert design.max() <= 1 + 1e-13
 
 
+@pytest.mark.parametrize("width", [3, 40], ids=["one fused sum", "a product with Z"])
 @pytest.mark.parametrize(("n_objectives", "degree"), SHAPES)
-def test_every_route_gives_the_same_numbers(n_objectives, degree):
+def test_every_route_gives_the_same_numbers(n_objectives, degree, width):
     t = np.random.default_rng(0).dirichlet(np.ones(n_objectives), (4, 2))
-    points = np.random.default_rng(1).normal(size=(n_controls(n_objectives, degree), 3))
+    points = np.random.default_rng(1).normal(size=(n_controls(n_objectives, degree), width))
     design = in_double(lambda t: basis(t, degree), t)
     assert design.shape == (4, 2, len(points))
     np.testing.assert_allclose(
         design.reshape(8, -1), design_matrix(t.reshape(8, -1), degree), rtol=1e-13
     )
-    columns = in_double(lambda t: jnp.stack(monomial_columns(t, degree), axis=-1), t)
-    np.testing.assert_allclose(columns, design, rtol=1e-13)
-    np.testing.assert_allclose(
-        in_double(lambda t: combine(t, jnp.asarray(points), degree), t), design @ points, atol=1e-13
-    )
+    surface = BezierSimplex(points, n_objectives, degree)
+    for found in (in_double(lambda t: surface(t), t), surface(t)):  # by JAX, by NumPy
+        np.testing.assert_allclose(found, design @ points, atol=1e-13)
 
 
 @pytest.mark.parametrize(("n_objectives", "degree"), [(2, 20), (3, 20), (20, 2)])
@@ -75,4 +73,4 @@ def test_float32_stays_float32():
     for block in (nullcontext, double_precision):
         with block():
             assert jax.eval_shape(lambda t: basis(t, 3), t).dtype == jnp.float32
-            assert jax.eval_shape(lambda t: combine(t, points, 3), t).dtype == jnp.float32
+            assert jax.eval_shape(lambda t: BezierSimplex(points, 3, 3)(t), t).dtype == jnp.float32

@@ -14,9 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bezierflow.bezier import BezierSimplex, describe_surface, load_surface, restore_surface
-from bezierflow.bezier.archives import write_archive
-from bezierflow.bezier.net_files import FORMATS
+from bezierflow.bezier import (
+    BezierSimplex,
+    describe_surface,
+    load_surface,
+    restore_surface,
+    write_archive,
+)
 from bezierflow.simplex import n_controls
 
 DATA = Path(__file__).parent / "data"
@@ -42,7 +46,11 @@ def assert_same(found, expected):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.data(), st.sampled_from([*FORMATS]), st.integers(2, 5), st.integers(0, 4), st.integers(1, 3)
+    st.data(),
+    st.sampled_from([".bez", ".bsf", ".json", ".csv", ".tsv"]),
+    st.integers(2, 5),
+    st.integers(0, 4),
+    st.integers(1, 3),
 )
 def test_float64_survives_every_format_bit_for_bit(
     tmp_path_factory, data, ending, n_objectives, degree, width

@@ -1,13 +1,20 @@
-"""Fitting with unknown t: surfaces are found again from their points, noise is averaged out,
-reports say what happened."""
+"""Fitting with unknown t: surfaces are found again from their points, noise is averaged out; every
+face of a skeleton fits its own points and shares its boundary."""
 
 import numpy as np
 import pytest
 
-from bezierflow.bezier import BezierSimplex, FitOptions, PointsFit, fit_points, project
-from bezierflow.bezier.cloud_fitting import stiffness
-from bezierflow.bezier.extremes import extreme_points
-from bezierflow.simplex import grid
+from bezierflow.bezier import (
+    BezierSimplex,
+    FitDiagnostics,
+    FitOptions,
+    PointsFit,
+    fit_points,
+    fit_skeleton,
+    project,
+    stiffness,
+)
+from bezierflow.simplex import faces, grid, n_controls
 
 
 def dome(degree=2):
@@ -147,18 +154,6 @@ def test_options_that_cannot_be_are_named(options, message):
         FitOptions(**options)
 
 
-def test_extreme_points_are_the_corners_of_a_polytope_and_degenerate_clouds_do_not_fail():
-    rng = np.random.default_rng(0)
-    corners = np.array([[0.0, 0, 0], [5, 0, 0], [0, 4, 0], [0, 0, 3]])
-    cloud = np.concatenate([rng.dirichlet(np.ones(4), 200) @ corners, corners])
-    found = extreme_points(cloud, 4)
-    assert {tuple(row) for row in found.tolist()} == {tuple(row) for row in corners.tolist()}
-    line = np.linspace(0, 1, 11)[:, None]
-    np.testing.assert_allclose(np.sort(extreme_points(line, 3).ravel()), [0, 0.5, 1], atol=0.1)
-    assert extreme_points(np.ones((4, 2)), 3).shape == (3, 2)
-    assert extreme_points(line, 1).shape == (1, 1)
-
-
 def test_stiffness_is_the_stretch_of_the_net():
     points = np.random.default_rng(0).normal(size=(6, 2))
     rows = {(2, 0, 0): 0, (1, 1, 0): 1, (1, 0, 1): 2, (0, 2, 0): 3, (0, 1, 1): 4, (0, 0, 2): 5}
@@ -170,3 +165,124 @@ def test_stiffness_is_the_stretch_of_the_net():
         )
     np.testing.assert_allclose(np.trace(points.T @ stiffness(3, 2) @ points), total)
     assert not stiffness(2, 0).any()
+
+
+def surface_of(n_objectives=3, degree=3, width=3):
+    rng = np.random.default_rng(0)
+    flat = grid(n_objectives, degree) @ (2 * np.eye(n_objectives, width))
+    return BezierSimplex(flat + 0.05 * rng.normal(size=flat.shape), n_objectives, degree)
+
+
+def samples(surface, n=60, known=True):
+    """Points of every face of at most `degree` objectives."""
+    rng = np.random.default_rng(1)
+    found = {}
+    for face in faces(surface.n_objectives):
+        if len(face) <= surface.degree:
+            t = rng.dirichlet(np.ones(len(face)), 1 if len(face) == 1 else n)
+            x = surface(t @ np.eye(surface.n_objectives)[list(face)])
+            found[face] = (t, x) if known else x
+    return found
+
+
+@pytest.mark.parametrize(("n_objectives", "degree"), [(3, 3), (4, 2), (2, 1), (1, 2)])
+def test_known_t_give_the_surface_back_exactly(n_objectives, degree):
+    surface = surface_of(n_objectives, degree, 4)
+    found, reports = fit_skeleton(samples(surface), n_objectives, degree, diagnostics=True)
+    np.testing.assert_allclose(found.control_points, surface.control_points, atol=1e-11)
+    assert all(isinstance(report, FitDiagnostics) for report in reports.values())
+    assert sum(report.n_free for report in reports.values()) == n_controls(n_objectives, degree)
+
+
+def test_unknown_t_give_a_surface_that_lies_on_the_true_one():
+    surface = surface_of()
+    found, reports = fit_skeleton(samples(surface, known=False), 3, 3, diagnostics=True)
+    assert list(reports) == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    assert all(isinstance(report, PointsFit) and report.converged for report in reports.values())
+    for m in range(3):
+        np.testing.assert_array_equal(found.vertex(m), surface.vertex(m))
+    t = np.random.default_rng(2).dirichlet(np.ones(3), 128)
+    assert np.sqrt(np.mean(project(surface, found(t))[1] ** 2)) < 1e-3
+    assert np.sqrt(np.mean(project(found, surface(t))[1] ** 2)) < 1e-3
+
+
+def test_a_face_depends_on_its_own_points_and_its_boundary_only():
+    surface = surface_of()
+    points = samples(surface)
+    moved = dict(points)
+    moved[0, 1, 2] = (points[0, 1, 2][0], points[0, 1, 2][1] + 1.0)
+    moved[0, 1] = (points[0, 1][0], points[0, 1][1] + 1.0)
+    before, after = fit_skeleton(points, 3, 3), fit_skeleton(moved, 3, 3)
+    for face in ((0, 2), (1, 2)):
+        np.testing.assert_array_equal(
+            before.restrict(face).control_points, after.restrict(face).control_points
+        )
+    assert (
+        np.abs(before.restrict((0, 1)).control_points - after.restrict((0, 1)).control_points).max()
+        > 0.5
+    )
+
+
+def test_columns_of_t_follow_the_face_as_it_is_written():
+    surface = surface_of()
+    points = samples(surface)
+    turned = {tuple(reversed(face)): (t[:, ::-1], x) for face, (t, x) in points.items()}
+    np.testing.assert_allclose(
+        fit_skeleton(turned, 3, 3).control_points, surface.control_points, atol=1e-11
+    )
+
+
+def test_corners_are_means_and_faces_above_the_degree_are_not_used():
+    rng = np.random.default_rng(0)
+    points = {(m,): rng.normal(size=(7, 2)) for m in range(3)} | {
+        (0, 1, 2): rng.normal(size=(1, 2))
+    }
+    found = fit_skeleton(points, 3, 1)
+    np.testing.assert_allclose(found.control_points, [points[(m,)].mean(axis=0) for m in range(3)])
+
+
+def test_pytree_points():
+    points = {(0,): {"a": np.zeros((1, 2))}, (1,): {"a": np.ones((1, 2))}}
+    np.testing.assert_array_equal(fit_skeleton(points, 2, 1).control_points["a"], [[0, 0], [1, 1]])
+
+
+def replaced(face, value):
+    return lambda points: points | {face: value}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda points: {}, r"7 are missing, the first is \(0,\)"),
+        (
+            lambda points: {k: v for k, v in points.items() if k != (0, 2)},
+            r"1 are missing, the first is \(0, 2\)",
+        ),
+        (replaced((0, 3), np.zeros((5, 3))), "distinct numbers from 0 to 2"),
+        (replaced((1, 0), np.zeros((5, 3))), r"names the face \(0, 1\) twice"),
+        (replaced((0, 1), np.zeros((5, 2))), "must be built like the other faces' points"),
+        (replaced((0, 1), np.zeros((0, 3))), "must hold at least one point"),
+        (
+            replaced((0, 1), (np.zeros((5, 3)), np.zeros((5, 3)))),
+            r"needs t of shape \(5, 2\), got \(5, 3\)",
+        ),
+        (
+            replaced((0, 1), np.zeros((1, 3))),
+            r"face \(0, 1\): 1 points cannot determine 2 free control points",
+        ),
+        (
+            replaced((0, 1), (np.array([[0.5, 0.5]]), np.zeros((1, 3)))),
+            r"face \(0, 1\): 1 samples cannot determine 2",
+        ),
+        (
+            replaced((0, 1), (np.full((5, 2), 0.6), np.zeros((5, 3)))),
+            r"face \(0, 1\): t must hold points of the simplex",
+        ),
+    ],
+)
+def test_misuse_of_faces_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        fit_skeleton(change(samples(surface_of())), 3, 3)
+    with pytest.raises(ValueError, match="degree must be at least 1"):
+        fit_skeleton({}, 3, 0)

@@ -4,7 +4,7 @@ surface."""
 import numpy as np
 import pytest
 
-from bezierflow.bezier import BezierSimplex, project
+from bezierflow.bezier import BezierSimplex, extreme_points, project
 from bezierflow.simplex import check_on_simplex, grid
 
 
@@ -88,3 +88,15 @@ def test_pytrees_are_measured_over_all_leaves():
     np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
     with pytest.raises(ValueError, match="x must be built like the surface's values"):
         project(tree, x)
+
+
+def test_extreme_points_are_the_corners_of_a_polytope_and_degenerate_clouds_do_not_fail():
+    rng = np.random.default_rng(0)
+    corners = np.array([[0.0, 0, 0], [5, 0, 0], [0, 4, 0], [0, 0, 3]])
+    cloud = np.concatenate([rng.dirichlet(np.ones(4), 200) @ corners, corners])
+    found = extreme_points(cloud, 4)
+    assert {tuple(row) for row in found.tolist()} == {tuple(row) for row in corners.tolist()}
+    line = np.linspace(0, 1, 11)[:, None]
+    np.testing.assert_allclose(np.sort(extreme_points(line, 3).ravel()), [0, 0.5, 1], atol=0.1)
+    assert extreme_points(np.ones((4, 2)), 3).shape == (3, 2)
+    assert extreme_points(line, 1).shape == (1, 1)

@@ -1,5 +1,4 @@
-"""Pytrees as flat vectors and back: nothing is lost, in NumPy, in JAX and inside compiled
-programs."""
+"""Pytrees as flat vectors and back, in NumPy, in JAX and inside compiled programs; values as rows."""
 
 import jax
 import jax.numpy as jnp
@@ -8,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.bezier import Raveling
-from bezierflow.bezier.raveling import pack, pack_one
+from bezierflow.bezier import Raveling, fit
 
 shapes = st.lists(st.integers(1, 3), max_size=2).map(tuple)
 trees = st.recursive(
@@ -58,10 +56,10 @@ def test_vectors_are_told_from_what_only_has_one_leaf():
 
 def test_rows_are_values_and_one_value_is_a_row():
     x = {"a": jnp.arange(6.0, dtype=jnp.float32).reshape(2, 3), "b": np.array([7, 8])}
-    rows, raveling = pack(x)
-    np.testing.assert_array_equal(rows, [[0, 1, 2, 7], [3, 4, 5, 8]])
-    assert rows.dtype == np.float64
-    np.testing.assert_array_equal(pack_one({"a": np.arange(3), "b": 7}, raveling, "value"), rows[0])
+    line = fit(np.eye(2), x, 1, frozen={0: {"a": np.arange(3), "b": 7}})
+    assert {leaf.dtype for leaf in jax.tree.leaves(line.control_points)} == {np.dtype(np.float64)}
+    np.testing.assert_array_equal(line.control_points["a"], [[0, 1, 2], [3, 4, 5]])
+    np.testing.assert_array_equal(line.control_points["b"], [7, 8])
 
 
 @pytest.mark.parametrize(
@@ -70,19 +68,19 @@ def test_rows_are_values_and_one_value_is_a_row():
         (
             {"a": np.zeros((2, 1)), "b": np.zeros(3)},
             ValueError,
-            "x must be an array with one value a row",
+            "x must be an array with one value per row",
         ),
-        ({}, ValueError, "x must be an array with one value a row"),
-        (3.0, ValueError, "x must be an array with one value a row"),
+        ({}, ValueError, "x must be an array with one value per row"),
+        (3.0, ValueError, "x must be an array with one value per row"),
         ([[0.0], [np.nan]], ValueError, "x must be finite; row 1"),
         (np.zeros((2, 1), complex), TypeError, "x must be real, got complex128"),
     ],
 )
 def test_misuse_is_named(x, error, message):
     with pytest.raises(error, match=message):
-        pack(x)
+        fit(np.eye(2), x, 1)
 
 
 def test_tracing_is_refused():
     with pytest.raises(TypeError, match="x is being traced by jax"):
-        jax.jit(lambda x: pack(x)[0])(np.zeros((2, 2)))
+        jax.jit(lambda x: fit(np.eye(2), x, 1).control_points)(np.zeros((2, 2)))

@@ -43,9 +43,9 @@ def test_bounds_that_can_be_met_are_not_loosened():
 def test_among_points_that_break_a_bound_alike_the_question_decides():
     choice = decisions.best(FLAT, 1, {0: (None, -0.2)})
     np.testing.assert_allclose(choice.t, [0.0, 0.0, 1.0], atol=1e-6)
-    (concession,) = choice.gave
-    assert concession.by == pytest.approx(0.2, abs=BROKEN)
-    assert concession.asked == -0.2
+    (relaxation,) = choice.relaxed
+    assert relaxation.by == pytest.approx(0.2, abs=BROKEN)
+    assert relaxation.asked == -0.2
 
 
 def test_a_point_that_alone_breaks_the_bounds_least_is_the_answer_to_every_question():
@@ -58,7 +58,7 @@ def test_a_point_that_alone_breaks_the_bounds_least_is_the_answer_to_every_quest
     ]
     for choice in answers:
         assert not choice.feasible
-        assert choice.certainty.residual < 1e-7
+        assert choice.confidence.residual < 1e-7
         np.testing.assert_allclose(choice.t, answers[0].t, atol=1e-4)
     violation = (answers[0].f[:2] - [-0.3, 0.0]) / ROUND.set.scale[:2]
     dense = (np.asarray(ROUND.front(grid(3, 150)))[:, :2] - [-0.3, 0.0]) / ROUND.set.scale[:2]

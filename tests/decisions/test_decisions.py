@@ -37,13 +37,13 @@ def test_objectives_by_name_and_by_number(solution):
 
 def test_every_answer_says_how_sure_it_is(solution, from_file):
     exact, fitted = (decisions.knee(one) for one in (solution, from_file))
-    assert exact.certainty.source == "objectives"
-    assert fitted.certainty.source == "fitted front"
-    assert (exact.certainty.front_error == 0).all()
-    np.testing.assert_array_equal(fitted.certainty.front_error, from_file.fitted_front.max)
-    assert exact.certainty.set_error == solution.error.rms
-    assert exact.certainty.agreed >= 1
-    assert exact.certainty.residual < 1e-8
+    assert exact.confidence.source == "objectives"
+    assert fitted.confidence.source == "fitted front"
+    assert (exact.confidence.front_error == 0).all()
+    np.testing.assert_array_equal(fitted.confidence.front_error, from_file.fitted_front.max)
+    assert exact.confidence.set_error == solution.error.rms
+    assert exact.confidence.agreed >= 1
+    assert exact.confidence.residual < 1e-8
     assert "problem's own objectives" in str(exact)
     assert "fitted front" in str(fitted)
     np.testing.assert_allclose(exact.f, fitted.f, atol=1e-6)
@@ -54,7 +54,7 @@ def test_a_wish_that_cannot_be_met_gets_the_nearest_answer_and_what_had_to_give(
     wish = {"cost": (None, span.ideal[0] + 0.01), "weight": (None, span.ideal[1] + 0.01)}
     choice = decisions.best(solution, minimize="noise", subject_to=wish)
     assert not choice.feasible
-    gave = {concession.objective: concession for concession in choice.gave}
+    gave = {relaxation.objective: relaxation for relaxation in choice.relaxed}
     assert set(gave) == {"cost", "weight"}
     assert gave["cost"].asked == wish["cost"][1]
     assert gave["cost"].by == pytest.approx(choice.f[0] - wish["cost"][1])
@@ -178,8 +178,7 @@ def test_designs_may_be_pytrees():
 
     import jax.numpy as jnp
 
-    from bezierflow.bezier import BezierSimplex
-    from bezierflow.bezier.raveling import Raveling
+    from bezierflow.bezier import BezierSimplex, Raveling
 
     flat = solved(bf.problems.ScaledMED(), 4)
     points = np.asarray(flat.pareto_set.control_points)

@@ -20,10 +20,7 @@ from files.mutations import corpus, mutated
 
 TESTS = Path(__file__).parent.parent
 READERS = (
-    "untrusted.py",
     "archives.py",
-    "net_files.py",
-    "exchange_files.py",
     "files.py",
     "solution_file.py",
     "atlas_file.py",

@@ -77,7 +77,7 @@ def test_the_front_belongs_to_the_designs(triangle):
 def test_questions_are_answered(triangle):
     best = bf.decisions.best(triangle, minimize="cost", subject_to={"mass": (None, 1.0)})
     assert best.f[1] <= 1.0 + 1e-6
-    assert best.certainty.source == "fitted front"
+    assert best.confidence.source == "fitted front"
     spans = bf.decisions.ranges(triangle)
     knee, near = bf.decisions.knee(triangle), bf.decisions.nearest(triangle, spans.ideal)
     for choice in (knee, near):

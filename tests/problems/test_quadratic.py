@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.problems import Quadratic
-from bezierflow.simplex.nearest import nearest_from
+from bezierflow.simplex import nearest_from
 
 quadratics = st.builds(
     Quadratic.random,

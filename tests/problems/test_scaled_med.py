@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.bezier.basis import basis
+from bezierflow.bezier import basis
 from bezierflow.precision import in_double_precision
 from bezierflow.problems import ScaledMED
 from bezierflow.simplex import gauss_nodes

@@ -1,4 +1,4 @@
-"""Multi-indices: all of them, in the one order, with exact multinomial coefficients."""
+"""Multi-indices: all of them, in the one order, with exact coefficients; faces and their controls."""
 
 from itertools import product
 from math import comb, factorial, prod
@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.simplex import (
+    check_face,
+    controls_on_face,
+    faces,
     index_positions,
     largest_degree_within,
     multi_indices,
@@ -17,6 +20,7 @@ from bezierflow.simplex import (
     n_controls,
     neighbor_positions,
     raised_positions,
+    support,
 )
 
 small = st.tuples(st.integers(1, 5), st.integers(0, 6))
@@ -129,3 +133,35 @@ def test_impossible_sets_are_refused():
         ValueError, match=r"n_objectives=20 with degree=20 needs 68,923,264,410 control points"
     ):
         multi_indices(20, 20)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 7))
+def test_every_subset_once_small_ones_first(n_objectives):
+    found = list(faces(n_objectives))
+    assert len(found) == len(set(found)) == 2**n_objectives - 1
+    assert [len(face) for face in found] == sorted(len(face) for face in found)
+    for size in range(1, n_objectives + 1):
+        assert len(list(faces(n_objectives, size))) == comb(n_objectives, size)
+
+
+def test_the_support_of_a_point_is_the_smallest_face_that_holds_it():
+    t = np.array([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(support(t), [[True, False, True], [False, True, False]])
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 5), st.integers(0, 5), st.data())
+def test_controls_of_a_face_are_its_own_indices_in_order(n_objectives, degree, data):
+    face = sorted(data.draw(st.sets(st.integers(0, n_objectives - 1), min_size=1)))
+    rows = controls_on_face(face, n_objectives, degree)
+    np.testing.assert_array_equal(
+        multi_indices(n_objectives, degree)[rows][:, face], multi_indices(len(face), degree)
+    )
+    assert len(rows) == n_controls(len(face), degree)
+
+
+@pytest.mark.parametrize("face", [(), (0, 0), (-1,), (3,)])
+def test_impossible_faces_are_named(face):
+    with pytest.raises(ValueError, match=r"distinct numbers from 0 to 2, at least one, got \("):
+        check_face(face, 3)

@@ -70,11 +70,11 @@ def test_kinks_that_are_smooth_are_none():
 
 
 def test_a_start_that_is_not_finite_is_refused_with_the_objective():
-    problem = bf.problems.Problem(
-        lambda x: jnp.array([jnp.sum(x**2), jnp.sqrt(x[0] - 1)]), objective_names=["cost", "mass"]
-    )
+    root = lambda x: jnp.array([jnp.sum(x**2), jnp.sqrt(x[0] - 1)])
+    with pytest.raises(ValueError, match="x0 gives nan in f2"):
+        bf.minimize(root, np.zeros(2))
     with pytest.raises(ValueError, match="x0 gives nan in mass"):
-        bf.minimize(problem, np.zeros(2))
+        bf.minimize(bf.problems.Problem(root, objective_names=["cost", "mass"]), np.zeros(2))
 
 
 def test_causes_come_before_symptoms():
@@ -97,16 +97,16 @@ def test_an_unbounded_objective_is_the_first_thing_said():
     solution = bf.minimize(
         lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
         np.zeros(3),
-        bf.Newton(),
-        n_iterations=30,
+        bf.lift(bf.Newton(), n_iterations=30),
     )
     # as asked for: nothing is claimed, nothing is looked for
-    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    assert solution.result.reason is bf.Reason.COMPLETED
     solution = bf.minimize(
         lambda x: bowls(x) - jnp.array([0.0, (x[2] + 1) ** 2 + x[2]]),
         np.zeros(3),
         bf.GradientDescent(0.3),
     )
+    assert not solution.result.success
     assert solution.result.message.startswith(
         "f2 still falls along x3 at 1e+7: does it need a bound?"
     )

@@ -27,24 +27,24 @@ def test_a_maximized_objective_keeps_its_sign():
 
 def test_names_numbers_and_a_single_bool_say_the_same():
     problem = Problem(yield_and_cost, objective_names=["yield", "cost"], maximize="yield")
-    flow = bf.lift(bf.Newton(), degree=2)
+    flow = bf.lift(bf.Newton(), degree=2, n_iterations=1)
     signs = [
-        bf.minimize(
-            yield_and_cost, np.zeros(2), flow, n_iterations=1, maximize=given
-        ).names.signs.tolist()
+        bf.minimize(yield_and_cost, np.zeros(2), flow, maximize=given).names.signs.tolist()
         for given in ([0], 0, (True, False), np.array([True, False]))
     ]
     assert signs == [[-1, 1]] * 4
-    assert bf.minimize(problem, np.zeros(2), flow, n_iterations=1).names.directions == (
+    assert bf.minimize(problem, np.zeros(2), flow).names.directions == (
         "maximize",
         "minimize",
     )
-    assert bf.minimize(
-        problem, np.zeros(2), flow, n_iterations=1, maximize=True
-    ).names.directions == ("maximize", "maximize")
-    assert bf.minimize(
-        problem, np.zeros(2), flow, n_iterations=1, maximize=[]
-    ).names.directions == ("minimize", "minimize")
+    assert bf.minimize(problem, np.zeros(2), flow, maximize=True).names.directions == (
+        "maximize",
+        "maximize",
+    )
+    assert bf.minimize(problem, np.zeros(2), flow, maximize=[]).names.directions == (
+        "minimize",
+        "minimize",
+    )
 
 
 @pytest.mark.parametrize(

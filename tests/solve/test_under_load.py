@@ -63,7 +63,7 @@ def test_settings_of_the_users_do_not_break_a_run_and_stay(alone, setting, value
     jax.config.update(setting, value)
     try:
         assert run() == alone
-        lifted = bf.minimize(f, np.zeros(3), bf.Newton(), degree=2, n_iterations=2)
+        lifted = bf.minimize(f, np.zeros(3), bf.lift(bf.Newton(), degree=2, n_iterations=2))
         assert np.isfinite(lifted.error.rms)
         assert getattr(jax.config, setting) == value
     finally:

@@ -3,7 +3,7 @@
 from .atlas import BezierAtlas, Units
 from .description import cost_text, error_text, share_bar, table
 from .error import ErrorEstimate, Flag, by_cause
-from .front import ExactMap, FittedFront, Points, PolynomialMap, fit_front, interpolate
+from .front import ExactMap, FittedFront, PolynomialMap, interpolate
 from .pareto_set import Near
 from .patches import (
     LEAD,
@@ -21,6 +21,7 @@ from .patches import (
     frame,
     variables,
 )
+from .pieces import Points
 from .program import (
     LOWEST,
     MOST_MINIMA,
@@ -34,10 +35,10 @@ from .program import (
     solve,
 )
 from .result import Evaluated, Reason, Result, Stats
-from .solution import Solution
+from .solution import Solution, as_start, in_users_form
 from .solution_file import Fields, from_archive
 from .surface_set import SurfaceSet
-from .verdict import judge, locate_non_finite, why_not_estimated, why_not_verified
+from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
     "LEAD",
@@ -69,6 +70,7 @@ __all__ = [
     "Stats",
     "SurfaceSet",
     "Units",
+    "as_start",
     "ask_patch",
     "ask_patches",
     "barycentric",
@@ -76,12 +78,13 @@ __all__ = [
     "by_cause",
     "centered",
     "cost_text",
+    "describe",
     "error_text",
     "first_order",
-    "fit_front",
     "frame",
     "from_archive",
     "good_starts",
+    "in_users_form",
     "interpolate",
     "judge",
     "locate_non_finite",

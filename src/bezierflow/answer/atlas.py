@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import Raveling
+from ..runs import kind
 from ..simplex import check_on_simplex
 from .patches import (
     SIGN,
@@ -22,6 +23,7 @@ from .patches import (
 from .pieces import Piece, Points, find_pieces, points_of_patches
 
 
+@kind("answer.units/1")
 @dataclass(frozen=True)
 class Units:
     """From the scaled numbers of the patches to the user's.
@@ -60,6 +62,7 @@ class Units:
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
         """The variables in the user's units, within their bounds exactly, without auxiliary
         ones."""
+        # Clipped, so that bounds hold to the last bit whatever the polynomials say.
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
@@ -77,6 +80,7 @@ class Units:
         return len(self.lower) - self.n_auxiliary
 
 
+@kind("answer.atlas/1")
 @dataclass(frozen=True)
 class BezierAtlas:
     """A Pareto set of any shape: Bézier simplices, each on a region where the same things are
@@ -225,6 +229,7 @@ class BezierAtlas:
         below 0: that is how far an objective that it leaves out is above the level.
         """
         claims = ask_patches(self.patches, a, self.units.box)
+        # The known points guard against patches that hold far away from where they were fitted.
         level, near = best_levels(self.points.f, a)
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
         lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))

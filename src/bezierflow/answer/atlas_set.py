@@ -229,6 +229,7 @@ class AtlasSet(ParetoSet):
             goal: with its slope; of order 1.
             known: the goal, up to a factor, at the sample.
         """
+        # The best known point of each patch is a start: two basins are rarely on one patch.
         order = np.argsort(known)
         _, first = np.unique(self.atlas.points.patch[order], return_index=True)
         ends = [self._descend(goal, self.sample_t[k]) for k in order[np.sort(first)[:N_STARTS]]]
@@ -239,6 +240,7 @@ class AtlasSet(ParetoSet):
         """Where a goal stops falling, from patch to patch: its value and where that is."""
         from scipy.optimize import minimize
 
+        # A patch may end before the goal stops falling: the search then goes on from its border.
         best, options = (np.inf, t), {"ftol": 1e-16, "maxiter": 60}
         for _ in range(MOST_PATCHES):
             around = AroundPatch(self.atlas, t)

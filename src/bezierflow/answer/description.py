@@ -174,6 +174,7 @@ def cost_text(stats: Stats) -> str:
 def picture(F: Float[np.ndarray, "n n_objectives"], labels: Sequence[str]) -> str:
     """The front as SVG: a curve for two objectives, else one line a point across an axis for each
     objective."""
+    # Drawn by hand: a notebook shows SVG without any plotting library.
     span = np.ptp(F, axis=0)
     places = (F - F.min(axis=0)) / np.where(span > 0, span, 1.0)
     if F.shape[1] == 2:

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from ..runs import kind
 
+
+@kind("answer.flag/1")
 class Flag(Enum):
     """A warning about a surface. The value is the advice. In the order of cause: a later one may
     follow from those before it."""

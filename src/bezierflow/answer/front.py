@@ -105,6 +105,7 @@ def fit_front(
             surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0)
         )
         even = float((miss[:HELD_OUT].max(axis=0) / scale).max())
+        # Chosen by the even part: errors near faces fall and rise with the degree.
         if best is None or even < least:
             best, least = candidate, even
         if (best.max / scale).max() <= RELATIVE_TOL:
@@ -113,7 +114,7 @@ def fit_front(
     return best
 
 
-Points = Float[np.ndarray, "n n_objectives"]
+Places = Float[np.ndarray, "n n_objectives"]
 Values = Float[np.ndarray, "n n_values"]
 Slopes = Float[np.ndarray, "n n_objectives n_values"]
 Bends = Float[np.ndarray, "n n_objectives n_objectives n_values"]
@@ -135,6 +136,7 @@ class PolynomialMap:
             degree,
         )
         self._smooth = SurfaceMap(self.points, n_objectives, degree)
+        # Elevated to the same degree, slopes share the basis with the values: one matrix product.
         slopes = elevate(
             differentiate(self.points, n_objectives, degree),
             n_objectives,
@@ -143,20 +145,20 @@ class PolynomialMap:
         )
         self._every = np.concatenate([self.points, *slopes], axis=1)
 
-    def values(self, t: Points) -> Values:
+    def values(self, t: Places) -> Values:
         """b(t)."""
         return self._smooth(t)
 
     __call__ = values
 
-    def slopes(self, t: Points) -> tuple[Values, Slopes]:
+    def slopes(self, t: Places) -> tuple[Values, Slopes]:
         """b(t) and ∂_m b."""
         every = (design_matrix(t, self.degree) @ self._every).reshape(
             len(t), 1 + self.n_objectives, -1
         )
         return every[:, 0], every[:, 1:]
 
-    def derivatives(self, t: Points) -> tuple[Values, Slopes, Bends]:
+    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
         """b(t), ∂_m b and ∂_m ∂_k b."""
         return self._smooth.derivatives(t)
 
@@ -181,6 +183,7 @@ class ExactMap:
         units: float | np.ndarray = 1.0,
     ):
         self._objectives, self._surface, self._units = objectives, surface, units
+        # Numbers become arguments: a program that contained them would be compiled per solution.
         arrays, code = eqx.partition(
             objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray)
         )
@@ -189,17 +192,17 @@ class ExactMap:
         with double_precision():
             self._numbers = [jnp.asarray(one) for one in numbers]
 
-    def values(self, t: Points) -> Values:
+    def values(self, t: Places) -> Values:
         """f(b(t))."""
         return self._run(self._surface.values(t))[0]
 
     __call__ = values
 
-    def slopes(self, t: Points) -> tuple[Values, Slopes]:
+    def slopes(self, t: Places) -> tuple[Values, Slopes]:
         """f(b(t)) and its first derivatives."""
         return self._run(*self._surface.slopes(t))
 
-    def derivatives(self, t: Points) -> tuple[Values, Slopes, Bends]:
+    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
         """f(b(t)) and its first two derivatives."""
         return self._run(*self._surface.derivatives(t))
 
@@ -243,6 +246,7 @@ def _programs(code: object, structure: object) -> list[Callable]:
     def value(numbers: tuple[Array, ...], x: Array) -> tuple[Array]:
         return (eqx.combine(jax.tree.unflatten(structure, numbers), code)(x),)
 
+    # Forward mode along M directions of the surface costs M evaluations, however large L is.
     def slopes(numbers: tuple[Array, ...], x: Array, X: Array) -> tuple[Array, Array]:
         (f,), along = jax.linearize(lambda x: value(numbers, x), x)
         return f, jax.vmap(along)(X)[0]

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
+from ..runs import kind
 
 ROUNDING = 1e-9
 """A sign above minus this is at least 0."""
@@ -48,6 +49,7 @@ Box = tuple[np.ndarray, np.ndarray]
 
 def frame(n: int) -> Float[np.ndarray, "dimension n"]:
     """Orthonormal rows that span the plane Σ a_m = 0."""
+    # Helmert's rows: files and the page have coordinates in this basis, so it must never change.
     rows = np.zeros((n - 1, n))
     for i in range(1, n):
         rows[i - 1, :i], rows[i - 1, i] = 1.0, -float(i)
@@ -55,6 +57,7 @@ def frame(n: int) -> Float[np.ndarray, "dimension n"]:
     return rows
 
 
+@kind("answer.label/1")
 @dataclass(frozen=True)
 class Label:
     """What is active in a region of the chart.
@@ -126,6 +129,7 @@ class Label:
             np.flatnonzero(free & np.isfinite(box[0])),
             np.flatnonzero(free & np.isfinite(box[1])),
         )
+        # A variable at a bound has the bound's multiplier in the place of its value.
         multipliers = np.concatenate([np.flatnonzero(~free), L + 1 + np.flatnonzero(active)])
         slacks = L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
         rows = np.concatenate([unit[low], -unit[high], unit[multipliers], -unit[slacks]])
@@ -147,6 +151,7 @@ class Label:
         """The slopes of `values` by the coordinates, from those of y."""
         L, M = len(self.side), len(self.objectives)
         df = dy[L + 1 : L + 1 + M].copy()
+        # Active objectives hold multipliers in y; their values are the level plus coordinates.
         df[self.objectives] = frame(self.dimension + 1).T + dy[L]
         return df
 
@@ -171,6 +176,7 @@ class Label:
         return f
 
 
+@kind("answer.patch/1")
 @dataclass(frozen=True)
 class Patch:
     """A region's quantities y, or a part of them, as a Bézier simplex over a simplex of the
@@ -256,6 +262,7 @@ def ask_patches(
     width = patches[0].control_points.shape[1] if patches else L + 1
     best, sign = np.full(n, np.inf), np.full(n, -np.inf)
     answering, values = np.full(n, -1), np.zeros((n, width))
+    # One patch at a time, all points at once: patches differ in degree and dimension.
     for number, patch in enumerate(patches):
         y, least, rows = ask_patch(patch, a, box)
         level = np.where(
@@ -283,6 +290,7 @@ def ask_patch(
     c, mean = label.coordinates(a)
     rows = np.flatnonzero(patch.inside(c, reach))
     y = patch(c[rows])
+    # One negative sign is enough to rule a patch out, so only the least of them is kept.
     sign = np.concatenate([label.signs(y, box), label.slacks(y, a[rows])], axis=1).min(axis=1)
     y[:, L] -= mean[rows]
     return y, sign, rows
@@ -312,6 +320,7 @@ def best_levels(
     best, where = np.full(len(a), np.inf), np.zeros(len(a), dtype=int)
     total = tie * f.sum(axis=1)
     columns = np.ascontiguousarray(f.T)
+    # Blocks of 64 chart points keep the table of levels in the processor's cache.
     for start in range(0, len(a) if len(f) else 0, 64):
         levels = columns[0] - a[start : start + 64, :1]
         for m in range(1, len(columns)):  # several times as fast as the maximum along a short axis

@@ -82,6 +82,7 @@ class Epigraph:
             np.concatenate([program.c, program.d]),
         )
         values, _, room, _ = self.around.look(np.zeros(self.around.dimension))
+        # Only goals contain τ; bounds and the domain do not.
         self.by_tau = np.where(np.arange(len(self.rows) + len(room)) < len(program.c), -1.0, 0.0)
         self.origin = np.append(np.zeros(self.around.dimension), program.goals(values[None]))
         self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
@@ -112,6 +113,7 @@ def solve(
 ) -> Float[np.ndarray, " n_objectives"]:
     """The local solution that SLSQP reaches from a start, or where it gives up."""
     t = start
+    # SLSQP sees one smooth part; where it ends at the part's border, the next one takes over.
     for _ in range(MOST_PARTS):
         epigraph = Epigraph(pareto_set, program, t)
         t = epigraph.t(_solve_part(epigraph, ftol))
@@ -156,6 +158,8 @@ def first_order(
 
     epigraph = Epigraph(pareto_set, program, t)
     excess, slopes = epigraph(epigraph.origin)
+    # Products of multipliers and room are rows of the same least-squares problem, so that a
+    # constraint with room cannot explain a slope for free.
     binding = np.flatnonzero(excess >= -BINDING)
     conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
     target = np.zeros(len(conditions))
@@ -192,6 +196,7 @@ def search(
     n, ends = len(starts), [solve(pareto_set, program, start, SCREENING) for start in starts]
     t = np.stack([*ends, *starts])
     best = t[_lowest(program, pareto_set.front(t), CLOSE)]
+    # Screening stops early; only the best end is worth the last digits.
     if first_order(pareto_set, program, best)[1] > ROUNDING:
         t = np.stack([solve(pareto_set, program, best), *t])
     values = pareto_set.front(t)

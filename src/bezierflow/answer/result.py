@@ -8,13 +8,17 @@ import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
 from ..evaluations import Evaluations
+from ..runs import kind
 
 
+@kind("answer.reason/1")
 class Reason(enum.Enum):
     """Why a run stopped."""
 
     CONVERGED = "converged"
+    COMPLETED = "completed"
     ITERATION_LIMIT = "iteration limit"
+    TIME_LIMIT = "time limit"
     DIVERGED = "diverged"
     NON_FINITE = "non-finite objective"
     STOPPED = "stopped by callback"
@@ -33,13 +37,13 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether the run ended as planned: it converged, or made all its iterations in good
-        health.
+        """Whether the answer can be used as it is: the run converged, or made exactly the
+        iterations that its user asked for, in good health.
 
         A surface that is not at tolerance may well be good enough (`solution.error` says how good);
         a suspect one should not be used before its message is read.
         """
-        return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
+        return self.reason in (Reason.CONVERGED, Reason.COMPLETED)
 
     @property
     def doubtful(self) -> bool:
@@ -66,6 +70,7 @@ class Stats:
     seconds: float
 
 
+@kind("answer.evaluated/1")
 class Evaluated(NamedTuple):
     """Designs that were evaluated, in the order in which their values came.
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -206,7 +206,7 @@ class Solution:
         """
         if self.surrogate is None:
             raise ValueError(
-                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t)"
+                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Study); here front(t)"
                 " is exact"
             )
         return self.surrogate.std(self.design(t), np.ndim(t) - 1)
@@ -479,3 +479,31 @@ def _values(objectives: Callable, x: PyTree, batch_axes: int) -> Array:
     for _ in range(batch_axes):
         objectives = jax.vmap(objectives)
     return objectives(x)
+
+
+def in_users_form(
+    found: BezierSimplex | BezierAtlas,
+    raveling: Raveling,
+    signs: Float[np.ndarray, " n_objectives"] | None = None,
+) -> tuple[BezierSimplex | BezierAtlas, Raveling]:
+    """A set of flat designs with values of the user's shape, and how these lie in a flat vector.
+
+    An atlas has its own front, which gets the user's signs, and its own units of variables.
+    """
+    if isinstance(found, BezierAtlas):
+        units = found.units.times(raveling.units)
+        shaped = replace(found, units=units, raveling=raveling.plain)
+        return (shaped if signs is None else shaped.turned(signs)), raveling.plain
+    points = raveling.unravel(found.control_points)
+    return BezierSimplex(points, found.n_objectives, found.degree), raveling
+
+
+def as_start(x0: PyTree) -> PyTree:
+    """What a run starts at, given a point, a surface, an atlas or a solution: of an atlas, one of
+    its designs."""
+    found = x0.pareto_set if isinstance(x0, Solution) else x0
+    if not isinstance(found, BezierAtlas):
+        return found
+    M = found.n_objectives
+    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[None], found(np.full(M, 1 / M)))
+    return BezierSimplex(rows, M, 0)

@@ -126,6 +126,7 @@ def from_archive(
         raise ValueError("its history must be rows of numbers")
     if not isinstance(manifest["made_by"], dict):
         raise TypeError("made_by must be an object")
+    # Texts of a file are shown to people and pages: `Names` refuses control characters.
     names = Names.from_dict(manifest["names"])
     fields: Fields = {
         "pareto_set": pareto_set,

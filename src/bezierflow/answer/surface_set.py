@@ -134,6 +134,7 @@ class SurfaceSet(ParetoSet):
         """
         if isinstance(self.exact, PolynomialMap):
             return self.exact
+        # Searches evaluate single points hundreds of times, and a polynomial takes microseconds.
         M, twice = self.n_objectives, 2 * self.surface.degree
         unseen = _unseen(M)
         values = self.exact.values(unseen)
@@ -239,6 +240,7 @@ class SurfaceSet(ParetoSet):
         scaled = values / np.where(span > 0, span, 1.0)
         if self.n_objectives != 2:
             return t[farthest_rows(scaled, (t == 1).argmax(axis=0), n)]
+        # Equal arcs: the candidates are fine enough to take chords for arcs.
         steps = np.linalg.norm(np.diff(scaled, axis=0), axis=1)
         length = np.concatenate([[0.0], np.cumsum(steps)])
         first = np.interp(np.linspace(0, length[-1], n), length, t[:, 0])

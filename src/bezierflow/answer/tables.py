@@ -27,6 +27,7 @@ def columns(points: Points, names: Names, raveling: Raveling) -> dict[str, np.nd
     A name that is taken already gets a remark: "mass (objective)" beside a variable "mass".
     """
     x = np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float)
+    # Variables first: these are what a person builds; the rest says why.
     table = dict(zip(names.variables, x.T, strict=True))
     places = tuple(f"t{m + 1}" for m in range(points.t.shape[1]))
     for kind, texts, values in (

@@ -1,26 +1,15 @@
 """The model: the Bernstein basis, the Bézier simplex and its calculus, fitting, and files."""
 
-from .archives import Manifest, read_archive, write_archive, write_atomically
-from .basis import basis
-from .cloud_fitting import FitOptions, PointsFit
-from .files import check_arrays, describe_surface, load_surface, restore_surface
-from .fitting import FitDiagnostics, fit
-from .least_squares import least_squares
-from .model import BezierSimplex
-from .numpy_nets import (
-    design_matrix,
-    differentiate,
-    elevate,
-    elevation_matrix,
-    partial_derivatives,
-    simplex_derivatives,
-    surface_tangents,
-)
-from .point_fitting import fit_points
-from .projection import SurfaceMap, project
+from .archives import Manifest, file_at_fault, read_archive, write_archive, write_atomically
+from .basis import basis, design_matrix
+from .cloud_fitting import FitOptions, PointsFit, stiffness
+from .files import check_arrays
+from .fitting import FitDiagnostics, fit, least_squares
+from .model import BezierSimplex, describe_surface, load_surface, restore_surface
+from .nets import differentiate, elevate, partial_derivatives, surface_tangents
+from .point_fitting import fit_points, fit_skeleton
+from .projection import SurfaceMap, extreme_points, project
 from .raveling import Raveling
-from .skeleton_fitting import fit_skeleton
-from .untrusted import file_at_fault
 
 __all__ = [
     "BezierSimplex",
@@ -36,7 +25,7 @@ __all__ = [
     "design_matrix",
     "differentiate",
     "elevate",
-    "elevation_matrix",
+    "extreme_points",
     "file_at_fault",
     "fit",
     "fit_points",
@@ -47,7 +36,7 @@ __all__ = [
     "project",
     "read_archive",
     "restore_surface",
-    "simplex_derivatives",
+    "stiffness",
     "surface_tangents",
     "write_archive",
     "write_atomically",

@@ -1,65 +1,81 @@
-"""Operations on nets of control points, traceable by JAX; `numpy_nets` is their twin on the host.
+"""Operations on nets of control points, in NumPy or traced by JAX, as the net they are given.
 
 A net has its control points along the last axis but one, in the canonical order of N^M_D; axes
 before that are batch axes.
 """
+
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..simplex import multi_indices, n_controls, raised_positions
+from ..simplex import index_positions, multi_indices, n_controls, raised_positions, tangent_basis
+from .basis import design_matrix
+
+T = TypeVar("T", np.ndarray, Array)
+"""The kind of a net: NumPy in, NumPy out."""
+
+
+def elevate(
+    control_points: Float[T, "*batch n_controls width"], n_objectives: int, degree: int, target: int
+) -> Float[T, "*batch n_above width"]:
+    """The nets of the same maps in a higher degree, by steps of p'_d = Σ_m d_m/(D+1) p_{d−e_m}."""
+    xp: Any = jnp if isinstance(control_points, jax.Array) else np
+    for current in range(degree, target):
+        positions = raised_positions(n_objectives, current + 1)
+        shares = xp.asarray(
+            (multi_indices(n_objectives, current) + 1) / (current + 1), control_points.dtype
+        )
+        *batch, _, width = control_points.shape
+        above = xp.zeros(
+            (*batch, n_controls(n_objectives, current + 1), width), control_points.dtype
+        )
+        for m in range(n_objectives):
+            part = shares[:, m : m + 1] * control_points
+            if xp is jnp:
+                above = above.at[..., positions[:, m], :].add(part)
+            else:
+                above[..., positions[:, m], :] += part
+        control_points = above
+    return control_points
 
 
 def differentiate(
-    control_points: Float[Array, "*batch n_controls width"], n_objectives: int, degree: int
-) -> Float[Array, "*batch n_objectives n_below width"]:
-    """The nets of the partial derivatives: ∂b/∂t_m = D Σ_{d ∈ N^M_{D−1}} B_d(t) p_{d+e_m}, one an
-    index m.
+    control_points: Float[T, "*batch n_controls width"], n_objectives: int, degree: int
+) -> Float[T, "*batch n_objectives n_below width"]:
+    """The nets of ∂b/∂t_m = D Σ_{d ∈ N^M_{D−1}} B_d(t) p_{d+e_m}, along a new axis for m.
 
     They belong to b as a polynomial in all of t ∈ R^M; along the simplex only differences of them
     have a meaning. Of a constant, D = 0, they are zeros in degree 0.
     """
     if degree == 0:
+        xp: Any = jnp if isinstance(control_points, jax.Array) else np
         shape = (*control_points.shape[:-2], n_objectives, *control_points.shape[-2:])
-        return jnp.zeros(shape, control_points.dtype)
+        return xp.zeros(shape, control_points.dtype)
     return degree * control_points[..., raised_positions(n_objectives, degree).T, :]
 
 
-def elevate(
-    control_points: Float[Array, "*batch n_controls width"],
-    n_objectives: int,
+def partial_derivatives(
+    control_points: Float[np.ndarray, "n_controls width"],
+    t: Float[np.ndarray, "n n_objectives"],
     degree: int,
-    target: int,
-) -> Float[Array, "*batch n_above width"]:
-    """The nets of the same maps in a higher degree, one degree after the other: p'_d = Σ_m
-    d_m/(D+1) p_{d−e_m}."""
-    *batch, _, width = control_points.shape
-    for current in range(degree, target):
-        positions = raised_positions(n_objectives, current + 1)
-        shares = jnp.asarray(
-            (multi_indices(n_objectives, current) + 1) / (current + 1), control_points.dtype
-        )
-        above = jnp.zeros(
-            (*batch, n_controls(n_objectives, current + 1), width), control_points.dtype
-        )
-        for m in range(n_objectives):
-            above = above.at[..., positions[:, m], :].add(shares[:, m : m + 1] * control_points)
-        control_points = above
-    return control_points
+) -> Float[np.ndarray, "n n_objectives width"]:
+    """∂b/∂t_m at each t."""
+    slopes = differentiate(control_points, t.shape[1], degree)
+    return (design_matrix(t, max(degree - 1, 0)) @ slopes).transpose(1, 0, 2)
 
 
-def contract(
-    net: Float[Array, "n_controls width"],
-    t: Float[Array, " n_objectives"],
-    n_objectives: int,
+def surface_tangents(
+    control_points: Float[np.ndarray, "n_controls width"],
+    t: Float[np.ndarray, "n n_objectives"],
     degree: int,
-) -> Float[Array, "n_below width"]:
-    """One de Casteljau step at t: p'_d = Σ_m t_m p_{d+e_m}, a net one degree lower. D of them end
-    in b(t)."""
-    raised = net[raised_positions(n_objectives, degree)]
-    return jnp.einsum("iml,m->il", raised, t)
+) -> Float[np.ndarray, "n width dimension"]:
+    """The derivatives at each t along the columns of `tangent_basis`."""
+    partials = differentiate(control_points, t.shape[1], degree)
+    slopes = np.einsum("mk,...mcl->...kcl", tangent_basis(t.shape[1]), partials)
+    return (design_matrix(t, max(degree - 1, 0)) @ slopes).transpose(1, 2, 0)
 
 
 def subdivide(
@@ -68,25 +84,19 @@ def subdivide(
     n_objectives: int,
     degree: int,
 ) -> Float[Array, "n_controls_new width"]:
-    """The net over the sub-simplex with these corners v_j: q_d is the blossom of b at each v_j
-    taken d_j times.
+    """The net over the sub-simplex with corners v_j: q_d is the blossom of b at d_j times each v_j.
 
-    A blossom is D de Casteljau steps, each with the point of its own; those that share their first
-    steps share the work. All blossoms take a step at once, so that the program grows with the
-    degree and not with the number of control points.
+    A blossom is D de Casteljau steps p'_d = Σ_m t_m p_{d+e_m}, each with a point t of its own and
+    one degree lower. Blossoms that share their first steps share the work, and all of them take a
+    step at once, so that the program grows with the degree and not with the number of control
+    points. Traced by JAX alone.
     """
-    n_corners = len(vertices)
-    level = net[None]
+    n_corners, level = len(vertices), net[None]
     for steps in range(degree):
-        earlier = {
-            tuple(index): row for row, index in enumerate(multi_indices(n_corners, steps).tolist())
-        }
         indices = multi_indices(n_corners, steps + 1)
-        corners = [int(np.flatnonzero(index)[-1]) for index in indices]
-        before = [
-            earlier[tuple(index)]
-            for index in (indices - np.eye(n_corners, dtype=int)[corners]).tolist()
-        ]
-        step = jax.vmap(lambda net, t, left=degree - steps: contract(net, t, n_objectives, left))
-        level = step(level[np.array(before)], vertices[np.array(corners)])
+        # The last step of the blossom d is at its last corner, the others make d − e_corner.
+        corners = np.array([int(np.flatnonzero(index)[-1]) for index in indices])
+        before = index_positions(indices - np.eye(n_corners, dtype=int)[corners])
+        raised = level[before][:, raised_positions(n_objectives, degree - steps)]
+        level = jnp.einsum("niml,nm->nil", raised, vertices[corners])
     return level[:, 0]

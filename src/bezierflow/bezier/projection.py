@@ -1,20 +1,18 @@
-"""Foot points: for each x the nearest point of a surface, argmin_{t ∈ Δ^{M−1}} ‖b(t) − x‖."""
+"""Between points and surfaces: foot points on a surface, and the extreme points of a cloud."""
 
 import numpy as np
 from jaxtyping import Float, PyTree
 
-from ..compilation import pad_rows
 from ..simplex import nearest
+from .basis import design_matrix
 from .model import BezierSimplex
-from .numpy_nets import design_matrix, differentiate
+from .nets import differentiate
 from .raveling import pack
-
-__all__ = ["SurfaceMap", "pad_rows", "project"]
+from .schedule import SCHEDULE
 
 
 class SurfaceMap:
-    """A surface into R^L as a `SmoothMap`: b(t) and its first two derivatives at many t, by one
-    product each.
+    """A surface into R^L as a `SmoothMap`: b(t) and its first two derivatives, by one product each.
 
     Args:
         control_points: its net, (n_controls, L).
@@ -50,15 +48,15 @@ class SurfaceMap:
 def project(
     surface: BezierSimplex, x: PyTree
 ) -> tuple[Float[np.ndarray, "n n_objectives"], Float[np.ndarray, " n"]]:
-    """The foot point of each x on the surface, and the distance to it.
+    """Foot points: for each x the nearest point of the surface, argmin_t ‖b(t) − x‖, and distances.
 
-    It satisfies the first-order conditions to rounding; that no other part of the surface is nearer
-    is as certain as the grid of `simplex.nearest` is fine, which for surfaces without narrow folds
-    is certain enough.
+    A foot point satisfies the first-order conditions to rounding; that no other part of the surface
+    is nearer is as certain as the grid of `simplex.nearest` is fine, which for surfaces without
+    narrow folds is certain enough.
 
     Args:
         surface: The surface.
-        x: One value a row: an array (N, L), or a pytree built like the surface's values with a
+        x: One value per row: an array (N, L), or a pytree built like the surface's values with a
             leading axis N.
 
     Returns:
@@ -69,7 +67,45 @@ def project(
     rows, found = pack(x)
     if found != raveling:
         raise ValueError(f"x must be built like the surface's values ({raveling}), got {found}")
-    feet = nearest(
-        SurfaceMap(points, surface.n_objectives, surface.degree), rows, surface.n_objectives
-    )
+    n_objectives = surface.n_objectives
+    feet = nearest(SurfaceMap(points, n_objectives, surface.degree), rows, n_objectives)
     return feet.t, feet.distances
+
+
+def extreme_points(x: Float[np.ndarray, "n width"], count: int) -> Float[np.ndarray, "count width"]:
+    """`count` points of a cloud that span a simplex of (locally) largest volume. Deterministic.
+
+    There the corners of a surface through the cloud must lie. Grown by the point farthest from the
+    hull of those chosen; then each in turn is exchanged for the point farthest from the hull of the
+    others, until none moves. Each exchange enlarges the volume, so this ends.
+    """
+    if count > len(x):
+        raise ValueError(
+            f"x must have at least {count} points to find {count} extreme ones among, got {len(x)}"
+        )
+    chosen = [int(np.argmax(np.sum((x - x.mean(axis=0)) ** 2, axis=1)))]
+    while len(chosen) < count:
+        chosen.append(int(np.argmax(_separation(x, chosen))))
+    moved = count > 1
+    while moved:
+        moved = False
+        for place in range(count):
+            separation = _separation(x, chosen[:place] + chosen[place + 1 :])
+            if separation.max() > (1 + SCHEDULE.clear_gain) * separation[chosen[place]]:
+                chosen[place], moved = int(np.argmax(separation)), True
+    return x[chosen]
+
+
+def _separation(x: np.ndarray, chosen: list[int]) -> np.ndarray:
+    """How far each point is from the affine hull of the chosen ones."""
+    origin, *others = chosen
+    apart = x - x[origin]
+    if others:
+        directions = np.linalg.qr((x[others] - x[origin]).T)[0]
+        apart = apart - (apart @ directions) @ directions.T
+    distances = np.linalg.norm(apart, axis=1)
+    span = np.linalg.norm(x - x[origin], axis=1).max()
+    if distances.max() > SCHEDULE.clear_gain * span:
+        return distances
+    # The hull is everything: how far each point is from the nearest of the chosen ones.
+    return np.min(np.linalg.norm(x[:, None] - x[chosen], axis=2), axis=1)

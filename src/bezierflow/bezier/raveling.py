@@ -1,5 +1,4 @@
-"""Between values, any pytrees of arrays, and flat vectors of L numbers: in compiled programs, and
-at the door of every fit."""
+"""Between values, any pytrees of arrays, and flat vectors of L numbers."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -17,14 +16,19 @@ from ..precision import is_traced
 
 
 class Raveling(eqx.Module):
-    """The shape of x: how its leaves lie in a flat vector. Two x of one shape have equal ravelings,
-    so nothing recompiles."""
+    """The shape of x: how its leaves lie in a flat vector.
+
+    Two x of one shape have equal ravelings, so nothing recompiles.
+
+    Attributes:
+        treedef: JAX's own description of the tree, which has no type to annotate with.
+        shapes: The shapes of the leaves.
+        scale: The unit of each number of the flat vector, x = unit · number; None where all are 1.
+    """
 
     treedef: object = eqx.field(static=True)
-    """JAX's own description of the tree, which has no type to annotate with."""
     shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     scale: tuple[float, ...] | None = eqx.field(static=True, default=None)
-    """The unit of each number of the flat vector: x = unit · number. None where all are 1."""
 
     @classmethod
     def of(cls, x: PyTree, batch_axes: int = 0) -> "Raveling":
@@ -34,9 +38,8 @@ class Raveling(eqx.Module):
 
     def scaled(self, scale: Float[np.ndarray, " n_variables"] | None) -> "Raveling":
         """The same with these units of the flat vector."""
-        return Raveling(
-            self.treedef, self.shapes, None if scale is None else tuple(map(float, scale))
-        )
+        units = None if scale is None else tuple(map(float, scale))
+        return Raveling(self.treedef, self.shapes, units)
 
     @property
     def plain(self) -> "Raveling":
@@ -56,23 +59,18 @@ class Raveling(eqx.Module):
     @property
     def is_vector(self) -> bool:
         """Whether x is the flat vector already."""
-        return (
-            self.scale is None
-            and self.treedef == jax.tree.structure(0)
-            and len(self.shapes[0]) == 1
-        )
+        one_leaf = self.treedef == jax.tree.structure(0)
+        return self.scale is None and one_leaf and len(self.shapes[0]) == 1
 
     def ravel(
         self, x: PyTree, batch_axes: int = 0
     ) -> Shaped[Array | np.ndarray, "*batch n_variables"]:
-        """The value x as a vector; `batch_axes` leading axes of every leaf are kept. NumPy in,
-        NumPy out."""
+        """The value x as a vector, leading `batch_axes` kept. NumPy in, NumPy out."""
         leaves = jax.tree.leaves(x)
         xp = np if all(isinstance(leaf, np.ndarray) for leaf in leaves) else jnp
-        shaped = [(leaf, np.shape(leaf)) for leaf in leaves]
         parts = [
-            xp.reshape(leaf, (*shape[:batch_axes], prod(shape[batch_axes:])))
-            for leaf, shape in shaped
+            xp.reshape(leaf, (*np.shape(leaf)[:batch_axes], prod(np.shape(leaf)[batch_axes:])))
+            for leaf in leaves
         ]
         vector = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
         return vector if self.scale is None else vector / self.units
@@ -92,8 +90,7 @@ class Raveling(eqx.Module):
 
 
 def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Raveling]:
-    """All values side by side in a float64 matrix, one a row, and the raveling that turns a row
-    back into a value.
+    """All values side by side in a float64 matrix, one per row, and the raveling of one of them.
 
     Raises:
         TypeError: For complex numbers, and inside a `jit`, `grad` or `vmap`.
@@ -105,16 +102,23 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
             f"{name} is being traced by jax (jit, grad or vmap), but fitting runs on the host; "
             "call it outside, or use bezierflow.bezier.least_squares inside"
         )
-    values = jax.tree.map(lambda leaf: _as_doubles(leaf, name), _as_tree(x))
+
+    def as_doubles(leaf: ArrayLike) -> np.ndarray:
+        if np.iscomplexobj(leaf):
+            raise TypeError(
+                f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts"
+                " as two leaves"
+            )
+        wanted = "an array of numbers with one value per row, or a pytree of such arrays"
+        return read_doubles(leaf, name, wanted)
+
+    values = jax.tree.map(as_doubles, _as_tree(x))
     arrays = jax.tree.leaves(values)
-    if (
-        not arrays
-        or any(array.ndim < 1 for array in arrays)
-        or len({len(array) for array in arrays}) > 1
-    ):
+    sizes = {array.shape[:1] for array in arrays}
+    if len(sizes) != 1 or () in sizes:
         raise ValueError(
-            f"{name} must be an array with one value a row, or a pytree of such arrays with equally"
-            f" many rows, got leaves of shape {[array.shape for array in arrays]}"
+            f"{name} must be an array with one value per row, or a pytree of such arrays with"
+            f" equally many rows, got leaves of shape {[array.shape for array in arrays]}"
         )
     raveling = Raveling.of(values, batch_axes=1)
     rows = np.asarray(raveling.ravel(values, batch_axes=1))
@@ -135,21 +139,9 @@ def pack_one(value: PyTree, raveling: Raveling, name: str) -> Float[np.ndarray, 
 
 
 def _as_tree(value: PyTree) -> PyTree:
-    """Plain lists of numbers are arrays, as everywhere in NumPy; lists of arrays are pytrees, as
-    everywhere in JAX."""
+    """Plain lists of numbers are arrays, as in NumPy; lists of arrays are pytrees, as in JAX."""
     if isinstance(value, Sequence) and all(
         isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)
     ):
         return np.asarray(value, dtype=float)
     return value
-
-
-def _as_doubles(leaf: ArrayLike, name: str) -> np.ndarray:
-    if np.iscomplexobj(leaf):
-        raise TypeError(
-            f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts as"
-            " two leaves"
-        )
-    return read_doubles(
-        leaf, name, "an array of numbers with one value a row, or a pytree of such arrays"
-    )

@@ -107,7 +107,7 @@ def choose(
             "x": solution.flat_designs(answer.t).tolist(),
             "f": answer.f.tolist(),
             "value": answer.value,
-            "gave": [str(concession) for concession in answer.gave],
+            "relaxed": [str(relaxation) for relaxation in answer.relaxed],
         }
     click.echo(str(answer))
     write_json(json_path, figures | {"names": solution.names.to_dict()})

@@ -87,7 +87,10 @@ def solve(  # noqa: PLR0913
             "--samples goes with a method of your choice; add --method gradient-descent, newton or"
             " adam"
         )
-    flow = "auto" if method == "auto" else read_flow(method, degree, step_size, samples)
+    if method == "auto":
+        flow = bf.NormalFlow(degree=degree or "auto", n_iterations=iterations)
+    else:
+        flow = replace(read_flow(method, degree, step_size, samples), n_iterations=iterations)
     # after everything was read: a command that was refused leaves no folder behind
     if checkpoint and not (Path(checkpoint) / COMMAND).exists():
         _keep_command(Path(checkpoint), ctx.params)
@@ -96,8 +99,6 @@ def solve(  # noqa: PLR0913
             objectives,
             start,
             flow,
-            degree=degree or "auto",
-            n_iterations=iterations,
             seed=seed,
             progress=True,
             checkpoint=checkpoint,

@@ -64,20 +64,26 @@ def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
     if not (Path(folder) / "journal.jsonl").exists():
         study = _begin(folder, **new)
     elif not given:
-        study = bf.Study(folder)
+        study = bf.Study.open(folder)
     elif new["bounds"] and new["objectives"]:  # the whole statement once more: it is compared
         study = _begin(folder, **new)
     else:
         raise click.UsageError(
             f"{folder} holds a study, whose settings stay: leave out --{', --'.join(given)}"
         )
-    lines = [",".join((NUMBER, *study.names.variables))]
-    lines += [",".join([str(number), *map(repr, x.tolist())]) for number, x in study.ask(n)]
+    lines = [",".join((NUMBER, *study.names.variables)), *_numbered(study, study.ask(n))]
     if output:
         Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
         click.echo(f"written: {output}")
     else:
         click.echo("\n".join(lines))
+
+
+def _numbered(study: "bf.Study", asked: Any) -> list[str]:
+    """Designs that were asked for, each after its number."""
+    designs, pending = asked.tolist(), study.pending.items()
+    numbered = [(number, x.tolist()) for number, x in pending if x.tolist() in designs]
+    return [",".join([str(number), *map(repr, x)]) for number, x in numbered]
 
 
 def _begin(
@@ -92,9 +98,13 @@ def _begin(
     texts = () if objectives.isdigit() else read_texts(objectives)
     new["names"] = {"objectives": list(texts), "variables": list(read_texts(variables))}
     new["maximize"] = list(read_texts(new["maximize"])) or None
-    worst = read_pairs(new["worst"], "--worst")
-    new["worst"] = {key: read_number(text, f"--worst {key}") for key, text in worst.items()}
-    return bf.Study.begin(folder, read_bounds(bounds), len(texts) or int(objectives), **new)
+    worst = read_pairs(new.pop("worst"), "--worst")
+    method = bf.Surrogate(
+        worst={key: read_number(text, f"--worst {key}") for key, text in worst.items()}
+    )
+    return bf.Study(
+        read_bounds(bounds), len(texts) or int(objectives), method, folder=folder, **new
+    )
 
 
 @click.command()
@@ -107,14 +117,14 @@ def tell(folder: str, results: str) -> None:
     column for each objective; an empty cell says that the evaluation failed. Rows that are known
     already are left as they are.
     """
-    study = bf.Study(folder)
-    n = study.tell(_read_results(results, study.names))
+    study = bf.Study.open(folder)
+    n = study.tell(*_read_results(results, study.names))
     click.echo(f"{n} new, {len(study.evaluations)} in all")
 
 
-def _read_results(path: str, names: "bf.Names") -> "dict[int, list[float] | None] | list":
-    """The rows of a table: values by number where it has that column, else pairs of designs and
-    values."""
+def _read_results(path: str, names: "bf.Names") -> tuple[Any, ...]:
+    """The rows of a table as `Study.tell` takes them: values by number where it has that column,
+    else designs and values."""
     # spreadsheets put a byte-order mark first, which utf-8-sig skips
     with open(path, encoding="utf-8-sig", newline="") as file:
         table = csv.DictReader(file, skipinitialspace=True)
@@ -129,7 +139,9 @@ def _read_results(path: str, names: "bf.Names") -> "dict[int, list[float] | None
             (_numbers(row, keys, path), _numbers(row, names.objectives, path, or_none=True))
             for row in table
         ]
-    return {int(key[0]): y for key, y in rows} if NUMBER in columns else rows
+    if NUMBER in columns or not rows:
+        return ({int(key[0]): y for key, y in rows},)
+    return tuple(zip(*rows, strict=True))
 
 
 def _numbers(row: dict[str, str], columns: Sequence[str], path: str, or_none: bool = False) -> Any:

@@ -21,12 +21,12 @@ from ..answer import (
 from ..bezier import BezierSimplex
 from ..quiet import quiet
 from ..simplex import check_on_simplex
-from .choice import Certainty, Choice, Concession
+from .choice import Choice, Confidence, Relaxation
 from .wishes import Bounds, bounds_array, turned_bounds
 
 MARGIN, BROKEN = 3e-9, 1e-8
 """Bounds are kept by so much more than asked, in units of each range: what a search and a stand-in
-may be off by together. One that is broken by more than the second had to give."""
+may be off by together. One that is broken by more than the second counts as relaxed."""
 
 SLACK, GAIN = 1e-10, 1e-4
 """Bounds that cannot be met are loosened by their least violation and SLACK. The answer within
@@ -174,7 +174,7 @@ def answer(
     allowed = np.maximum(BROKEN * scale, 2 * off)
     broken = np.column_stack([bounds[:, 0] - f, f - bounds[:, 1]]) > allowed[:, None]
     relaxed = tuple(
-        Concession(
+        Relaxation(
             names.objectives[m], float(names.signs[m] * bounds[m, k]), float(names.signs[m] * f[m])
         )
         for m, k in np.argwhere(broken)
@@ -185,8 +185,8 @@ def answer(
         x=design_at(solution, found.t),
         f=names.signs * f,
         value=float((A @ f - c).max()),
-        certainty=Certainty.of(solution, found.starts, found.agreed, found.residual),
-        gave=relaxed,
+        confidence=Confidence.of(solution, found.starts, found.agreed, found.residual),
+        relaxed=relaxed,
         weights=found.weights * unit,
         names=names,
     )

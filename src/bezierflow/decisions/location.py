@@ -13,7 +13,7 @@ from ..names import encode
 from ..precision import double_precision
 from ..quiet import quiet
 from .asking import design_at, opened
-from .choice import Certainty
+from .choice import Confidence
 from .wishes import Numbers, numbers
 
 
@@ -27,14 +27,14 @@ class Location:
         f: its objective values.
         distance: from what was given to that point; for `locate` in units of x, for `locate_front`
             in units of each range.
-        certainty: how sure that is.
+        confidence: how far that may be off.
     """
 
     t: np.ndarray
     x: PyTree
     f: np.ndarray
     distance: float
-    certainty: Certainty = field(repr=False)
+    confidence: Confidence = field(repr=False)
 
 
 @quiet()
@@ -67,5 +67,5 @@ def locate_front(solution: Solution, f: Numbers) -> Location:
 
 def _location(solution: Solution, near: Near) -> Location:
     f = solution.names.signs * solution.set.values(near.t[None])[0]
-    certainty = Certainty.of(solution, near.starts, near.agreed, near.residual)
-    return Location(near.t, design_at(solution, near.t), f, near.distance, certainty)
+    confidence = Confidence.of(solution, near.starts, near.agreed, near.residual)
+    return Location(near.t, design_at(solution, near.t), f, near.distance, confidence)

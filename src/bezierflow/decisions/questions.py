@@ -50,7 +50,7 @@ def best(
 
     Returns:
         The choice. If no point obeys all bounds: the one that breaks them least, in units of each
-        objective's range, and `choice.gave` says by how much.
+        objective's range, and `choice.relaxed` says by how much.
     """
     solution, bounds = opened(solution, subject_to)
     m, names = _objective_to_improve(solution, minimize, maximize), solution.names

@@ -11,7 +11,7 @@ from ..arguments import read_doubles
 from ..names import Names
 from ..simplex import check_on_simplex
 from .asking import Region, answer, opened, reach
-from .choice import Certainty
+from .choice import Confidence
 from .wishes import Bounds, objective_number
 
 
@@ -25,7 +25,7 @@ class Ranges:
         ideal_t: where the best values are, one row an objective.
         nadir_t: where the worst are.
         feasible: whether the region has any point at all.
-        certainty: how sure the figures are.
+        confidence: how far the figures may be off.
         names: of the objectives.
     """
 
@@ -34,7 +34,7 @@ class Ranges:
     ideal_t: np.ndarray = field(repr=False)
     nadir_t: np.ndarray = field(repr=False)
     feasible: bool
-    certainty: Certainty = field(repr=False)
+    confidence: Confidence = field(repr=False)
     names: Names = field(repr=False)
 
     @property
@@ -75,7 +75,7 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
         ideal_t=where[:M],
         nadir_t=where[M:],
         feasible=feasible,
-        certainty=Certainty.of(solution, found[0].starts, found[0].agreed, found[0].residual),
+        confidence=Confidence.of(solution, found[0].starts, found[0].agreed, found[0].residual),
         names=solution.names,
     )
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..answer import Solution
 from ..simplex import grid
-from .door import of_solution
 from .light import draw_triangles, face
-from .palette import FLOW_COLOR, grid_triangles
 from .space import axes_or_new, heading
+from .style import FLOW_COLOR, grid_triangles, of_solution
 from .ternary import CORNERS, draw_corners
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from ..answer import Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
-from .door import of_solution
-from .palette import CHOICE_COLOR, FLOW_COLOR
 from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .style import CHOICE_COLOR, FLOW_COLOR, of_solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,8 @@ import numpy as np
 
 from ..answer import Solution
 from ..simplex import grid, spread_nodes
-from .door import of_solution
-from .matplotlib_import import pyplot
-from .palette import FLOW_COLOR, SERIES
 from .space import heading
+from .style import FLOW_COLOR, SERIES, of_solution, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

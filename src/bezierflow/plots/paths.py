@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from ..answer import Solution
 from ..simplex import check_on_simplex, grid
-from .matplotlib_import import pyplot
-from .palette import SERIES
 from .space import heading
+from .style import SERIES, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from ..answer import Solution
 from ..bezier import BezierSimplex
 from ..names import decode
 from .atlas import draw_pieces
-from .palette import CHOICE_COLOR, NET_COLOR, net_edges
 from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .style import CHOICE_COLOR, NET_COLOR, net_edges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,8 @@ from jaxtyping import Float
 from ..answer import Solution
 from ..names import Names
 from ..simplex import grid
-from .door import of_solution
-from .palette import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles
 from .space import axes_or_new, heading
+from .style import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles, of_solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

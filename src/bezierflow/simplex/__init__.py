@@ -1,8 +1,9 @@
-"""The domain: multi-indices, points and nodes of the simplex Δ^{M−1}, its faces, and samplers for
-flows."""
+"""The domain Δ^{M−1}: multi-indices, faces, points, node sets, samplers, nearest points."""
 
-from .faces import check_face, controls_on_face, faces, include, support
 from .indices import (
+    check_face,
+    controls_on_face,
+    faces,
     index_positions,
     largest_degree_within,
     multi_indices,
@@ -11,9 +12,9 @@ from .indices import (
     n_controls,
     neighbor_positions,
     raised_positions,
+    support,
 )
 from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
-from .nodes import Nodes, gauss_nodes, lobatto_nodes, lobatto_points, quadrature_nodes, spread_nodes
 from .points import (
     check_on_simplex,
     from_cube,
@@ -24,7 +25,18 @@ from .points import (
     tangent_basis,
     uniform,
 )
-from .samplers import AbstractSampler, Fixed, LowDiscrepancy, Stratified, Uniform
+from .samplers import (
+    AbstractSampler,
+    Fixed,
+    LowDiscrepancy,
+    Nodes,
+    Stratified,
+    Uniform,
+    gauss_nodes,
+    lobatto_nodes,
+    quadrature_nodes,
+    spread_nodes,
+)
 
 __all__ = [
     "AbstractSampler",
@@ -42,12 +54,10 @@ __all__ = [
     "from_cube",
     "gauss_nodes",
     "grid",
-    "include",
     "index_positions",
     "kronecker",
     "largest_degree_within",
     "lobatto_nodes",
-    "lobatto_points",
     "low_discrepancy",
     "multi_indices",
     "multinomial",

@@ -1,21 +1,20 @@
-"""Multi-indices: N^M_D = {d ∈ N^M : Σ d_m = D}, in the one canonical order of this library.
+"""Multi-indices N^M_D = {d ∈ N^M : Σ d_m = D} in the one canonical order, and faces of the simplex.
 
 The order is lexicographically descending: (D, 0, …, 0) first, (0, …, 0, D) last. It is written down
-in `multi_indices` and nowhere else; every array with one row a control point follows it.
+in `multi_indices` and nowhere else; every array with one row per control point follows it.
 """
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 from math import comb, factorial, prod
+from operator import index as whole
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Bool, Float, Int
 
-from ..arguments import read_count
-
-LARGEST_NUMBER = 10**18
-"""Numbers of control points are not computed beyond this: they would take hours to compute, and
-nobody can store so many."""
+from ..arguments import read_count, shown
+from .schedule import SCHEDULE
 
 
 def n_controls(n_objectives: int, degree: int) -> int:
@@ -25,41 +24,34 @@ def n_controls(n_objectives: int, degree: int) -> int:
     # C(more + step, step): it doubles at least, so that few steps reach the limit
     for step in range(1, less + 1):
         size = size * (more + step) // step
-        if size > LARGEST_NUMBER:
+        if size > SCHEDULE.most_controls:
             raise ValueError(
                 f"n_objectives={n_objectives} with degree={degree} needs more than"
-                f" {LARGEST_NUMBER:.0e} control points; choose a smaller degree"
+                f" {SCHEDULE.most_controls:.0e} control points; choose a smaller degree"
             )
     return size
 
 
 def largest_degree_within(n_objectives: int, limit: int) -> int:
-    """The largest D ≥ 1 with |N^M_D| ≤ limit; 1 if N^M_1 has more already, and for M = 1, where
-    every D has one multi-index."""
+    """The largest D ≥ 1 with |N^M_D| ≤ limit; 1 if there is none, and for M = 1."""
     degree = 1
     while n_objectives > 1 and n_controls(n_objectives, degree + 1) <= limit:
         degree += 1
     return degree
 
 
-LARGEST_INDEX_SET = 20_000_000
-"""More control points than this are refused: their index array alone would fill a small machine's
-memory."""
-
-
 @lru_cache(maxsize=256)
 def multi_indices(n_objectives: int, degree: int) -> Int[np.ndarray, "n_controls n_objectives"]:
-    """All multi-indices of N^M_D, one a row, in the canonical order. The array is cached and
-    read-only.
+    """All multi-indices of N^M_D, one per row, in the canonical order. Cached and read-only.
 
     Built column by column: once the first columns are chosen, the next one runs from what is left
     of D down to 0.
     """
     size = n_controls(n_objectives, degree)
-    if size > LARGEST_INDEX_SET:
+    if size > SCHEDULE.most_rows:
         raise ValueError(
             f"n_objectives={n_objectives} with degree={degree} needs {size:,} control points, more"
-            f" than the {LARGEST_INDEX_SET:,} this library will lay out; choose a smaller degree"
+            f" than the {SCHEDULE.most_rows:,} this library will lay out; choose a smaller degree"
         )
     left = np.array([degree])
     columns = np.zeros((1, 0), dtype=np.int64)
@@ -67,17 +59,13 @@ def multi_indices(n_objectives: int, degree: int) -> Int[np.ndarray, "n_controls
         counts = left + 1
         row = np.repeat(np.arange(len(left)), counts)
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        value = left[row] - within
-        columns = np.column_stack([columns[row], value])
+        columns = np.column_stack([columns[row], left[row] - within])
         left = within
-    indices = np.column_stack([columns, left])
-    indices.setflags(write=False)
-    return indices
+    return read_only(np.column_stack([columns, left]))
 
 
 def index_positions(indices: Int[np.ndarray, "*batch n_objectives"]) -> Int[np.ndarray, "*batch"]:
-    """The row of each multi-index in the canonical order of its own degree, without listing the
-    others.
+    """The row of each multi-index in the canonical order of its degree, without listing the others.
 
     Rows before d share its first entries and have a larger one at some place m; the rest of such a
     row then sums to less than what d leaves behind it, which C(left − 1 + rest, rest) rows do.
@@ -89,11 +77,8 @@ def index_positions(indices: Int[np.ndarray, "*batch n_objectives"]) -> Int[np.n
     positions = np.zeros(indices.shape[:-1], dtype=np.int64)
     for place in range(n_objectives - 1):
         rest = n_objectives - 1 - place
-        rows = np.array(
-            [comb(left - 1 + rest, rest) if left > 0 else 0 for left in range(largest)],
-            dtype=np.int64,
-        )
-        positions += rows[behind[..., place + 1]]
+        rows = [comb(left - 1 + rest, rest) if left > 0 else 0 for left in range(largest)]
+        positions += np.array(rows, dtype=np.int64)[behind[..., place + 1]]
     return positions
 
 
@@ -101,25 +86,20 @@ def index_positions(indices: Int[np.ndarray, "*batch n_objectives"]) -> Int[np.n
 def raised_positions(
     n_objectives: int, degree: int
 ) -> Int[np.ndarray, "n_controls_below n_objectives"]:
-    """Where d + e_m stands in N^M_degree, for each d ∈ N^M_{degree−1} (rows) and each objective m
-    (columns)."""
+    """Rows of d + e_m in N^M_degree: one row per d ∈ N^M_{degree−1}, one column per objective m."""
     below = multi_indices(n_objectives, degree - 1)
-    positions = index_positions(below[:, None, :] + np.eye(n_objectives, dtype=np.int64))
-    positions.setflags(write=False)
-    return positions
+    return read_only(index_positions(below[:, None, :] + np.eye(n_objectives, dtype=np.int64)))
 
 
 @lru_cache(maxsize=64)
 def neighbor_positions(n_objectives: int, degree: int) -> Int[np.ndarray, "n_controls n_neighbors"]:
-    """Where d + e_i − e_j stands in N^M_degree, for each d (rows) and each pair i ≠ j (columns);
-    where it is none, d itself."""
+    """Rows of d + e_i − e_j in N^M_degree, one column per pair i ≠ j; d itself where it is none."""
     indices = multi_indices(n_objectives, degree)[:, None, :]
     pairs = np.array(list(permutations(range(n_objectives), 2)), dtype=np.int64).reshape(-1, 2)
     unit = np.eye(n_objectives, dtype=np.int64)
     beside = indices + unit[pairs[:, 0]] - unit[pairs[:, 1]]
-    positions = index_positions(np.where(beside.min(axis=2, keepdims=True) >= 0, beside, indices))
-    positions.setflags(write=False)
-    return positions
+    inside = beside.min(axis=2, keepdims=True) >= 0
+    return read_only(index_positions(np.where(inside, beside, indices)))
 
 
 def multinomial(index: tuple[int, ...]) -> int:
@@ -128,16 +108,56 @@ def multinomial(index: tuple[int, ...]) -> int:
 
 
 @lru_cache(maxsize=256)
-def multinomials(n_objectives: int, degree: int) -> np.ndarray:
-    """The multinomial coefficients of all multi-indices in the canonical order, each the float64
-    nearest the exact integer.
-
-    Every row with the same entries in another order has the same coefficient, so each is computed
-    once, in integers.
-    """
+def multinomials(n_objectives: int, degree: int) -> Float[np.ndarray, " n_controls"]:
+    """(D choose d) for all d in the canonical order, each the float64 nearest the exact integer."""
+    # Rows with the same entries in another order share their coefficient: each is computed once.
     sorted_rows = np.sort(multi_indices(n_objectives, degree), axis=1)
     kinds, which = np.unique(sorted_rows, axis=0, return_inverse=True)
-    exact = np.array([float(multinomial(tuple(int(d) for d in row))) for row in kinds])
-    coefficients = exact[which.reshape(-1)]
-    coefficients.setflags(write=False)
-    return coefficients
+    exact = np.array([float(multinomial(tuple(map(int, row)))) for row in kinds])
+    return read_only(exact[which.reshape(-1)])
+
+
+def faces(n_objectives: int, size: int | None = None) -> Iterator[tuple[int, ...]]:
+    """All non-empty J ⊆ {0, …, M−1}, small ones first; only those of `size` members if given.
+
+    J stands for the face Δ_J = {t ∈ Δ^{M−1} : t_m = 0 for m ∉ J}.
+    """
+    sizes = range(1, n_objectives + 1) if size is None else (size,)
+    for members in sizes:
+        yield from combinations(range(n_objectives), members)
+
+
+def check_face(face: Sequence[int], n_objectives: int) -> tuple[int, ...]:
+    """The face as a sorted tuple, or a ValueError that says what is wrong with it."""
+    try:
+        members = tuple(sorted(whole(m) for m in face))
+    except TypeError:
+        members = ()
+    distinct = len(set(members)) == len(members)
+    if not members or not distinct or members[0] < 0 or members[-1] >= n_objectives:
+        raise ValueError(
+            f"face must hold distinct numbers from 0 to {n_objectives - 1}, at least one, got"
+            f" {shown(face)}"
+        )
+    return members
+
+
+def support(
+    t: Float[Array | np.ndarray, "*batch n_objectives"],
+) -> Bool[Array | np.ndarray, "*batch n_objectives"]:
+    """Which objectives span the smallest face that holds t: J(t) = {m : t_m > 0}."""
+    return t > 0
+
+
+def controls_on_face(
+    face: Sequence[int], n_objectives: int, degree: int
+) -> Int[np.ndarray, " n_on_face"]:
+    """Rows of N^M_D that carry the face, d_m = 0 for m ∉ J: in order, the face's N^{|J|}_D."""
+    outside = np.setdiff1d(np.arange(n_objectives), check_face(face, n_objectives))
+    return np.flatnonzero((multi_indices(n_objectives, degree)[:, outside] == 0).all(axis=1))
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array itself, protected: cached arrays are shared by all callers."""
+    array.setflags(write=False)
+    return array
