@@ -269,7 +269,7 @@ def read_rows(texts: Iterable[str], name: str) -> "np.ndarray":
 
 def load_any(file: str) -> "bf.Solution | bf.BezierSimplex":
     """What a file holds; of the folder of a run or a study, the solution so far."""
-    return bf.Study(file).solution if Path(file).is_dir() else bf.load(file)
+    return bf.Study.open(file).solution if Path(file).is_dir() else bf.load(file)
 
 
 def load_solution(file: str) -> "bf.Solution":

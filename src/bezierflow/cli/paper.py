@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,8 @@ def stability(  # noqa: PLR0913
     # of several counts each takes its turn as the number of samples in `against_samples`
     flow = read_flow(method, degree, step_size, max(counts))
     if len(counts) == 1:
-        solution = bf.minimize(objectives, start, flow, n_iterations=iterations, seed=seed)
+        flow = replace(flow, n_iterations=iterations)
+        solution = bf.minimize(objectives, start, flow, seed=seed)
         report = bf.stability.report(solution, epsilon=epsilon, n_twins=runs, seed=seed)
         click.echo(str(report))
         write_json(json_path, report.figures())
