@@ -125,6 +125,7 @@ def stability(  # noqa: PLR0913
     objectives = read_problem(problem)
     start = read_start(x0, objectives)
     counts = [read_count(n, "--samples", 1) for n in read_numbers(samples, "--samples")]
+    # of several counts each takes its turn as the number of samples in `against_samples`
     flow = read_flow(method, degree, step_size, max(counts))
     if len(counts) == 1:
         flow = replace(flow, n_iterations=iterations)
@@ -196,7 +197,7 @@ def reproduce(
     extra "experiments". A killed run continues where it was when the same command is given again.
     """
     root = str(_checkout_with("experiments"))
-    if root not in sys.path:
+    if root not in sys.path:  # experiments/ is a package of the checkout, not an installed one
         sys.path.insert(0, root)
     chosen = [part for name in methods for part in ("--method", name)]
     arguments = [what, "--trials", str(trials), "--seed", str(seed), *chosen, "--output", output]
