@@ -11,8 +11,8 @@ from .method import AbstractMethod, Objective, StepSize, at_iteration, check_ste
 class ProximalGradient(AbstractMethod):
     """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth: one gradient and one prox per step.
 
-    For objectives with kinks and a cheap prox, such as lasso and group lasso, where it converges and
-    gradient descent does not. The objective must have `smooth(x)` and `prox(x, step)`; problems
+    For objectives with kinks and a cheap prox, such as lasso and group lasso, where it converges
+    and gradient descent does not. The objective must have `smooth(x)` and `prox(x, step)`; problems
     made with `bezierflow.problems.Composite` do.
 
     Args:
