@@ -53,7 +53,9 @@ def main() -> None:
     step = 1 / (np.linalg.eigvalsh(X.T @ X / len(y)).max() + 1)
     with_kinks = problem(X, y)
     solution = bf.minimize(
-        with_kinks, np.zeros(10), bf.ProximalGradient(step), degree=degree, n_iterations=3000
+        with_kinks,
+        np.zeros(10),
+        bf.lift(bf.ProximalGradient(step), degree=degree, n_iterations=3000),
     )
     t = np.random.default_rng(0).dirichlet(np.ones(3), 10 * N_HELD_OUT)
     t = t[t[:, 0] > LEAST_WEIGHT][:N_HELD_OUT]

@@ -30,6 +30,9 @@ import numpy as np
 
 BUDGET = 16
 
+STALE = 11.0
+"""Seconds after which a save removes what a killed one left beside its file: 10, and one more."""
+
 
 def objectives(x):
     """Two objectives on the host, each evaluation noted in a file, if there is one."""
@@ -53,8 +56,7 @@ def solve(kind: str, folder: str | None):
             objectives,
             np.full(2, 0.4),
             bounds=(np.zeros(2), np.full(2, 0.6)),
-            checkpoint=folder,
-            every=None if folder is None else 0,
+            checkpoint=None if folder is None else bf.Checkpoint(folder, every=0),
         )
     return bf.minimize(
         objectives,
@@ -155,10 +157,9 @@ def endure(kind: str, n_kills: int, work: Path, seed: int = 0) -> bool:
 def save(n_kills: int, work: Path, seed: int = 0) -> bool:
     """Whether a file was sound after each kill, and nothing was left beside it in the end."""
     import bezierflow as bf
-    from bezierflow.bezier.schedule import SCHEDULE
 
     chance, output, sound = random.Random(seed), work / "kept.bez", 0
-    bf.minimize(bf.problems.ScaledMED(), np.zeros(3), degree=12).save(output)
+    bf.minimize(bf.problems.ScaledMED(), np.zeros(3), bf.NormalFlow(degree=12)).save(output)
     for k in range(n_kills):
         command = [sys.executable, "-m", "benchmarks.endurance", "child", "saves", str(output), ""]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -169,7 +170,7 @@ def save(n_kills: int, work: Path, seed: int = 0) -> bool:
         process.wait()
         sound += bf.load(output).pareto_set.degree == 12
         print(f"killed {k + 1}: {sorted(path.name for path in work.iterdir())}", flush=True)
-    time.sleep(SCHEDULE.abandoned)
+    time.sleep(STALE)
     bf.load(output).save(output)
     stale = [path.name for path in work.iterdir() if path != output]
     print(f"save: {n_kills} kills; sound files: {sound}; stale files: {stale}")

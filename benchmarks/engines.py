@@ -30,7 +30,7 @@ def batch(executor: Any) -> float:
     pool.submit((i, np.array([float(i)])) for i in range(N))
     began, found = time.perf_counter(), 0
     while pool.n_open:
-        found += sum(not outcome.failed for _, outcome in pool.arrivals())
+        found += sum(not one.failed for one in pool.arrivals())
     assert found == N
     return time.perf_counter() - began
 

@@ -49,7 +49,7 @@ def jac(x: np.ndarray) -> np.ndarray:
 
 def forms() -> Iterator[tuple[str, Any, dict[str, Any]]]:
     yield "JAX", in_jax, {}
-    yield "NumPy with jac", in_numpy, {"jac": jac}
+    yield "NumPy with jac", bf.Objectives(in_numpy, jac=jac), {}
     yield "NumPy", in_numpy, {}
     yield "list of functions", [lambda x: in_numpy(x)[0], lambda x: in_numpy(x)[1]], {}
     try:

@@ -187,9 +187,7 @@ def measure(name: str, case: Case, seed: int) -> dict[str, object]:
     with double_precision():
         values = jax.jit(jax.vmap(case.objectives))
         f = np.asarray(values(x))
-        misses = np.abs((np.asarray(values(atlas(atlas.chart(f)))) - f) / atlas.units.span).max(
-            axis=1
-        )
+        misses = np.abs((np.asarray(values(atlas(atlas.t(f)))) - f) / atlas.units.span).max(axis=1)
     pieces, spent = sum(not piece.face for piece in atlas.pieces), solution.stats.evaluations
     parts = (
         name,

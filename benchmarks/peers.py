@@ -86,7 +86,9 @@ def algorithm_2(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
     """K = 1000 iterations with N = 100 samples on scaled-MED, warm; times, and the errors that were
     reached."""
     problem = bf.problems.ScaledMED()
-    flow = bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.Uniform(100))
+    flow = bf.lift(
+        bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.Uniform(100), n_iterations=1000
+    )
     space = torch_bsf.BezierSpace.simplex(2, degree=3)
     start = torch_bsf.BezierModel(space, torch.zeros(10, 3, dtype=torch.float64))
     loss = torch_bsf.linear_scalarization(scaled_med)
@@ -95,7 +97,7 @@ def algorithm_2(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
     found = {}
 
     def ours() -> None:
-        found["bezierflow"] = bf.minimize(problem, np.zeros(3), flow, n_iterations=1000).pareto_set
+        found["bezierflow"] = bf.minimize(problem, np.zeros(3), flow).pareto_set
 
     def theirs() -> None:
         with warnings.catch_warnings():

@@ -8,6 +8,7 @@ a short step so that one can follow it. The script prints the figures that the R
 """
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +147,11 @@ def flow(problem: Any) -> None:
         bf.GradientDescent(step_size=lambda k: STEP_SIZE), degree=3, sampler=bf.Uniform(100)
     )
     solution = bf.minimize(
-        problem, np.array([0.9, 0.9, 0.9]), method, n_iterations=FRAMES[-1], seed=0, callback=keep
+        problem,
+        np.array([0.9, 0.9, 0.9]),
+        replace(method, n_iterations=FRAMES[-1]),
+        seed=0,
+        callback=keep,
     )
     pictures = []
     for k, surface in kept.items():

@@ -67,12 +67,12 @@ def in_a_box() -> bf.Solution:
 
 
 def atlas(solution: bf.Solution) -> "Figure":
-    """The chart with its regions, the designs, and the front."""
+    """The simplex with its regions, the designs, and the front."""
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(12.5, 4.2), layout="constrained")
     bf.plots.chart(
-        solution, ax=figure.add_subplot(1, 3, 1), title="the chart, a color for each label"
+        solution, ax=figure.add_subplot(1, 3, 1), title="the simplex, a color for each piece"
     )
     for place, draw, title in ((2, bf.plots.surface, "designs"), (3, bf.plots.front, "front")):
         ax = draw(solution, ax=figure.add_subplot(1, 3, place, projection="3d"), title=title)

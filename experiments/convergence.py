@@ -10,7 +10,6 @@ import numpy as np
 
 import bezierflow as bf
 from bezierflow.bezier import project
-from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.precision import double_precision
 from bezierflow.problems import AbstractSolvedProblem, by_name
 from bezierflow.stability import Setting, trace
@@ -152,7 +151,9 @@ def run_normal(
 
 
 def _normal_scores(problem: AbstractSolvedProblem, degree: int) -> dict[str, float]:
-    solution = bf.minimize(problem, np.linspace(0.1, 0.3, problem.n_variables), degree=degree)
+    solution = bf.minimize(
+        problem, np.linspace(0.1, 0.3, problem.n_variables), bf.NormalFlow(degree=degree)
+    )
     t = np.random.default_rng(0).dirichlet(np.ones(problem.n_objectives), N_HELD_OUT)
     exact = np.asarray(problem.pareto_point(t))
     corners = np.asarray(problem.pareto_point(np.eye(problem.n_objectives)))
@@ -220,8 +221,8 @@ def limits() -> dict[str, float]:
     t = np.random.default_rng(0).dirichlet(np.ones(3), 10_000)
     truth = np.asarray(problem.pareto_map(t))
     nodes = bf.simplex.quadrature_nodes(3, 12)
-    flow = bf.lift(bf.GradientDescent(0.25), 3, bf.Fixed(nodes))
-    galerkin = bf.minimize(problem, np.zeros(3), flow, n_iterations=500).pareto_set
+    flow = bf.lift(bf.GradientDescent(0.25), 3, bf.Fixed(nodes), n_iterations=500)
+    galerkin = bf.minimize(problem, np.zeros(3), flow).pareto_set
     best = bf.fit(nodes.t, problem.pareto_map(nodes.t), 3, weights=nodes.weights)
     surfaces = {"best fit": best, "Galerkin": galerkin}
     return {
@@ -232,7 +233,9 @@ def limits() -> dict[str, float]:
 
 def draw_convergence(made: "Convergence") -> Any:
     """Error against degree for each problem, and against iterations for each N."""
-    figure, (left, right) = pyplot().subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    import matplotlib.pyplot as plt  # only for pictures: tables are made without
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for name, title in made.rates():
         errors = [
             float(row["rms"])

@@ -100,11 +100,11 @@ INSTANCES = {
 def flow_front(instance: Instance, degree: int, seed: int) -> np.ndarray:
     """The front that Algorithm 2 reaches (N = 100, K = 1000, α = 1/k), from the middle of the box;
     x is clipped to the box."""
-    flow = bf.lift(bf.GradientDescent(harmonic), degree, bf.Uniform(N_SAMPLES))
+    flow = bf.lift(
+        bf.GradientDescent(harmonic), degree, bf.Uniform(N_SAMPLES), n_iterations=N_ITERATIONS
+    )
     x0 = np.full(2 + N_DISTANCE, 0.45)
-    surface = bf.minimize(
-        instance.objectives, x0, flow, n_iterations=N_ITERATIONS, seed=seed
-    ).pareto_set
+    surface = bf.minimize(instance.objectives, x0, flow, seed=seed).pareto_set
     return _front(instance, np.asarray(surface(_places(seed))))
 
 

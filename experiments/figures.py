@@ -9,7 +9,6 @@ import jax
 import numpy as np
 
 import bezierflow as bf
-from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.precision import double_precision
 from bezierflow.simplex import grid, index_positions, multi_indices
 
@@ -111,10 +110,13 @@ def draw_concept(seed: int) -> Any:
     """One iteration of M(A) with gradient descent on scaled-MED: points on the surface, points
     moved, surface refitted."""
     problem = bf.problems.ScaledMED()
-    flow = bf.lift(bf.GradientDescent(STEP_SIZE), DEGREE, bf.Uniform(CONCEPT_SAMPLES))
-    surface = bf.minimize(
-        problem, np.zeros(3), flow, n_iterations=CONCEPT_ITERATION, seed=seed
-    ).pareto_set
+    flow = bf.lift(
+        bf.GradientDescent(STEP_SIZE),
+        DEGREE,
+        bf.Uniform(CONCEPT_SAMPLES),
+        n_iterations=CONCEPT_ITERATION,
+    )
+    surface = bf.minimize(problem, np.zeros(3), flow, seed=seed).pareto_set
     t = np.random.default_rng(seed).dirichlet(np.ones(3), CONCEPT_SAMPLES)
     x = np.asarray(surface(t))
     with double_precision():
@@ -166,7 +168,8 @@ def _values(problem: Any, x: Any) -> np.ndarray:
 
 
 def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
-    plt = pyplot()
+    import matplotlib.pyplot as plt  # only for pictures: tables are made without
+
     figure, axes = plt.subplots(
         n_rows,
         n_columns,
@@ -240,12 +243,14 @@ def _dots(ax: Any, x: np.ndarray) -> None:
 def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
     """Writes a figure as SVG and PDF, without dates and random names inside: the same run gives the
     same file."""
+    import matplotlib.pyplot as plt  # only for pictures: tables are made without
+
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}.{ending}" for ending in ("svg", "pdf")]
     for file in files:
-        with pyplot().rc_context({"svg.hashsalt": name}):
+        with plt.rc_context({"svg.hashsalt": name}):
             figure.savefig(
                 file, metadata={"Date": None} if file.suffix == ".svg" else {"CreationDate": None}
             )
-    pyplot().close(figure)
+    plt.close(figure)
     return files

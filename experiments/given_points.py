@@ -4,6 +4,7 @@ On the instances of the authors' earlier paper (Tanaka, Sannai, Kobayashi and Ha
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -147,10 +148,8 @@ def newton(problem: Quadratic, degree: int) -> bf.Solution:
 
 
 def auto(problem: Quadratic, degree: int) -> bf.Solution:
-    """`bf.minimize(f, x0, parametrization="weights", degree=D)`."""
-    return bf.minimize(
-        problem, np.zeros(problem.n_variables), parametrization="weights", degree=degree
-    )
+    """`bf.minimize(f, x0, bf.WeightsFlow(degree=D))`."""
+    return bf.minimize(problem, np.zeros(problem.n_variables), bf.WeightsFlow(degree=degree))
 
 
 FLOWS = {
@@ -215,7 +214,9 @@ def _scores(instance: Instance, method: str, degree: int, size: int, seed: int) 
 
 
 def _lifted(problem: Quadratic, flow: bf.Flow, n_iterations: int) -> bf.Solution:
-    return bf.minimize(problem, np.zeros(problem.n_variables), flow, n_iterations=n_iterations)
+    return bf.minimize(
+        problem, np.zeros(problem.n_variables), replace(flow, n_iterations=n_iterations)
+    )
 
 
 def _full(problem: Quadratic) -> np.ndarray:

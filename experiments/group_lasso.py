@@ -110,11 +110,9 @@ def surface_of_degree(
     data: Regression, mixing: np.ndarray, degree: int, n_iterations: int = N_ITERATIONS
 ) -> bf.BezierSimplex:
     """The lifted proximal gradient method's surface: fixed nodes, constant step, from β = 0."""
-    flow = bf.lift(bf.ProximalGradient(safe_step(data, mixing)), degree)
+    flow = bf.lift(bf.ProximalGradient(safe_step(data, mixing)), degree, n_iterations=n_iterations)
     x0 = np.zeros(data.X.shape[1])
-    return bf.minimize(
-        group_lasso_problem(data, mixing), x0, flow, n_iterations=n_iterations
-    ).pareto_set
+    return bf.minimize(group_lasso_problem(data, mixing), x0, flow).pareto_set
 
 
 def converged(

@@ -74,9 +74,15 @@ def tchebycheff_root(task: Task) -> bf.BezierSimplex:
 def _algorithm_2(
     task: Task, scalarization: Any, step_size: Callable[[Any], Any]
 ) -> bf.BezierSimplex:
-    flow = bf.lift(bf.GradientDescent(step_size), DEGREE, bf.Uniform(task.size), scalarization)
+    flow = bf.lift(
+        bf.GradientDescent(step_size),
+        DEGREE,
+        bf.Uniform(task.size),
+        scalarization,
+        n_iterations=N_ITERATIONS,
+    )
     x0 = np.zeros(task.problem.n_variables)
-    return bf.minimize(task.problem, x0, flow, n_iterations=N_ITERATIONS, seed=task.seed).pareto_set
+    return bf.minimize(task.problem, x0, flow, seed=task.seed).pareto_set
 
 
 def baseline(task: Task) -> bf.BezierSimplex:
@@ -97,9 +103,9 @@ def individual_minimizers(problem: AbstractSolvedProblem, x: np.ndarray) -> np.n
 def auto(task: Task) -> bf.BezierSimplex:
     """`bf.minimize` without any knob but what t shall mean: weights where the score asks for them,
     else left free."""
-    parametrization = "weights" if hasattr(task.problem, "pareto_map") else "free"
+    flow = bf.WeightsFlow() if hasattr(task.problem, "pareto_map") else bf.NormalFlow()
     x0 = np.zeros(task.problem.n_variables)
-    return bf.minimize(task.problem, x0, parametrization=parametrization, seed=task.seed).pareto_set
+    return bf.minimize(task.problem, x0, flow, seed=task.seed).pareto_set
 
 
 def exact_set(task: Task) -> Callable[[np.ndarray], Any]:

@@ -10,7 +10,6 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from bezierflow.plots.matplotlib_import import pyplot
 from bezierflow.precision import double_precision
 from bezierflow.problems import AbstractSolvedProblem, by_name
 from bezierflow.simplex import grid, index_positions, multi_indices, tangent_basis
@@ -149,7 +148,9 @@ def run_reach(
 def draw_reach(names: tuple[str, ...] = PROBLEMS[1:]) -> Any:
     """The sets seen along (1, 1, 1): what weighted sums reach in blue, what they miss in orange;
     dots: minimizers at random t."""
-    figure, axes = pyplot().subplots(
+    import matplotlib.pyplot as plt  # only for pictures: tables are made without
+
+    figure, axes = plt.subplots(
         1, len(names), figsize=(4.4 * len(names), 4.2), layout="constrained", squeeze=False
     )
     for ax, name in zip(axes[0], names, strict=True):

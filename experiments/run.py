@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bezierflow.flows.progress import progress_bar
+from bezierflow.flows import progress_bar
 from bezierflow.metrics import mse
 from bezierflow.problems import by_name
 

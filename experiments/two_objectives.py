@@ -6,6 +6,7 @@ A Bézier curve optimized for uncrowded hypervolume, in the spirit of Maree, Ald
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ def flow_curve(problem: AbstractSolvedProblem, seed: int) -> Curve:
     n_iterations = BUDGET // N_CURVE
     flow = bf.lift(bf.GradientDescent(harmonic), DEGREE, bf.Uniform(N_CURVE))
     surface = bf.minimize(
-        problem, _start(problem, seed), flow, n_iterations=n_iterations, seed=seed
+        problem, _start(problem, seed), replace(flow, n_iterations=n_iterations), seed=seed
     ).pareto_set
     return Curve(lambda s: np.asarray(surface(np.column_stack([1 - s, s]))), n_iterations * N_CURVE)
 

@@ -7,9 +7,8 @@ import jax
 import numpy as np
 
 from bezierflow import Reason, Solution, fit
-from bezierflow.answer import ErrorEstimate
-from bezierflow.answer.result import Result, Stats
-from bezierflow.bezier import Raveling
+from bezierflow.answer import ErrorEstimate, FittedFront, Result, Stats
+from bezierflow.bezier import BezierSimplex, Raveling
 from bezierflow.evaluations import Evaluations
 from bezierflow.normal import NormalEstimator
 from bezierflow.precision import double_precision
@@ -69,8 +68,6 @@ def distances_to_points(
 
     Written in any higher degree. Nothing is compiled for it but the elevation.
     """
-    from bezierflow.answer.front import FittedFront
-    from bezierflow.bezier import BezierSimplex
     from bezierflow.names import Names
     from bezierflow.simplex import multi_indices
 
@@ -109,8 +106,6 @@ def turned(solution: Solution, *maximized: int) -> Solution:
     import dataclasses
 
     from bezierflow import BezierAtlas
-    from bezierflow.answer.front import FittedFront
-    from bezierflow.bezier import BezierSimplex
 
     M, minimized = solution.n_objectives, solution.objectives
     names = solution.names.complete(M, solution.raveling.n_variables)

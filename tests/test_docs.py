@@ -1,59 +1,105 @@
-"""Every Python example in the README and in docs/ runs as it stands, file by file, top to
-bottom."""
+"""Every Python example in the README and in docs/ runs as it stands, page by page, top to bottom.
 
+A line `<!-- slow -->` before a block says that it takes more than about four seconds: it runs while
+the site is built (`make docs`) and with `--slow`. Without, it is left out, and so is every block that
+uses a name which a block left out was to bind. Nothing has to be said about those.
+"""
+
+import ast
 import os
 import re
 import shutil
 import subprocess
+import symtable
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(<!-- slow -->\n)?```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WRITTEN = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "examples").glob("*.md")),
 ]
-PAGES = [page for page in WRITTEN if BLOCK.search(page.read_text("utf-8"))]
 
 
-@pytest.mark.slow(
-    "atlas.md",
-    "expensive.md",
-    "explorer.md",
-    "extending.md",
-    "interop.md",
-    "large.md",
-    "networks.md",
-    "stability.md",
-    "examples/brake.md",
-    "examples/portfolio.md",
-    "examples/location.md",
-    "examples/regression.md",
-    "examples/networks.md",
-    "examples/controller.md",
-)
+class Block(NamedTuple):
+    """An example."""
+
+    code: str
+    line: int
+    """Of the page, before the code."""
+
+    slow: bool
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    return [
+        Block(found[2], text.count("\n", 0, found.start(2)), found[1] is not None)
+        for found in BLOCK.finditer(text)
+    ]
+
+
+def used_and_bound(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names of the page that a statement reads, also inside of functions, and those that it
+    gives a value."""
+
+    def used(table: symtable.SymbolTable) -> set[str]:
+        own = {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (table is top or symbol.is_global())
+        }
+        return own.union(*map(used, table.get_children()))
+
+    top = symtable.symtable(ast.unparse(statement), "statement", "exec")
+    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
+    return used(top), bound
+
+
+def quick(page_blocks: list[Block]) -> list[Block]:
+    """The blocks that are not slow and need nothing of those that are."""
+    kept, missing = [], set()
+    for block in page_blocks:
+        statements = [used_and_bound(statement) for statement in ast.parse(block.code).body]
+        lost, given = block.slow, set()
+        for used, bound in statements:
+            lost |= bool(used & (missing - given))
+            given |= bound
+        missing = missing | given if lost else missing - given
+        if not lost:
+            kept.append(block)
+    return kept
+
+
+PAGES = [page for page in WRITTEN if blocks(page)]
+
+
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     "page", PAGES[1:], ids=lambda page: page.relative_to(ROOT).as_posix().removeprefix("docs/")
 )
-def test_examples_run(page, tmp_path, monkeypatch):
+def test_examples_run(page, tmp_path, monkeypatch, request):
     """In this process, with nothing of it in reach: importing everything once more would take
     longer than most pages."""
     shutil.copytree(ROOT / "docs" / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    code = "\n".join(BLOCK.findall(page.read_text("utf-8")))
-    exec(compile(code, page.name, "exec"), {"__name__": "__main__"})
+    chosen = blocks(page) if request.config.getoption("--slow") else quick(blocks(page))
+    assert chosen, "a page has an example that is quick, if only its first lines"
+    names = {"__name__": "__main__"}
+    for block in chosen:
+        # as many empty lines before it as in the page, so that an error names the page's line
+        exec(compile("\n" * block.line + block.code, page.name, "exec"), names)
 
 
 def test_the_first_page_runs_in_a_process_of_its_own(tmp_path):
-    code = "\n".join(BLOCK.findall(PAGES[0].read_text("utf-8")))
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", "\n".join(block.code for block in blocks(PAGES[0]))],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -62,19 +108,28 @@ def test_the_first_page_runs_in_a_process_of_its_own(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+def test_blocks_that_need_a_slow_one_are_left_out():
+    page = [
+        Block("import numpy as np\nx = 1", 0, False),
+        Block("y = np.zeros(3) + x", 0, True),
+        Block("def f(a):\n    return a + y", 0, False),  # needs y, so f is missing as well
+        Block("print(f(1))", 0, False),
+        Block("z = [y for y in range(3)]", 0, False),  # another y
+        Block("y = 2\nprint(x + y)", 0, False),  # from here on y has a value
+        Block("print(y, z)", 0, False),
+    ]
+    assert quick(page) == [page[0], *page[4:]]
+
+
 def test_links_lead_somewhere():
-    for page in [ROOT / "CONTRIBUTING.md", *WRITTEN]:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+    pages = [ROOT / "CONTRIBUTING.md", *ROOT.glob("*/README.md"), *WRITTEN]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_what_examples_read_is_kept_and_nothing_else():
-    read = {
-        name
-        for page in PAGES
-        for name in re.findall(
-            r'"data/([\w.]+)"', "\n".join(BLOCK.findall(page.read_text("utf-8")))
-        )
-    }
+    code = "\n".join(block.code for page in PAGES for block in blocks(page))
+    read = set(re.findall(r'"data/([\w.]+)"', code))
     assert read == {path.name for path in (ROOT / "docs" / "data").iterdir()}

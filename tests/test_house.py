@@ -1,6 +1,10 @@
-"""The house: imports run one way, functions stay small, and importing the package stays light."""
+"""The house: imports run one way, rooms and functions stay small, importing the package stays
+light, and CONTRIBUTING.md has all of it on its map."""
 
 import ast
+import importlib.util
+import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "bezierflow"
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "bezierflow"
 
 FLOORS = [
     {"arguments", "compilation", "evaluations", "interrupts", "jax_constants", "threads"},
@@ -35,6 +40,28 @@ MOST_LINES, MOST_BRANCHES = 80, 12
 """Of one function, the docstring not counted; branches as radon counts them, inner functions
 included."""
 
+MOST_FILES = 25
+"""Of one room, its `__init__` not counted."""
+
+ROOMS_WITH_MORE_FILES = {"normal"}
+"""Rooms that do not keep to it yet; a room that does is taken off."""
+
+MOST_PARAMETERS = 23
+"""Of `minimize`, which is allowed more than other functions. The goal is 14: what belongs to the
+form of a function goes with the function, what belongs to a method with the method."""
+
+STILL_PRIVATE = {
+    *("tests/answer", "tests/atlas", "tests/bezier", "tests/decisions", "tests/explorer"),
+    *("tests/gaussian", "tests/interop", "tests/metrics", "tests/normal", "tests/objectives"),
+    *("tests/plots", "tests/problems", "tests/runs", "tests/simplex", "tests/stability"),
+    *("tests/surrogate", "benchmarks/large_gpu.py"),
+}
+"""Folders and files that still import modules which their room does not offer; what imports none any
+more is taken off."""
+
+LIBRARIES = {"optuna", "pymoo", "pytorch_bsf", "sklearn", "torch"}
+"""Files of interop that people import by name: each needs its library."""
+
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -48,9 +75,10 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imported_modules(tree: ast.AST, path: Path) -> Iterator[list[str]]:
-    """What the tree imports of this package, wherever it does so: ["flow"] for `..flow`, ["flow",
-    "lift"] for `..flow.lift`."""
-    package = ["bezierflow", *path.relative_to(SOURCE).parts[:-1]]
+    """What the tree imports of this package, wherever it does so: ["flows"] for `..flows`, ["flows",
+    "lift"] for `..flows.lift`."""
+    inside = path.is_relative_to(SOURCE)
+    package = ["bezierflow", *path.relative_to(SOURCE).parts[:-1]] if inside else []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
@@ -106,8 +134,46 @@ FUNCTIONS = [
 ]
 
 
+ROOMS = {room(path) for path in FILES}
+
+
 def test_every_room_has_its_floor():
-    assert {room(path) for path in FILES} <= set().union(*FLOORS)
+    assert set().union(*FLOORS) == ROOMS
+
+
+def test_the_map_has_every_room_once_from_the_ground_up():
+    """A line of the map is a name, with a slash for a folder, and what it is for."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    drawn = re.search(r"^src/bezierflow/\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [re.fullmatch(r"  (\w+)(/?) +\S.*", line) for line in drawn[1].splitlines()]
+    assert all(lines), "each line of the map is a room and what it is for"
+    names = [line[1] for line in lines]
+    assert sorted(names) == sorted(ROOMS)
+    assert [line[1] for line in lines if line[2]] == [n for n in names if (SOURCE / n).is_dir()]
+    floors = [floor(name) for name in names]
+    assert floors == sorted(floors), "rooms stand in the order of FLOORS"
+
+
+def test_the_reference_has_every_room_that_people_import():
+    location = ROOT / "docs" / "site" / "room_pages.py"
+    spec = importlib.util.spec_from_file_location("room_pages", location)
+    room_pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(room_pages)
+    folders = {name for name in ROOMS if (SOURCE / name).is_dir()} - {"cli"}
+    assert folders <= set(room_pages.ROOMS) <= ROOMS
+
+
+@pytest.mark.parametrize("folder", ["experiments", "benchmarks"])
+def test_every_script_is_in_the_readme_of_its_folder(folder):
+    text = (ROOT / folder / "README.md").read_text("utf-8")
+    scripts = {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__"}
+    scripts |= {path.parent.name for path in (ROOT / folder).glob("*/__main__.py")}
+    assert [name for name in sorted(scripts) if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_rooms_have_few_files():
+    files = {name: len(list((SOURCE / name).glob("*.py"))) - 1 for name in ROOMS}
+    assert {name for name, n in files.items() if n > MOST_FILES} <= ROOMS_WITH_MORE_FILES
 
 
 def test_imports_run_one_way():
@@ -144,6 +210,53 @@ def test_no_import_is_hidden_in_a_function():
 def test_functions_are_short_and_simple():
     measured = [(str(path), node.name, lines(node), branches(node)) for path, node in FUNCTIONS]
     assert [found for found in measured if found[2] > MOST_LINES or found[3] > MOST_BRANCHES] == []
+
+
+def test_minimize_has_few_parameters():
+    from bezierflow import minimize
+
+    assert len(inspect.signature(minimize).parameters) <= MOST_PARAMETERS
+
+
+def private_imports(path: Path) -> Iterator[str]:
+    """Modules of the package's rooms that a file outside of it imports though the room does not
+    offer them, and names with an underscore."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            targets = [(alias.name.split("."), "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            targets = [(node.module.split("."), alias.name) for alias in node.names]
+        else:
+            continue
+        for (package, *inside), name in targets:
+            library = inside[:1] == ["interop"] and (inside[1:] or [name])[0] in LIBRARIES
+            if package != "bezierflow" or library:
+                continue
+            offered = room_offers(inside[0]) if inside else set()
+            is_file = len(inside) == 1 and (SOURCE / inside[0] / f"{name}.py").exists()
+            if len(inside) > 1 or name.startswith("_") or (is_file and name not in offered):
+                yield ".".join([*inside, name])
+
+
+def room_offers(name: str) -> set[str]:
+    """The names in the `__all__` of a room."""
+    init = SOURCE / name / "__init__.py"
+    for node in parsed(init).body if init.exists() else ():
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+@pytest.mark.parametrize("folder", ["tests", "experiments", "benchmarks", "docs"])
+def test_nothing_outside_imports_private_modules(folder):
+    """Tests, experiments and benchmarks use what rooms offer, so that files can be rearranged."""
+    files = [path for path in (ROOT / folder).rglob("*.py") if "_build" not in path.parts]
+    found = [(path.relative_to(ROOT), name) for path in files for name in private_imports(path)]
+    assert [
+        (str(path), name)
+        for path, name in found
+        if not {path.as_posix(), path.parent.as_posix()} & STILL_PRIVATE
+    ] == []
 
 
 def imported_neighbors(path: Path) -> set[str]:

@@ -152,7 +152,7 @@ def from_answers(
     def away(a: np.ndarray) -> np.ndarray:
         return np.asarray(np.abs((problem.values(atlas.flat(a)) - true) / span).max(axis=1))
 
-    a = atlas.chart(true)
+    a = atlas.t(true)
     best, step = away(a), np.full(len(a), 1e-3)
     for _ in range(60):
         trial = a + step[:, None] * rng.normal(size=a.shape)

@@ -31,10 +31,8 @@ def auto(entry: Entry, seed: int) -> Found:
 
 
 def weights(entry: Entry, seed: int) -> Found:
-    """`bf.minimize(f, x0, parametrization="weights")`."""
-    return _from_solution(
-        bf.minimize(entry.objectives, entry.start(seed), parametrization="weights"), entry
-    )
+    """`bf.minimize(f, x0, bf.WeightsFlow())`."""
+    return _from_solution(bf.minimize(entry.objectives, entry.start(seed), bf.WeightsFlow()), entry)
 
 
 def harmonic(k: jax.Array) -> jax.Array:
@@ -46,10 +44,13 @@ def algorithm_2(entry: Entry, seed: int, degree: int = 3) -> Found:
     """The paper's: K = 1000, α = 1/k, N = 100, or twice the number of control points where that is
     more."""
     n_samples = max(100, 2 * bf.simplex.n_controls(entry.n_objectives, degree))
-    flow = bf.lift(bf.GradientDescent(harmonic), degree=degree, sampler=bf.Uniform(n_samples))
-    return _from_solution(
-        bf.minimize(entry.objectives, entry.start(seed), flow, n_iterations=1000, seed=seed), entry
+    flow = bf.lift(
+        bf.GradientDescent(harmonic),
+        degree=degree,
+        sampler=bf.Uniform(n_samples),
+        n_iterations=1000,
     )
+    return _from_solution(bf.minimize(entry.objectives, entry.start(seed), flow, seed=seed), entry)
 
 
 def algorithm_2_of_equal_degree(entry: Entry, seed: int) -> Found:
@@ -95,7 +96,7 @@ class Contestant(NamedTuple):
 
 CONTESTANTS = {
     "auto": Contestant("minimize(f, x0)", auto),
-    "weights": Contestant('parametrization="weights"', weights),
+    "weights": Contestant("WeightsFlow()", weights),
     "algorithm-2": Contestant("Algorithm 2, degree 3", algorithm_2),
     "algorithm-2-equal": Contestant(
         "Algorithm 2, degree of minimize(f, x0)", algorithm_2_of_equal_degree

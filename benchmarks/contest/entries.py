@@ -124,7 +124,7 @@ def logistic_losses() -> Entry:
     weights = np.concatenate([np.eye(3), np.random.default_rng(0).dirichlet(np.ones(3), N_EXACT)])
     exact = _weighted_minimizers(losses, weights, X.shape[1])
     fitted = bf.minimize(
-        losses, np.zeros(X.shape[1]), parametrization="weights", tol=1e-10, max_degree=14
+        losses, np.zeros(X.shape[1]), bf.WeightsFlow(max_degree=14), tol=1e-10
     ).flat_surface
     # The set itself, finely: a weighted surface of high degree, whose own error is far below what
     # is measured with it.

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bezierflow.plots.matplotlib_import import pyplot
-
 from .__main__ import RESULTS, read
 from .contestants import CONTESTANTS
 
@@ -95,7 +93,8 @@ def _cost(rows: list[Row]) -> str:
 
 def plot(rows: list[Row]) -> None:
     """Largest distance against cost, one marker a method and problem: the median over the seeds."""
-    plt = pyplot()
+    import matplotlib.pyplot as plt
+
     figure, axes = plt.subplots(figsize=(9, 5.4), layout="constrained")
     for (key, contestant), color, marker in zip(CONTESTANTS.items(), COLORS, MARKERS, strict=True):
         points = []

@@ -187,7 +187,7 @@ def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) 
     import bezierflow as bf
 
     began = time.process_time()
-    search = bf.Search(
+    search = bf.surrogate.Search(
         problem.bounds, problem.n_objectives, seed=seed, budget=budget, tol=0.0, worst=problem.worst
     )
     searching, x, n_surface = (

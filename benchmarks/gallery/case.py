@@ -64,7 +64,9 @@ class Case:
         """What `minimize` is given: a JAX function, or one of NumPy with noise that depends on x
         alone."""
         if self.noise:
-            return lambda x: self.noisy(np.asarray(x))
+            import bezierflow as bf
+
+            return bf.Objectives(lambda x: self.noisy(np.asarray(x)), vectorized=True)
         import jax.numpy as jnp
 
         return lambda x: jnp.stack(self.f(x, jnp))

@@ -141,7 +141,7 @@ def answers(solution: bf.Solution) -> np.ndarray:
     atlas = solution.pareto_set
     if isinstance(atlas, bf.BezierAtlas):
         f = atlas.units.ideal + atlas.units.span * atlas.points.f
-        return atlas.flat(atlas.chart(f[rng.permutation(len(f))[:N_ANSWERS]]))
+        return atlas.flat(atlas.t(f[rng.permutation(len(f))[:N_ANSWERS]]))
     return solution.flat_designs(dense_t(M, N_ANSWERS, rng))
 
 
@@ -190,7 +190,7 @@ def compare_truth(case: Case, truth: Truth, solution: bf.Solution) -> float:
     f, atlas = truth.f[rows], solution.pareto_set
     z = truth.scaled(f)
     if isinstance(atlas, bf.BezierAtlas):
-        there = case.values(atlas.flat(atlas.chart(f)))
+        there = case.values(atlas.flat(atlas.t(f)))
         known = case.values(answers(solution))
         over = (truth.scaled(there) - z).max(axis=1)
         return float(

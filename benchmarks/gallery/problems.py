@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+import bezierflow as bf
+
 from .case import Case
 
 
@@ -688,7 +690,6 @@ def noisy() -> Iterator[Case]:
         ]
         for name, f, designs, bounded in sets:
             low, high = ((-0.5, 0.0), (0.8, 0.9)) if bounded else (-3, 3)
-            options = {"vectorized": True}
             yield Case(
                 f"{name}, noise {noise:g}",
                 "noise",
@@ -699,7 +700,6 @@ def noisy() -> Iterator[Case]:
                 bounded,
                 noise,
                 designs,
-                options,
             )
 
 
@@ -986,7 +986,7 @@ def stopped() -> Iterator[Case]:
         ("budget 40", {"budget": 40}),
         ("callback 1", {"callback": lambda iteration: True}),
         ("callback 4", {"callback": lambda iteration: iteration.number == 4}),
-        ("iterations 2", {"n_iterations": 2}),
+        ("iterations 2", {"method": bf.NormalFlow(n_iterations=2)}),
     ]:
         yield Case(
             f"stopped by {name}",
@@ -998,7 +998,7 @@ def stopped() -> Iterator[Case]:
             designs=bent.designs,
             options=options,
         )
-        if "n_iterations" not in options:
+        if "method" not in options:
             yield Case(
                 f"bounded, stopped by {name}",
                 "stopped",

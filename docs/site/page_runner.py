@@ -1,12 +1,14 @@
 """Runs the Python examples of a page as a reader would type them: one after the other, in one
 process, with a copy of docs/data.
 
-    python docs/site/page_runner.py docs/examples/brake.md          # prints what they print, and keeps the pictures they make
-    python docs/site/page_runner.py --slow docs/examples/brake.md   # with the parts that take minutes, and keeps their results
+    python docs/site/page_runner.py docs/examples/brake.md         # prints what they print, and keeps the pictures they make
+    python docs/site/page_runner.py --all docs/examples/brake.md   # with the parts that take minutes, and keeps their results
 
-A block that opens with ```python is run always. One that opens with ```py takes long, and is run
-with `--slow` alone: what it leaves in `data/` is kept in docs/data, where the blocks after it find
-it.
+There are three kinds of blocks. One that opens with ```python runs in the tests and while the site
+is built. With a line `<!-- slow -->` before it, it takes seconds: the tests leave it out, with the
+blocks that use its names (tests/test_docs.py), unless `make slow` runs them. One that opens with
+```py takes minutes, or needs a tool that is not installed: it runs here with `--all` alone, and what
+it leaves in `data/` is kept in docs/data, where the blocks after it find it.
 """
 
 import json
@@ -66,20 +68,20 @@ def run_blocks(blocks: list[str], folder: Path) -> list[Done]:
 
 
 def main(arguments: list[str]) -> None:
-    """Runs pages, prints what their blocks print, and keeps their pictures and, with --slow, their
+    """Runs pages, prints what their blocks print, and keeps their pictures and, with --all, their
     results."""
-    slow = "--slow" in arguments
-    for name in [argument for argument in arguments if argument != "--slow"]:
+    everything = "--all" in arguments
+    for name in [argument for argument in arguments if argument != "--all"]:
         page = Path(name)
         with tempfile.TemporaryDirectory() as folder:
             for block in run_blocks(
-                (ANY_BLOCK if slow else BLOCK).findall(page.read_text("utf-8")), Path(folder)
+                (ANY_BLOCK if everything else BLOCK).findall(page.read_text("utf-8")), Path(folder)
             ):
                 print(block.printed, *block.written, sep="\n")
             for picture in Path(folder).glob("*.png"):
                 (page.parent / "images").mkdir(exist_ok=True)
                 shutil.copy(picture, page.parent / "images")
-            if slow:
+            if everything:
                 shutil.copytree(Path(folder) / "data", DATA, dirs_exist_ok=True)
 
 

@@ -2,41 +2,19 @@
 signature and a link to its source."""
 
 import importlib
-import importlib.util
 import inspect
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 ROOMS = (
-    *(
-        "flow",
-        "bezier",
-        "atlas",
-        "methods",
-        "scalarizations",
-        "simplex",
-        "problems",
-        "decisions",
-        "explorer",
-        "plots",
-        "metrics",
-    ),
-    *(
-        "stability",
-        "points",
-        "forms",
-        "feasible",
-        "surrogate",
-        "gaussian",
-        "studies",
-        "folders",
-        "engines",
-        "storage",
-        "interop",
-    ),
-    *("normal", "evaluation", "kinks"),
+    *("solve", "answer", "bezier", "flows", "methods", "scalarizations", "simplex", "problems"),
+    *("decisions", "plots", "explorer", "metrics", "normal", "atlas", "surrogate", "gaussian"),
+    *("objectives", "kinks", "points", "runs", "study", "stability", "interop"),
+    *("names", "evaluations"),
 )
 """In the order in which people meet them."""
 
@@ -45,7 +23,8 @@ def page(name: str) -> str:
     """The page of one room."""
     module = importlib.import_module(f"bezierflow.{name}")
     parts = [f"# {name}", inspect.getdoc(module) or ""]
-    for public in getattr(module, "__all__", ()):
+    own = [key for key, value in vars(module).items() if _is_own(value, name) and key[0] != "_"]
+    for public in getattr(module, "__all__", own):
         found = getattr(module, public)
         ours = inspect.ismodule(found) or getattr(found, "__module__", "").startswith("bezierflow")
         # numbers, and names for others' types
@@ -61,8 +40,7 @@ def page(name: str) -> str:
         )
         target = found.__name__ if kind == "automodule" else f"bezierflow.{name}.{public}"
         options = ":members:\n" if kind in ("autoclass", "automodule") else ""
-        at_home = getattr(found, "__module__", "").startswith(f"bezierflow.{name}")
-        options += "" if at_home or kind == "automodule" else ":no-index:\n"
+        options += "" if _is_own(found, name) or kind == "automodule" else ":no-index:\n"
         parts.append(
             f"```{{eval-rst}}\n.. {kind}:: {target}\n"
             + "".join(f"   {line}\n" for line in options.splitlines())
@@ -71,8 +49,12 @@ def page(name: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _is_own(found: object, room: str) -> bool:
+    return str(getattr(found, "__module__", "")).startswith(f"bezierflow.{room}")
+
+
 def as_written(
-    app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]
+    app: "Sphinx", what: str, name: str, found: object, options: object, lines: list[str]
 ) -> None:
     """Docstrings hold mathematics and Markdown's code: |x|, x* and `code` mean what they mean
     there."""
@@ -83,23 +65,22 @@ def as_written(
         lines[number] = "".join(a + b for a, b in zip(plain, [*code, ""], strict=True))
 
 
-def write_all(app: Sphinx) -> None:
-    """Writes the pages of all rooms that there are, where they changed."""
+def write_all(app: "Sphinx") -> None:
+    """Writes the pages of all rooms, where they changed."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
-    rooms = [room for room in ROOMS if importlib.util.find_spec(f"bezierflow.{room}")]
     index = (
         "# Reference\n\nEvery public name, room by room.\n\n```{toctree}\n"
-        + "\n".join(rooms)
+        + "\n".join(ROOMS)
         + "\n```\n"
     )
-    for name, text in {"index": index, **{room: page(room) for room in rooms}}.items():
+    for name, text in {"index": index, **{room: page(room) for room in ROOMS}}.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: "Sphinx") -> dict[str, bool]:
     """Registers the extension."""
     app.connect("builder-inited", write_all)
     app.connect("autodoc-process-docstring", as_written, priority=400)

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from .atlas import AtlasFlow
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
-    from .flows import Flow, LeastSquares, PullBack, Stochastic, lift
+    from .flows import Flow, LeastSquares, PullBack, lift
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
-    from .normal import NormalFlow
-    from .objectives import HostFunction
+    from .normal import NormalFlow, WeightsFlow
+    from .objectives import Objectives
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
-    from .solve import Dialogue, check, load, minimize
+    from .solve import Checkpoint, check, load, minimize, train
     from .study import Study, resume
-    from .surrogate import Search, Surrogate
+    from .surrogate import Surrogate
 
 _ROOMS = (
     *("answer", "atlas", "bezier", "decisions", "explorer", "flows", "gaussian", "interop"),
@@ -36,49 +36,48 @@ _HOMES = {
     "atlas": ("AtlasFlow",),
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
-    "flows": ("Flow", "LeastSquares", "PullBack", "Stochastic", "lift"),
+    "flows": ("Flow", "LeastSquares", "PullBack", "lift"),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
-    "normal": ("NormalFlow",),
-    "objectives": ("HostFunction",),
+    "normal": ("NormalFlow", "WeightsFlow"),
+    "objectives": ("Objectives",),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
-    "solve": ("Dialogue", "check", "load", "minimize"),
+    "solve": ("Checkpoint", "check", "load", "minimize", "train"),
     "study": ("Study", "resume"),
-    "surrogate": ("Search", "Surrogate"),
+    "surrogate": ("Surrogate",),
 }
 
 __all__ = [
     "AtlasFlow",
     "BezierAtlas",
     "BezierSimplex",
-    "Dialogue",
+    "Checkpoint",
     "Fixed",
     "Flow",
     "GradientDescent",
-    "HostFunction",
     "LeastSquares",
     "LowDiscrepancy",
     "Names",
     "Newton",
     "NormalFlow",
+    "Objectives",
     "Optax",
     "Optimistix",
     "ProximalGradient",
     "PullBack",
     "Reason",
     "SciPy",
-    "Search",
     "SmoothTchebycheff",
     "Solution",
-    "Stochastic",
     "Stratified",
     "Study",
     "Surrogate",
     "Uniform",
     "WeightedPower",
     "WeightedSum",
+    "WeightsFlow",
     "check",
     "decisions",
     "explore",
@@ -95,6 +94,7 @@ __all__ = [
     "resume",
     "simplex",
     "stability",
+    "train",
 ]
 
 

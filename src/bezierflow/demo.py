@@ -45,8 +45,7 @@ def run_demo(folder: Path) -> list[Row]:
     algorithm_2 = minimize(
         problem,
         x0,
-        lift(GradientDescent(lambda k: 1 / k), degree=3, sampler=Uniform(100)),
-        n_iterations=1000,
+        lift(GradientDescent(lambda k: 1 / k), degree=3, sampler=Uniform(100), n_iterations=1000),
         progress=True,
     )
     newton = minimize(problem, x0, lift(Newton(), degree=3), progress=True)

@@ -1,24 +1,53 @@
-"""The folder of a run or a study: `resume` goes on with it, `Study` evaluates for it by hand."""
+"""Work that goes on later or elsewhere: `resume` goes on with a run, `Study` asks for evaluations
+and is told them."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from .answer import Solution
+from .arguments import read_count, read_doubles, read_flag
 from .explorer import explore
 from .flows import Callback
 from .names import Names
-from .runs import Arrival, LoggedSearch, Outcome, Record, kept_settings, open_search, read_journal
-from .solve import ARGUMENTS, JOURNAL, MISSING, SOLUTION, load, minimize, read_arguments, versions
-from .surrogate import Search
+from .objectives import Objectives, raveling_of_bounds, read_names
+from .problems import Problem
+from .runs import (
+    ARGUMENTS,
+    JOURNAL,
+    MISSING,
+    SOLUTION,
+    Arguments,
+    Evaluation,
+    LoggedSearch,
+    Record,
+    open_search,
+    read_journal,
+    settle_arguments,
+    versions,
+)
+from .solve import Checkpoint, load, minimize, with_limits
+from .surrogate import Search, Surrogate
 
 if TYPE_CHECKING:
     import pandas
+
+CALL = "study.bez"
+"""The file that keeps the arguments of a study whose method is a flow."""
+
+ROUNDING = 1e-12
+"""A design that is told differs by at most this much, relative to its size, from the one that was
+asked for."""
 
 
 def resume(
@@ -27,7 +56,8 @@ def resume(
     *,
     callback: Callback | None = None,
     progress: bool = False,
-    every: float | None = None,
+    every: float = 10.0,
+    time_limit: float | None = None,
     **given: Any,
 ) -> Solution:
     """Goes on with a run from its checkpoint folder, to the result of a run that was never
@@ -39,43 +69,13 @@ def resume(
             load them) may be left out.
         callback: as in `minimize`.
         progress: likewise.
-        every: likewise.
+        every: seconds between two states in the folder, as in `Checkpoint`.
+        time_limit: as in `minimize`.
         **given: arguments of `minimize`: those that a folder cannot hold, such as functions, once
-            more; `n_iterations`, `budget` and `max_degree` larger than they were.
+            more; `budget`, and `n_iterations` and `max_degree` of its method, larger than they
+            were; the `executor` of a `Surrogate`.
     """
     path = Path(folder)
-    _check_folder(path)
-    unknown = given.keys() - inspect.signature(minimize).parameters.keys()
-    if unknown:
-        raise TypeError(f"resume takes arguments of minimize, not {', '.join(sorted(unknown))}")
-    kept = read_arguments(path / ARGUMENTS)
-    if objectives is not None:
-        given["objectives"] = objectives
-    arguments = {
-        name: given[name] if name in given else kept.value(name) for name in kept.documents
-    }
-    missing = sorted(
-        (name for name, value in arguments.items() if value is MISSING),
-        key=lambda name: name != "objectives",
-    )
-    if missing:
-        call = ", ".join(
-            [repr(str(folder))]
-            + [name if name == "objectives" else f"{name}=..." for name in missing]
-        )
-        words = "; ".join(
-            f"{name} was {' '.join(kept.documents[name]['words'].split())}" for name in missing
-        )
-        raise ValueError(
-            f"{path} cannot hold {', '.join(missing)} ({words}); give it again: bf.resume({call})"
-        )
-    return minimize(
-        **arguments, callback=callback, progress=progress, checkpoint=folder, every=every
-    )
-
-
-def _check_folder(path: Path) -> None:
-    """An error if a folder holds nothing that goes on by itself."""
     records = read_journal(path / JOURNAL)
     if not records:
         raise FileNotFoundError(
@@ -83,83 +83,231 @@ def _check_folder(path: Path) -> None:
             " minimize"
         )
     if records[0]["kind"] == "study" and not (path / ARGUMENTS).exists():
+        study = f"bf.Study.open({str(path)!r})"
         raise ValueError(
             f"the study in {path} was begun by hand and calls no objectives: evaluate what"
-            f" bf.Study({str(path)!r}).ask(4), or `bezierflow ask {path}`, gives, and tell the"
-            f" values; its surface is bf.Study({str(path)!r}).solution"
+            f" {study}.ask(4), or `bezierflow ask {path}`, gives, and tell the values; its surface"
+            f" is {study}.solution"
         )
+    known = {*inspect.signature(minimize).parameters, "n_iterations", "max_degree", "executor"}
+    unknown = given.keys() - known
+    if unknown:
+        raise TypeError(f"resume takes arguments of minimize, not {', '.join(sorted(unknown))}")
+    if objectives is not None:
+        given["objectives"] = objectives
+    kept = Arguments.read(path / ARGUMENTS).values(given, path, f"bf.resume({str(folder)!r}")
+    return minimize(
+        **with_limits({**kept, "executor": given.get("executor")}),
+        callback=callback,
+        progress=progress,
+        time_limit=time_limit,
+        checkpoint=Checkpoint(folder, every),
+    )
 
 
 class Study:
-    """The folder that `minimize(..., checkpoint=folder)` or `bezierflow ask` has made. Looking at
-    it disturbs nobody.
+    """Evaluations by ask and tell, wherever they are made: by hand, by a queue, by another program.
 
-    `study.solution` is the surface of what is known by now, `study.to_pandas()` every evaluation of
-    a study. With `ask` and `tell` evaluations are made by hand, by a queue, or by another program.
+    `study.ask(4)` gives designs, `study.tell(x, y)` takes their values, in any order, and
+    `study.solution` is the surface of what was told. With a `Surrogate`, the default, it is there
+    after a few evaluations and gets better with each. With a flow the study is a run of `minimize`
+    that asks for some hundred designs at a time, thousands in all without gradients, until it asks
+    for no more: then its answer is that of `minimize` with a function of the same values, bit for
+    bit.
+
+    In a folder a study outlives its process: `Study.open(folder)`, or the same call once more, goes
+    on with it, to the same designs bit for bit. Each call holds the folder for as long as it takes;
+    looking at it disturbs nobody.
 
     Args:
-        folder: its path.
+        bounds: lower and upper bounds of the designs, as in `minimize`; finite ones for a
+            `Surrogate`.
+        n_objectives: how many values each design has.
+        method: a `Surrogate`, or any other method of `minimize`: "auto", a flow, a method to lift.
+            Of a `Surrogate`, `timeout`, `retries` and `in_flight` are about evaluations that
+            `minimize` makes, and of no use here.
+        x0: where a flow starts, as an array; None for the center of the bounds.
+        folder: keeps the study; None for one that ends with the process.
+        with_jac: whether gradients are told with the values, for a flow.
+        names: a `Names`, or a dict such as {"objectives": [...], "variables": [...]}.
+        **arguments: of `minimize`: seed, budget, tol, maximize, transforms and so on.
     """
 
-    def __init__(self, folder: str | PathLike[str]):
-        self.folder = Path(folder)
-        if not read_journal(self.folder / JOURNAL):
-            raise FileNotFoundError(f"{self.folder} holds no run and no study: it has no {JOURNAL}")
+    folder: Path | None = None
+    _log: LoggedSearch | None = None  # of a study that is kept nowhere
+    _run: "_AskedRun | None" = None
 
-    @classmethod
-    def begin(
-        cls, folder: str | PathLike[str], bounds: object, n_objectives: int, **settings: Any
-    ) -> "Study":
-        """A new study in a folder, with the settings of a `Search`; the one that is there, if it
-        has the same settings."""
+    def __init__(
+        self,
+        bounds: object,
+        n_objectives: int,
+        method: Any = None,
+        *,
+        x0: ArrayLike | None = None,
+        folder: str | PathLike[str] | None = None,
+        with_jac: bool = False,
+        names: Names | Mapping[str, Sequence[str]] | None = None,
+        **arguments: Any,
+    ):
+        for name in ("jac", "hess", "vectorized", "executor"):
+            if name in arguments:
+                raise TypeError(
+                    f"{name} does not go with a Study, which is told values; with_jac=True for the"
+                    " gradients of a flow too"
+                )
+        call: dict[str, Any] = {}
+        method = Surrogate() if method is None else method
+        if isinstance(method, Surrogate):
+            if x0 is not None or with_jac:
+                raise ValueError(
+                    f"{'with_jac' if x0 is None else 'x0'} goes with a flow; a Surrogate chooses"
+                    " its first designs itself, without gradients: tell the study what you know"
+                )
+            own = {"batch": method.batch, "noise": method.noise, "worst": method.worst}
+            search = Search(bounds, n_objectives, names=names, **own, **arguments)
+        else:
+            call = {"bounds": bounds, "n_objectives": n_objectives, "method": method, "x0": x0}
+            call |= {"with_jac": with_jac, "names": names, **arguments}
+            search = self._run = _AskedRun(**call)
+            # the thread of the run refers to the run alone, so that a study can be forgotten
+            weakref.finalize(self, search.close)
+        self._restore = search.restore
+        if folder is None:
+            self._log = LoggedSearch(search)
+            return
+        self.folder, about = Path(folder), {"versions": versions()}
+        # the settings of a Surrogate are in the journal; a flow and its arguments need an archive
         with open_search(
             folder,
-            Search(bounds, n_objectives, **settings),
-            Search.restore,
-            {"versions": versions()},
+            search,
+            search.restore,
+            about,
+            lambda path: settle_arguments(path / CALL, call) if call else None,
         ):
-            return cls(folder)
+            pass
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str]) -> "Study":
+        """The study in a folder: begun here, by `minimize(..., bf.Surrogate(), checkpoint=folder)`
+        or by `bezierflow ask`. Of the folder of a flow's run there is the solution alone."""
+        path = Path(folder)
+        records = read_journal(path / JOURNAL)
+        if not records:
+            raise FileNotFoundError(f"{path} holds no run and no study: it has no {JOURNAL}")
+        if (path / CALL).exists():
+            again = f"bf.Study(..., folder={str(folder)!r}"
+            return cls(**Arguments.read(path / CALL).values({}, path, again), folder=folder)
+        study = cls.__new__(cls)
+        study.folder = path
+        study._restore = Search.restore if records[0]["kind"] == "study" else None
+        return study
+
+    @contextmanager
+    def _opened(self, write: bool = False) -> Iterator[LoggedSearch]:
+        """The log, with everything that has arrived told to its search."""
+        if self._restore is None:
+            raise ValueError(
+                f"{self.folder} holds a run of a flow, which keeps states and no evaluations"
+            )
+        if self._log is not None or self.folder is None:
+            opened = nullcontext(self._log)
+        elif write:
+            opened = open_search(self.folder, None, self._restore)
+        else:
+            records = read_journal(self.folder / JOURNAL)
+            opened = nullcontext(LoggedSearch.restored(self._restore, records))
+        with opened as log:
+            assert log is not None
+            log.tell(*log.waiting)  # in the order of arrival, whoever looks
+            yield log
+
+    def ask(self, n: int | None = None) -> Float[np.ndarray, "n n_variables"]:
+        """The next designs to evaluate, one per row; whatever has arrived is taken into account.
+
+        A `Surrogate` gives n new ones, by default one. A flow gives those that it needs values at
+        now, at most n of them: the same again until they are told, and none once it has ended. It
+        waits while the run computes.
+        """
+        with self._opened(write=True) as log:
+            return log.ask(None if n is None else read_count(n, "n", 1))
+
+    def tell(
+        self,
+        x: ArrayLike | Mapping[int, ArrayLike | None],
+        y: Any = ...,
+        jac: Any = None,
+    ) -> int:
+        """Takes values of designs, in any order, also of designs that nobody asked for.
+
+        `tell(x, y)` has one design or one per row, with values alike; `tell({8: y, 9: None})` has
+        the numbers of `pending`, of which those that are known already are left as they are, so
+        that a table can be told as it grows. None in place of values, or some that are not finite,
+        say that an evaluation failed.
+
+        Args:
+            x: designs, or values by number.
+            y: values of the designs.
+            jac: gradients of the objectives at the designs, where the study is `with_jac`.
+
+        Returns:
+            How many were new.
+        """
+        with self._opened(write=True) as log:
+            rows = _by_number(log, x) if isinstance(x, Mapping) else _by_design(log, x, y, jac)
+            # all rows are checked before anything is written
+            new = [_evaluation(log.search.settings, *row) for row in rows]
+            log.tell(*log.arrive(*new))
+            return len(new)
 
     @property
-    def is_run(self) -> bool:
-        """Whether the folder is that of a flow, which keeps states, and not of a search, which
-        keeps evaluations."""
-        return self._records[0]["kind"] == "run"
+    def pending(self) -> dict[int, Float[np.ndarray, " n_variables"]]:
+        """The designs asked for and not told yet, by their numbers."""
+        with self._opened() as log:
+            return log.search.pending
+
+    @property
+    def done(self) -> bool:
+        """Whether no more evaluations are needed: a flow has ended, the predictions of a
+        `Surrogate` were within `tol` for three batches."""
+        with self._opened() as log:
+            return log.search.done
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """Every evaluation, in the order in which they arrived."""
+        with self._opened() as log:
+            return list(log.evaluations)
 
     @property
     def names(self) -> Names:
         """Names of objectives and variables."""
-        return (
-            self.solution.names
-            if self.is_run
-            else Names.from_dict(kept_settings(self._records)["names"])
-        )
+        if self._restore is None:
+            return self.solution.names
+        with self._opened() as log:
+            return Names.from_dict(log.search.settings["names"])
 
     @property
     def solution(self) -> Solution:
-        """The surface from what is known by now. That of a run has the objectives where the folder
-        can name them."""
-        if not self.is_run:
-            return self._search().search.solution()  # type: ignore[attr-defined]
-        path, arguments = self.folder / SOLUTION, read_arguments(self.folder / ARGUMENTS)
-        if not path.exists():
+        """The surface of what was told; that of a flow once it asks for no more. That of a run has
+        the objectives where the folder can name them."""
+        if self._restore is not None:
+            with self._opened() as log:
+                return log.search.solution()
+        assert self.folder is not None
+        if not (self.folder / SOLUTION).exists():
             raise FileNotFoundError(
                 f"the run in {self.folder} was ended before it had a surface; bf.resume goes on"
                 " with it"
             )
-        objectives = arguments.value("objectives")
-        found = load(path, None if objectives is MISSING else objectives)
+        objectives = Arguments.read(self.folder / ARGUMENTS).value("objectives")
+        found = load(self.folder / SOLUTION, None if objectives is MISSING else objectives)
         assert isinstance(found, Solution)
         return found
 
     def explore(self, path: str | PathLike[str], *, title: str = "") -> Path:
         """Writes the interactive page of the solution."""
-        return explore(self.solution, path, title=title or self.folder.name)
-
-    @property
-    def evaluations(self) -> list[Arrival]:
-        """Every evaluation of a study, in the order in which they arrived."""
-        return self._search().arrived
+        own = "" if self.folder is None else self.folder.name
+        return explore(self.solution, path, title=title or own)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Every evaluation: number, design, values (none where it failed), why it failed, seconds,
@@ -167,102 +315,234 @@ class Study:
         import pandas
 
         names, rows = self.names, self.evaluations
-        good = np.array([not one.outcome.failed for one in rows], dtype=bool)
-        table: dict[str, object] = {"number": [one.number for one in rows]}
-        table |= dict(
-            zip(
-                names.variables, np.reshape([one.x for one in rows], (len(rows), -1)).T, strict=True
-            )
-        )
+        x = np.reshape([one.x for one in rows], (len(rows), len(names.variables)))
         y = np.full((len(rows), len(names.objectives)), np.nan)
-        y[good] = np.reshape([one.y for one in rows if one.y is not None], (-1, y.shape[1]))
-        table |= dict(zip(names.objectives, y.T, strict=True))
-        table |= {
-            "failure": [one.outcome.failure for one in rows],
-            "seconds": [one.outcome.seconds for one in rows],
-        }
-        return pandas.DataFrame({**table, "nondominated": nondominated(names.signs * y)})
+        for row, one in zip(y, rows, strict=True):
+            row[:] = np.nan if one.failed else one.y
+        f = names.signs * y
+        # comparisons with NaN are False: failed evaluations dominate nothing
+        beaten = [((f <= row).all(axis=1) & (f < row).any(axis=1)).any() for row in f]
+        return pandas.DataFrame(
+            {
+                "number": [one.number for one in rows],
+                **dict(zip(names.variables, x.T, strict=True)),
+                **dict(zip(names.objectives, y.T, strict=True)),
+                "failure": [one.failure for one in rows],
+                "seconds": [one.seconds for one in rows],
+                "nondominated": np.isfinite(f).all(axis=1) & ~np.array(beaten, dtype=bool),
+            }
+        )
 
-    def ask(self, n: int = 1) -> list[tuple[int, np.ndarray]]:
-        """The next n designs to evaluate, with their numbers; whatever has arrived is taken into
-        account."""
-        with open_search(self.folder, None, Search.restore) as logged:
-            for place in logged.waiting:
-                logged.tell(place)
-            return logged.ask(n)
+    def close(self) -> None:
+        """Ends the run of a flow without an answer, as forgetting the study does; what was told
+        stays."""
+        if self._run is not None:
+            self._run.close()
+            if self._run.thread.is_alive():
+                self._run.thread.join()
 
-    def tell(
-        self, results: Mapping[int, ArrayLike | None] | Sequence[tuple[ArrayLike, ArrayLike | None]]
-    ) -> int:
-        """Writes down values: by the numbers of the designs, or as pairs of a design and its
-        values; None for a failure.
 
-        Returns how many were new. A number that is known already is left as it is, so that a table
-        can be told as it grows.
-        """
-        with open_search(self.folder, None, Search.restore) as logged:
-            known = {one.number for one in logged.arrived}
-            pairs = results.items() if isinstance(results, Mapping) else results
-            new = [
-                self._read(logged, key, y)
-                for key, y in pairs
-                if not (isinstance(results, Mapping) and key in known)
-            ]
-            for number, x, outcome in new:
-                logged.arrive(number, x, outcome)
-            return len(new)
+Row = tuple[int | None, np.ndarray, Any, Any]
+"""The number of a design, if it was asked for, the design, its values and its gradients."""
 
-    def _read(
-        self, logged: LoggedSearch, key: Any, y: ArrayLike | None
-    ) -> tuple[int | None, np.ndarray, Outcome]:
-        """One result, checked before anything is written."""
-        M = len(self.names.objectives)
-        values = None if y is None else np.array(y, dtype=float).ravel()
-        if values is not None and len(values) != M:
-            raise ValueError(f"a design must be told with {M} values, got {values.tolist()}")
-        if values is None or not np.isfinite(values).all():
-            outcome = Outcome(
-                None, "told as failed" if values is None else f"told as {values.tolist()}"
-            )
-        else:
-            outcome = Outcome(tuple(values.tolist()))
-        if np.ndim(key) == 1:
-            return None, _within(logged.search.settings, np.array(key, dtype=float)), outcome
-        pending = logged.search.pending
-        if key not in pending:
+
+def _by_number(log: LoggedSearch, values: Mapping[int, Any]) -> list[Row]:
+    """Values that are new, with the designs that they belong to."""
+    known, pending = {one.number for one in log.evaluations}, log.search.pending
+    new = [number for number in values if number not in known]
+    for number in new:
+        if number not in pending:
             raise ValueError(
-                f"number {key!r} was never asked for; pending are {sorted(pending) or 'none'}"
+                f"number {number!r} was never asked for; pending are {sorted(pending) or 'none'}"
             )
-        return int(key), pending[key], outcome
+    return [(int(number), pending[number], values[number], None) for number in new]
+
+
+def _by_design(log: LoggedSearch, x: ArrayLike, y: Any, jac: Any) -> list[Row]:
+    """Designs with their values and gradients; those that were asked for as they were then: digits
+    may have been lost on the way."""
+    if y is ...:
+        raise TypeError("y must be given with designs; None says that their evaluations failed")
+    designs = read_doubles(x, "x", "a design, or one per row")
+    settings, pending = log.search.settings, log.search.pending
+    L = len(settings["names"]["variables"])
+    if designs.ndim == 1:
+        designs, y, jac = designs[None], [y], [jac]
+    if designs.ndim != 2 or designs.shape[1] != L:
+        raise ValueError(f"x must hold {L} variables per design, got shape {designs.shape}")
+    n, rows = len(designs), []
+    values, gradients = ([None] * n if given is None else list(given) for given in (y, jac))
+    if not len(values) == len(gradients) == n:
+        raise ValueError(f"y and jac must have a row for each of {n} designs, got {len(values)}")
+    asked, numbers = np.reshape(list(pending.values()), (-1, L)), list(pending)
+    for design, *told in zip(designs, values, gradients, strict=True):
+        away, rounding = np.abs(asked - design).max(axis=1), ROUNDING * (1 + np.abs(design).max())
+        number = numbers[int(away.argmin())] if (away <= rounding).any() else None
+        rows.append((number, design if number is None else pending[number], *told))
+    return rows
+
+
+def _evaluation(
+    settings: Record, number: int | None, x: np.ndarray, y: Any, jac: Any
+) -> Evaluation:
+    """One result, checked."""
+    M, with_jac = settings["n_objectives"], settings.get("with_jac", False)
+    if "lower" in settings and not ((settings["lower"] <= x) & (x <= settings["upper"])).all():
+        raise ValueError(f"x must lie within the bounds of the study, got {x.tolist()}")
+    if y is None:
+        return Evaluation(number, x, None, "told as failed")
+    values = read_doubles(y, "y", f"{M} numbers").ravel()
+    if len(values) != M:
+        raise ValueError(f"y must have {M} values per design, got {values.tolist()}")
+    if with_jac == (jac is None):
+        wanted = "be given: gradients are told" if with_jac else "be None: with_jac=True is needed"
+        raise TypeError(f"jac must {wanted} with the values")
+    if jac is not None:
+        jac = read_doubles(jac, "jac", f"{M} gradients")
+        if jac.size != M * len(x):
+            raise ValueError(f"jac must have the shape {(M, len(x))}, got {jac.shape}")
+        jac = jac.reshape(M, len(x))
+    failure = "" if np.isfinite(values).all() else f"told as {values.tolist()}"
+    return Evaluation(number, x, values, failure, jac=jac)
+
+
+class _Closed(BaseException):
+    """Ends a run that nobody waits for."""
+
+
+class _AskedRun:
+    """A run of `minimize` in a thread of its own, which waits for the values of its designs: a
+    search, as `LoggedSearch` takes it.
+
+    Attributes:
+        settings: what its evaluations look like.
+        memory: nothing that asking would change.
+    """
+
+    memory = None
+
+    def __init__(
+        self,
+        n_objectives: int,
+        with_jac: bool,
+        names: Names | Mapping[str, Sequence[str]] | None,
+        x0: ArrayLike | None,
+        bounds: object,
+        maximize: Any = None,
+        transforms: Any = None,
+        **arguments: Any,
+    ):
+        M = read_count(n_objectives, "n_objectives", 1)
+        start = None if x0 is None else read_doubles(x0, "x0", "an array of numbers")
+        raveling = raveling_of_bounds(bounds, None if start is None else start.size)
+        if raveling is None:
+            raise ValueError("x0 must be given, or bounds with a number per variable")
+        given = SimpleNamespace(
+            names=names if isinstance(names, Names) else Names.from_dict(names or {})
+        )
+        known = read_names(given, maximize, transforms, M, raveling.n_variables)
+        jac = self._jacobians if read_flag(with_jac, "with_jac") else None
+        self.settings = {"n_objectives": M, "with_jac": with_jac, "names": known.to_dict()}
+        objectives = Problem(
+            Objectives(self._values, jac, vectorized=True),
+            objective_names=known.objectives,
+            variable_names=known.variables,
+            objective_units=known.objective_units,
+            variable_units=known.variable_units,
+            maximize=[direction == "maximize" for direction in known.directions],
+            transforms={i: scale for i, scale in enumerate(known.transforms) if scale},
+        )
+        # daemonic: a process that ends does not wait for values that nobody will tell
+        self._call = {"objectives": objectives, "x0": start, "bounds": bounds, **arguments}
+        self.thread = threading.Thread(target=self._work, daemon=True, name="bezierflow study")
+        self._changed = threading.Condition()  # guards all that follows
+        self._numbers: dict[bytes, int] = {}  # of all designs that the run has needed, in order
+        self._wanted: dict[bytes, np.ndarray] = {}
+        self._told: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+        self._solution: Solution | None = None
+        self._error: BaseException | None = None
+
+    def restore(self, *past: object) -> "_AskedRun":
+        """The run itself: what it is told once more changes nothing."""
+        return self
 
     @property
-    def _records(self) -> list[Record]:
-        return read_journal(self.folder / JOURNAL)
+    def pending(self) -> dict[int, np.ndarray]:
+        """The designs that the run waits for, by number."""
+        with self._changed:
+            return {self._numbers[key]: x for key, x in self._wanted.items()}
 
-    def _search(self) -> LoggedSearch:
-        """The search, told everything that has arrived; nothing is written."""
-        if self.is_run:
+    @property
+    def done(self) -> bool:
+        """Whether the run has ended."""
+        return self._solution is not None or self._error is not None
+
+    def ask(self, n: int | None = None) -> np.ndarray:
+        """The designs that the run waits for, at most n of them; none once it has ended."""
+        with self._changed:
+            if self.thread.ident is None:
+                self.thread.start()
+            self._changed.wait_for(lambda: self._wanted or self.done)
+            if self._error is not None:
+                raise self._error
+            wanted = list(self._wanted.values())[:n]
+        return np.reshape(wanted, (len(wanted), len(self.settings["names"]["variables"])))
+
+    def tell(self, x: np.ndarray, y: Any, jac: np.ndarray | None = None) -> None:
+        """Takes the values at a design, and gradients."""
+        M = self.settings["n_objectives"]
+        values = np.full(M, np.nan) if y is None else np.array(y)
+        gradients = np.full((M, len(x)), np.nan) if jac is None else jac
+        with self._changed:
+            self._told[x.tobytes()] = values, gradients
+            self._wanted.pop(x.tobytes(), None)
+            self._changed.notify_all()
+
+    def solution(self) -> Solution:
+        """The answer, once no design is asked for any more."""
+        if len(self.ask(1)):
             raise ValueError(
-                f"{self.folder} holds a run of a flow, which keeps states and no evaluations"
+                "the run has not ended: ask, and tell the values, until ask returns no design"
             )
-        logged = LoggedSearch.of(Search.restore, self._records)
-        for place in logged.waiting:
-            logged.tell(place)
-        return logged
+        assert self._solution is not None
+        return self._solution
 
+    def close(self) -> None:
+        """Ends the run without an answer, unless it has one."""
+        with self._changed:
+            if self._solution is None and self._error is None:
+                self._error = ValueError("the study was closed: there is nothing to ask for")
+            self._changed.notify_all()
 
-def _within(settings: Record, x: np.ndarray) -> np.ndarray:
-    lower, upper = np.array(settings["lower"]), np.array(settings["upper"])
-    if x.shape != lower.shape or not ((lower <= x) & (x <= upper)).all():
-        raise ValueError(
-            f"a design must have {len(lower)} numbers within the bounds of the study, got"
-            f" {x.tolist()}"
-        )
-    return x
+    def _work(self) -> None:
+        """The run itself, until it ends or nobody waits for it."""
+        solution, error = None, None
+        try:
+            solution = minimize(**self._call)
+        except _Closed:  # nobody is there to see what becomes of it
+            return
+        except BaseException as raised:  # whoever asks next gets it
+            error = raised
+        with self._changed:
+            self._solution, self._error = solution, error
+            self._changed.notify_all()
 
+    def _values(self, x: np.ndarray) -> np.ndarray:
+        return np.stack([values for values, _ in self._look_up(x)])
 
-def nondominated(f: np.ndarray) -> np.ndarray:
-    """Which rows no other one dominates; rows that are not finite are not among them."""
-    good = np.isfinite(f).all(axis=1)
-    beaten = [bool(((f[good] <= row).all(axis=1) & (f[good] < row).any(axis=1)).any()) for row in f]
-    return good & ~np.array(beaten, dtype=bool)
+    def _jacobians(self, x: np.ndarray) -> np.ndarray:
+        return np.stack([gradients for _, gradients in self._look_up(x)])
+
+    def _look_up(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """What is known at designs; waits until somebody has told it."""
+        rows = {row.tobytes(): row.copy() for row in np.asarray(x, dtype=float)}
+        with self._changed:
+            for key in rows:
+                self._numbers.setdefault(key, len(self._numbers))
+            # by their bytes: a design that was told is found again only if it is the same one
+            self._wanted = {key: row for key, row in rows.items() if key not in self._told}
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._error is not None or not self._wanted)
+            if self._error is not None:
+                raise _Closed
+            return [self._told[row.tobytes()] for row in np.asarray(x, dtype=float)]

@@ -26,7 +26,7 @@ def test_the_error_of_a_large_surface_is_not_estimated_unasked(tmp_path):
     )
     solution.save(tmp_path / "large.bez")
     assert bf.load(tmp_path / "large.bez").error.flags == (Flag.NOT_ESTIMATED,)
-    assert "was not estimated" in str(bf.decisions.knee(solution).certainty)
+    assert "was not estimated" in str(bf.decisions.knee(solution).confidence)
 
 
 @jax.custom_vjp

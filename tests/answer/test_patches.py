@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bezierflow.answer import Label, Patch
-from bezierflow.answer.patches import barycentric, frame
+from bezierflow.answer import Label, Patch, barycentric, frame
 
 RNG = np.random.default_rng(0)
 

@@ -66,7 +66,7 @@ def test_pytrees_survive(tmp_path):
     objectives = lambda x: jnp.array(
         [jnp.sum((x["u"] - 1) ** 2) + x["v"] ** 2, jnp.sum(x["u"] ** 2) + (x["v"] - 2) ** 2]
     )
-    solution = bf.minimize(objectives, {"u": np.zeros(2), "v": 0.0}, bf.Newton(), degree=1)
+    solution = bf.minimize(objectives, {"u": np.zeros(2), "v": 0.0}, bf.lift(bf.Newton(), degree=1))
     solution.save(tmp_path / "tree.bez")
     loaded = bf.load(tmp_path / "tree.bez")
     t = np.array([0.5, 0.5])

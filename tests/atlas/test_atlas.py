@@ -71,9 +71,7 @@ def gaps_to(solution, objectives, x):
     them."""
     f = values(objectives, x)
     atlas = solution.pareto_set
-    return np.abs((values(objectives, atlas.flat(atlas.chart(f))) - f) / np.ptp(f, axis=0)).max(
-        axis=1
-    )
+    return np.abs((values(objectives, atlas.flat(atlas.t(f))) - f) / np.ptp(f, axis=0)).max(axis=1)
 
 
 def gap_to(solution, objectives, x):
@@ -219,7 +217,7 @@ def test_the_design_for_weights_is_the_clipped_mean(area):
 def test_weights_of_a_point_are_those_it_is_best_for(area):
     w = np.array([0.4, 0.35, 0.25])
     f = values(distances, clipped_means(w)[None])[0]
-    np.testing.assert_allclose(area.multipliers(area.pareto_set.chart(f)), w, atol=1e-3)
+    np.testing.assert_allclose(area.weights(area.pareto_set.t(f)), w, atol=1e-3)
 
 
 def test_an_aspiration_is_answered_by_the_point_that_exceeds_it_least(area):

@@ -43,7 +43,7 @@ def test_bounds_may_be_generous():
     assert solution.result.reason is bf.Reason.CONVERGED
     volume = np.geomspace(2.001e-4, 0.01, 50)
     f = np.column_stack([volume, 4e-6 / volume])
-    answers = solution.pareto_set(solution.pareto_set.chart(f))
+    answers = solution.pareto_set(solution.pareto_set.t(f))
     np.testing.assert_allclose(answers, np.column_stack([volume, volume]) / 2, atol=1e-6 * 0.01)
 
 

@@ -1,33 +1,37 @@
+"""`reproduce` and `bench`, which need a checkout."""
+
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
-from bezierflow.cli import main, reproducing
+import bezierflow as bf
+from bezierflow.cli import main
 
 
-def test_the_experiments_of_a_checkout_are_found():
-    assert reproducing.experiments_root() == Path(__file__).parents[2]
+@pytest.mark.parametrize("command", ["reproduce table1", "bench"])
+def test_without_a_checkout_the_way_out_is_said(tmp_path, command):
+    """A copy of the package where nothing lies beside it, as where it was installed."""
+    shutil.copytree(Path(bf.__file__).parent, tmp_path / "a" / "b" / "bezierflow")
+    done = subprocess.run(
+        [sys.executable, "-m", "bezierflow.cli", *command.split()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "a" / "b")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "run this command in a checkout" in done.stderr
 
 
-def test_without_a_checkout_the_way_out_is_said(monkeypatch):
-    monkeypatch.setattr(reproducing, "experiments_root", lambda: None)
-    result = CliRunner().invoke(main, ["reproduce", "table1"])
-    assert result.exit_code == 1
-    assert "checkout" in result.output
-
-
-def test_a_table_is_printed_kept_and_written_as_json(tmp_path):
-    arguments = [
-        "reproduce",
-        "table1",
-        "--trials",
-        "2",
-        "--method",
-        "exact",
-        "--output",
-        str(tmp_path),
-    ]
-    result = CliRunner().invoke(main, [*arguments, "--json", str(tmp_path / "figures.json")])
+def test_a_table_is_printed_kept_and_written_as_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the checkout is found from anywhere
+    arguments = ["reproduce", "table1", "--trials", "2", "--method", "exact"]
+    result = CliRunner().invoke(main, [*arguments, "--output", ".", "--json", "figures.json"])
     assert result.exit_code == 0, result.output
     assert "Table 1" in result.output
     assert "exact set: ours" in result.output

@@ -124,8 +124,9 @@ def test_ask_and_tell(tmp_path):
     )
     assert "3 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
     assert "0 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
-    evaluations = bf.Study(folder).evaluations
-    assert [one.outcome.y for one in evaluations] == [(0.0, 3.0), (1.0, 2.0), None]
+    evaluations = bf.Study.open(folder).evaluations
+    assert [one.failed for one in evaluations] == [False, False, True]
+    np.testing.assert_array_equal([one.y for one in evaluations[:2]], [[0.0, 3.0], [1.0, 2.0]])
     assert run("ask", folder).splitlines()[1].startswith("3,")
     assert run("ask", folder, *new, "mass=8").splitlines()[1].startswith("4,")
     assert "worst was [None, 8.0] and is [None, 7.0]" in run("ask", folder, *new, "mass=7", code=2)
@@ -138,9 +139,10 @@ def test_ask_and_tell(tmp_path):
 
 def test_a_study_by_hand_has_a_surface_and_nothing_to_call(tmp_path):
     folder, file = tmp_path / "study", tmp_path / "found.bez"
-    study = bf.Study.begin(folder, ([0.0], [1.0]), 2, names={"objectives": ["cost", "mass"]})
+    study = bf.Study(([0.0], [1.0]), 2, folder=folder, names={"objectives": ["cost", "mass"]})
     assert "a surface needs 3 evaluations at least" in run("surface", folder, code=2)
-    study.tell([([x], [x**2, (x - 0.7) ** 2]) for x in (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 1.0)])
+    x = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 1.0])
+    study.tell(x[:, None], np.column_stack([x**2, (x - 0.7) ** 2]))
     said = run("surface", folder, "-o", file)
     assert "an atlas of" in said
     assert re.search(r"error +not known", said)  # nothing was predicted before it was told

@@ -125,7 +125,7 @@ def test_locate_front(case):
     span = decisions.ranges(solution)
     target = span.ideal + 0.3 * span.width
     found = decisions.locate_front(solution, target)
-    scale = np.ptp(front(bf.decisions.view.view_of(solution).grid_t), axis=0)
+    scale = np.ptp(front(solution.set.sample_t), axis=0)
     expected = least(
         front, solution.n_objectives, lambda f: np.sum(((f - target) / scale) ** 2, axis=1)
     )

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from bezierflow import decisions
-from bezierflow.answer.front import FittedFront
+from bezierflow.answer import FittedFront
 from bezierflow.bezier import BezierSimplex
 from bezierflow.decisions.asking import BROKEN, reach
-from bezierflow.decisions.view import view_of
 from bezierflow.simplex import grid
 from solved import distances_to_points
 
@@ -34,7 +33,7 @@ ROUND = distances_to_points(3, 3)
 
 def test_bounds_that_can_be_met_are_not_loosened():
     bounds = np.array([[-np.inf, 0.4], [-np.inf, np.inf], [0.2, np.inf]])
-    B, d, least = reach(view_of(FLAT), bounds)
+    B, d, least = reach(FLAT, bounds)
     np.testing.assert_allclose(B, [[0, 0, -1], [1, 0, 0]], atol=1e-12)
     np.testing.assert_allclose(d, [-0.2, 0.4], atol=1e-8)
     assert (d < [-0.2, 0.4]).all()  # kept by a margin
@@ -44,9 +43,9 @@ def test_bounds_that_can_be_met_are_not_loosened():
 def test_among_points_that_break_a_bound_alike_the_question_decides():
     choice = decisions.best(FLAT, 1, {0: (None, -0.2)})
     np.testing.assert_allclose(choice.t, [0.0, 0.0, 1.0], atol=1e-6)
-    (concession,) = choice.gave
-    assert concession.by == pytest.approx(0.2, abs=BROKEN)
-    assert concession.asked == -0.2
+    (relaxation,) = choice.relaxed
+    assert relaxation.by == pytest.approx(0.2, abs=BROKEN)
+    assert relaxation.asked == -0.2
 
 
 def test_a_point_that_alone_breaks_the_bounds_least_is_the_answer_to_every_question():
@@ -59,10 +58,10 @@ def test_a_point_that_alone_breaks_the_bounds_least_is_the_answer_to_every_quest
     ]
     for choice in answers:
         assert not choice.feasible
-        assert choice.certainty.residual < 1e-7
+        assert choice.confidence.residual < 1e-7
         np.testing.assert_allclose(choice.t, answers[0].t, atol=1e-4)
-    violation = (answers[0].f[:2] - [-0.3, 0.0]) / view_of(ROUND).scale[:2]
-    dense = (np.asarray(ROUND.front(grid(3, 150)))[:, :2] - [-0.3, 0.0]) / view_of(ROUND).scale[:2]
+    violation = (answers[0].f[:2] - [-0.3, 0.0]) / ROUND.set.scale[:2]
+    dense = (np.asarray(ROUND.front(grid(3, 150)))[:, :2] - [-0.3, 0.0]) / ROUND.set.scale[:2]
     assert violation.max() <= dense.max(axis=1).min() + 1e-9
     # both bounds give alike, in units of ranges
     assert violation[0] == pytest.approx(violation[1], abs=1e-8)

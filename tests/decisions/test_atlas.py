@@ -61,7 +61,7 @@ def test_the_best_under_bounds_is_no_worse_than_a_dense_sample(solution, dense, 
 def test_what_cannot_be_met_is_said(solution):
     choice = best(solution, 0, {1: (None, 0.2), 2: (None, 0.3)})
     assert not choice.feasible
-    assert {concession.objective for concession in choice.gave} == {"f2", "f3"}
+    assert {relaxation.objective for relaxation in choice.relaxed} == {"f2", "f3"}
 
 
 def test_totals_aspirations_and_regrets_are_no_worse_than_a_dense_sample(solution, dense):
@@ -84,7 +84,7 @@ def test_rates_are_ratios_of_weights(solution):
     w = np.array([0.4, 0.35, 0.25])
     with double_precision():
         f = np.asarray(distances(jnp.asarray(clipped_means(w))))
-    found = rates(solution, solution.pareto_set.chart(f))
+    found = rates(solution, solution.pareto_set.t(f))
     assert found.definite
     assert found[0, 1] == pytest.approx(-w[1] / w[0], abs=1e-3)
 
@@ -112,7 +112,7 @@ def test_files_answer_too(solution, tmp_path):
     solution.save(tmp_path / "atlas.bez")
     loaded = bf.load(tmp_path / "atlas.bez")
     np.testing.assert_allclose(knee(loaded).f, knee(solution).f, atol=1e-3)
-    assert knee(loaded).certainty.source == "fitted front"
+    assert knee(loaded).confidence.source == "fitted front"
 
 
 def test_what_an_atlas_cannot_is_said(solution):

@@ -37,13 +37,13 @@ def test_objectives_by_name_and_by_number(solution):
 
 def test_every_answer_says_how_sure_it_is(solution, from_file):
     exact, fitted = (decisions.knee(one) for one in (solution, from_file))
-    assert exact.certainty.source == "objectives"
-    assert fitted.certainty.source == "fitted front"
-    assert (exact.certainty.front_error == 0).all()
-    np.testing.assert_array_equal(fitted.certainty.front_error, from_file.fitted_front.max)
-    assert exact.certainty.set_error == solution.error.rms
-    assert exact.certainty.agreed >= 1
-    assert exact.certainty.residual < 1e-8
+    assert exact.confidence.source == "objectives"
+    assert fitted.confidence.source == "fitted front"
+    assert (exact.confidence.front_error == 0).all()
+    np.testing.assert_array_equal(fitted.confidence.front_error, from_file.fitted_front.max)
+    assert exact.confidence.set_error == solution.error.rms
+    assert exact.confidence.agreed >= 1
+    assert exact.confidence.residual < 1e-8
     assert "problem's own objectives" in str(exact)
     assert "fitted front" in str(fitted)
     np.testing.assert_allclose(exact.f, fitted.f, atol=1e-6)
@@ -54,14 +54,14 @@ def test_a_wish_that_cannot_be_met_gets_the_nearest_answer_and_what_had_to_give(
     wish = {"cost": (None, span.ideal[0] + 0.01), "weight": (None, span.ideal[1] + 0.01)}
     choice = decisions.best(solution, minimize="noise", subject_to=wish)
     assert not choice.feasible
-    gave = {concession.objective: concession for concession in choice.gave}
+    gave = {relaxation.objective: relaxation for relaxation in choice.relaxed}
     assert set(gave) == {"cost", "weight"}
     assert gave["cost"].asked == wish["cost"][1]
     assert gave["cost"].by == pytest.approx(choice.f[0] - wish["cost"][1])
     assert "asked for at most" in str(choice)
     # No point of the front breaks its worst bound by less.
     f = values(solution.objectives, solution.pareto_set, bf.simplex.grid(3, 60))
-    scale = decisions.view.view_of(solution).scale
+    scale = solution.set.scale
     limits = np.array([wish["cost"][1], wish["weight"][1]])
     worst = ((f[:, :2] - limits) / scale[:2]).max(axis=1).min()
     assert ((choice.f[:2] - limits) / scale[:2]).max() <= worst + 1e-6

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow import decisions
-from bezierflow.answer.front import FittedFront
+from bezierflow.answer import FittedFront, PolynomialMap
 from bezierflow.bezier import BezierSimplex
-from bezierflow.decisions.front_map import PolynomialMap
 from bezierflow.simplex import grid, n_controls
 from solved import distances_to_points
 
@@ -71,7 +70,7 @@ def test_no_answer_is_worse_than_a_dense_grid(n_objectives, degree, seed):
     assert decisions.compromise(solution, prices).value <= (f @ prices).min() + 1e-6
 
     target = low + rng.uniform(0, 1, n_objectives) * width
-    scale = decisions.view.view_of(solution).scale
+    scale = solution.set.scale
     nearest = np.linalg.norm((f - target) / scale, axis=1).min()
     assert decisions.locate_front(solution, target).distance <= nearest + 1e-6
 

@@ -32,8 +32,8 @@ def test_fixed_nodes_converge_linearly_to_a_surface_nearly_as_good_as_the_best(d
     def keep(iteration):
         surfaces.append(np.asarray(iteration.surface.control_points))
 
-    flow = bf.lift(bf.GradientDescent(step), degree, bf.Fixed(nodes))
-    bf.minimize(PROBLEM, np.zeros(4), flow, n_iterations=120, tol=0.0, callback=keep)
+    flow = bf.lift(bf.GradientDescent(step), degree, bf.Fixed(nodes), n_iterations=120)
+    bf.minimize(PROBLEM, np.zeros(4), flow, tol=0.0, callback=keep)
     limit = surfaces[-1]
     factor = (STEEPEST - FLATTEST) / (STEEPEST + FLATTEST)
     gaps = [node_norm(nodes, Z @ (P - limit)) for P in surfaces[:20]]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from bezierflow import Reason, decisions, explore
-from bezierflow.answer import ErrorEstimate
-from bezierflow.answer.result import Result
+from bezierflow.answer import ErrorEstimate, Result
 from solved import turned
 
 SIGNS = {2: [1, -1], 3: [-1, 1, -1], 4: [1, 1, -1, 1]}
@@ -73,17 +72,16 @@ def test_an_atlas_answers_with_the_users_signs(page_of, atlases, which):
     atlas, page, m = solution.pareto_set, page_of(solution), SIGNS[solution.n_objectives].index(-1)
     assert atlas.units.span[m] < 0
     rng = np.random.default_rng(0)
-    a = rng.uniform(size=(60, atlas.n_objectives))
-    a -= a.mean(axis=1, keepdims=True)
+    t = rng.dirichlet(np.ones(atlas.n_objectives), 60)
     found = page.evaluate(
-        "(points) => points.map((a) => (({ f, x, weights }) => ({ f, x, weights"
-        " }))(bezierflow.model.point(a)))",
-        a.tolist(),
+        "(points) => points.map((t) => (({ f, x, weights }) => ({ f, x, weights"
+        " }))(bezierflow.model.point(t)))",
+        t.tolist(),
     )
-    np.testing.assert_allclose([one["f"] for one in found], atlas.front(a), atol=1e-11)
-    np.testing.assert_allclose([one["weights"] for one in found], atlas.weights(a), atol=1e-10)
-    on_front = next(one for one in a if atlas.label(one).full)
-    page.evaluate("(a) => bezierflow.moveTo(a)", on_front.tolist())
+    np.testing.assert_allclose([one["f"] for one in found], atlas.front(t), atol=1e-11)
+    np.testing.assert_allclose([one["weights"] for one in found], atlas.weights(t), atol=1e-10)
+    on_front = next(one for one in t if atlas.label(one).full)
+    page.evaluate("(t) => bezierflow.moveTo(t)", on_front.tolist())
     rates = np.array(
         page.evaluate("bezierflow.model.rates(bezierflow.state.point).matrix"), dtype=float
     )

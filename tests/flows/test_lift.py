@@ -59,11 +59,16 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
 def test_algorithm_2_reaches_the_papers_accuracy(n_samples, expected):
     """P = 0, D = 3, K = 1000, α = 1/k: the mean MSE over 20 seeds, as in the paper's first table,
     within 10 %."""
-    flow = bf.lift(bf.GradientDescent(lambda k: 1 / k), degree=3, sampler=bf.Uniform(n_samples))
+    flow = bf.lift(
+        bf.GradientDescent(lambda k: 1 / k),
+        degree=3,
+        sampler=bf.Uniform(n_samples),
+        n_iterations=1000,
+    )
     t = sample_t(10_000)
     errors = [
         bf.metrics.mse(
-            bf.minimize(PROBLEM, np.zeros(3), flow, n_iterations=1000, seed=seed).pareto_set,
+            bf.minimize(PROBLEM, np.zeros(3), flow, seed=seed).pareto_set,
             PROBLEM,
             t,
         )
@@ -99,7 +104,7 @@ def test_every_exported_method_is_lifted_here():
 def test_every_method_lifts(name):
     method, n_iterations, tolerance = LIFTED[name]
     solution = bf.minimize(
-        PROBLEM, np.zeros(3), bf.lift(method, degree=3), n_iterations=n_iterations
+        PROBLEM, np.zeros(3), bf.lift(method, degree=3, n_iterations=n_iterations)
     )
     assert bf.metrics.mse(solution.pareto_set, PROBLEM, sample_t()) < tolerance
     assert solution.stats.iterations == n_iterations
@@ -114,7 +119,7 @@ def test_lifted_proximal_gradient_solves_the_lasso_at_every_weight():
         prox=lambda x, w: jnp.sign(x) * jnp.maximum(jnp.abs(x) - w[1], 0.0),
     )
     solution = bf.minimize(
-        problem, np.zeros(2), bf.lift(bf.ProximalGradient(0.4), degree=12), n_iterations=100
+        problem, np.zeros(2), bf.lift(bf.ProximalGradient(0.4), degree=12, n_iterations=100)
     )
     t = bf.simplex.grid(2, 20)
     # Stationarity of t1 |x−c|² + t2 (|x|²/2 + |x|_1), coordinate by coordinate.
@@ -151,7 +156,7 @@ def test_momentum_is_the_same_as_a_field_and_on_control_points():
     """The two ways a state can live give one and the same method where the state is linear in past
     gradients."""
     run = lambda method: bf.minimize(
-        PROBLEM, np.zeros(3), bf.lift(method, 3, bf.Uniform(40)), n_iterations=50, seed=3
+        PROBLEM, np.zeros(3), bf.lift(method, 3, bf.Uniform(40), n_iterations=50), seed=3
     )
     as_field, on_control_points = run(HeavyBall()), run(bf.Optax(optax.sgd(0.02, momentum=0.9)))
     np.testing.assert_allclose(
@@ -189,10 +194,8 @@ def test_adam_keeps_a_positive_second_moment_under_fresh_samples():
 
 
 def test_fixed_nodes_make_the_run_independent_of_the_seed():
-    flow = bf.lift(bf.GradientDescent(0.1), 2, bf.Fixed(quadrature_nodes(3, 2)))
-    one, two = (
-        bf.minimize(PROBLEM, np.zeros(3), flow, n_iterations=5, seed=seed) for seed in (0, 1)
-    )
+    flow = bf.lift(bf.GradientDescent(0.1), 2, bf.Fixed(quadrature_nodes(3, 2)), n_iterations=5)
+    one, two = (bf.minimize(PROBLEM, np.zeros(3), flow, seed=seed) for seed in (0, 1))
     np.testing.assert_array_equal(one.pareto_set.control_points, two.pareto_set.control_points)
 
 

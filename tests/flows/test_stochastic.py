@@ -33,9 +33,7 @@ FLOW = bf.lift(bf.Optax(optax.adam(0.1)), 2, bf.Stratified(2)).stochastic()
 
 
 def train(batches, n_iterations=None, x0=X0, flow=FLOW, **settings):
-    return bf.minimize(
-        bf.Stochastic(losses, batches), x0, flow, n_iterations=n_iterations, **settings
-    )
+    return bf.train(losses, x0, flow, batches=batches, n_iterations=n_iterations, **settings)
 
 
 INIT = eqx.filter_jit(lambda flow, start, seed: flow.init(losses, start, seed))
@@ -139,12 +137,13 @@ def test_with_keys_and_a_schedule_the_surface_finds_the_set():
     two points."""
     noisy = lambda x, key: losses(x, 0.3 * jax.random.normal(key, (4, 3)))
     method = bf.Optax(optax.adam(optax.cosine_decay_schedule(0.1, 600)))
-    flow = bf.lift(method, 2, bf.Stratified(2))
-    solution = bf.minimize(bf.Stochastic(noisy), X0, flow, n_iterations=600, seed=1)
+    flow = bf.lift(method, 2, bf.Stratified(2), n_iterations=600)
+    solution = bf.train(noisy, X0, flow, seed=1)
     found = solution.pareto_set(T)
     np.testing.assert_allclose(found["w"], T @ A, atol=0.08)
     np.testing.assert_allclose(found["b"], 0, atol=0.08)
-    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    assert solution.result.reason is bf.Reason.COMPLETED
+    assert solution.result.success
     assert solution.stats.evaluations.jacobian == 1200
     assert solution.history["loss"].shape == (600,)
     # E_t of t_1 t_2 |a_1 − a_2|², and the noise in three variables
@@ -180,10 +179,8 @@ def test_states_are_plain_arrays(tmp_path):
 
 
 def test_the_front_is_that_of_the_held_out_batch():
-    solution = bf.minimize(
-        bf.Stochastic(losses, BATCHES, held_out=BATCHES[3], objective_names=("near", "far")),
-        X0,
-        FLOW,
+    solution = bf.train(
+        losses, X0, FLOW, batches=BATCHES, held_out=BATCHES[3], names=("near", "far")
     )
     assert solution.stats.iterations == 4
     assert solution.names.objectives == ("near", "far")
@@ -202,7 +199,7 @@ def generator(n):
 @pytest.mark.parametrize(
     ("batches", "n_iterations", "reason", "made", "words"),
     [
-        (generator(4), None, bf.Reason.ITERATION_LIMIT, 4, "batches ended after 4"),
+        (generator(4), None, bf.Reason.COMPLETED, 4, "batches ended after 4"),
         (generator(3), 9, bf.Reason.OUT_OF_BATCHES, 3, "batches ended after 3"),
         (
             [*BATCHES[:2], BATCHES[2][:5]],
@@ -237,7 +234,8 @@ def test_batches_that_end_change_or_break_end_the_run_with_a_reason(
 def test_steps_that_an_optimizer_skips_are_said_and_the_run_goes_on():
     flow = bf.lift(bf.Optax(optax.apply_if_finite(optax.sgd(0.1), 3)), 1, bf.Stratified(2))
     solution = train([BATCHES[0], BATCHES[1] * np.nan, BATCHES[2]], 3, flow=flow)
-    assert solution.result.reason is bf.Reason.ITERATION_LIMIT
+    assert solution.result.reason is bf.Reason.COMPLETED
+    assert solution.result.success
     assert "in 1 of them a loss was not finite" in solution.message
     assert np.isfinite(flat(solution.pareto_set.control_points)).all()
 
@@ -253,7 +251,7 @@ def test_an_equinox_model_in_mixed_precision_keeps_its_types_and_its_functions()
         return jnp.mean(jax.vmap(model)(batch.astype(jnp.bfloat16)) ** 2, axis=0)
 
     method = bf.Optax(optax.adam(1e-2, mu_dtype=jnp.bfloat16))
-    solution = bf.minimize(bf.Stochastic(errors, BATCHES), model, method, n_iterations=3, degree=1)
+    solution = bf.train(errors, model, bf.lift(method, degree=1), batches=BATCHES, n_iterations=3)
     trained = eqx.combine(solution.pareto_set(np.array([0.5, 0.5])), model)
     assert trained(jnp.ones(3)).shape == (2,)
     assert {leaf.dtype for leaf in jax.tree.leaves(solution.pareto_set.control_points)} == {
@@ -277,14 +275,11 @@ def test_averages_along_the_surface_are_those_of_each_point():
     ("make", "error", "words"),
     [
         (lambda: train([]), ValueError, "batches must hold at least one batch"),
-        (lambda: bf.Stochastic(losses, 3), TypeError, "batches must be an iterable"),
+        (lambda: train(3), TypeError, "batches must be an iterable"),
         (lambda: train([{"x": "text"}]), TypeError, "batch 1 has a leaf 'text'"),
         (lambda: train(None), ValueError, "n_iterations must be given"),
-        (
-            lambda: train(BATCHES, bounds=(0, 1)),
-            ValueError,
-            "bounds=.* does not go with objectives that are known by batches",
-        ),
+        (lambda: bf.train(3, X0, FLOW), TypeError, "objectives must be a function"),
+        (lambda: train(BATCHES, 0), ValueError, "n_iterations must be a whole number"),
         (lambda: train(BATCHES, flow="auto"), ValueError, "method must be a rule on gradients"),
         (lambda: train(BATCHES, flow=bf.Newton()), TypeError, "method must be a rule on gradients"),
         (
@@ -315,7 +310,7 @@ def test_averages_along_the_surface_are_those_of_each_point():
             "multiple of n_samples=4, got",
         ),
         (
-            lambda: bf.minimize(bf.Stochastic(lambda x, b: jnp.ones((2, 2)), BATCHES), X0, FLOW),
+            lambda: bf.train(lambda x, b: jnp.ones((2, 2)), X0, FLOW, batches=BATCHES),
             ValueError,
             "one number for each",
         ),

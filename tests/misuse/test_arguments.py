@@ -6,6 +6,7 @@ import signal
 
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 import bezierflow as bf
@@ -87,19 +88,13 @@ RUNS = {
     "constraints": (3, "x<1", [3], {"type": "ineq"}, (lambda x: "no"), (lambda: 0)),
     "maximize": ("f9", 7, -1, [True], {"f1"}, 1.5, [0.5, 0.5]),
     "transforms": ({"x9": "log"}, {"x1": "sqrt"}, {9: "log"}, "log", 3, ["log10"]),
-    "degree": ("3", 2.5, -1, 0, np.nan, None, [3], True, 10**9),
-    "max_degree": ("3", 2.5, -1, 0, np.nan, [3], True),
-    "parametrization": ("fixed", 3, True),
-    "n_iterations": ("3", 2.5, -1, 0, np.nan, [3], True),
     "tol": NOT_NUMBERS,
     "budget": NOT_COUNTS[:4] + NOT_COUNTS[5:],
     "seed": NOT_SEEDS,
     "callback": (3, "stop", [print]),
+    "time_limit": ("1", 0, -1.0, np.nan, np.inf, [1.0], True),
     "progress": ("yes", 3, None),
-    "jac": (3, "2-point", [3]),
-    "hess": (3, "2-point", (lambda x: x)),
-    "vectorized": ("yes", 3, None),
-    "x_scale": ("big", -1.0, 0.0, np.nan, np.ones(5), {"a": "b"}),
+    "checkpoint": (3, ["run"], True),
 }
 """Arguments of `minimize`, and of `check` where it has them, with values that none of them
 takes."""
@@ -120,8 +115,28 @@ CALLS = {
         + [lambda v=v: bf.fit(T, X, v) for v in (-1, 1.5, "1", None)]
         + [lambda v=v: bf.fit_points(CLOUD, 2, v) for v in (-1, 1.5, "1", None)]
         + [lambda v=v: bf.lift(bf.Newton(), v) for v in (0, 2.5, "3", None, True)]
-        + [lambda v=v: bf.NormalFlow(degree=v) for v in (0, 2.5, "3", None, True)]
+        + [
+            lambda v=v: bf.NormalFlow(degree=v)
+            for v in ("3", 2.5, -1, 0, np.nan, None, [3], True, 10**9)
+        ]
     ),
+    "n_iterations": [
+        lambda v=v, make=make: make(v)
+        for v in ("3", 2.5, -1, 0, np.nan, [3], True)
+        for make in (
+            lambda v: bf.NormalFlow(n_iterations=v),
+            lambda v: bf.WeightsFlow(n_iterations=v),
+            lambda v: bf.lift(bf.Newton(), n_iterations=v),
+            lambda v: bf.train(f, np.zeros(3), bf.Optax(optax.sgd(0.1)), n_iterations=v),
+        )
+    ],
+    "x_scale": [
+        minimize(method=bf.NormalFlow(x_scale=v))
+        for v in ("big", -1.0, 0.0, np.nan, np.ones(5), {"a": "b"})
+    ],
+    "jac": [lambda v=v: bf.Objectives(f, jac=v) for v in (3, "2-point", [3])],
+    "hess": [lambda v=v: bf.Objectives(f, hess=v) for v in (3, "2-point", (lambda x: x))],
+    "every": [lambda v=v: bf.Checkpoint("run", v) for v in ("1", -1, np.nan, None, True)],
     "t": [
         lambda v=v, call=call: call(v)
         for v in (
@@ -216,8 +231,10 @@ CALLS = {
     "refit": [lambda v=v: bf.lift(bf.Newton(), 3, None, None, v) for v in (100, "fit")],
     "smoothing": [lambda v=v: bf.SmoothTchebycheff(v) for v in (0, -1, np.nan, "s")],
     "power": [lambda v=v: bf.WeightedPower(v) for v in (0.5, np.nan, "p", np.inf)],
-    "max_degree": [lambda v=v: bf.NormalFlow(max_degree=v) for v in (0, 2.5, "3")],
-    "tol": [lambda v=v: bf.NormalFlow(tol=v) for v in (0, -1, np.nan, "t", None)],
+    "max_degree": [
+        lambda v=v: bf.NormalFlow(max_degree=v) for v in ("3", 2.5, -1, 0, np.nan, [3], True)
+    ],
+    "tol": [lambda v=v: bf.NormalFlow(tol=v) for v in (0, -1, np.nan, "t")],
     "budget": [lambda v=v: bf.NormalFlow(budget=v) for v in (-1, 2.5, "3")],
     "F": [
         lambda v=v: bf.from_points(CLOUD, v)
@@ -289,11 +306,11 @@ def test_misuse_is_one_line_that_names_the_argument(name, call):
 
 
 def test_every_argument_of_minimize_is_misused():
-    assert set(inspect.signature(bf.minimize).parameters) - RUNS.keys() <= {
-        "checkpoint",
-        "every",
-        "executor",
-    }
+    assert list(inspect.signature(bf.minimize).parameters) == [
+        *("objectives", "x0", "method", "bounds", "constraints", "maximize", "transforms"),
+        *("tol", "budget", "time_limit", "seed", "callback", "progress", "checkpoint"),
+    ]
+    assert set(inspect.signature(bf.minimize).parameters) == RUNS.keys()
 
 
 def test_the_table_is_long():

@@ -10,9 +10,9 @@ from bezierflow.evaluations import Evaluations
 from bezierflow.objectives import (
     Bridge,
     BudgetSpentError,
-    HostFunction,
     JaxEvaluator,
-    domain_around,
+    Objectives,
+    raise_failures,
     read_function,
 )
 from bezierflow.precision import double_precision
@@ -32,9 +32,8 @@ def jac(x):
     return np.array([[np.cos(x[0]) * x[1], np.sin(x[0])], [np.exp(x[0]), 3 * x[1] ** 2]])
 
 
-def bridge(**parts):
-    domain = domain_around(X[0], np.full(2, -np.inf), np.full(2, np.inf))
-    form = read_function(HostFunction(in_numpy, **parts), Raveling.of(X[0]), domain, "objectives")
+def bridge(function=in_numpy, **parts):
+    form = read_function(Objectives(function, **parts), Raveling.of(X[0]), X[0], "objectives")
     assert isinstance(form.flat, Bridge)
     return form.flat
 
@@ -79,9 +78,8 @@ def test_a_point_is_evaluated_once():
         calls.append(x)
         return in_numpy(x)
 
-    f = bridge()
-    f.source.function = HostFunction(counted, jac)
-    f.source.order = 1
+    f = bridge(counted, jac=jac)
+    calls.clear()
     JaxEvaluator(f, 2, 2).values(X)
     # two of the three points are equal, and the block is filled up with copies
     assert len(calls) == 2
@@ -103,10 +101,7 @@ def test_differences_count_as_what_they_evaluate(parts, costs):
         return call
 
     for order, expected in enumerate(costs):
-        f = bridge(**parts)
-        f.source.function = HostFunction(
-            counted("values", in_numpy), **{k: counted("jac", v) for k, v in parts.items()}
-        )
+        f = bridge(counted("values", in_numpy), **{k: counted("jac", v) for k, v in parts.items()})
         calls.update(values=0, jac=0)
         evaluator = JaxEvaluator(f, 2, 2)
         (evaluator.values, evaluator.jacobians, evaluator.hessians)[order](X[:1])
@@ -126,12 +121,11 @@ def test_an_error_of_the_function_reaches_the_user():
             raise LookupError("no such mesh")
         return in_numpy(x)
 
-    f = bridge()
-    f.source.function = HostFunction(fails)
+    f = bridge(fails)
     with pytest.raises(LookupError, match="no such mesh"):
         JaxEvaluator(f, 2, 2).values(X)
     with double_precision():
         assert np.isnan(jax.vmap(f)(X[1:2])).all()  # inside of a compiled program it waits
     with pytest.raises(LookupError, match="no such mesh"):
-        f.raise_failure()
-    f.raise_failure()
+        raise_failures(f)
+    raise_failures(f)

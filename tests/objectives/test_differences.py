@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bezierflow.objectives import Differences
-from bezierflow.objectives.differences import noise
 
 EVERYWHERE = np.full(3, -np.inf), np.full(3, np.inf)
 X = np.array([[0.3, -0.4, 1.2], [1.0, 2.0, -0.5]])
@@ -37,7 +36,7 @@ def hessians(x):
 
 
 def differences(lower=EVERYWHERE[0], upper=EVERYWHERE[1], relative_noise=1.2e-16):
-    return Differences(np.ones(3), relative_noise, lower, upper)
+    return Differences(np.ones(3), lower, upper, relative_noise)
 
 
 def test_derivatives_inside():
@@ -72,20 +71,15 @@ def test_noise_is_found(sigma):
     def noisy(x):
         return values(x) * (1 + sigma * rng.standard_normal((len(x), 2)))
 
-    found = noise(noisy, X[0], differences())
+    found = differences().measured(noisy, X[0]).noise
     assert sigma / 3 <= found <= 3 * sigma + 1e-15
 
 
 def test_noise_of_single_precision():
-    assert (
-        1e-9
-        < noise(
-            lambda x: values(x.astype(np.float32)).astype(np.float32).astype(float),
-            X[0],
-            differences(),
-        )
-        < 1e-6
-    )
+    def single(x):
+        return values(x.astype(np.float32)).astype(np.float32).astype(float)
+
+    assert 1e-9 < differences().measured(single, X[0]).noise < 1e-6
 
 
 def test_steps_grow_with_noise_and_gradients_stay_as_exact_as_they_can_be():
@@ -105,5 +99,5 @@ def test_scales_are_found_from_curvatures():
     def scaled(x):
         return np.stack([1 + ((x / scale) ** 2).sum(axis=1)], axis=1)
 
-    found = Differences.measured(scaled, np.zeros(3), np.ones(3), *EVERYWHERE)
+    found = differences().measured(scaled, np.zeros(3))
     assert np.all(np.abs(np.log10(found.scale / scale)) < 0.5)

@@ -9,8 +9,9 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from scipy.sparse import csr_array
 
 from bezierflow.bezier import Raveling
-from bezierflow.objectives import TOLERANCE, feasible_set
+from bezierflow.objectives import SCHEDULE, feasible_set
 
+TOLERANCE = SCHEDULE.tolerance
 DISC = lambda x: jnp.sum(x**2) - 1.0
 X = np.array([3.0, 4.0])
 
@@ -30,13 +31,13 @@ def test_sides_become_inequalities_and_equalities():
     g, h = rows(feasible, X)
     np.testing.assert_allclose(g, [3 - 2, 4 - 3, 0 - 3, 24])
     np.testing.assert_allclose(h, [2])
-    assert feasible.inequality_texts == (
+    assert feasible.texts[4:] == (
         "constraint 1, row 1 <= 2",
         "constraint 1, row 2 <= 3",
         "constraint 1, row 1 >= 0",
         "constraint 2 <= 0",
+        "constraint 1, row 3 = 5",
     )
-    assert feasible.equality_texts == ("constraint 1, row 3 = 5",)
 
 
 def test_sparse_matrices_and_scipys_nonlinear_constraints():
@@ -44,7 +45,7 @@ def test_sparse_matrices_and_scipys_nonlinear_constraints():
     np.testing.assert_allclose(rows(sparse, X)[0], [10])
     ring = feasible_set(None, NonlinearConstraint(lambda x: jnp.sum(x**2), 1.0, 4.0), 2)
     np.testing.assert_allclose(rows(ring, X)[0], [21, -24])
-    assert ring.inequality_texts == ("constraint 1 <= 4", "constraint 1 >= 1")
+    assert ring.texts[4:] == ("constraint 1 <= 4", "constraint 1 >= 1")
 
 
 def test_constraints_get_x_in_its_own_form():

@@ -8,10 +8,9 @@ import pytest
 
 import bezierflow as bf
 from bezierflow import plots
-from bezierflow.answer.result import Result
+from bezierflow.answer import Result
 from bezierflow.names import Names
-from bezierflow.plots.matplotlib_import import pyplot
-from bezierflow.plots.palette import grid_triangles, net_edges
+from bezierflow.plots.style import grid_triangles, net_edges, pyplot
 from bezierflow.simplex import grid, multi_indices, n_controls
 from solved import distances_to_points, solved, turned
 

@@ -77,7 +77,7 @@ def test_the_front_belongs_to_the_designs(triangle):
 def test_questions_are_answered(triangle):
     best = bf.decisions.best(triangle, minimize="cost", subject_to={"mass": (None, 1.0)})
     assert best.f[1] <= 1.0 + 1e-6
-    assert best.certainty.source == "fitted front"
+    assert best.confidence.source == "fitted front"
     spans = bf.decisions.ranges(triangle)
     knee, near = bf.decisions.knee(triangle), bf.decisions.nearest(triangle, spans.ideal)
     for choice in (knee, near):
@@ -210,7 +210,7 @@ def test_designs_without_order_are_suspect():
 
 def test_there_are_no_objectives_to_call(curve):
     with pytest.raises(ValueError, match="came from points"):
-        curve.multipliers(np.array([0.5, 0.5]))
+        curve.weights(np.array([0.5, 0.5]))
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from bezierflow.runs import Folder, FolderTakenError
+from bezierflow.runs import FolderTakenError, locked
 
 HOLD = """
 import sys, time
-from bezierflow.runs import Folder
-with Folder(sys.argv[1]):
+from bezierflow.runs import locked
+with locked(sys.argv[1]):
     print("mine", flush=True)
     time.sleep(60)
 """
@@ -26,30 +26,30 @@ def test_another_process_is_named_and_a_killed_one_has_lost_its_lock(tmp_path):
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "mine\n"
-        with pytest.raises(FolderTakenError, match=f"process {holder.pid} on"), Folder(tmp_path):
+        with pytest.raises(FolderTakenError, match=f"process {holder.pid} on"), locked(tmp_path):
             pass
     finally:
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
     with (
-        Folder(tmp_path),
+        locked(tmp_path),
         pytest.raises(FolderTakenError, match=f"process {os.getpid()} on"),
-        Folder(tmp_path),
+        locked(tmp_path),
     ):
         pass
-    with Folder(tmp_path):
+    with locked(tmp_path):
         pass
 
 
 def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     (tmp_path / "0.bez.1234.part").write_bytes(b"half")
     (tmp_path / "0.bez").write_bytes(b"whole")
-    with Folder(tmp_path):
+    with locked(tmp_path):
         assert sorted(path.name for path in tmp_path.iterdir()) == ["0.bez", "lock"]
 
 
 def test_a_folder_that_cannot_be_written_is_said_with_its_path(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "run", "/proc/run"):
-        with pytest.raises(OSError, match="cannot be written"), Folder(path):
+        with pytest.raises(OSError, match="cannot be written"), locked(path):
             pass

@@ -13,8 +13,8 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.runs import (
+    Evaluation,
     FolderTakenError,
-    Outcome,
     Plan,
     Pool,
     kept_settings,
@@ -24,7 +24,6 @@ from bezierflow.runs import (
     run_study,
     write_checked,
 )
-from bezierflow.solve.arguments import KIND
 
 BOX = (np.zeros(1), np.ones(1))
 PLAN = Plan(budget=7, batch=2, in_flight=3)
@@ -50,9 +49,11 @@ def smooth(x):
 def run(folder: Path, function, executor=None, plan: Plan = PLAN, **settings) -> list[dict]:
     """The journal of a study that was run to its end, without times."""
     with open_search(
-        folder, bf.Search(BOX, 2, budget=plan.budget, **settings), bf.Search.restore
+        folder,
+        bf.surrogate.Search(BOX, 2, budget=plan.budget, **settings),
+        bf.surrogate.Search.restore,
     ) as study:
-        assert not run_study(study, Pool(function, executor, retries=0), plan)
+        assert run_study(study, Pool(function, executor, retries=0), plan) is None
         assert study.n_asked == plan.budget == len(study.told)
     return [{**record, "seconds": 0} for record in read_journal(folder / "journal.jsonl")]
 
@@ -103,13 +104,13 @@ def test_a_journal_cut_in_any_line_goes_on_to_the_same_study(whole, tmp_path):
 
 def test_evaluations_that_arrived_out_of_order_are_not_made_again(tmp_path):
     """Of the first batch only the last point has arrived when the process dies."""
-    search = bf.Search(BOX, 2, budget=4)
-    with open_search(tmp_path, search, bf.Search.restore) as study:
+    search = bf.surrogate.Search(BOX, 2, budget=4)
+    with open_search(tmp_path, search, bf.surrogate.Search.restore) as study:
         points = study.ask(4)
-        study.arrive(3, points[3][1], Outcome(tuple(smooth(points[3][1]))))
+        study.arrive(Evaluation(3, points[3], np.array(smooth(points[3]))))
     objectives = Objectives()
     run(tmp_path, objectives, plan=Plan(4, 4))
-    assert objectives.calls == [float(x[0]) for _, x in points[:3]]
+    assert objectives.calls == [float(x[0]) for x in points[:3]]
 
 
 def test_failed_evaluations_count_and_are_listed(tmp_path):
@@ -133,7 +134,7 @@ def test_another_study_is_refused_and_a_larger_budget_is_not(tmp_path):
 
 def test_what_is_refused_changes_nothing(tmp_path):
     """A call with other settings leaves the folder as it was, so that the right one goes on."""
-    bf.Study.begin(tmp_path / "by_hand", BOX, 2, seed=5)
+    bf.Study(BOX, 2, folder=tmp_path / "by_hand", seed=5)
     run(tmp_path / "run", smooth, plan=Plan(3, 3))
     for folder in (tmp_path / "by_hand", tmp_path / "run"):
         before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -148,37 +149,42 @@ def test_what_is_refused_changes_nothing(tmp_path):
 
 def test_two_processes_on_one_study_one_wins(tmp_path):
     taken = pytest.raises(FolderTakenError, match="another process works on")
-    with open_search(tmp_path, bf.Search(BOX, 2), bf.Search.restore), taken:
-        bf.Study(tmp_path).ask(1)
+    with open_search(tmp_path, bf.surrogate.Search(BOX, 2), bf.surrogate.Search.restore), taken:
+        bf.Study.open(tmp_path).ask(1)
 
 
 def test_by_hand_ask_and_tell_in_any_order(tmp_path):
-    study = bf.Study.begin(
-        tmp_path / "study", BOX, 2, names={"objectives": ["cost", "mass"]}, maximize=["mass"]
-    )
+    names, folder = {"objectives": ["cost", "mass"]}, tmp_path / "study"
+    study = bf.Study(BOX, 2, folder=folder, names=names, maximize=["mass"])
     asked = study.ask(3)
-    assert [number for number, _ in asked] == [0, 1, 2]
+    np.testing.assert_array_equal([study.pending[number] for number in (0, 1, 2)], asked)
     assert study.tell({2: [1.0, 2.0], 0: None}) == 2
     assert study.tell({2: [9.0, 9.0], 1: [0.5, 3.0]}) == 1  # what is known stays
-    assert study.tell([([0.25], [0.6, 2.5])]) == 1
+    assert study.tell([0.25], [0.6, 2.5]) == 1
     table = study.to_pandas()
     assert table["number"].tolist()[:3] == [2, 0, 1]
     assert table["nondominated"].tolist() == [False, False, True, False]
     np.testing.assert_array_equal(table["cost"], [1.0, np.nan, 0.5, 0.6])
-    assert study.ask(1)[0][0] == 3
+    study.ask()
+    assert list(study.pending) == [3]
     for wrong, words in (
-        ({7: [1, 2]}, "7 was never asked for"),
-        ({3: [1]}, "2 values"),
-        ([([2.0], [1, 2])], "within the bounds"),
+        (({7: [1, 2]},), "7 was never asked for"),
+        (({3: [1]},), "2 values"),
+        (([2.0], [1, 2]), "within the bounds"),
+        (([0.1, 0.2], [1, 2]), "x must hold 1 variables"),
+        (([[0.1], [0.2]], [[1, 2]]), "a row for each of 2 designs"),
     ):
         with pytest.raises(ValueError, match=words):
-            study.tell(wrong)
+            study.tell(*wrong)
+    with pytest.raises(TypeError, match="y must be given"):
+        study.tell([0.1])
+    assert len(study.evaluations) == 4
     assert (
         json.loads((tmp_path / "study" / "journal.jsonl").read_text().splitlines()[0])["kind"]
         == "study"
     )
     with pytest.raises(FileNotFoundError, match="holds no run and no study"):
-        bf.Study(tmp_path)
+        bf.Study.open(tmp_path)
 
 
 def test_objectives_that_were_edited_are_noticed(tmp_path):
@@ -240,16 +246,17 @@ def test_a_first_evaluation_that_fails_loses_neither_directions_nor_worst_values
             )
 
     run(1)
-    study = bf.Study(folder)
+    study = bf.Study.open(folder)
     assert study.names.directions == ("minimize", "maximize")
     assert kept_settings(read_journal(folder / "journal.jsonl"))["worst"] == [None, -3.0]
     assert len(study.to_pandas()) == 2
-    manifest, arrays = read_checked(folder / "run.bez", KIND)
+    manifest, arrays = read_checked(folder / "run.bez", "run.arguments/1")
     fields = manifest["arguments"]["method"]["value"]["fields"]
     manifest["arguments"]["method"]["value"]["fields"] = [
         pair for pair in fields if pair[0] != "in_flight"
     ]
-    write_checked(folder / "run.bez", {"kind": KIND, "arguments": manifest["arguments"]}, arrays)
+    kept = {"kind": "run.arguments/1", "arguments": manifest["arguments"]}
+    write_checked(folder / "run.bez", kept, arrays)
     run(2)
     assert len(study.evaluations) == 4
     assert len(calls) == 4

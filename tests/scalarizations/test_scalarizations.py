@@ -58,9 +58,13 @@ def test_a_concave_front_is_covered_where_a_weighted_sum_covers_its_ends(rule):
 
     def missed(rule):
         flow = bf.lift(
-            method, degree=5, sampler=bf.Fixed(bf.simplex.grid(2, 24)), scalarization=rule
+            method,
+            degree=5,
+            sampler=bf.Fixed(bf.simplex.grid(2, 24)),
+            scalarization=rule,
+            n_iterations=1,
         )
-        solution = bf.minimize(problem, np.array([0.05, -0.02]), flow, n_iterations=1)
+        solution = bf.minimize(problem, np.array([0.05, -0.02]), flow)
         x = np.asarray(solution.pareto_set(bf.simplex.grid(2, 400)))
         return solution, problem.distance(x).max(), bf.metrics.igd(x, exact)
 

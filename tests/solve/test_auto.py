@@ -49,7 +49,7 @@ def test_multipliers_are_the_weights_of_the_point(solution):
     """On scaled-MED the minimizer for given weights is known: the point for the multipliers must be
     the point itself."""
     t = T[:50]
-    weights = solution.multipliers(t)
+    weights = solution.weights(t)
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(SCALED_MED.pareto_map(weights), solution.pareto_set(t), atol=1e-6)
 
@@ -65,7 +65,7 @@ def test_the_point_for_given_weights(solution):
 
 
 def test_weights_parametrization_reaches_the_degree_floor():
-    solution = bf.minimize(SCALED_MED, np.zeros(3), parametrization="weights", degree=3)
+    solution = bf.minimize(SCALED_MED, np.zeros(3), bf.WeightsFlow(degree=3))
     nodes = bf.simplex.gauss_nodes(3, 20)
     miss = np.sum(
         (np.asarray(solution.pareto_set(nodes.t)) - SCALED_MED.pareto_map(nodes.t)) ** 2, axis=1
@@ -75,7 +75,7 @@ def test_weights_parametrization_reaches_the_degree_floor():
 
 
 def test_weights_parametrization_raises_the_degree_by_itself():
-    solution = bf.minimize(SCALED_MED, np.zeros(3), parametrization="weights", tol=1e-3)
+    solution = bf.minimize(SCALED_MED, np.zeros(3), bf.WeightsFlow(), tol=1e-3)
     assert 4 <= solution.degree <= 8
     assert bf.metrics.mse(solution.pareto_set, SCALED_MED, T) < 1e-6
 
@@ -106,10 +106,13 @@ def test_pytrees_callbacks_and_budgets():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"parametrization": "angles"}, "parametrization must be"),
         ({"method": bf.Newton(), "budget": 10}, 'budget=10 goes with method="auto"'),
-        ({"max_degree": 0}, "max_degree must be a whole number from 1 to 1000, got 0"),
         ({"budget": -1}, "budget must be a whole number of at least 0, got -1"),
+        (
+            {"method": bf.NormalFlow(tol=1e-3), "tol": 1e-4},
+            "tol=0.0001 disagrees with the flow's own 0.001",
+        ),
+        ({"method": bf.WeightsFlow(budget=7), "budget": 8}, "budget=8 disagrees"),
     ],
 )
 @pytest.mark.usefixtures("unchecked")
@@ -126,4 +129,7 @@ def test_a_problem_that_is_no_simplex_ends_with_a_flag_and_not_with_an_error():
         a, b = x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])
         return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
 
-    assert bf.minimize(objectives, np.full(7, 0.45), degree=6).result.reason is bf.Reason.SUSPECT
+    assert (
+        bf.minimize(objectives, np.full(7, 0.45), bf.NormalFlow(degree=6)).result.reason
+        is bf.Reason.SUSPECT
+    )

@@ -19,18 +19,20 @@ def objectives(x):
 
 
 START = np.zeros(2)
-LIFTED = {"x0": START, "n_iterations": 12}
 CASES = {
     "normal": {"x0": START, "tol": 1e-4},
-    "weights": {"x0": START, "parametrization": "weights", "max_degree": 4},
+    "weights": {"x0": START, "method": bf.WeightsFlow(max_degree=4)},
     "atlas": {"x0": START, "bounds": (-0.5, 0.7), "tol": 1e-3},
-    "gradient descent": {
-        **LIFTED,
-        "method": bf.lift(bf.GradientDescent(lambda k: 0.3 / k), 2, bf.Uniform(12)),
-    },
-    "adam": {**LIFTED, "method": bf.Optax(optax.adam(0.05)), "degree": 2},
-    "newton": {**LIFTED, "method": bf.Newton(), "degree": 2},
-    "scipy": {"x0": START, "n_iterations": 4, "method": bf.SciPy("L-BFGS-B", 1), "degree": 2},
+} | {
+    name: {"x0": START, "method": method}
+    for name, method in {
+        "gradient descent": bf.lift(
+            bf.GradientDescent(lambda k: 0.3 / k), 2, bf.Uniform(12), n_iterations=12
+        ),
+        "adam": bf.lift(bf.Optax(optax.adam(0.05)), 2, n_iterations=12),
+        "newton": bf.lift(bf.Newton(), 2, n_iterations=12),
+        "scipy": bf.lift(bf.SciPy("L-BFGS-B", 1), 2, n_iterations=4),
+    }.items()
 }
 
 
@@ -64,8 +66,13 @@ def test_a_run_that_dies_twice_ends_where_it_would_have_ended(name, tmp_path):
     whole = content(bf.minimize(objectives, **case), tmp_path)
     for n in (1, 1) if name == "weights" else (2, 1):
         with pytest.raises(Death):
-            bf.minimize(objectives, **case, checkpoint=folder, every=0, callback=dying_after(n))
-    again = bf.minimize(objectives, **case, checkpoint=folder, every=0)
+            bf.minimize(
+                objectives,
+                checkpoint=bf.Checkpoint(folder, every=0),
+                callback=dying_after(n),
+                **case,
+            )
+    again = bf.minimize(objectives, checkpoint=bf.Checkpoint(folder, every=0), **case)
     assert content(again, tmp_path) == whole
     kinds = [record["kind"] for record in read_journal(folder / "journal.jsonl")]
     assert kinds.count("resumed") == 2
@@ -81,10 +88,8 @@ def begun(tmp_path_factory):
         bf.minimize(
             problem,
             START,
-            bf.Newton(0.5),
-            n_iterations=5,
-            checkpoint=folder,
-            every=0,
+            bf.lift(bf.Newton(0.5), n_iterations=5),
+            checkpoint=bf.Checkpoint(folder, every=0),
             callback=dying_after(2),
         )
     return problem, folder
@@ -103,9 +108,9 @@ def test_a_folder_that_can_name_everything_needs_nothing_else(begun, tmp_path):
     # once more, when it has ended
     assert content(bf.resume(tmp_path / "run"), tmp_path) == content(found, tmp_path)
     assert content(found, tmp_path) == content(
-        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=5), tmp_path
+        bf.minimize(problem, START, bf.lift(bf.Newton(0.5), n_iterations=5)), tmp_path
     )
-    assert bf.Study(tmp_path / "run").solution.stats.iterations == 5
+    assert bf.Study.open(tmp_path / "run").solution.stats.iterations == 5
 
 
 def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
@@ -113,7 +118,7 @@ def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
     folder = copied(folder, tmp_path / "run")
     longer = bf.resume(folder, n_iterations=8)
     assert content(longer, tmp_path) == content(
-        bf.minimize(problem, START, bf.Newton(0.5), n_iterations=8), tmp_path
+        bf.minimize(problem, START, bf.lift(bf.Newton(0.5), n_iterations=8)), tmp_path
     )
     with pytest.raises(ValueError, match=r"n_iterations was 8 and is 7.*may be larger"):
         bf.resume(folder, n_iterations=7)
@@ -123,7 +128,7 @@ def test_more_iterations_are_gone_on_with_and_fewer_are_not(begun, tmp_path):
     ("change", "words"),
     [
         ({"method": bf.Newton(0.25)}, "method was"),
-        ({"degree": 2}, "degree was 'auto' and is 2"),
+        ({"method": bf.lift(bf.Newton(0.5), 2)}, "method was"),
         ({"seed": 1}, "seed was 0 and is 1"),
         ({"x0": np.ones(2)}, r"x0 was array\(\[0., 0.\]\) and is array\(\[1., 1.\]\)"),
         (
@@ -143,8 +148,8 @@ def test_what_a_folder_cannot_hold_is_asked_for(tmp_path):
     def mine(x):
         return objectives(x)
 
-    method = bf.GradientDescent(lambda k: 0.1 / k)
-    bf.minimize(mine, START, method, n_iterations=2, degree=1, checkpoint=tmp_path)
+    method = bf.lift(bf.GradientDescent(lambda k: 0.1 / k), degree=1, n_iterations=2)
+    bf.minimize(mine, START, method, checkpoint=tmp_path)
     with pytest.raises(
         ValueError,
         match=r"cannot hold objectives, method .*bf.resume\(.*, objectives, method=...\)",
@@ -164,7 +169,9 @@ def test_functions_of_a_file_are_found_again(tmp_path):
         " jnp.sum((x + 1) ** 2)])\n"
     )
     f = __import__("runpy").run_path(str(file))["f"]
-    bf.minimize(f, START, bf.Newton(), n_iterations=2, degree=1, checkpoint=tmp_path / "run")
+    bf.minimize(
+        f, START, bf.lift(bf.Newton(), degree=1, n_iterations=2), checkpoint=tmp_path / "run"
+    )
     assert bf.resume(tmp_path / "run").stats.iterations == 2
     file.write_text(file.read_text().replace("x + 1", "x + 2"))
     with pytest.raises(ValueError, match="the objectives are not those of the run"):
@@ -184,12 +191,12 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(begun, tmp_path):
     unchanged."""
     whole, path = (begun[1] / "0.bez").read_bytes(), tmp_path / "0.bez"
     path.write_bytes(whole)
-    manifest, arrays = read_checked(path, "state of a flow")
+    manifest, arrays = read_checked(path, "run.state/1")
     messages = []
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         try:
-            found, others = read_checked(path, "state of a flow")
+            found, others = read_checked(path, "run.state/1")
         except ValueError as error:
             messages.append(str(error))
         else:
@@ -216,9 +223,7 @@ def test_a_folder_that_cannot_be_written_is_said_before_the_run(tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
         bf.minimize(lambda x: 1 / 0, START, checkpoint=tmp_path / "file" / "run")
     with pytest.raises(ValueError, match="every must be a number of seconds"):
-        bf.minimize(objectives, START, checkpoint=tmp_path / "run", every=-1)
-    with pytest.raises(ValueError, match="goes with a checkpoint folder"):
-        bf.minimize(objectives, START, every=1)
+        bf.minimize(objectives, START, checkpoint=bf.Checkpoint(tmp_path / "run", every=-1))
 
 
 def test_a_disk_that_is_full_later_does_not_stop_the_run(begun, tmp_path):
@@ -236,10 +241,8 @@ def test_a_disk_that_is_full_later_does_not_stop_the_run(begun, tmp_path):
         found = bf.minimize(
             problem,
             START,
-            bf.Newton(0.5),
-            n_iterations=5,
-            checkpoint=folder,
-            every=0,
+            bf.lift(bf.Newton(0.5), n_iterations=5),
+            checkpoint=bf.Checkpoint(folder, every=0),
             callback=callback,
         )
     assert found.stats.iterations == 5

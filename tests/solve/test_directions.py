@@ -21,30 +21,30 @@ def test_a_maximized_objective_keeps_its_sign():
     t = np.array([[1.0, 0.0], [0.3, 0.7]])
     np.testing.assert_allclose(solution.front(t), by_hand.front(t) * [-1, 1], atol=1e-12)
     np.testing.assert_allclose(solution.front(t)[0], [5.0, 8.0], atol=1e-6)  # the largest yield
-    np.testing.assert_allclose(solution.multipliers(t), by_hand.multipliers(t), atol=1e-9)
+    np.testing.assert_allclose(solution.weights(t), by_hand.weights(t), atol=1e-9)
     assert float(solution.error) == pytest.approx(float(by_hand.error), abs=1e-12)
 
 
 def test_names_numbers_and_a_single_bool_say_the_same():
     problem = Problem(yield_and_cost, objective_names=["yield", "cost"], maximize="yield")
-    flow = bf.lift(bf.Newton(), degree=2)
+    flow = bf.lift(bf.Newton(), degree=2, n_iterations=1)
     signs = [
-        bf.minimize(
-            yield_and_cost, np.zeros(2), flow, n_iterations=1, maximize=given
-        ).names.signs.tolist()
+        bf.minimize(yield_and_cost, np.zeros(2), flow, maximize=given).names.signs.tolist()
         for given in ([0], 0, (True, False), np.array([True, False]))
     ]
     assert signs == [[-1, 1]] * 4
-    assert bf.minimize(problem, np.zeros(2), flow, n_iterations=1).names.directions == (
+    assert bf.minimize(problem, np.zeros(2), flow).names.directions == (
         "maximize",
         "minimize",
     )
-    assert bf.minimize(
-        problem, np.zeros(2), flow, n_iterations=1, maximize=True
-    ).names.directions == ("maximize", "maximize")
-    assert bf.minimize(
-        problem, np.zeros(2), flow, n_iterations=1, maximize=[]
-    ).names.directions == ("minimize", "minimize")
+    assert bf.minimize(problem, np.zeros(2), flow, maximize=True).names.directions == (
+        "maximize",
+        "maximize",
+    )
+    assert bf.minimize(problem, np.zeros(2), flow, maximize=[]).names.directions == (
+        "minimize",
+        "minimize",
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,7 @@ def test_an_atlas_keeps_signs_and_files_do(tmp_path):
     assert isinstance(solution.pareto_set, bf.BezierAtlas)
     f = np.asarray(solution.front(np.zeros(2)))
     np.testing.assert_allclose(yield_and_cost(solution.pareto_set(np.zeros(2))), f, rtol=1e-6)
-    np.testing.assert_allclose(
-        solution.pareto_set.front(solution.pareto_set.chart(f)), f, rtol=1e-3
-    )
+    np.testing.assert_allclose(solution.pareto_set.front(solution.pareto_set.t(f)), f, rtol=1e-3)
     solution.save(tmp_path / "atlas.bez")
     again = bf.load(tmp_path / "atlas.bez")
     np.testing.assert_allclose(again.front(np.zeros(2)), f, rtol=1e-3)

@@ -15,7 +15,7 @@ def test_coefficients_at_held_out_weights():
     X, y = data()
     step = 1 / (np.linalg.eigvalsh(X.T @ X / len(y)).max() + 1)
     solution = bf.minimize(
-        problem(X, y), np.zeros(10), bf.ProximalGradient(step), degree=8, n_iterations=2000
+        problem(X, y), np.zeros(10), bf.lift(bf.ProximalGradient(step), degree=8, n_iterations=2000)
     )
     t = np.random.default_rng(1).dirichlet(np.ones(3), 200)
     t = t[t[:, 0] > 0.02][:100]

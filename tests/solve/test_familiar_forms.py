@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.answer.result import Result
+from bezierflow.answer import Result
 from bezierflow.names import Names
 from solved import distances_to_points
 
@@ -120,7 +120,7 @@ def test_a_solution_prints_as_a_short_table(solution, named):
 
 
 def test_printing_starts_no_error_estimate():
-    solution = bf.minimize(objectives, np.zeros(3), bf.Newton(), n_iterations=2)
+    solution = bf.minimize(objectives, np.zeros(3), bf.lift(bf.Newton(), n_iterations=2))
     text = str(solution)
     assert "error" not in vars(solution)
     assert "solution.error" in text or solution.known_error is not None

@@ -54,7 +54,7 @@ def values(objectives, x):
 def distances(solution, x):
     """How far the answers above the objectives of x are from them, in units of ranges."""
     f, atlas = values(solution.objectives, x), solution.pareto_set
-    return np.abs((values(solution.objectives, atlas(atlas.chart(f))) - f) / atlas.units.span).max(
+    return np.abs((values(solution.objectives, atlas(atlas.t(f))) - f) / atlas.units.span).max(
         axis=1
     )
 
@@ -101,7 +101,7 @@ def test_groups_that_are_0_at_the_end_of_the_path_and_between_its_ends():
     assert {(False, True), (True, False), (True, True)} == set(map(tuple, groups))
     assert distances(solution, x).max() < 1e-6
     one = x[~groups[:, 1]][0]
-    answer = solution.pareto_set(solution.pareto_set.chart(values(fit_and_groups, one[None])))[0]
+    answer = solution.pareto_set(solution.pareto_set.t(values(fit_and_groups, one[None])))[0]
     np.testing.assert_allclose(answer, one, atol=1e-5)
     assert np.abs(answer[one == 0]).max() < 1e-7
 
@@ -144,7 +144,7 @@ def test_solutions_speak_of_x_alone(lasso, tmp_path):
 def test_coefficients_are_exactly_zero_where_they_should_be(lasso):
     x = np.array([coordinate_descent(A, w) for w in held_out(2, 100)])
     atlas = lasso.pareto_set
-    answers = atlas(atlas.chart(values(lasso.objectives, x)))
+    answers = atlas(atlas.t(values(lasso.objectives, x)))
     np.testing.assert_allclose(answers[x == 0], 0, atol=1e-12)
 
 

@@ -36,18 +36,17 @@ def reference():
 
 
 OWN = {
-    "NumPy": (in_numpy, {}),
-    "NumPy with jac": (in_numpy, {"jac": jac}),
-    "a list of functions": ([lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]], {}),
-    "vectorized": (lambda x: np.stack([in_numpy(row) for row in x]), {"vectorized": True}),
+    "NumPy": in_numpy,
+    "NumPy with jac": bf.Objectives(in_numpy, jac=jac),
+    "a list of functions": [lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]],
+    "vectorized": bf.Objectives(lambda x: np.stack([in_numpy(row) for row in x]), vectorized=True),
 }
 
 
 @pytest.mark.slow("a list of functions")
-@pytest.mark.parametrize("case", OWN.values(), ids=OWN)
-def test_the_same_surface_from_every_form(case, reference):
-    objectives, arguments = case
-    solution = bf.minimize(objectives, np.zeros(2), **arguments)
+@pytest.mark.parametrize("objectives", OWN.values(), ids=OWN)
+def test_the_same_surface_from_every_form(objectives, reference):
+    solution = bf.minimize(objectives, np.zeros(2))
     assert solution.result.success
     assert "by finite differences" in solution.made_by["objectives"]
     assert "derivatives are finite differences" in solution.result.message
@@ -131,7 +130,7 @@ def test_constraints_in_numpy():
 )
 def test_lifted_methods_take_numpy(method):
     squares = lambda x: np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
-    solution = bf.minimize(squares, np.zeros(2), method, degree=1, n_iterations=60)
+    solution = bf.minimize(squares, np.zeros(2), bf.lift(method, degree=1, n_iterations=60))
     np.testing.assert_allclose(solution.pareto_set(np.eye(2)), [[0, 0], [1, 1]], atol=1e-5)
     assert solution.stats.evaluations.jacobian == 0  # differences are values
     assert solution.stats.evaluations.objective > 0
@@ -144,7 +143,9 @@ def test_an_error_inside_of_a_lifted_run_is_the_users_own():
         return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
 
     with pytest.raises(LookupError, match="no mesh for this x"):
-        bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=100)
+        bf.minimize(
+            fails, np.zeros(2), bf.lift(bf.GradientDescent(0.1), degree=1, n_iterations=100)
+        )
 
 
 def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
@@ -157,7 +158,9 @@ def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
             raise LookupError("no mesh for this x")
         return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
 
-    solution = bf.minimize(fails, np.zeros(2), bf.GradientDescent(0.1), degree=1, n_iterations=5)
+    solution = bf.minimize(
+        fails, np.zeros(2), bf.lift(bf.GradientDescent(0.1), degree=1, n_iterations=5)
+    )
     broken.append(True)
     with pytest.raises(LookupError, match="no mesh for this x"):
         solution.front(np.array([0.123, 0.877]))
@@ -183,7 +186,7 @@ def test_variables_of_any_scale_give_the_same_surface(k):
     assert "units made_by['x_scale']" in solution.result.message
     np.testing.assert_allclose(designs(solution) * [1 / k, k], designs(plain), atol=1e-6)
     assert 0.1 < solution.error.diameter < 10
-    given = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]), x_scale=[k, 1 / k])
+    given = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]), bf.NormalFlow(x_scale=[k, 1 / k]))
     np.testing.assert_allclose(designs(given) * [1 / k, k], designs(plain), atol=1e-6)
 
 
@@ -204,4 +207,4 @@ def test_a_scaled_solution_survives_its_file(tmp_path):
 @pytest.mark.parametrize("x_scale", [0, [1, -1], [1, 2, 3], "large"])
 def test_a_wrong_scale_is_one_readable_line(x_scale):
     with pytest.raises(ValueError, match="x_scale must be a positive number"):
-        bf.minimize(in_jax, np.zeros(2), x_scale=x_scale)
+        bf.minimize(in_jax, np.zeros(2), bf.NormalFlow(x_scale=x_scale))

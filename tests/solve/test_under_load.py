@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_info
 
 import bezierflow as bf
 from bezierflow import compilation
-from bezierflow.answer.front import fit_front
 from bezierflow.simplex import grid
 from bezierflow.threads import one_blas_thread
+from solved import distances_to_points
 
 
 def f(x):
@@ -63,7 +63,7 @@ def test_settings_of_the_users_do_not_break_a_run_and_stay(alone, setting, value
     jax.config.update(setting, value)
     try:
         assert run() == alone
-        lifted = bf.minimize(f, np.zeros(3), bf.Newton(), degree=2, n_iterations=2)
+        lifted = bf.minimize(f, np.zeros(3), bf.lift(bf.Newton(), degree=2, n_iterations=2))
         assert np.isfinite(lifted.error.rms)
         assert getattr(jax.config, setting) == value
     finally:
@@ -105,8 +105,14 @@ def test_programs_of_old_functions_are_forgotten(monkeypatch):
 @pytest.mark.parametrize("n_objectives", [2, 3])
 @pytest.mark.parametrize("least", [1e-2, 1e-5])
 def test_the_claimed_error_of_a_fitted_front_is_honest_for_logarithms(n_objectives, least):
+    """The design at t is t itself, so that the front is a logarithm of t."""
     front = lambda t: np.log(t + least)
-    fitted = fit_front(front, n_objectives, 3)
+    fitted = dataclasses.replace(
+        distances_to_points(n_objectives, n_objectives),
+        pareto_set=bf.BezierSimplex(np.eye(n_objectives), n_objectives, 1).elevate(3),
+        objectives=lambda x: jnp.log(x + least),
+        known_front=None,
+    ).fitted_front
     t = grid(n_objectives, {2: 1000, 3: 60}[n_objectives])
     t = np.concatenate(
         [t**power / np.sum(t**power, axis=1, keepdims=True) for power in (1, 2, 4, 8, 16)]
@@ -117,8 +123,6 @@ def test_the_claimed_error_of_a_fitted_front_is_honest_for_logarithms(n_objectiv
 
 
 def test_a_rough_front_is_flagged_in_a_file_and_not_where_the_objectives_are(tmp_path):
-    from solved import distances_to_points
-
     steep = lambda x: jnp.log(jnp.sum((x - jnp.eye(2)) ** 2, axis=1) + 1e-6)
     solution = distances_to_points(2, 2, degree=1)
     ends = bf.BezierSimplex(np.eye(2), 2, 1)

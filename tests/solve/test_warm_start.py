@@ -1,12 +1,14 @@
 """A second call starts with what the first one knows."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
 
 import bezierflow as bf
-from bezierflow.answer.result import Reason
+from bezierflow.answer import Reason
 
 PROBLEM = bf.problems.ScaledMED()
 X0 = np.zeros(3)
@@ -43,7 +45,7 @@ def test_a_surface_of_another_problem_is_not_kept(cold):
 def test_a_run_that_was_stopped_goes_on_where_it_was(how, cold):
     stops = {
         "callback": {"callback": lambda iteration: iteration.number == 9},
-        "iterations": {"n_iterations": 9},
+        "iterations": {"method": bf.NormalFlow(n_iterations=9)},
         "budget": {"budget": 60},
     }
     first = bf.minimize(PROBLEM, X0, **stops[how])
@@ -57,9 +59,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(how, cold):
 
 def test_a_lifted_run_goes_on_with_its_momentum_and_its_samples():
     flow = bf.lift(bf.Optax(optax.adam(0.05)), 2, sampler=bf.Uniform(20))
-    whole = bf.minimize(PROBLEM, X0, flow, n_iterations=30)
-    part = bf.minimize(PROBLEM, X0, flow, n_iterations=10)
-    rest = bf.minimize(PROBLEM, part, flow, n_iterations=20)
+    whole = bf.minimize(PROBLEM, X0, replace(flow, n_iterations=30))
+    part = bf.minimize(PROBLEM, X0, replace(flow, n_iterations=10))
+    rest = bf.minimize(PROBLEM, part, replace(flow, n_iterations=20))
     np.testing.assert_array_equal(rest.pareto_set.control_points, whole.pareto_set.control_points)
     assert rest.stats.evaluations == whole.stats.evaluations
 

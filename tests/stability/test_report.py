@@ -19,7 +19,7 @@ STRAIGHT = bf.problems.Quadratic(np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.
 def solved(problem, method, n, n_iterations, degree=2, x0=None):
     start = np.zeros(2) if x0 is None else x0
     return bf.minimize(
-        problem, start, bf.lift(method, degree, bf.Uniform(n)), n_iterations=n_iterations
+        problem, start, bf.lift(method, degree, bf.Uniform(n), n_iterations=n_iterations)
     )
 
 

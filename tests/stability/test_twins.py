@@ -1,5 +1,7 @@
 """Twin runs: they are the flow's own runs, with one example exchanged and nothing else."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,7 +33,7 @@ def test_a_run_with_nothing_exchanged_is_the_run_of_minimize(name):
     with double_precision():
         P = np.asarray(run_many(setting, jax.random.key(5)[None], Exchange.none(1, 2)))
     expected = bf.minimize(
-        PROBLEM, np.zeros(2), setting.flow, n_iterations=K, seed=5
+        PROBLEM, np.zeros(2), replace(setting.flow, n_iterations=K), seed=5
     ).pareto_set.control_points
     np.testing.assert_allclose(P[0], expected, rtol=1e-12, atol=1e-12)
 

@@ -1,41 +1,76 @@
 """The answer: a Pareto set, the error estimate, and the solution that holds both."""
 
-from .asking import TOLERANCES, Claims, ask_patch, ask_patches, best_levels, centered, variables
 from .atlas import BezierAtlas, Units
 from .description import cost_text, error_text, share_bar, table
-from .error_estimate import ErrorEstimate
-from .evaluated import Evaluated
-from .flags import Flag, by_cause
-from .front import FittedFront
-from .patches import Label, Patch, barycentric
-from .pieces import Piece
-from .result import Reason, Result, Stats
-from .solution import Solution
+from .error import ErrorEstimate, Flag, by_cause
+from .front import ExactMap, FittedFront, PolynomialMap, interpolate
+from .pareto_set import Near
+from .patches import (
+    LEAD,
+    ROUNDING,
+    SIGN,
+    TOLERANCES,
+    Claims,
+    Label,
+    Patch,
+    ask_patch,
+    ask_patches,
+    barycentric,
+    best_levels,
+    centered,
+    frame,
+    variables,
+)
+from .pieces import Points
+from .program import (
+    LOWEST,
+    MOST_MINIMA,
+    SCREENING,
+    Epigraph,
+    Found,
+    Program,
+    first_order,
+    good_starts,
+    search,
+    solve,
+)
+from .result import Evaluated, Reason, Result, Stats
+from .solution import Solution, as_start, in_users_form
 from .solution_file import Fields, from_archive
-from .spread import Points, spread_chart
-from .verdict import judge, locate_non_finite, why_not_estimated, why_not_verified
-from .walking import Lowest, Walk, nearest_design, nearest_values
+from .surface_set import SurfaceSet
+from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
+    "LEAD",
+    "LOWEST",
+    "MOST_MINIMA",
+    "ROUNDING",
+    "SCREENING",
+    "SIGN",
     "TOLERANCES",
     "BezierAtlas",
     "Claims",
+    "Epigraph",
     "ErrorEstimate",
     "Evaluated",
+    "ExactMap",
     "Fields",
     "FittedFront",
     "Flag",
+    "Found",
     "Label",
-    "Lowest",
+    "Near",
     "Patch",
-    "Piece",
     "Points",
+    "PolynomialMap",
+    "Program",
     "Reason",
     "Result",
     "Solution",
     "Stats",
+    "SurfaceSet",
     "Units",
-    "Walk",
+    "as_start",
     "ask_patch",
     "ask_patches",
     "barycentric",
@@ -43,14 +78,19 @@ __all__ = [
     "by_cause",
     "centered",
     "cost_text",
+    "describe",
     "error_text",
+    "first_order",
+    "frame",
     "from_archive",
+    "good_starts",
+    "in_users_form",
+    "interpolate",
     "judge",
     "locate_non_finite",
-    "nearest_design",
-    "nearest_values",
+    "search",
     "share_bar",
-    "spread_chart",
+    "solve",
     "table",
     "variables",
     "why_not_estimated",

@@ -7,11 +7,23 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import Raveling
-from .asking import SIGN, WORSE, Claims, ask_patches, best_levels, centered, variables
-from .patches import Label, Patch
+from ..runs import kind
+from ..simplex import check_on_simplex
+from .patches import (
+    SIGN,
+    WORSE,
+    Claims,
+    Label,
+    Patch,
+    ask_patches,
+    best_levels,
+    centered,
+    variables,
+)
 from .pieces import Piece, Points, find_pieces, points_of_patches
 
 
+@kind("answer.units/1")
 @dataclass(frozen=True)
 class Units:
     """From the scaled numbers of the patches to the user's.
@@ -50,6 +62,7 @@ class Units:
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
         """The variables in the user's units, within their bounds exactly, without auxiliary
         ones."""
+        # Clipped, so that bounds hold to the last bit whatever the polynomials say.
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
@@ -67,15 +80,22 @@ class Units:
         return len(self.lower) - self.n_auxiliary
 
 
+@kind("answer.atlas/1")
 @dataclass(frozen=True)
 class BezierAtlas:
-    """A Pareto set of any shape: Bézier simplices, each on a region of the chart where the same
-    things are active.
+    """A Pareto set of any shape: Bézier simplices, each on a region where the same things are
+    active, called like one Bézier simplex: t ∈ Δ^{M−1} to a design.
 
-    The chart is the plane Σ a_m = 0 of objective values in units of their ranges: the front lies
-    above it like a graph, one point of the front above each a = f − mean(f). Above a the answer is
-    that of the patch whose multipliers and slacks are all at least 0; where several are, of the one
-    that is lowest.
+    Inside, the domain is a chart: the plane Σ a_m = 0 of objective values in units of their ranges
+    (0 best, 1 worst). The front lies above it like a graph, one point above each a = f − mean f,
+    which solves min s subject to f_m ≤ a_m + s (Pascoletti and Serafini). t lies on the chart by
+
+        a(t) = (M − 1) (1/M − t),        t(f) = 1/M − (f − mean f) / (M − 1).
+
+    So t means what it means on one simplex. At t = e_m the inequality of f_m binds before any
+    other: the answer is the minimizer of f_m. On the face of k < M objectives J those outside of J
+    are slack, because a_m + s ≥ (M − 1)/k ≥ 1: the answer is a Pareto point of the objectives J
+    alone. And every Pareto point has its t(f) in the simplex, because f_m − mean f ≤ 1 − 1/M.
 
     Attributes:
         patches: the trimmed Bézier simplices.
@@ -104,100 +124,80 @@ class BezierAtlas:
         """The largest degree of a patch."""
         return max(patch.degree for patch in self.patches)
 
-    def chart(
-        self, f: Float[np.ndarray, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The chart points of objective values in the user's units. Any values have one, also such
-        that nothing reaches."""
-        scaled = (np.asarray(f, dtype=float) - self.units.ideal) / self.units.span
-        return scaled - scaled.mean(axis=-1, keepdims=True)
-
-    def __call__(self, a: Float[np.ndarray | Array, "*batch n_objectives"]) -> PyTree:
-        """The designs above chart points, shaped like x0. Bounds hold exactly."""
-        x = self.flat(a)
+    def __call__(self, t: Float[np.ndarray | Array, "*batch n_objectives"]) -> PyTree:
+        """The designs at t, shaped like x0. Bounds hold exactly."""
+        x = self.flat(t)
         return x if self.raveling.is_vector else self.raveling.unravel(x)
 
     def flat(
-        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
     ) -> Float[np.ndarray, "*batch n_variables"]:
-        """The designs above chart points as flat vectors."""
-        return self.units.x(self.scaled(self._rows(a)[0])).reshape(
-            *np.shape(a)[:-1], self.n_variables
-        )
-
-    def scaled(self, a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_free"]:
-        """The scaled variables above chart points."""
-        return self._variables(self.ask(a))
+        """The designs at t as flat vectors."""
+        z = self.scaled(self.place(t))
+        return self.units.x(z).reshape(*np.shape(t)[:-1], self.n_variables)
 
     def front(
-        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
     ) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The objective values above chart points, as the patches have them: no objective is
-        evaluated."""
-        rows, shape = self._rows(a)
-        f = np.empty((len(rows), self.n_objectives))
-        claims = self.ask(rows)
-        for number in np.unique(claims.number):
-            mine = claims.number == number
-            label = self.patches[number].label
-            c, mean = label.coordinates(claims.a[mine])
-            y = claims.y[mine].copy()
-            y[:, len(label.side)] += mean
-            f[mine] = label.values(y, c)
-        return (self.units.ideal + f * self.units.span).reshape(*shape, self.n_objectives)
+        """The objective values at t, as the patches have them: no objective is evaluated."""
+        f = self.levels(self.ask(self.place(t)))
+        return (self.units.ideal + f * self.units.span).reshape(np.shape(t))
 
     def weights(
-        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
+        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
     ) -> Float[np.ndarray, "*batch n_objectives"]:
         """The multipliers of the objectives, in the user's units and with sum 1: the prices at
         which the design is the best.
 
         They are at least 0, for a maximized objective too: what a unit more of it is worth.
         """
-        rows, shape = self._rows(a)
-        claims, M = self.ask(rows), self.n_objectives
+        claims, M = self.ask(self.place(t)), self.n_objectives
         active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
         start = len(self.units.free) + 1
-        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0) / np.abs(
-            self.units.span
-        )
-        return (w / w.sum(axis=1, keepdims=True)).reshape(*shape, M)
+        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0)
+        w = w / np.abs(self.units.span)
+        return (w / w.sum(axis=1, keepdims=True)).reshape(np.shape(t))
+
+    def t(
+        self, f: Float[np.ndarray, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """Where objective values lie: t with `front(t)` = f for f on the front.
+
+        For other f it is the t of the point of the set that exceeds f least, or falls short of it
+        most, in units of the ranges.
+        """
+        M, f = self.n_objectives, np.asarray(f, dtype=float)
+        if f.ndim == 0 or f.shape[-1] != M or not np.isfinite(f).all():
+            raise ValueError(f"f must be finite values of {M} objectives, got shape {f.shape}")
+        a = centered(((f - self.units.ideal) / self.units.span).reshape(-1, M))
+        t = 1 / M - a / max(M - 1, 1)
+        # Only values farther apart than the ranges leave the simplex, so they are not on the front.
+        outside = t.min(axis=1) < 0
+        if outside.any():
+            own = centered(self.levels(self.ask(a[outside])))
+            t[outside] = np.maximum(1 / M - own / max(M - 1, 1), 0.0)
+            t[outside] /= t[outside].sum(axis=1, keepdims=True)
+        return t.reshape(f.shape)
+
+    def holds(
+        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
+    ) -> Bool[np.ndarray, "*batch"]:
+        """Whether a patch holds at t; elsewhere the nearest one answers."""
+        a = self.place(t)
+        claims = self.ask(a)
+        return ((claims.sign > -SIGN) & (claims.a == a).all(axis=1)).reshape(np.shape(t)[:-1])
+
+    def label(self, t: Float[np.ndarray, " n_objectives"]) -> Label:
+        """What is active at t."""
+        return self.patches[int(self.ask(self.place(t)).number[0])].label
 
     def turned(self, signs: Float[np.ndarray, " n_objectives"]) -> "BezierAtlas":
         """The same set with objectives times these signs: from what is minimized to what people
         see, and the same back again."""
         if (signs > 0).all():
             return self
-        return replace(
-            self,
-            units=replace(self.units, ideal=signs * self.units.ideal, span=signs * self.units.span),
-        )
-
-    def holds(
-        self, a: Float[np.ndarray | Array, "*batch n_objectives"]
-    ) -> Bool[np.ndarray, "*batch"]:
-        """Whether a patch holds above chart points; elsewhere the nearest one answers."""
-        rows, shape = self._rows(a)
-        claims = self.ask(rows)
-        return ((claims.sign > -SIGN) & (claims.a == rows).all(axis=1)).reshape(shape)
-
-    def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
-        """What the patches say at chart points.
-
-        Every point f of the set is an answer everywhere, with the level max(f − a). Where the
-        patches have none, or one that is clearly worse than the best of `points`, they are asked
-        below that point. To the level of a patch that does not hold is added what its signs are
-        below 0: that is how far an objective that it leaves out is above the level.
-        """
-        claims = ask_patches(self.patches, a, self.units.box)
-        level, near = best_levels(self.points.f, a)
-        above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
-        lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))
-        if len(lost):
-            claims.put(
-                lost, ask_patches(self.patches, centered(self.points.f[near[lost]]), self.units.box)
-            )
-        return claims
+        ideal, span = signs * self.units.ideal, signs * self.units.span
+        return replace(self, units=replace(self.units, ideal=ideal, span=span))
 
     @cached_property
     def points(self) -> Points:
@@ -210,21 +210,49 @@ class BezierAtlas:
         with which meets which."""
         return find_pieces(self.patches, self.points, self.units.box, self.units.n_auxiliary)
 
-    def label(self, a: Float[np.ndarray, " n_objectives"]) -> Label:
-        """What is active above a chart point."""
-        return self.patches[int(self.ask(np.asarray(a, dtype=float)[None]).number[0])].label
+    # The chart: below, a are rows of the plane Σ a_m = 0, and scaled objectives and variables.
 
-    def _rows(self, a: np.ndarray | Array) -> tuple[np.ndarray, tuple[int, ...]]:
-        a = np.asarray(a, dtype=float)
-        if a.ndim == 0 or a.shape[-1] != self.n_objectives or not np.isfinite(a).all():
-            raise ValueError(
-                f"a must be finite chart points with {self.n_objectives} coordinates last, got"
-                f" shape {a.shape}"
-            )
-        return centered(a.reshape(-1, self.n_objectives)), a.shape[:-1]
+    def place(
+        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "n n_objectives"]:
+        """The chart points a(t), one row per t."""
+        t, M = np.asarray(t, dtype=float), self.n_objectives
+        check_on_simplex(t, M)
+        return centered((M - 1) * (1 / M - t.reshape(-1, M)))
 
-    def _variables(self, claims: Claims) -> Float[np.ndarray, "n n_free"]:
-        z = np.empty((len(claims.number), len(self.units.free)))
+    def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
+        """What the patches say at chart points.
+
+        Every point f of the set is an answer everywhere, with the level max(f − a). Where the
+        patches have none, or one that is clearly worse than the best of `points`, they are asked
+        below that point. To the level of a patch that does not hold is added what its signs are
+        below 0: that is how far an objective that it leaves out is above the level.
+        """
+        claims = ask_patches(self.patches, a, self.units.box)
+        # The known points guard against patches that hold far away from where they were fitted.
+        level, near = best_levels(self.points.f, a)
+        above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
+        lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))
+        if len(lost):
+            below = centered(self.points.f[near[lost]])
+            claims.put(lost, ask_patches(self.patches, below, self.units.box))
+        return claims
+
+    def levels(self, claims: Claims) -> Float[np.ndarray, "n n_objectives"]:
+        """The scaled objectives of answers."""
+        f = np.empty((len(claims.number), self.n_objectives))
+        for number in np.unique(claims.number):
+            mine, label = claims.number == number, self.patches[number].label
+            c, mean = label.coordinates(claims.a[mine])
+            y = claims.y[mine].copy()
+            y[:, len(label.side)] += mean
+            f[mine] = label.values(y, c)
+        return f
+
+    def scaled(self, a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_free"]:
+        """The scaled variables above chart points."""
+        claims = self.ask(a)
+        z = np.empty((len(a), len(self.units.free)))
         for number in np.unique(claims.number):
             mine = claims.number == number
             z[mine] = variables(self.patches[number].label, claims.y[mine], self.units.box)

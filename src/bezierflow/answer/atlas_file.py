@@ -61,6 +61,7 @@ def restore_atlas(
     units = Units(
         **{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary
     )
+    # A file may come from anywhere: every shape and number is checked before anything is evaluated.
     _check_units(units, raveling)
     n_inequalities = read_count(description["n_inequalities"], "n_inequalities")
     patches = tuple(_patch(entry, arrays, n_inequalities) for entry in description["patches"])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .error_estimate import ErrorEstimate
+from .error import ErrorEstimate
 from .result import Result, Stats
 from .verdict import describe
 
@@ -174,6 +174,7 @@ def cost_text(stats: Stats) -> str:
 def picture(F: Float[np.ndarray, "n n_objectives"], labels: Sequence[str]) -> str:
     """The front as SVG: a curve for two objectives, else one line a point across an axis for each
     objective."""
+    # Drawn by hand: a notebook shows SVG without any plotting library.
     span = np.ptp(F, axis=0)
     places = (F - F.min(axis=0)) / np.where(span > 0, span, 1.0)
     if F.shape[1] == 2:
@@ -198,10 +199,7 @@ def picture(F: Float[np.ndarray, "n n_objectives"], labels: Sequence[str]) -> st
 
 
 def share_bar(t: Float[np.ndarray, " n_objectives"], names: Sequence[str]) -> str:
-    """A point of the simplex as one bar, a part for each objective; nothing for a point of a chart,
-    which has no shares."""
-    if (t < 0).any() or abs(t.sum() - 1) > 1e-6:
-        return ""
+    """A point of the simplex as one bar, a part for each objective."""
     ends = WIDTH * np.concatenate([[0.0], np.cumsum(t)])
     parts = "".join(
         f'<rect x="{a:.1f}" y="0" width="{b - a:.1f}" height="18" fill="#2a6f97"'

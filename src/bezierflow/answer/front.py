@@ -1,14 +1,23 @@
-"""A surface for the front: f∘b fitted by a Bézier simplex of its own, with its error measured."""
+"""The front as a map on the simplex, t ↦ f(b(t)): exact, or fitted by a Bézier simplex of its own.
+
+A search evaluates single points, so what counts is how fast one small evaluation is and that none
+has to wait for a compiler: polynomials are evaluated by NumPy. Only the problem's own objectives go
+through JAX. Derivatives are laid out as in `SmoothMap`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
-from ..bezier import BezierSimplex, fit
+from ..bezier import BezierSimplex, SurfaceMap, design_matrix, differentiate, elevate, fit
+from ..compilation import pad_rows
 from ..precision import double_precision
 from ..simplex import lobatto_nodes, low_discrepancy, n_controls
 from ..threads import one_blas_thread
@@ -96,9 +105,166 @@ def fit_front(
             surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0)
         )
         even = float((miss[:HELD_OUT].max(axis=0) / scale).max())
+        # Chosen by the even part: errors near faces fall and rise with the degree.
         if best is None or even < least:
             best, least = candidate, even
         if (best.max / scale).max() <= RELATIVE_TOL:
             break
     assert best is not None
     return best
+
+
+Places = Float[np.ndarray, "n n_objectives"]
+Values = Float[np.ndarray, "n n_values"]
+Slopes = Float[np.ndarray, "n n_objectives n_values"]
+Bends = Float[np.ndarray, "n n_objectives n_objectives n_values"]
+
+
+class PolynomialMap:
+    """A Bézier simplex. Its slopes are elevated to its own degree: one product with the basis gives
+    them and the values."""
+
+    def __init__(
+        self,
+        control_points: Float[np.ndarray, "n_controls n_values"],
+        n_objectives: int,
+        degree: int,
+    ):
+        self.points, self.n_objectives, self.degree = (
+            np.asarray(control_points, dtype=float),
+            n_objectives,
+            degree,
+        )
+        self._smooth = SurfaceMap(self.points, n_objectives, degree)
+        # Elevated to the same degree, slopes share the basis with the values: one matrix product.
+        slopes = elevate(
+            differentiate(self.points, n_objectives, degree),
+            n_objectives,
+            max(degree - 1, 0),
+            degree,
+        )
+        self._every = np.concatenate([self.points, *slopes], axis=1)
+
+    def values(self, t: Places) -> Values:
+        """b(t)."""
+        return self._smooth(t)
+
+    __call__ = values
+
+    def slopes(self, t: Places) -> tuple[Values, Slopes]:
+        """b(t) and ∂_m b."""
+        every = (design_matrix(t, self.degree) @ self._every).reshape(
+            len(t), 1 + self.n_objectives, -1
+        )
+        return every[:, 0], every[:, 1:]
+
+    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
+        """b(t), ∂_m b and ∂_m ∂_k b."""
+        return self._smooth.derivatives(t)
+
+    def in_units(self, units: Float[np.ndarray, "..."]) -> "PolynomialMap":
+        """The same map with its values measured in given units."""
+        return PolynomialMap(self.points / units, self.n_objectives, self.degree)
+
+
+class ExactMap:
+    """The problem's own objectives on the surface, differentiated by JAX along the surface: M
+    directions, whatever L is.
+
+    The problem's numbers are arguments of the compiled programs, which know nothing of the surface:
+    every other solution of the problem, or of one with the same shapes, finds them compiled. A
+    derivative that is not finite is given as 0.
+    """
+
+    def __init__(
+        self,
+        objectives: Callable[[Array], Array],
+        surface: PolynomialMap,
+        units: float | np.ndarray = 1.0,
+    ):
+        self._objectives, self._surface, self._units = objectives, surface, units
+        # Numbers become arguments: a program that contained them would be compiled per solution.
+        arrays, code = eqx.partition(
+            objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray)
+        )
+        numbers, structure = jax.tree.flatten(arrays)
+        self._programs = _programs(code, structure)
+        with double_precision():
+            self._numbers = [jnp.asarray(one) for one in numbers]
+
+    def values(self, t: Places) -> Values:
+        """f(b(t))."""
+        return self._run(self._surface.values(t))[0]
+
+    __call__ = values
+
+    def slopes(self, t: Places) -> tuple[Values, Slopes]:
+        """f(b(t)) and its first derivatives."""
+        return self._run(*self._surface.slopes(t))
+
+    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
+        """f(b(t)) and its first two derivatives."""
+        return self._run(*self._surface.derivatives(t))
+
+    def in_units(self, units: Float[np.ndarray, "..."]) -> "ExactMap":
+        """The same map with its values measured in given units."""
+        return ExactMap(self._objectives, self._surface, units)
+
+    def _run(self, *expansion: np.ndarray) -> Any:
+        """The expansion of f along that of a surface, of one point or padded to few sizes, since
+        each is compiled."""
+        n = len(expansion[0])
+        with double_precision():
+            points = expansion if n == 1 else [pad_rows(part, least=8) for part in expansion]
+            values, *derivatives = self._programs[len(expansion) - 1](*points, *self._numbers)
+        parts = [np.asarray(part)[:n] for part in derivatives]
+        return np.asarray(values)[:n] / self._units, *(
+            np.where(np.isfinite(d), d, 0.0) / self._units for d in parts
+        )
+
+
+FrontMap = PolynomialMap | ExactMap
+
+
+def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMap:
+    """The polynomial of this degree that has the values of the front at the Lobatto nodes."""
+    nodes = lobatto_nodes(n_objectives, degree).t
+    return PolynomialMap(
+        np.linalg.solve(design_matrix(nodes, degree), front.values(nodes)), n_objectives, degree
+    )
+
+
+@lru_cache(maxsize=16)
+def _programs(code: object, structure: object) -> list[Callable]:
+    """Compiled programs for objectives that differ in their arrays alone, which come last among the
+    arguments.
+
+    They give f(x); f on x + vX near v = 0 with its slopes; and f on x + vX + ½ vYv with its slopes
+    and bends. All for many x.
+    """
+
+    def value(numbers: tuple[Array, ...], x: Array) -> tuple[Array]:
+        return (eqx.combine(jax.tree.unflatten(structure, numbers), code)(x),)
+
+    # Forward mode along M directions of the surface costs M evaluations, however large L is.
+    def slopes(numbers: tuple[Array, ...], x: Array, X: Array) -> tuple[Array, Array]:
+        (f,), along = jax.linearize(lambda x: value(numbers, x), x)
+        return f, jax.vmap(along)(X)[0]
+
+    def bends(
+        numbers: tuple[Array, ...], x: Array, X: Array, Y: Array
+    ) -> tuple[Array, Array, Array]:
+        first, v = (
+            jax.jacfwd(lambda v: value(numbers, x + v @ X + v @ (v @ Y) / 2)[0]),
+            jnp.zeros(len(X)),
+        )
+        return *value(numbers, x), first(v).T, jax.jacfwd(first)(v).transpose(1, 2, 0)
+
+    def for_many(n_parts: int, function: Callable) -> Callable:
+        return jax.jit(
+            lambda *given: jax.vmap(lambda *parts: function(given[n_parts:], *parts))(
+                *given[:n_parts]
+            )
+        )
+
+    return [for_many(1 + order, function) for order, function in enumerate([value, slopes, bends])]

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..simplex import kronecker
-from .asking import ROUNDING, SIGN, ask_patch, ask_patches, centered, variables
-from .patches import Patch
+from .patches import ROUNDING, SIGN, Patch, ask_patch, ask_patches, centered, variables
 
 MOST_POINTS = 4000
 """About how many places of all patches are looked at."""
@@ -78,6 +77,7 @@ def points_of_patches(patches: Sequence[Patch], box: tuple[np.ndarray, np.ndarra
             patch, max(MOST_POINTS // len(patches), LEAST_POINTS.get(patch.label.dimension, 60))
         )
         y = patch(c)
+        # Patches are fitted a little beyond their regions: only what their own signs allow counts.
         valid = (patch.label.signs(y, box) > -ROUNDING).all(axis=1)
         c, y = c[valid], y[valid]
         numbers.append(np.full(len(c), number))
@@ -99,6 +99,7 @@ def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
         low, high = ends[patch.domain[:, 0] < 0].max(), ends[patch.domain[:, 0] > 0].min()
         return np.linspace(low, high, n)[:, None] if high > low else np.zeros((0, 1))
     low, high = patch.corners.min(axis=0), patch.corners.max(axis=0)
+    # A simplex fills 1/d! of its box, and the domain less: eight times as many candidates.
     c = low + (high - low) * kronecker(8 * n, d)
     return c[patch.inside(c)][:n]
 
@@ -127,6 +128,7 @@ def dominated(
     columns = np.ascontiguousarray(others.T)
     for start in range(0, len(f), 200):
         mine = f[start : start + 200]
+        # Objective by objective, so that no table has a third axis.
         good = np.ones((len(mine), len(others)), dtype=bool)
         better = np.zeros_like(good)
         for m, column in enumerate(columns):
@@ -149,6 +151,7 @@ def find_pieces(
     """
     touch = _touching(patches, points, box)
     groups = _joined(patches, points, touch)
+    # Higher dimensions first: a face is then always behind the piece that it is a face of.
     groups.sort(key=lambda group: (-patches[group[0]].label.dimension, int(group[0])))
     pieces = []
     for i, group in enumerate(groups):

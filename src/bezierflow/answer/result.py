@@ -2,15 +2,23 @@
 
 import enum
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, PyTree
 
 from ..evaluations import Evaluations
+from ..runs import kind
 
 
+@kind("answer.reason/1")
 class Reason(enum.Enum):
     """Why a run stopped."""
 
     CONVERGED = "converged"
+    COMPLETED = "completed"
     ITERATION_LIMIT = "iteration limit"
+    TIME_LIMIT = "time limit"
     DIVERGED = "diverged"
     NON_FINITE = "non-finite objective"
     STOPPED = "stopped by callback"
@@ -29,13 +37,13 @@ class Result:
 
     @property
     def success(self) -> bool:
-        """Whether the run ended as planned: it converged, or made all its iterations in good
-        health.
+        """Whether the answer can be used as it is: the run converged, or made exactly the
+        iterations that its user asked for, in good health.
 
         A surface that is not at tolerance may well be good enough (`solution.error` says how good);
         a suspect one should not be used before its message is read.
         """
-        return self.reason in (Reason.CONVERGED, Reason.ITERATION_LIMIT)
+        return self.reason in (Reason.CONVERGED, Reason.COMPLETED)
 
     @property
     def doubtful(self) -> bool:
@@ -60,3 +68,18 @@ class Stats:
     evaluations: Evaluations
     iterations: int
     seconds: float
+
+
+@kind("answer.evaluated/1")
+class Evaluated(NamedTuple):
+    """Designs that were evaluated, in the order in which their values came.
+
+    Attributes:
+        X: the designs, shaped like x0 with an axis in front.
+        F: their objective values, one design a row.
+        nondominated: which of them no other one dominates.
+    """
+
+    X: PyTree
+    F: Float[np.ndarray, "n n_objectives"]
+    nondominated: Bool[np.ndarray, " n"]

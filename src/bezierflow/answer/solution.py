@@ -1,41 +1,35 @@
-"""The answer: a surface on the Pareto set, with what is known about it."""
+"""The answer: a Pareto set, with what is known about it."""
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from ..arguments import read_doubles
-from ..bezier import (
-    BezierSimplex,
-    Manifest,
-    Raveling,
-    write_archive,
-)
+from ..bezier import BezierSimplex, Manifest, Raveling, write_archive, write_atomically
 from ..compilation import program
 from ..names import Names, decode
-from ..objectives import FeasibleSet, JaxEvaluator, Raveled, on_solver_side, raise_failures
+from ..objectives import FeasibleSet, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
 from ..quiet import quiet
-from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
+from .atlas_set import AtlasSet
 from .description import Description
-from .error_estimate import ErrorEstimate
-from .evaluated import Evaluated
+from .error import ErrorEstimate
 from .front import FittedFront, fit_front
-from .result import Result, Stats
-from .solution_file import Fields, to_archive
-from .spread import LARGEST_SPREAD, Points, coarse_t, spread_chart, spread_t
-from .tables import columns, to_csv_text, to_frame, to_json_text, write_text
+from .pareto_set import ParetoSet, Points
+from .program import Found, Program, search
+from .result import Evaluated, Result, Stats
+from .solution_file import to_archive
+from .surface_set import SurfaceSet
+from .tables import columns, to_csv_text, to_frame, to_json_text
 from .verdict import why_not_estimated
-from .walking import lowest_total
-from .weights_of_points import multipliers, t_for_aspiration, t_for_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -44,6 +38,9 @@ Numbers = Sequence[float] | np.ndarray
 
 DEFAULT_POINTS = 100
 """How many points `X`, `F` and the tables have where nothing is said."""
+
+LARGEST_SPREAD = 5000
+"""More points than this are not chosen: candidates would be too few to choose evenly from."""
 
 
 @runtime_checkable
@@ -74,17 +71,19 @@ class StandIn(Protocol):
 class Solution:
     """A multi-objective problem's answer: a surface on the Pareto set, and how good it is.
 
+    t is a point of the simplex Δ^{M−1}, whatever the set's shape: e_m is the minimizer of objective
+    m, and a face is the Pareto set of its objectives.
+
     Attributes:
-        pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such over one chart where the set is
-            no simplex; its values have the shape of x0. What is called t below are then chart
-            points, `pareto_set.chart(f)` of objective values. Its values are the solver's
-            variables; where `names.transforms` has any, `design(t)` is what people see.
+        pareto_set: t -> design: the surface b: Δ^{M−1} → X, or an atlas of such where the set is no
+            simplex; its values have the shape of x0. They are the solver's variables; where
+            `names.transforms` has any, `design(t)` is what people see.
         objectives: the problem, or None for a solution from points, or from a file without it.
         names: names and units of objectives and variables, with directions and transforms. All
             objective values of a solution have the user's signs.
         result: why the run stopped, in a message a person can act on.
         stats: evaluations (objective, jacobian, hessian), iterations, seconds.
-        history: what the flow recorded, iteration by iteration: a lifted one "movement" (RMS
+        history: what the flow recorded, one row per iteration: a lifted one "movement" (RMS
             distance by which points moved) and "residual" (RMS distance by which the refit missed
             them), the normal flow "error" (held-out distance so far; not a number before there is
             one) and "degree", the weights flow "miss" (how far the surface of the degree below was
@@ -106,6 +105,7 @@ class Solution:
             the surrogate's mean.
         surrogate: the processes in place of expensive objectives; None where the objectives
             themselves were minimized.
+        estimator: what estimates the error where no run or file brings it along.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -135,6 +135,24 @@ class Solution:
         """D."""
         return self.pareto_set.degree
 
+    @cached_property
+    def set(self) -> ParetoSet:
+        """The Pareto set behind one interface, in the solver's variables and minimized objectives:
+        what questions, plots and pages are made of."""
+        signs = self.names.signs
+        if isinstance(self.pareto_set, BezierAtlas):
+            exact = None if self.objectives is None else lambda t: signs * np.asarray(self.front(t))
+            return AtlasSet(self.pareto_set, signs, exact)
+        objectives = None if self.objectives is None else self.flat_objectives
+
+        def fitted() -> FittedFront:
+            front = self.known_front
+            return front or fit_front(
+                lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree
+            )
+
+        return SurfaceSet(self.flat_surface, self.pareto_set, objectives, fitted, signs)
+
     @property
     def gradient_equivalents(self) -> float:
         """What the run cost, in gradients of one objective: a value counts a third, a Hessian as
@@ -159,12 +177,9 @@ class Solution:
         self, t: Float[np.ndarray, "*batch n_objectives"]
     ) -> Float[np.ndarray, "*batch n_variables"]:
         """`design(t)` as flat vectors of L numbers."""
-        flat = (
-            self.pareto_set.flat(t)
-            if isinstance(self.pareto_set, BezierAtlas)
-            else self.flat_surface(t)
-        )
-        return np.asarray(decode(np.asarray(flat), self.names.transforms)) * self.raveling.units
+        flat = self.set.designs(np.asarray(t, dtype=float).reshape(-1, self.n_objectives))
+        x = np.asarray(decode(flat, self.names.transforms)) * self.raveling.units
+        return x.reshape(*np.shape(t)[:-1], -1)
 
     def front(
         self, t: Float[Array | np.ndarray, "*batch n_objectives"]
@@ -172,11 +187,8 @@ class Solution:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came
         without the objectives."""
         if self.objectives is None:
-            return (
-                self.pareto_set.front(t)
-                if isinstance(self.pareto_set, BezierAtlas)
-                else self.fitted_front.surface(t)
-            )
+            rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
+            return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
         x = self.design(t)
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
@@ -194,19 +206,86 @@ class Solution:
         """
         if self.surrogate is None:
             raise ValueError(
-                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Search); here front(t)"
+                "front_std is for solutions of a surrogate (bf.Surrogate, bf.Study); here front(t)"
                 " is exact"
             )
         return self.surrogate.std(self.design(t), np.ndim(t) - 1)
 
+    def weights(
+        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
+    ) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The multipliers w for which the design at t is stationary, Σ w_m ∇f_m = 0: the weights of
+        the objectives there, at least 0 and with sum 1.
+
+        Maximized objectives count with a minus sign: no weight is below 0.
+        """
+        rows = np.asarray(t, dtype=float).reshape(-1, np.shape(t)[-1])
+        return self.set.weights(rows).reshape(np.shape(t))
+
+    def t(self, f: Numbers) -> Float[np.ndarray, "*batch n_objectives"]:
+        """Where objective values lie on the simplex: `front(t(f))` = f for f on the front.
+
+        For other f it is the point of the front that exceeds f least, or falls short of it most: it
+        minimizes the largest of (f_m(t) − f_m), or (f_m − f_m(t)) where f_m is maximized, each in
+        units of its range.
+        """
+        values = read_doubles(f, "f", f"values of {self.n_objectives} objectives, those last")
+        if values.ndim == 0 or values.shape[-1] != self.n_objectives:
+            raise ValueError(
+                f"f must hold values of {self.n_objectives} objectives, got shape {values.shape}"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(f"f must hold finite numbers, got {values.tolist()}")
+        rows = values.reshape(-1, self.n_objectives)
+        return self.set.t(self.names.signs * rows).reshape(values.shape)
+
+    @quiet()
+    def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
+        """The design for given weights, or for hoped-for objective values.
+
+        Args:
+            weights: the point of the set that minimizes Σ w_m f_m, where maximized objectives count
+                with a minus sign.
+            aspiration: the point whose objectives exceed these values least, or fall short of them
+                most: `design(t(aspiration))`.
+        """
+        if (weights is None) == (aspiration is None):
+            raise ValueError("at needs one of weights=... and aspiration=...")
+        M = self.n_objectives
+        if weights is None:
+            aim = read_doubles(aspiration, "aspiration", f"{M} finite numbers")
+            if aim.shape != (M,) or not np.isfinite(aim).all():
+                raise ValueError(f"aspiration must be {M} finite numbers, got {aim.tolist()}")
+            return self.design(self.t(aim))
+        w = read_doubles(weights, "weights", f"{M} numbers of at least 0")
+        if w.shape != (M,) or not (np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0):
+            raise ValueError(
+                f"weights must be {M} numbers of at least 0, not all 0, got"
+                f" {np.asarray(weights).tolist()}"
+            )
+        # Goals are of order 1 where the largest term is measured in its range.
+        unit = float(np.max(w * np.abs(self.set.scale)))
+        total = Program((w / unit)[None], np.zeros(1), np.zeros((0, M)), np.zeros(0))
+        return self.design(search(self.set, total).t)
+
+    @cached_property
+    def extremes(self) -> tuple[Found, ...]:
+        """Where each minimized objective is least, and then where each is largest: the ideal and
+        the nadir point of the front."""
+        M, none = self.n_objectives, np.zeros(0)
+        rows = np.concatenate([np.eye(M), -np.eye(M)]) / np.abs(self.set.scale)
+        return tuple(
+            search(self.set, Program(row[None], np.zeros(1), np.zeros((0, M)), none))
+            for row in rows
+        )
+
     @cached_property
     def fitted_front(self) -> FittedFront:
-        """The front as a surface of its own, t ↦ f(b(t)), with its measured error. Made when first
-        asked for."""
-        self._simplex("a fitted front; pareto_set.front(a) has the front of its patches")
-        return self.known_front or fit_front(
-            lambda t: np.asarray(self.front(t)), self.n_objectives, self.degree
-        )
+        """The front of one surface as a surface of its own, t ↦ f(b(t)), with its measured error.
+        Made when first asked for."""
+        self._simplex("a fitted front; pareto_set.front(t) has the front of its patches")
+        assert isinstance(self.set, SurfaceSet)
+        return self.set.fitted_front
 
     @cached_property
     def error(self) -> ErrorEstimate:
@@ -215,8 +294,9 @@ class Solution:
 
         It needs gradients and Hessians of the objectives at a few hundred points, which `stats`
         does not count. Where these are too large or cannot be had, its numbers are not known and it
-        has the flag NOT_ESTIMATED. It does not know bounds: where the surface reaches one, the
-        estimate has the flag BOUNDS_IGNORED.
+        has the flag NOT_ESTIMATED.
+        It does not know bounds: where the surface reaches one, the estimate has the flag
+        BOUNDS_IGNORED.
         """
         if self.known_error is not None:
             return self.known_error
@@ -259,7 +339,7 @@ class Solution:
     @property
     def flat_surface(self) -> BezierSimplex:
         """The surface with flat vectors of L numbers for values."""
-        surface = self._simplex("one surface; pareto_set.flat(a) has its designs as flat vectors")
+        surface = self._simplex("one surface; flat_designs(t) has its designs as flat vectors")
         with double_precision():
             points = np.asarray(self.raveling.ravel(surface.control_points, batch_axes=1))
         return BezierSimplex(points, self.n_objectives, self.degree)
@@ -273,86 +353,21 @@ class Solution:
             )
         return self.pareto_set
 
-    def multipliers(
-        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The weights w for which b(t) is stationary, Σ w_m ∇f_m(b(t)) = 0: what t means where the
-        parametrization is free.
-
-        Maximized objectives count with a minus sign: no weight is below 0.
-        """
-        t = np.asarray(t, dtype=float)
-        if isinstance(self.pareto_set, BezierAtlas):
-            return self.pareto_set.weights(t)
-        check_on_simplex(t, self.n_objectives)
-        return multipliers(
-            self.flat_objectives, self.flat_surface, t.reshape(-1, t.shape[-1])
-        ).reshape(t.shape)
-
-    @quiet()
-    def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
-        """The design for given weights, or for hoped-for objective values, whatever t means.
-
-        Args:
-            weights: the point of the set that minimizes Σ w_m f_m, where maximized objectives count
-                with a minus sign.
-            aspiration: the point whose objectives exceed these values least, or fall short of them
-                most: it minimizes the largest of (f_m − a_m), or (a_m − f_m) where f_m is
-                maximized, each in units of its range over the front.
-        """
-        if (weights is None) == (aspiration is None):
-            raise ValueError("at needs one of weights=... and aspiration=...")
-        return self.design(
-            self._t_for_aspiration(aspiration) if weights is None else self._t_for_weights(weights)
-        )
-
-    def _t_for_weights(self, weights: object) -> Float[np.ndarray, " n_objectives"]:
-        w = read_doubles(weights, "weights", f"{self.n_objectives} numbers of at least 0")
-        if w.shape != (self.n_objectives,) or not (
-            np.isfinite(w).all() and w.min() >= 0 and w.sum() > 0
-        ):
-            raise ValueError(
-                f"weights must be {self.n_objectives} numbers of at least 0, not all 0, got"
-                f" {np.asarray(weights).tolist()}"
-            )
-        if isinstance(self.pareto_set, BezierAtlas):
-            return lowest_total(self.pareto_set.turned(self.names.signs), w / w.sum())
-        return t_for_weights(self._minimized, self._front_slope, self.n_objectives, w / w.sum())
-
-    def _t_for_aspiration(self, aspiration: object) -> Float[np.ndarray, " n_objectives"]:
-        f = read_doubles(aspiration, "aspiration", f"{self.n_objectives} finite numbers")
-        if f.shape != (self.n_objectives,) or not np.isfinite(f).all():
-            raise ValueError(
-                f"aspiration must be {self.n_objectives} finite numbers, got"
-                f" {np.asarray(aspiration).tolist()}"
-            )
-        if isinstance(self.pareto_set, BezierAtlas):
-            return self.pareto_set.chart(f)
-        return t_for_aspiration(
-            self._minimized, self._front_slope, self.n_objectives, self.names.signs * f
-        )
-
-    def _minimized(self, t: np.ndarray) -> np.ndarray:
-        """The front with the sign of maximized objectives changed."""
-        return self.names.signs * np.asarray(self.front(t))
-
     @quiet()
     def spread(self, n: int) -> Points:
         """Pareto points spread evenly over the front, n of them, corners among them; objectives
-        count in units of their range.
+        count in units of their range. Two objectives: sorted along the front.
 
         They are chosen on the fitted front, so that no objective is evaluated but at the points
         themselves.
         """
-        least, most = self.n_objectives, LARGEST_SPREAD
-        if not isinstance(n, int | np.integer) or not least <= n <= most:
+        least = self.n_objectives
+        if not isinstance(n, int | np.integer) or not least <= n <= LARGEST_SPREAD:
             raise ValueError(
-                f"n must be a whole number from {least} (the corners) to {most}, got {n!r}"
+                f"n must be a whole number from {least} (the corners) to {LARGEST_SPREAD}, got"
+                f" {n!r}"
             )
-        if isinstance(self.pareto_set, BezierAtlas):
-            a = spread_chart(self.pareto_set, int(n))
-            return Points(a, self.design(a), np.asarray(self.front(a)))
-        t = spread_t(lambda t: np.asarray(self.fitted_front.surface(t)), self.n_objectives, int(n))
+        t = self.set.spread(int(n))
         return Points(t, self.design(t), np.asarray(self.front(t)))
 
     @cached_property
@@ -361,8 +376,8 @@ class Solution:
 
     @property
     def X(self) -> PyTree:
-        """100 designs spread evenly over the front, one a row: `spread(100).X`, under the name that
-        pymoo has for it."""
+        """100 designs spread evenly over the front, one per row: `spread(100).X`, under the name
+        that pymoo has for it."""
         return self._points.X
 
     @property
@@ -377,7 +392,7 @@ class Solution:
 
     @property
     def success(self) -> bool:
-        """Whether the run ended as planned: `result.success`, under SciPy's name."""
+        """Whether the answer can be used as it is: `result.success`, under SciPy's name."""
         return self.result.success
 
     @property
@@ -411,7 +426,7 @@ class Solution:
         complete or not at all."""
         text = to_csv_text(columns(self.spread(n), self.names, self.raveling.plain))
         if path is not None:
-            write_text(path, text)
+            write_atomically(path, text.encode())
         return text
 
     def to_json(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
@@ -419,54 +434,28 @@ class Solution:
         path is given."""
         text = to_json_text(self.spread(n), self.names, self.raveling.plain)
         if path is not None:
-            write_text(path, text)
+            write_atomically(path, text.encode())
         return text
 
     @property
     def set_text(self) -> str:
         """What the set is, in words."""
-        found = self.pareto_set
-        is_atlas = isinstance(found, BezierAtlas)
-        kind = (
-            f"an atlas of {len(found.patches)} patches"
-            if is_atlas
-            else f"a Bézier simplex of degree {self.degree}"
-        )
-        return f"{kind}, {self.n_objectives} objectives, {self.raveling.n_variables} variables"
+        variables = f"{self.raveling.n_variables} variables"
+        return f"{self.set.text}, {self.n_objectives} objectives, {variables}"
 
     @cached_property
     def _description(self) -> Description:
         """What is printed. It evaluates the objectives at some dozens of points, and no
         derivatives."""
-        atlas = self.pareto_set
-        t = (
-            spread_chart(atlas, 50)
-            if isinstance(atlas, BezierAtlas)
-            else coarse_t(self.n_objectives)
-        )
         known = self.__dict__.get("error", self.known_error)
-        return Description(
-            self.result,
-            self.set_text,
-            self.names.axis_labels,
-            np.asarray(self.front(t)),
-            known,
-            self.stats,
-        )
+        F, labels = np.asarray(self.front(self.set.sketch())), self.names.axis_labels
+        return Description(self.result, self.set_text, labels, F, known, self.stats)
 
     def __str__(self) -> str:
         return self._description.text()
 
     def _repr_html_(self) -> str:
         return self._description.html()
-
-    def _front_slope(self, t: np.ndarray) -> np.ndarray:
-        """∂g(b(t))/∂t_m of the minimized g, one column an m."""
-        if self.objectives is None:
-            return self.names.signs[:, None] * np.asarray(self.fitted_front.surface.jacobian(t))
-        surface = self.flat_surface
-        evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, surface.n_variables)
-        return evaluator.jacobians(surface(t)[None]).gradients[0] @ np.asarray(surface.jacobian(t))
 
     def save(self, path: str | PathLike[str], *, estimate: bool = True) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error,
@@ -477,19 +466,12 @@ class Solution:
         """
         if os.path.splitext(os.fspath(path))[1].lower() != ".bez":
             raise ValueError(
-                f"path must end in .bez for a solution, got {os.fspath(path)!r}; "
-                "solution.pareto_set.save(path) writes the surface alone in other formats"
+                f"path must end in .bez for a solution, got {os.fspath(path)!r};"
+                " solution.pareto_set.save(path) writes the surface alone in other formats"
             )
-        front = None if isinstance(self.pareto_set, BezierAtlas) else self.fitted_front
-        error = (
-            self.error
-            if estimate
-            else self.__dict__.get("error", self.known_error) or self._no_estimate()
-        )
-        write_archive(
-            path,
-            *to_archive(cast(Fields, {**vars(self), "known_error": error, "known_front": front})),
-        )
+        known = self.__dict__.get("error", self.known_error)
+        error = self.error if estimate else known or self._no_estimate()
+        write_archive(path, *to_archive(vars(self), self.set.describe(), error))
 
 
 @program
@@ -497,3 +479,31 @@ def _values(objectives: Callable, x: PyTree, batch_axes: int) -> Array:
     for _ in range(batch_axes):
         objectives = jax.vmap(objectives)
     return objectives(x)
+
+
+def in_users_form(
+    found: BezierSimplex | BezierAtlas,
+    raveling: Raveling,
+    signs: Float[np.ndarray, " n_objectives"] | None = None,
+) -> tuple[BezierSimplex | BezierAtlas, Raveling]:
+    """A set of flat designs with values of the user's shape, and how these lie in a flat vector.
+
+    An atlas has its own front, which gets the user's signs, and its own units of variables.
+    """
+    if isinstance(found, BezierAtlas):
+        units = found.units.times(raveling.units)
+        shaped = replace(found, units=units, raveling=raveling.plain)
+        return (shaped if signs is None else shaped.turned(signs)), raveling.plain
+    points = raveling.unravel(found.control_points)
+    return BezierSimplex(points, found.n_objectives, found.degree), raveling
+
+
+def as_start(x0: PyTree) -> PyTree:
+    """What a run starts at, given a point, a surface, an atlas or a solution: of an atlas, one of
+    its designs."""
+    found = x0.pareto_set if isinstance(x0, Solution) else x0
+    if not isinstance(found, BezierAtlas):
+        return found
+    M = found.n_objectives
+    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[None], found(np.full(M, 1 / M)))
+    return BezierSimplex(rows, M, 0)

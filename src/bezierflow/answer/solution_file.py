@@ -2,10 +2,9 @@
 without the objectives' code."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NotRequired, TypedDict
 
-import jax
 import numpy as np
 
 from ..arguments import printable, read_count, read_nonnegative, read_number
@@ -14,20 +13,17 @@ from ..bezier import (
     Manifest,
     Raveling,
     check_arrays,
-    describe_surface,
     restore_surface,
 )
 from ..evaluations import Evaluations
 from ..names import Names
 from .atlas import BezierAtlas
-from .atlas_file import array_names, describe_atlas, restore_atlas
-from .error_estimate import ErrorEstimate
-from .evaluated import Evaluated
-from .flags import Flag
+from .atlas_file import array_names, restore_atlas
+from .error import ErrorEstimate, Flag
 from .front import FittedFront
-from .result import Reason, Result, Stats
-
-Arrays = dict[str, np.ndarray]
+from .pareto_set import Arrays
+from .result import Evaluated, Reason, Result, Stats
+from .surface_set import FRONT_ERRORS
 
 
 class Fields(TypedDict):
@@ -46,23 +42,22 @@ class Fields(TypedDict):
     surrogate: NotRequired[Any]
 
 
-FRONT_ERRORS = ("front_error/rms", "front_error/max")
+def to_archive(
+    fields: Mapping[str, Any], described: tuple[Manifest, Arrays], error: ErrorEstimate
+) -> tuple[Manifest, Arrays]:
+    """The manifest and the arrays of a `.bez` file of kind "solution" (see `docs/files.md`).
 
-
-def to_archive(fields: Fields) -> tuple[Manifest, Arrays]:
-    """The manifest and the arrays of a `.bez` file of kind "solution" (see `docs/files.md`), from
-    the fields of a `Solution`."""
-    pareto_set = fields["pareto_set"]
-    if isinstance(pareto_set, BezierAtlas):
-        surfaces, arrays = _describe_atlas(pareto_set)
-    else:
-        surfaces, arrays = _describe_simplex(pareto_set, fields["known_front"])
-    stats, result = fields["stats"], fields["result"]
+    Args:
+        fields: of a `Solution`.
+        described: its Pareto set.
+        error: its error estimate.
+    """
+    (surfaces, arrays), stats, result = described, fields["stats"], fields["result"]
     manifest = {
         "kind": "solution",
         **surfaces,
         "names": fields["names"].to_dict(),
-        "error": _error_to_json(fields["known_error"]),
+        "error": _error_to_json(error),
         "result": {"reason": result.reason.name, "message": result.message},
         "stats": {
             "evaluations": stats.evaluations._asdict(),
@@ -71,49 +66,15 @@ def to_archive(fields: Fields) -> tuple[Manifest, Arrays]:
         },
         "made_by": fields["made_by"],
     }
-    history = {f"history/{name}": values for name, values in fields["history"].items()}
-    surrogate, own = _describe_surrogate(fields)
-    return {**manifest, **surrogate}, {**arrays, **history, **own}
-
-
-def _describe_surrogate(fields: Fields) -> tuple[Manifest, Arrays]:
-    """The evaluations and the processes fitted to them, where expensive objectives have a
-    surrogate."""
-    evaluated, mean = fields.get("evaluated"), fields.get("surrogate")
-    if evaluated is None or mean is None:
-        return {}, {}
-    x = np.asarray(mean.raveling.ravel(evaluated.X, batch_axes=1), dtype=float)
-    arrays = {
-        "evaluated/X": x,
-        "evaluated/F": evaluated.F,
-        "evaluated/nondominated": evaluated.nondominated,
-    }
-    manifest, own = mean.describe()
-    return {"surrogate": manifest}, {
-        **arrays,
-        **{f"surrogate/{name}": values for name, values in own.items()},
-    }
-
-
-def _describe_simplex(
-    surface: BezierSimplex, fitted: FittedFront | None
-) -> tuple[Manifest, Arrays]:
-    """The surface and its fitted front."""
-    assert fitted is not None
-    pareto_set, set_arrays = describe_surface(surface.on_host(), "pareto_set")
-    front, front_arrays = describe_surface(fitted.surface.on_host(), "front")
-    errors = dict(zip(FRONT_ERRORS, (fitted.rms, fitted.max), strict=True))
-    return {"pareto_set": pareto_set, "front": front}, {**set_arrays, **front_arrays, **errors}
-
-
-def _describe_atlas(atlas: BezierAtlas) -> tuple[Manifest, Arrays]:
-    """The atlas, which has its front in its patches, and one design, whose form all others have."""
-    description, arrays = describe_atlas(atlas, "atlas")
-    design = jax.tree.map(lambda leaf: np.asarray(leaf)[None], atlas(np.zeros(atlas.n_objectives)))
-    example, example_arrays = describe_surface(
-        BezierSimplex(design, atlas.n_objectives, 0), "example"
-    )
-    return {"atlas": description, "example": example}, {**arrays, **example_arrays}
+    arrays = {**arrays, **{f"history/{name}": row for name, row in fields["history"].items()}}
+    evaluated, mean = fields["evaluated"], fields["surrogate"]
+    if evaluated is not None and mean is not None:
+        manifest["surrogate"], own = mean.describe()
+        arrays |= {f"surrogate/{name}": values for name, values in own.items()}
+        x = np.asarray(mean.raveling.ravel(evaluated.X, batch_axes=1), dtype=float)
+        parts = {"X": x, "F": evaluated.F, "nondominated": evaluated.nondominated}
+        arrays |= {f"evaluated/{name}": values for name, values in parts.items()}
+    return manifest, arrays
 
 
 def _restore(
@@ -165,6 +126,7 @@ def from_archive(
         raise ValueError("its history must be rows of numbers")
     if not isinstance(manifest["made_by"], dict):
         raise TypeError("made_by must be an object")
+    # Texts of a file are shown to people and pages: `Names` refuses control characters.
     names = Names.from_dict(manifest["names"])
     fields: Fields = {
         "pareto_set": pareto_set,

@@ -4,14 +4,13 @@ objectives."""
 import csv
 import io
 import json
-from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bezier import Raveling, write_atomically
+from ..bezier import Raveling
 from ..names import Names
-from .spread import Points
+from .pareto_set import Points
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +27,7 @@ def columns(points: Points, names: Names, raveling: Raveling) -> dict[str, np.nd
     A name that is taken already gets a remark: "mass (objective)" beside a variable "mass".
     """
     x = np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float)
+    # Variables first: these are what a person builds; the rest says why.
     table = dict(zip(names.variables, x.T, strict=True))
     places = tuple(f"t{m + 1}" for m in range(points.t.shape[1]))
     for kind, texts, values in (
@@ -68,8 +68,3 @@ def to_json_text(points: Points, names: Names, raveling: Raveling) -> str:
     return (
         json.dumps({"names": names.to_dict(), **rows}, ensure_ascii=False, allow_nan=False) + "\n"
     )
-
-
-def write_text(path: str | PathLike[str], text: str) -> None:
-    """Writes a file that appears complete or not at all."""
-    write_atomically(path, text.encode())

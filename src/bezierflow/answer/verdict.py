@@ -5,10 +5,9 @@ import numpy as np
 
 from ..bezier import BezierSimplex
 from ..names import Names, decode
-from ..objectives import JaxEvaluator, Objectives, Raveled
+from ..objectives import FlatObjectives, JaxEvaluator, Raveled
 from ..precision import double_precision
-from .error_estimate import ErrorEstimate
-from .flags import Flag, by_cause
+from .error import ErrorEstimate, Flag, by_cause
 from .result import Reason, Result
 
 SUSPECT_FLAGS = (
@@ -25,6 +24,9 @@ SUSPECT_FLAGS = (
 """Flags that make a surface suspect however small its estimated error: the estimate itself rests on
 what they deny."""
 
+EXACT = 1e-3
+"""A front whose objectives are known to this share of their ranges is called found as a whole."""
+
 HELD_OUT = 200
 """About how many held-out t an error estimate takes."""
 
@@ -33,29 +35,29 @@ MOST_HESSIAN_NUMBERS = 50_000_000
 unless somebody asks for it."""
 
 
-def judge(stopped: Reason | None, claim: str, k: int, error: ErrorEstimate | None) -> Result:
-    """Why a run ended after iteration k, and what its surface is worth; a claim to have converged
-    must stand the estimate."""
-    words = {
-        Reason.STOPPED: (
-            f"the callback returned True after iteration {k}; the surface at that point is returned"
-        ),
-        Reason.INTERRUPTED: (
-            f"interrupted after iteration {k}; the surface at that point is returned"
-        ),
-        Reason.ITERATION_LIMIT: f"all {k} iterations were made",
-        None: claim,
-    }
-    found = f"{words[stopped]}; {describe(error)}"
-    if stopped is not None:
-        return Result(stopped, found)
+def judge(claim: str, error: ErrorEstimate | None) -> Result:
+    """What the surface of a run that ended by itself is worth: its claim must stand the estimate.
+
+    The first sentence is for the person, how that is known comes after it.
+    """
     flags = () if error is None else error.flags
     advice = "; ".join(flag.value for flag in by_cause(flags))
+    found = f"{claim}; {describe(error)}"
     if any(flag in SUSPECT_FLAGS for flag in flags):
-        return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {found}")
+        return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
     if Flag.NOT_AT_TOLERANCE in flags or Flag.BUDGET_SPENT in flags:
-        return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
-    return Result(Reason.CONVERGED, found)
+        return Result(Reason.NOT_AT_TOLERANCE, f"{_first_sentence(error)}{found}; {advice}")
+    return Result(Reason.CONVERGED, f"{_first_sentence(error)}{found}")
+
+
+def _first_sentence(error: ErrorEstimate | None) -> str:
+    """How much of the front was found, and how exactly, where that is known."""
+    if error is None or error.front is None or not np.isfinite(error.front):
+        return ""
+    if error.front <= EXACT:
+        exactly = f"{error.front:.1g} of their ranges"
+        return f"The whole front was found; objectives are exact to {exactly}. Details: "
+    return f"The front was found up to {error.front:.1g} of the objectives' ranges. Details: "
 
 
 def describe(error: ErrorEstimate | None) -> str:
@@ -71,7 +73,7 @@ def describe(error: ErrorEstimate | None) -> str:
     )
 
 
-def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
+def why_not_verified(objectives: FlatObjectives, surface: BezierSimplex) -> str:
     """Why no claim is verified by an error estimate; empty where one can be made and the objectives
     have no kinks."""
     if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
@@ -79,11 +81,12 @@ def why_not_verified(objectives: Objectives, surface: BezierSimplex) -> str:
     return why_not_estimated(objectives, surface)
 
 
-def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
+def why_not_estimated(objectives: FlatObjectives, surface: BezierSimplex) -> str:
     """Why no error estimate is made unasked; empty where it is affordable and JAX can form the
     Hessians it takes."""
     if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
         return f"the Hessians of {surface.n_variables} variables are too large"
+    # Shapes alone tell whether JAX can differentiate twice: nothing is computed.
     try:
         with double_precision():
             x = jax.ShapeDtypeStruct((surface.n_variables,), np.float64)
@@ -94,7 +97,7 @@ def why_not_estimated(objectives: Objectives, surface: BezierSimplex) -> str:
 
 
 def locate_non_finite(
-    objectives: Objectives, surface: BezierSimplex, t: np.ndarray, names: Names
+    objectives: FlatObjectives, surface: BezierSimplex, t: np.ndarray, names: Names
 ) -> str:
     """Which objective or gradient is not finite at the points b(t) of a surface, and where."""
     seen = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables).jacobians(

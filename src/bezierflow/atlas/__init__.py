@@ -2,13 +2,12 @@
 Bézier simplices."""
 
 from .atlas_flow import AtlasFlow
-from .building import Settings, Survey, survey
+from .building import Settings, survey
 from .polishing import settle
 
 __all__ = [
     "AtlasFlow",
     "Settings",
-    "Survey",
     "settle",
     "survey",
 ]

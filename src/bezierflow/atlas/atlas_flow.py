@@ -11,9 +11,10 @@ from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Estimate, Info, Run, corners
 from ..names import Names
-from ..objectives import FeasibleSet, Objectives
+from ..objectives import FeasibleSet, FlatObjectives
+from ..runs import kind
 from .building import AtlasState, Settings, advance, begin
-from .measuring import measure
+from .measuring import BEATEN, measure
 from .search import NOTHING_YET
 
 WELL_COVERED = 0.98
@@ -32,6 +33,7 @@ ADVICE = {
 """What to do about a flag, where an atlas differs from a surface."""
 
 
+@kind("atlas.flow/1")
 class AtlasFlow(AbstractFlow[AtlasState]):
     """Solves for one region of the chart after the other until their patches cover it. Its
     mathematics is in `bezierflow.atlas`.
@@ -62,14 +64,14 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """As `bezierflow.atlas` takes them."""
         return Settings(self.feasible, self.box, self.tol, self.budget)
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> AtlasState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> AtlasState:
         """Before the first look around."""
         points = (
             corners(start) if self.known is None else np.concatenate([corners(start), self.known])
         )
         return begin(np.asarray(self.feasible.clip(points)), start.n_objectives, seed)
 
-    def step(self, objectives: Objectives, state: AtlasState) -> tuple[AtlasState, Info]:
+    def step(self, objectives: FlatObjectives, state: AtlasState) -> tuple[AtlasState, Info]:
         """The first look around, or one round: find regions, fit patches, check them at fresh chart
         points."""
         state = advance(objectives, self.settings, state)
@@ -86,12 +88,12 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """The state of a search within this flow's budget."""
         return state.with_budget(self.budget)
 
-    def named(self, objectives: Objectives) -> dict[str, object]:
+    def named(self, objectives: FlatObjectives) -> dict[str, object]:
         """The objectives and the feasible set, whose functions a file cannot hold."""
         return {"objectives": objectives, "feasible": self.feasible}
 
     def measure(
-        self, objectives: Objectives, run: Run[AtlasState], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[AtlasState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """The answers at fresh chart points against the solutions that Newton's method finds from
         them."""
@@ -129,35 +131,35 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def explain(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         run: Run[AtlasState],
         error: ErrorEstimate | None,
         names: Names,
     ) -> Result:
-        """Why the answer is an atlas, what it is made of, and how its answers stood at fresh chart
-        points."""
-        atlas, k = run.state.atlas, run.iterations
+        """What was found, for a person; then why it is an atlas, what it is made of, and how its
+        answers stood at fresh chart points."""
+        atlas = run.state.atlas
+        because = f" because {self.why}" if self.why else ""
         if atlas is None or error is None:
             evaluations = int(run.state.evaluations.objective)
             nothing = (
                 f"no part of the set was found with {evaluations} evaluations, and the start is"
-                " returned: give a larger budget"
+                f" returned: give a larger budget. An atlas was looked for{because}"
             )
-            return Result(run.stopped or Reason.SUSPECT, f"{self.why}{nothing}")
-        made = f"{self.why}an atlas of {describe_pieces(atlas)}; {describe_check(error)}"
-        ends = {
-            Reason.STOPPED: f"the callback returned True after iteration {k}",
-            Reason.INTERRUPTED: f"interrupted after iteration {k}",
-            Reason.ITERATION_LIMIT: f"all {k} iterations were made",
-        }
-        if run.stopped is not None:
-            return Result(run.stopped, f"{ends[run.stopped]}; {made}")
+            stop = f"{run.ending}; " if run.stopped else ""
+            return Result(run.stopped or Reason.SUSPECT, f"{stop}{nothing}")
+        made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
+        if run.stopped is not None:
+            words = f"{run.ending}. Result so far, not certified: {made}"
+            return Result(run.stopped, words)
         if Flag.NOT_COVERED in error.flags:
-            return Result(Reason.SUSPECT, f"{advice}. For what it is worth: {made}")
+            return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {made}")
+        exact = f"objectives are exact to {error.front:.2g} of their ranges"
         if error.flags:
-            return Result(Reason.NOT_AT_TOLERANCE, f"{made}; {advice}")
-        return Result(Reason.CONVERGED, made)
+            words = f"The front was found, but {exact}, less than asked for: {advice}. It is {made}"
+            return Result(Reason.NOT_AT_TOLERANCE, words)
+        return Result(Reason.CONVERGED, f"The whole front was found; {exact}. It is {made}")
 
     def evaluations(self, state: AtlasState) -> Evaluations:
         """What the search has evaluated so far."""
@@ -167,6 +169,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """Tolerance, budget and bounds, as numbers and texts."""
         return {
             "flow": "AtlasFlow",
+            "n_iterations": self.n_iterations,
             "tol": self.tol,
             "budget": self.budget,
             "feasible": str(self.feasible),
@@ -193,24 +196,15 @@ def describe_pieces(atlas: BezierAtlas) -> str:
     return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
 
 
-def describe_probes(error: ErrorEstimate) -> str:
-    """How the answers stand against every design that was evaluated."""
-    found = (
-        f"{error.dominated:.1%} of the answers are beaten by"
-        if error.dominated
-        else "no answer is beaten by"
-    )
-    return f"{found} one of {error.n_probes} designs looked at all over the box"
-
-
 def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
+    beaten = f", {error.dominated:.1%} of them by more than {BEATEN:g}" if error.dominated else ""
     violation = (
         f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
     )
     return (
-        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold,"
-        f" objectives are off by at most {error.front:.2g} of their ranges, designs by"
-        f" {error.max:.2g} on a set of diameter {error.diameter:.3g};"
-        f" {describe_probes(error)}{violation}"
+        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold;"
+        f" objectives are off by at most {error.front:.2g} of their ranges{beaten}, designs by"
+        f" {error.max:.2g} on a set of diameter {error.diameter:.3g}, as far as {error.n_probes}"
+        f" designs looked at all over the box tell{violation}"
     )

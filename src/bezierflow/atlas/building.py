@@ -11,7 +11,8 @@ from jaxtyping import Float
 from ..answer import BezierAtlas, Units
 from ..bezier import Raveling
 from ..evaluations import Evaluations
-from ..objectives import BudgetSpentError, FeasibleSet, Objectives
+from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
+from ..runs import kind
 from .exploration import explore, feasible_part, look_over
 from .program import Program
 from .search import Search
@@ -45,6 +46,7 @@ class Settings:
     budget: int | None = None
 
 
+@kind("atlas.state/1")
 @dataclass(frozen=True)
 class AtlasState:
     """A search between two rounds.
@@ -116,7 +118,7 @@ class Survey(NamedTuple):
 
 
 def survey(
-    objectives: Objectives,
+    objectives: FlatObjectives,
     n_objectives: int,
     settings: Settings,
     start: Float[np.ndarray, "n n_variables"],
@@ -138,7 +140,7 @@ def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: in
     return AtlasState(None, start, seed, n_objectives)
 
 
-def advance(objectives: Objectives, settings: Settings, state: AtlasState) -> AtlasState:
+def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> AtlasState:
     """The first look, or one round: regions are found, followed, fitted, and their answers checked
     at fresh chart points.
 
@@ -182,7 +184,7 @@ def _gave_up(search: Search, rounds: int) -> bool:
     return rounds >= _most_rounds(search) or not search.history[-1].complete(search.tol)
 
 
-def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -> Search:
+def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> Search:
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
@@ -191,7 +193,7 @@ def _new_search(objectives: Objectives, settings: Settings, state: AtlasState) -
 
 
 def _look_around(
-    objectives: Objectives, search: Search, settings: Settings, state: AtlasState
+    objectives: FlatObjectives, search: Search, settings: Settings, state: AtlasState
 ) -> None:
     """Samples the box, finds the ends of the front, and the first regions.
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from ..runs import kind
 from .program import Look, Program
 from .quadratic import invert
 
@@ -52,6 +53,7 @@ ZERO = 1e-9
 """Eigenvalues above minus this count as nonnegative."""
 
 
+@kind("atlas.solutions/1")
 @dataclass
 class Solutions:
     """Solutions of the equations of labels, one a row, at n chart points.

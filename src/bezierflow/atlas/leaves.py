@@ -7,11 +7,13 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..answer import Patch
+from ..runs import kind
 
 if TYPE_CHECKING:
     from scipy.spatial import ConvexHull
 
 
+@kind("atlas.leaf/1")
 @dataclass
 class Leaf:
     """A part of a region that one patch shall cover."""

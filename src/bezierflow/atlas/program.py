@@ -23,7 +23,8 @@ from jaxtyping import Array, Bool, Float
 from ..answer import best_levels
 from ..evaluations import Evaluations
 from ..kinks import Lifted
-from ..objectives import FeasibleSet, JaxEvaluator, Objectives, PlacesPoints
+from ..objectives import FeasibleSet, FlatObjectives, JaxEvaluator, PlacesPoints
+from ..runs import kind
 
 STEEPEST = 1e7
 """Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""
@@ -46,6 +47,7 @@ MOST_KEPT, FEWEST_KEPT = 3000, 2000
 of them at most."""
 
 
+@kind("atlas.stacked/1")
 class Stacked(eqx.Module):
     """x -> (f(x), g(x), h(x)), the variables that vary placed among the fixed ones."""
 
@@ -78,6 +80,7 @@ class Stacked(eqx.Module):
         return jnp.asarray(self.fixed).at[jnp.asarray(self.free)].set(x)
 
 
+@kind("atlas.tight/1")
 class Tight(eqx.Module):
     """x -> (rows, u) with the auxiliary variables at u, the kinks themselves, whatever they
     were."""
@@ -99,6 +102,7 @@ class Look(NamedTuple):
     H: Float[np.ndarray, "n n_rows n_free n_free"]
 
 
+@kind("atlas.archive/1")
 class Archive(NamedTuple):
     """Feasible points that were evaluated: z and the objectives in the user's units."""
 
@@ -106,6 +110,7 @@ class Archive(NamedTuple):
     f: Float[np.ndarray, "n n_objectives"]
 
 
+@kind("atlas.program/1")
 class Program:
     """Rows r(z) at batches of points, counted, with an archive of every feasible point.
 
@@ -123,7 +128,7 @@ class Program:
 
     def __init__(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         n_objectives: int,
         feasible: FeasibleSet,
         box: tuple[np.ndarray, np.ndarray],

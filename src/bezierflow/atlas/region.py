@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from ..answer import Label, Patch, barycentric
 from ..bezier import design_matrix
+from ..runs import kind
 from ..simplex import n_controls
 from .labels import Solutions
 from .leaves import Box, Leaf, spread
@@ -44,6 +45,7 @@ USABLE = 1e-3
 """A patch that misses fresh points by more is not asked."""
 
 
+@kind("atlas.region/1")
 class Region(Rims):
     """Where one label holds, on one branch of its solutions, with patches that cover it."""
 

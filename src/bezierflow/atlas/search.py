@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..answer import Claims, ask_patch
+from ..runs import kind
 from .labels import Solutions, newton, signs
 from .leaves import spread
 from .local_solves import Answers, descend, judge
@@ -35,6 +36,7 @@ N_SEAMS = 400
 """Chart points at which the answer passes from one region to another, looked for in each round."""
 
 
+@kind("atlas.round/1")
 class Round(NamedTuple):
     """What a round found before it mended it.
 
@@ -70,6 +72,7 @@ N_MENDED = 150
 beside `N_SEAMS` on them."""
 
 
+@kind("atlas.search/1")
 class Search(Regions):
     """Regions found so far, with what it takes to find more."""
 

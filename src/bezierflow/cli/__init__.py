@@ -6,20 +6,18 @@ from pathlib import Path
 
 import click
 
-from .benching import bench
-from .checking import check
-from .choosing import choose
-from .pictures import explore, plot
-from .reproducing import reproduce
-from .resuming import resume
-from .sampling import sample
-from .solving import INTERRUPTED, demo, evaluate, fit, solve
-from .stability import stability
-from .studying import ask, surface, tell
+from bezierflow.arguments import printable
+
+from .fitting import fit
+from .paper import bench, demo, reproduce, stability
+from .solutions import choose, evaluate, explore, plot, sample
+from .solving import INTERRUPTED, check, resume, solve
+from .studies import ask, surface, tell
 
 
 class Commands(click.Group):
-    """A group of commands that Ctrl-C ends with the exit code of shells."""
+    """Commands whose errors are one line each, and which Ctrl-C ends with the exit code of
+    shells."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Runs a command."""
@@ -28,6 +26,11 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             raise SystemExit(INTERRUPTED) from None
+        except BrokenPipeError:  # `bezierflow sample FILE | head`: click ends quietly
+            raise
+        except (ValueError, TypeError, ImportError, OSError) as error:
+            # A usage error exits with 2; here, outside of a command, click prints no usage with it.
+            raise click.UsageError(" ".join(printable(str(error)).split())) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,7 +48,10 @@ def main() -> None:
       bezierflow plot pareto.bez
       bezierflow explore pareto.bez
     """  # noqa: D301
-    use_compilation_cache()
+    # Each command is a process of its own: without a cache each would compile the same programs.
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bezierflow" / "jax"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 for command in (
@@ -53,11 +59,3 @@ for command in (
     *(plot, explore, stability, reproduce, bench, demo),
 ):
     main.add_command(command)
-
-
-def use_compilation_cache() -> None:
-    """Keeps compiled programs between commands, in the user's cache folder unless the environment
-    names another one."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bezierflow" / "jax"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

@@ -1,21 +1,20 @@
 """Questions to a finished surface: which one do I pick, and what does it cost me?"""
 
-from .choice import Certainty, Choice, Concession
+from .asking import Region, keep, zoom
+from .choice import Choice, Confidence, Relaxation
 from .location import Location, locate, locate_front
 from .polishing import polish
 from .questions import best, compromise, knee, nearest, robust
-from .ranges import Ranges, ranges
-from .rates import Rates, rate, rates
-from .region import Region, keep, zoom
+from .tradeoffs import Ranges, Rates, ranges, rate, rates
 
 __all__ = [
-    "Certainty",
     "Choice",
-    "Concession",
+    "Confidence",
     "Location",
     "Ranges",
     "Rates",
     "Region",
+    "Relaxation",
     "best",
     "compromise",
     "keep",

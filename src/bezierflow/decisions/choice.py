@@ -1,4 +1,4 @@
-"""An answer: which t, which design x, which objective values f, and how sure that is."""
+"""The answer to a question: t, design x, objective values f, and the confidence in them."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Flag, Solution, by_cause, share_bar, table
+from ..answer import Flag, Solution, by_cause, share_bar, table
 from ..names import Names
 
 MOST_SHOWN = 8
@@ -14,7 +14,7 @@ MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Certainty:
+class Confidence:
     """How sure an answer is, in three parts: the surface, the objective values on it, and the
     search over it.
 
@@ -44,30 +44,17 @@ class Certainty:
     residual: float
 
     @classmethod
-    def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Certainty":
+    def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Confidence":
         """What the solution knows about itself, with how a search went."""
-        exact = solution.objectives is not None
-        source = (
-            "surrogate"
-            if solution.surrogate is not None
-            else "objectives"
-            if exact
-            else "fitted front"
-        )
-        return cls(
-            source=source,
-            front_error=(
-                np.zeros(solution.n_objectives)
-                if source == "objectives"
-                else _front_error(solution)
-            ),
-            set_error=float(solution.error.rms),
-            set_bound=float(solution.error.bound),
-            flags=solution.error.flags,
-            starts=starts,
-            agreed=agreed,
-            residual=residual,
-        )
+        M, error = solution.n_objectives, solution.error
+        if solution.surrogate is not None:
+            source, off = "surrogate", np.asarray(error.by_objective or [np.nan] * M, dtype=float)
+        elif solution.objectives is not None:
+            source, off = "objectives", np.zeros(M)
+        else:
+            source, off = "fitted front", solution.set.front_error(error)
+        bound = float(error.bound)
+        return cls(source, off, float(error.rms), bound, error.flags, starts, agreed, residual)
 
     def __str__(self) -> str:
         if self.source == "surrogate":
@@ -93,20 +80,8 @@ class Certainty:
         return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
 
 
-def _front_error(solution: Solution) -> np.ndarray:
-    """The largest error seen of the front that stands in for the objectives, one number an
-    objective."""
-    if solution.surrogate is not None:
-        return np.asarray(
-            solution.error.by_objective or [np.nan] * solution.n_objectives, dtype=float
-        )
-    if isinstance(solution.pareto_set, BezierAtlas):
-        return float(solution.error.front or 0.0) * np.abs(solution.pareto_set.units.span)
-    return np.asarray(solution.fitted_front.max, dtype=float)
-
-
 @dataclass(frozen=True)
-class Concession:
+class Relaxation:
     """A bound that no point of the front could obey: what was asked and what the nearest answer
     has."""
 
@@ -116,7 +91,7 @@ class Concession:
 
     @property
     def by(self) -> float:
-        """How much had to give, in the objective's unit."""
+        """By how much the bound was relaxed, in the objective's unit."""
         return abs(self.got - self.asked)
 
     def __str__(self) -> str:
@@ -138,8 +113,8 @@ class Choice:
         f: its objective values.
         value: the quantity that the question asks for, at the answer: of `best` the objective
             itself, else what is minimized, in which maximized objectives count with a minus sign.
-        certainty: how sure the answer is.
-        gave: bounds that could not be met, with the nearest that could; empty if all were.
+        confidence: how far the answer may be off, and how the search for it went.
+        relaxed: bounds that could not be met, with the nearest that could; empty if all were.
         weights: what each objective counts for at the answer, by the multipliers of the question:
             at these prices no small move along the front lowers the total, in which maximized
             objectives count with a minus sign. In units of value for each unit of the objective.
@@ -151,15 +126,15 @@ class Choice:
     x: PyTree
     f: np.ndarray
     value: float
-    certainty: Certainty
-    gave: tuple[Concession, ...] = ()
+    confidence: Confidence
+    relaxed: tuple[Relaxation, ...] = ()
     weights: np.ndarray | None = field(default=None, repr=False)
     names: Names = field(default_factory=Names, repr=False)
 
     @property
     def feasible(self) -> bool:
         """Whether every bound was met."""
-        return not self.gave
+        return not self.relaxed
 
     def _design(self) -> str:
         """The design with the names of its variables; the first few where there are many."""
@@ -174,7 +149,7 @@ class Choice:
         )
 
     def _repr_html_(self) -> str:
-        """For a notebook: objectives, design and how sure, beside a bar with what of t each
+        """For a notebook: objectives, design and confidence, beside a bar with what of t each
         objective has."""
         rows = [("question", self.question)]
         rows += [
@@ -185,9 +160,9 @@ class Choice:
             ("design", self._design()),
             ("t", np.array2string(self.t, precision=6, suppress_small=True)),
         ]
-        rows += [("had to give", str(concession)) for concession in self.gave]
-        rows.append(("how sure", str(self.certainty)))
-        return table(rows, alarm=bool(self.gave)) + share_bar(self.t, self.names.objectives)
+        rows += [("relaxed", str(relaxation)) for relaxation in self.relaxed]
+        rows.append(("confidence", str(self.confidence)))
+        return table(rows, alarm=bool(self.relaxed)) + share_bar(self.t, self.names.objectives)
 
     def __str__(self) -> str:
         lines = [self.question]
@@ -197,6 +172,6 @@ class Choice:
         ]
         lines.append(f"  x: {self._design()}")
         lines.append(f"  t = {np.array2string(self.t, precision=6, suppress_small=True)}")
-        lines += [f"  had to give: {concession}" for concession in self.gave]
-        lines.append(f"  how sure: {self.certainty}")
+        lines += [f"  relaxed: {relaxation}" for relaxation in self.relaxed]
+        lines.append(f"  confidence: {self.confidence}")
         return "\n".join(lines)

@@ -16,9 +16,8 @@ from ..methods import AbstractMethod, Newton
 from ..names import encode
 from ..precision import double_precision
 from ..solve import settle_on_atlas
+from .asking import opened
 from .choice import Choice
-from .rates import rates
-from .view import AtlasView, view_of
 
 STIFFNESS = 1.0
 """What sideways movement costs beside progress, in units of ranges: enough to make concave parts of
@@ -63,15 +62,16 @@ def polish(
         method: the single-objective method; Newton's if not given. An atlas takes no other.
         n_iterations: how many steps it makes; on an atlas as many as it takes.
     """
-    if isinstance(view_of(solution), AtlasView):
-        return _polish_on_atlas(solution, choice, method)
+    solution, _ = opened(solution)
+    if solution.set.trimmed:
+        return _polish_within_bounds(solution, choice, method)
     method = Newton() if method is None else method
     if not isinstance(method, AbstractMethod):
         raise TypeError(
             f"method must be a single-objective method such as Newton(), got {method!r}"
         )
-    view, objectives, signs = view_of(solution), solution.flat_objectives, solution.names.signs
-    normal = np.maximum(rates(solution, choice.t).weights * view.scale, 0.0)
+    objectives, signs, scale = solution.flat_objectives, solution.names.signs, solution.set.scale
+    normal = np.maximum(solution.set.prices(choice.t)[0] * scale, 0.0)
     with double_precision():
         start = jnp.asarray(
             encode(
@@ -80,7 +80,7 @@ def polish(
             )
         )
         target = NearChoice(
-            objectives, jnp.asarray(view.scale), jnp.asarray(signs * choice.f), jnp.asarray(normal)
+            objectives, jnp.asarray(scale), jnp.asarray(signs * choice.f), jnp.asarray(normal)
         )
         end, state = start, method.init(start)
         for _ in range(n_iterations):
@@ -99,7 +99,9 @@ def polish(
     )
 
 
-def _polish_on_atlas(solution: Solution, choice: Choice, method: AbstractMethod | None) -> Choice:
+def _polish_within_bounds(
+    solution: Solution, choice: Choice, method: AbstractMethod | None
+) -> Choice:
     """The choice at the Pareto point next to it; the choice itself where a search from there ends
     at none."""
     if not isinstance(method, Newton | None):

@@ -8,10 +8,9 @@ from itertools import product
 import numpy as np
 
 from ..answer import Solution
-from .asking import answer, best_within, reach
+from .asking import Region, answer, best_within, opened, reach
 from .choice import Choice
-from .ranges import ranges
-from .region import Region, opened
+from .tradeoffs import ranges
 from .wishes import (
     Bounds,
     Numbers,
@@ -51,13 +50,13 @@ def best(
 
     Returns:
         The choice. If no point obeys all bounds: the one that breaks them least, in units of each
-        objective's range, and `choice.gave` says by how much.
+        objective's range, and `choice.relaxed` says by how much.
     """
-    view, bounds = opened(solution, subject_to)
-    m, names = _objective_to_improve(view.solution, minimize, maximize), view.solution.names
+    solution, bounds = opened(solution, subject_to)
+    m, names = _objective_to_improve(solution, minimize, maximize), solution.names
     wished = bounds_in_words(names.objectives, turned_bounds(bounds, names.signs))
     found = answer(
-        view,
+        solution,
         f"{names.best_word(m)} {names.objectives[m]}{wished}",
         np.eye(len(bounds))[m : m + 1],
         np.zeros(1),
@@ -105,21 +104,21 @@ def nearest(
         importance: i_m, how much each objective counts; all 1 if not given.
         subject_to: as in `best`.
     """
-    view, bounds = opened(solution, subject_to)
-    span = ranges(view.solution)
-    aim = numbers(view.solution, aspiration, "aspiration", default=span.ideal)
+    solution, bounds = opened(solution, subject_to)
+    span = ranges(solution)
+    aim = numbers(solution, aspiration, "aspiration", default=span.ideal)
     counts = (
         np.ones(len(bounds))
         if importance is None
-        else nonnegative(view.solution, importance, "importance", default=1.0)
+        else nonnegative(solution, importance, "importance", default=1.0)
     )
     rates = counts / span.width
     goals = np.diag(rates) + AUGMENTATION * rates
     return answer(
-        view,
+        solution,
         f"nearest to {in_words(aim)}",
         goals,
-        goals @ (view.solution.names.signs * aim),
+        goals @ (solution.names.signs * aim),
         bounds,
     )
 
@@ -132,15 +131,24 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     Structural Optimization 18, 1999.) `choice.value` is minus that distance: near 0 or above, the
     front has no knee and every point is as good a bargain. Arguments are as in `best`.
     """
-    view, bounds = opened(solution, subject_to)
-    span = ranges(view.solution)
-    ideal = view.solution.names.signs * span.ideal
-    corners = (view.corners() - ideal) / span.width
+    solution, bounds = opened(solution, subject_to)
+    span = ranges(solution)
+    ideal = solution.names.signs * span.ideal
+    corners = (_corners(solution) - ideal) / span.width
     normal = _plane_normal(corners)
     goal = (normal / span.width)[None]
     return answer(
-        view, "the knee of the front", goal, goal @ ideal + normal @ corners.mean(axis=0), bounds
+        solution,
+        "the knee of the front",
+        goal,
+        goal @ ideal + normal @ corners.mean(axis=0),
+        bounds,
     )
+
+
+def _corners(solution: Solution) -> np.ndarray:
+    """The minimized objectives at the corners of the front: where each of them is least."""
+    return solution.set.values(np.eye(solution.n_objectives))
 
 
 def _plane_normal(corners: np.ndarray) -> np.ndarray:
@@ -167,10 +175,10 @@ def compromise(
     of at least 0 for each objective, in a sequence or by name; objectives left out of a mapping are
     free. Other arguments are as in `best`.
     """
-    view, bounds = opened(solution, subject_to)
-    prices = nonnegative(view.solution, weights, "weights", default=0.0)
+    solution, bounds = opened(solution, subject_to)
+    prices = nonnegative(solution, weights, "weights", default=0.0)
     return answer(
-        view, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds
+        solution, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds
     )
 
 
@@ -193,8 +201,8 @@ def robust(
             those left out are free.
         subject_to: as in `best`.
     """
-    view, bounds = opened(solution, subject_to)
-    box = bounds_array(view.solution, weights, "weights")
+    solution, bounds = opened(solution, subject_to)
+    box = bounds_array(solution, weights, "weights")
     given = np.asarray(np.isfinite(box).all(axis=1))
     if (
         not isinstance(weights, Mapping)
@@ -215,12 +223,12 @@ def robust(
     # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the
     # worst.
     corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
-    within, least = reach(view, bounds), []
+    within, least = reach(solution, bounds), []
     for prices in corners:
-        unit, found = best_within(view, prices[None], np.zeros(1), within)
+        unit, found = best_within(solution, prices[None], np.zeros(1), within)
         least.append(unit * found.goal)
     return answer(
-        view,
+        solution,
         f"least regret over {len(corners)} extremes of the weights",
         corners,
         np.array(least),

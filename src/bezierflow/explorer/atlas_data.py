@@ -1,23 +1,25 @@
 """What the page of an atlas knows: its patches with what trims them, its pieces, and points of the
 set."""
 
-import numpy as np
-from jaxtyping import Float
+from typing import cast
 
-from ..answer import TOLERANCES, BezierAtlas, Patch, Piece, Solution, centered
+import numpy as np
+
+from ..answer import TOLERANCES, BezierAtlas, Patch, Solution
 from .encoding import encode, finite
 
 MOST_PLACES = {2: 300, 3: 500}
 """About how many points of the set go along; 1000 from four objectives on, where there is no mesh
-of the chart."""
+of the simplex."""
 
 FEWEST_PLACES = 12
 """Of one piece."""
 
 
-def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
+def atlas_data(solution: Solution) -> dict[str, object]:
     """Patches and pieces, units, and errors."""
-    units, error = atlas.units, solution.error
+    atlas, error = cast(BezierAtlas, solution.pareto_set), solution.error
+    units = atlas.units
     owner = {number: k for k, piece in enumerate(atlas.pieces) for number in piece.patches}
     return {
         "ideal": encode(units.ideal),
@@ -31,7 +33,7 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
                 _describe_patch(patch, owner.get(number, -1))
                 for number, patch in enumerate(atlas.patches)
             ],
-            "pieces": [_describe_piece(atlas, piece) for piece in atlas.pieces],
+            "pieces": [_describe_piece(solution, k) for k in range(len(atlas.pieces))],
         },
         "error": {
             "front": finite(error.front if error.by_objective is None else error.max),
@@ -44,16 +46,17 @@ def atlas_data(solution: Solution, atlas: BezierAtlas) -> dict[str, object]:
     }
 
 
-def atlas_footer(solution: Solution, atlas: BezierAtlas) -> str:
+def atlas_footer(solution: Solution) -> str:
     """Where the page's numbers come from, and how the run ended."""
-    what = "its largest error at fresh chart points"
+    patches = cast(BezierAtlas, solution.pareto_set).patches
+    what = "its largest error at fresh points"
     if solution.surrogate is not None:
         what = (
             "the largest error of recent predictions by the surrogate, of evaluations that it had"
             " not seen"
         )
     return (
-        f"Designs and objective values come from {len(atlas.patches)} polynomials, each valid where"
+        f"Designs and objective values come from {len(patches)} polynomials, each valid where"
         f" its own signs say so; the ± beside each objective is {what}. The run: {solution.result}."
         " Made by bezierflow."
     )
@@ -75,23 +78,16 @@ def _describe_patch(patch: Patch, piece: int) -> dict[str, object]:
     }
 
 
-def _describe_piece(atlas: BezierAtlas, piece: Piece) -> dict[str, object]:
-    n_inequalities = atlas.patches[0].label.n_inequalities
+def _describe_piece(solution: Solution, number: int) -> dict[str, object]:
+    """A piece with some of its points, along it if it is a curve."""
+    piece, t = solution.set.pieces[number], solution.set.piece_points(number)
+    n_inequalities = cast(BezierAtlas, solution.pareto_set).patches[0].label.n_inequalities
+    share = MOST_PLACES.get(solution.n_objectives, 1000) * len(t) / len(solution.set.sample_t)
+    kept = np.linspace(0, len(t) - 1, min(len(t), max(FEWEST_PLACES, round(share))))
     return {
         "dimension": piece.dimension,
         "face": piece.face,
         "side": piece.side.tolist(),
         "constraints": piece.constraints[:n_inequalities].astype(int).tolist(),
-        "places": encode(_places(atlas, piece)),
+        "places": encode(t[np.round(kept).astype(int)]),
     }
-
-
-def _places(atlas: BezierAtlas, piece: Piece) -> Float[np.ndarray, "n n_objectives"]:
-    """The chart points of some points of a piece, along it if it is a curve."""
-    points = atlas.points
-    mine = np.flatnonzero(np.isin(points.patch, piece.patches))
-    if piece.dimension == 1:
-        mine = mine[np.argsort(points.c[mine, 0])]
-    share = MOST_PLACES.get(atlas.n_objectives, 1000) * len(mine) / len(points.f)
-    kept = np.linspace(0, len(mine) - 1, min(len(mine), max(FEWEST_PLACES, round(share))))
-    return centered(points.f[mine[np.round(kept).astype(int)]])

@@ -4,7 +4,7 @@ import os
 from os import PathLike
 from pathlib import Path
 
-from ..answer import BezierAtlas, Reason, Solution
+from ..answer import Reason, Solution
 from ..bezier import write_atomically
 from .atlas_data import atlas_data, atlas_footer
 from .encoding import encode
@@ -23,7 +23,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     """Writes one self-contained HTML file: the Pareto set in a person's hands.
 
     The page holds the set and its front as polynomials and evaluates them in the browser: drag a
-    point in the weight triangle, or on the chart of an atlas, or move sliders, and the design, its
+    point in the triangle, or move sliders, and the design, its
     objectives and the trade-off rates follow; bound objectives, bookmark choices, export them. It
     opens from disk, asks no network for anything, and is small enough to e-mail.
 
@@ -46,7 +46,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path must end in .html, got {os.fspath(path)!r}")
-    heading, atlas = title or _problem_name(solution), solution.pareto_set
+    heading = title or _problem_name(solution)
     variables = (
         f"{solution.raveling.n_variables}"
         f" variable{'' if solution.raveling.n_variables == 1 else 's'}"
@@ -55,11 +55,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         page_data(solution, heading),
         title=heading,
         subtitle=f"{solution.n_objectives} objectives, {variables}: {_claim(solution)}",
-        footer=(
-            atlas_footer(solution, atlas)
-            if isinstance(atlas, BezierAtlas)
-            else surface_footer(solution)
-        ),
+        footer=(atlas_footer(solution) if solution.set.trimmed else surface_footer(solution)),
         caution=solution.result.caution,
     )
     write_atomically(target, page.encode())
@@ -68,7 +64,6 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
 
 def page_data(solution: Solution, heading: str) -> dict[str, object]:
     """What the page knows: names, and the set with its ranges and errors."""
-    atlas = solution.pareto_set
     return {
         "version": 1,
         "problem": heading,
@@ -77,11 +72,7 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
             solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict()
         ),
         "x_scale": encode(solution.raveling.units),
-        **(
-            atlas_data(solution, atlas)
-            if isinstance(atlas, BezierAtlas)
-            else surface_data(solution)
-        ),
+        **(atlas_data(solution) if solution.set.trimmed else surface_data(solution)),
     }
 
 

@@ -18,7 +18,7 @@ SCRIPTS = (
     "mesh.js",
     "surface_model.js",
     "patches.js",
-    "chart_mesh.js",
+    "piece_mesh.js",
     "atlas_model.js",
     "pad.js",
     "front_views.js",

@@ -1,18 +1,17 @@
-"""The heart: the contract of a flow and its driver, lifting (Algorithm 1), training on batches."""
+"""Flows: their contract and driver, lifting (Algorithm 1), training on batches."""
 
-from .batches import Stochastic, average_along
-from .bounded import corners_leave, dense_points, leaves, search_box, touches
-from .continuing import Origin, Paused
-from .contract import AbstractFlow, Estimate, Info, Run, State, corners
-from .drive import Callback, Iteration, drive, shaped
-from .lift import Flow, FlowState, lift
-from .parts import Part
+from .bounded import dense_points, leaves, search_box, touches
+from .contract import AbstractFlow, Estimate, Info, Paused, Run, State, corners, explain_end
+from .drive import Callback, Iteration, drive
+from .lift import Flow, FlowState, Origin, lift
 from .progress import progress_bar
 from .refit import AbstractRefit, LeastSquares, PullBack
-from .stochastic_flow import StochasticFlow
-from .training import Settings, train
+from .schedule import SCHEDULE
+from .stochastic import StochasticFlow
+from .training import average_along, stochastic_flow, train_surface
 
 __all__ = [
+    "SCHEDULE",
     "AbstractFlow",
     "AbstractRefit",
     "Callback",
@@ -23,24 +22,21 @@ __all__ = [
     "Iteration",
     "LeastSquares",
     "Origin",
-    "Part",
     "Paused",
     "PullBack",
     "Run",
-    "Settings",
     "State",
-    "Stochastic",
     "StochasticFlow",
     "average_along",
     "corners",
-    "corners_leave",
     "dense_points",
     "drive",
+    "explain_end",
     "leaves",
     "lift",
     "progress_bar",
     "search_box",
-    "shaped",
+    "stochastic_flow",
     "touches",
-    "train",
+    "train_surface",
 ]

@@ -4,17 +4,18 @@ explains its end."""
 import abc
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, PyTree
 
-from ..answer import BezierAtlas, ErrorEstimate, Reason, Result, judge
+from ..answer import BezierAtlas, ErrorEstimate, Reason, Result, describe, judge
+from ..arguments import or_none, read_count
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..names import Names
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 
 Info = dict[str, Any]
 """What a person reads about an iteration: numbers by name. Every iteration has the same names."""
@@ -27,17 +28,8 @@ State = TypeVar("State")
 Surface = BezierSimplex | BezierAtlas
 """What a flow moves."""
 
-Estimate = Callable[[Objectives, BezierSimplex, int], ErrorEstimate]
+Estimate = Callable[[FlatObjectives, BezierSimplex, int], ErrorEstimate]
 """The error of a surface at held-out t: objectives, surface and seed."""
-
-
-@runtime_checkable
-class HasSurface(Protocol):
-    """What a flow expects of its states, unless it reads them itself."""
-
-    done: bool | Bool[Array, ""]
-    surface: BezierSimplex
-    evaluations: Evaluations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,15 +38,32 @@ class Run(Generic[State]):
 
     Attributes:
         state: the last one.
-        stopped: STOPPED, INTERRUPTED or ITERATION_LIMIT; None where the flow itself was done.
+        stopped: STOPPED, INTERRUPTED, TIME_LIMIT or ITERATION_LIMIT; None where the flow itself was
+            done.
         iterations: how many were made.
         history: their infos, which become `solution.history`.
+        left: which bound the surface left, in words, where that ended the run; else empty.
     """
 
     state: State
     stopped: Reason | None
     iterations: int
     history: History
+    left: str = ""
+
+    @property
+    def ending(self) -> str:
+        """What ended the run from outside, in words, with what to do about it."""
+        k = self.iterations
+        words = {
+            Reason.STOPPED: f"the callback returned True after iteration {k}; the best so far is"
+            " returned",
+            Reason.INTERRUPTED: f"interrupted after iteration {k}; the best so far is returned",
+            Reason.TIME_LIMIT: f"the time limit was reached after iteration {k}; the best so far is"
+            " returned: give a larger time_limit, or start from it, x0=solution, to go on",
+            Reason.ITERATION_LIMIT: f"all {k} iterations were made",
+        }
+        return "" if self.stopped is None else words[self.stopped]
 
 
 class AbstractFlow(eqx.Module, Generic[State]):
@@ -66,68 +75,84 @@ class AbstractFlow(eqx.Module, Generic[State]):
     prepares a flow, drives it from its first state until it is done (see `drive`), measures the
     surface and explains the end. Objectives are functions of a flat vector, surfaces have flat
     values, all in double precision.
+
+    Attributes:
+        n_iterations: the most iterations of a run; None for `most_iterations`.
     """
 
+    n_iterations: int | None = eqx.field(
+        static=True,
+        kw_only=True,
+        default=None,
+        converter=lambda value: or_none(read_count, value, "n_iterations", 1),
+    )
+
     most_iterations: ClassVar[int | None] = None
-    """How many iterations a run makes at most where the user does not say; None for as many as it
-    takes."""
+    """The most iterations where the user does not say; None for as many as it takes."""
 
     parametrization: ClassVar[str] = "free"
     """What t means: "weights" where b(t) minimizes the t-weighted objectives, else "free"."""
 
     def prepare(
-        self, objectives: Objectives, start: BezierSimplex
+        self, objectives: FlatObjectives, start: BezierSimplex
     ) -> tuple["AbstractFlow", BezierSimplex]:
         """This flow and its start with whatever they leave open settled for the problem."""
         return self, start
 
     @abc.abstractmethod
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> State:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> State:
         """The state before the first iteration. `start` has degree 0 where the user gave a
         point."""
 
     @abc.abstractmethod
-    def step(self, objectives: Objectives, state: State) -> tuple[State, Info]:
+    def step(self, objectives: FlatObjectives, state: State) -> tuple[State, Info]:
         """One iteration. Where it would exceed the flow's budget, what there is, as a state that is
         done."""
 
-    def done(self, state: State) -> bool | Bool[Array, ""]:
+    def done(self, state: Any) -> bool | Bool[Array, ""]:
         """Whether there is nothing left to do."""
-        return cast(HasSurface, state).done
+        return state.done
 
-    def surface(self, state: State) -> BezierSimplex:
+    def surface(self, state: Any) -> BezierSimplex:
         """The best surface so far, with NumPy control points."""
-        return cast(HasSurface, state).surface
+        return state.surface
 
-    def evaluations(self, state: State) -> Evaluations:
+    def evaluations(self, state: Any) -> Evaluations:
         """What the run has evaluated so far."""
-        return cast(HasSurface, state).evaluations
+        return state.evaluations
 
-    def advance(self, objectives: Objectives, state: State, most: int) -> tuple[State, History]:
+    def advance(self, objectives: FlatObjectives, state: State, most: int) -> tuple[State, History]:
         """At least one iteration and at most `most`, and their infos: one, unless a flow is faster
         at many."""
         state, info = self.step(objectives, state)
         return state, {name: np.array([value]) for name, value in info.items()}
 
     def measure(
-        self, objectives: Objectives, run: Run[State], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[State], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """The error estimate that the end of the run is judged by; None where the run claims
         nothing or there can be none. `estimate` is the one that suits any smooth surface."""
         return estimate(objectives, self.surface(run.state), seed)
 
     def explain(
-        self, objectives: Objectives, run: Run[State], error: ErrorEstimate | None, names: Names
+        self, objectives: FlatObjectives, run: Run[State], error: ErrorEstimate | None, names: Names
     ) -> Result:
         """Why the run ended and what its surface is worth, in words a person can act on."""
-        return judge(run.stopped, f"done after iteration {run.iterations}", run.iterations, error)
+        return explain_end(run, f"done after iteration {run.iterations}", error)
+
+    def continues(self, other: "AbstractFlow") -> bool:
+        """Whether this flow, prepared, can go on from a state of the other one: it may differ in
+        limits alone."""
+        return type(self) is type(other) and getattr(self, "degree", 0) == getattr(
+            other, "degree", 0
+        )
 
     def with_budget(self, state: State) -> State:
         """A state of a flow whose budget has changed since: one that was spent is no reason to have
         ended."""
         return state
 
-    def named(self, objectives: Objectives) -> dict[str, object]:
+    def named(self, objectives: FlatObjectives) -> dict[str, object]:
         """What a state refers to and a file cannot hold, by name."""
         return {"objectives": objectives}
 
@@ -138,7 +163,37 @@ class AbstractFlow(eqx.Module, Generic[State]):
             name: value if isinstance(value, int | float | None) else str(value)
             for name, value in settings.items()
         }
+        # A limit that the user left open is the flow's own.
+        plain["n_iterations"] = self.n_iterations or self.most_iterations
         return {"flow": type(self).__name__, **plain, "parametrization": self.parametrization}
+
+
+class Paused(NamedTuple):
+    """A run that its user, their budget or a limit ended, to go on where it was.
+
+    Attributes:
+        given: the objectives as the user gave them.
+        flow: prepared for the problem.
+        state: the last one.
+        flat: the objectives that the flow worked on.
+        start: where it started.
+        spent: what was evaluated before the flow began.
+    """
+
+    given: object
+    flow: AbstractFlow
+    state: PyTree
+    flat: FlatObjectives
+    start: BezierSimplex
+    spent: Evaluations
+
+
+def explain_end(run: Run, claim: str, error: ErrorEstimate | None) -> Result:
+    """Why a run ended, and what its surface is worth; a claim to have converged must stand the
+    estimate."""
+    if run.stopped is None:
+        return judge(claim, error)
+    return Result(run.stopped, f"{run.ending}; {describe(error)}")
 
 
 def corners(start: BezierSimplex) -> Float[np.ndarray, "n_objectives n_variables"]:

@@ -1,31 +1,22 @@
-"""The driver of every flow: iterations until the flow is done, with a progress bar, a callback and
-Ctrl-C on the way."""
+"""The driver of every flow: iterations until the flow is done, with a progress bar, a callback, a
+time limit and Ctrl-C on the way."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Reason
+from ..answer import Reason, in_users_form
 from ..bezier import BezierSimplex, Raveling
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
 from ..objectives import raise_failures
+from ..runs import Part
 from .contract import AbstractFlow, History, Info, Run, State, Surface
-from .parts import Nowhere, Part
 from .progress import progress_bar
-
-PULSE_SECONDS = 0.25
-"""About how often a flow that makes many iterations at once is interrupted: to redraw the progress
-bar, to notice Ctrl-C."""
-
-LARGEST_GROWTH = 100
-"""The number of iterations made at once grows by at most this factor: the first ones may include
-compilation."""
+from .schedule import SCHEDULE
 
 
 @dataclass(frozen=True)
@@ -49,119 +40,94 @@ class Iteration:
 Callback = Callable[[Iteration], bool | None]
 
 
-@runtime_checkable
-class Looks(Protocol):
-    """A callback that decides by the surface alone, so that a run that goes on can ask it about
-    where it was."""
-
-    def look(self, surface: Surface) -> bool:
-        """Whether to stop at this surface."""
-        ...
-
-
 def drive(  # noqa: PLR0913
     flow: AbstractFlow[State],
     objectives: PyTree,
     state: State,
-    n_iterations: int | None = None,
     callback: Callback | None = None,
     progress: bool = False,
     raveling: Raveling | None = None,
     part: Part | None = None,
+    deadline: float | None = None,
+    leaves: Callable[[BezierSimplex], str] | None = None,
 ) -> Run[State]:
-    """Iterates from a state until the flow is done, `n_iterations` were made, or somebody stops it.
+    """Iterates from a state until the flow is done, its iterations are made, or something stops it.
 
-    With a callback the run pauses after every iteration, without one about every `PULSE_SECONDS`.
-    Ctrl-C ends the run with the state of the last pause, and so does the `part` of a checkpoint,
-    whatever ends the run; where the part has a state already, the run goes on from there.
+    Without a callback the run pauses a few times per second, with one after every iteration. Ctrl-C
+    ends the run with the state of the last pause.
+
+    Args:
+        flow: prepared for the problem; its `n_iterations` limits the run.
+        objectives: what the flow works on.
+        state: where to start.
+        callback: the user's.
+        progress: whether to show a progress bar.
+        raveling: the form of x that the callback sees.
+        part: the file that keeps the run; where it has a state already, the run goes on from there.
+        deadline: when to stop at the next pause, on the clock `time.monotonic`.
+        leaves: says in words which bound a surface leaves, which ends the run; empty where it keeps
+            them all.
     """
-    kept, limit = part or Nowhere(), float("inf") if n_iterations is None else n_iterations
-    at = _Reached.begun(kept.restore(flow, objectives, state))
-    kept.keep(flow, objectives, at.ended(None))
-    stopped, most = None, 1
-    if _is_stopped(callback, flow, at, raveling):
-        return at.ended(Reason.STOPPED)
-    with (
-        progress_bar(progress, n_iterations, "flow") as update,
-        _kept_at_the_end(kept, flow, objectives, lambda: at),
-    ):
+    kept, n_iterations = part or Part(), flow.n_iterations or flow.most_iterations
+    # `run` is replaced as a whole: an interrupt at any moment finds parts that belong together.
+    state, iterations, history = kept.restore(flow, objectives, state)
+    run = Run(state, None, iterations, history)
+    kept.keep(flow, objectives, run)
+    # A run that had ended because it left its bounds ends there again when it is repeated.
+    repeated = run.iterations > 0
+    stopped, left = _look(flow, run, {}, None, leaves, raveling) if repeated else (None, "")
+    most = 1
+    with progress_bar(progress, n_iterations, "flow") as update:
         try:
-            while not flow.done(at.state):
-                if at.number >= limit:
-                    stopped = Reason.ITERATION_LIMIT
+            while stopped is None and not flow.done(run.state):
+                stopped = _limit(run.iterations, n_iterations, deadline)
+                if stopped is not None:
                     break
                 raise_if_interrupted()
                 began = time.perf_counter()
-                state, piece = flow.advance(objectives, at.state, int(min(most, limit - at.number)))
+                room = most if n_iterations is None else min(most, n_iterations - run.iterations)
+                state, piece = flow.advance(objectives, run.state, room)
                 raise_failures(objectives)
                 made, info = _last(piece)
-                at = at.after(state, piece, made)
+                run = Run(state, None, run.iterations + made, _joined(run.history, piece))
                 if kept.is_due:
-                    kept.keep(flow, objectives, at.ended(None))
-                update(at.number, _words(info))
-                if made and callback is not None:
-                    if callback(
-                        Iteration(
-                            at.number,
-                            shaped(flow.surface(state), raveling),
-                            flow.evaluations(state),
-                            info,
-                        )
-                    ):
-                        stopped = Reason.STOPPED
-                        break
-                else:
-                    most = _next_group(made, time.perf_counter() - began)
+                    kept.keep(flow, objectives, run)
+                update(run.iterations, ", ".join(f"{name} {info[name]:.2g}" for name in info))
+                stopped, left = _look(flow, run, info, callback, leaves, raveling)
+                seconds = time.perf_counter() - began
+                most = 1 if callback is not None else _next_group(made, seconds)
         except KeyboardInterrupt:
             stopped = Reason.INTERRUPTED
-    return at.ended(stopped)
+        finally:
+            kept.keep(flow, objectives, run)
+    return replace(run, stopped=stopped, left=left)
 
 
-@dataclass(frozen=True)
-class _Reached(Generic[State]):
-    """How far a run is. It is replaced as a whole, so that whatever interrupts the run finds parts
-    that belong together."""
-
-    state: State
-    number: int = 0
-    pieces: tuple[History, ...] = ()
-
-    @classmethod
-    def begun(cls, run: Run[State]) -> "_Reached[State]":
-        return cls(run.state, run.iterations, (run.history,) if run.history else ())
-
-    def after(self, state: State, piece: History, made: int) -> "_Reached[State]":
-        return _Reached(state, self.number + made, (*self.pieces, piece))
-
-    def ended(self, stopped: Reason | None) -> Run[State]:
-        return Run(self.state, stopped, self.number, _joined(self.pieces))
+def _limit(number: int, n_iterations: int | None, deadline: float | None) -> Reason | None:
+    """Which limit is reached after so many iterations, if any."""
+    if n_iterations is not None and number >= n_iterations:
+        return Reason.ITERATION_LIMIT
+    return Reason.TIME_LIMIT if deadline is not None and time.monotonic() >= deadline else None
 
 
-def _is_stopped(
-    callback: Callback | None, flow: AbstractFlow, at: _Reached, raveling: Raveling | None
-) -> bool:
-    """Whether a run that goes on had been stopped where it is, by a callback that decides by the
-    surface."""
-    return (
-        at.number > 0
-        and isinstance(callback, Looks)
-        and callback.look(shaped(flow.surface(at.state), raveling))
-    )
-
-
-def _words(info: Info) -> str:
-    return ", ".join(f"{name} {value:.2g}" for name, value in info.items())
-
-
-@contextmanager
-def _kept_at_the_end(
-    part: Part | Nowhere, flow: AbstractFlow, objectives: PyTree, reached: Callable[[], _Reached]
-) -> Iterator[None]:
-    """Whatever ends the block, the part keeps what was reached."""
-    try:
-        yield
-    finally:
-        part.keep(flow, objectives, reached().ended(None))
+def _look(
+    flow: AbstractFlow[State],
+    run: Run[State],
+    info: Info,
+    callback: Callback | None,
+    leaves: Callable[[BezierSimplex], str] | None,
+    raveling: Raveling | None,
+) -> tuple[Reason | None, str]:
+    """Whether the callback stops the run, or its surface leaves the bounds, and which one."""
+    if callback is None and leaves is None:
+        return None, ""
+    surface, spent = flow.surface(run.state), flow.evaluations(run.state)
+    seen = surface if raveling is None else in_users_form(surface, raveling)[0]
+    iteration = Iteration(run.iterations, seen, spent, info)
+    if callback is not None and info and callback(iteration):
+        return Reason.STOPPED, ""
+    left = "" if leaves is None else leaves(surface)
+    return Reason.STOPPED if left else None, left
 
 
 def _last(piece: History) -> tuple[int, Info]:
@@ -170,25 +136,13 @@ def _last(piece: History) -> tuple[int, Info]:
     return made, {name: values[-1].item() for name, values in piece.items()} if made else {}
 
 
-def _joined(pieces: tuple[History, ...]) -> History:
-    return (
-        {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-        if pieces
-        else {}
-    )
+def _joined(history: History, piece: History) -> History:
+    if not history:
+        return piece
+    return {name: np.concatenate([history[name], piece[name]]) for name in history}
 
 
 def _next_group(made: int, seconds: float) -> int:
     """How many iterations to make until the next pause, at the speed of the last ones."""
-    return max(1, min(int(made * PULSE_SECONDS / max(seconds, 1e-6)), LARGEST_GROWTH * made))
-
-
-def shaped(surface: Surface, raveling: Raveling | None) -> Surface:
-    """A surface with flat values as one with values of the user's shape."""
-    if raveling is None:
-        return surface
-    if isinstance(surface, BezierAtlas):
-        return replace(surface, units=surface.units.times(raveling.units), raveling=raveling.plain)
-    return BezierSimplex(
-        raveling.unravel(surface.control_points), surface.n_objectives, surface.degree
-    )
+    at_this_speed = int(made * SCHEDULE.pulse_seconds / max(seconds, 1e-6))
+    return max(1, min(at_this_speed, SCHEDULE.largest_growth * made))

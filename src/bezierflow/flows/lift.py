@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from ..answer import ErrorEstimate, Reason, Result, judge, locate_non_finite, why_not_verified
+from ..answer import ErrorEstimate, Reason, Result, locate_non_finite, why_not_verified
 from ..arguments import read_count, shown
 from ..bezier import BezierSimplex, basis
 from ..compilation import compiled, program
@@ -19,31 +19,21 @@ from ..evaluations import Evaluations, total
 from ..interrupts import raise_if_interrupted
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
-from ..objectives import FeasibleSet, Objectives
+from ..objectives import FeasibleSet, FlatObjectives
 from ..precision import on_host
+from ..runs import kind
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches
-from .contract import AbstractFlow, Estimate, History, Info, Run
-from .refit import AbstractRefit, PullBack, suitable_refit
-from .stochastic_flow import StochasticFlow
-
-CALM_ITERATIONS = 3
-"""How many iterations in a row must change the surface by less than the tolerance, where t is drawn
-at random: one quiet draw proves little. With fixed nodes one iteration is proof."""
-
-BLOW_UP = 1e10
-"""A surface this many times larger than where the run started has diverged; a few decades of
-overshoot can still heal."""
-
-MOST_AT_ONCE = 4096
-"""Iterations that one compiled loop makes at most: the room it has for their infos, the same for
-every run length."""
-
+from .contract import AbstractFlow, Estimate, History, Info, Run, explain_end
+from .refit import AbstractRefit, LeastSquares, PullBack
+from .schedule import SCHEDULE
+from .stochastic import StochasticFlow
 
 RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
 
 
+@kind("flow.state/1")
 class FlowState(NamedTuple):
     """What the next iteration needs."""
 
@@ -70,18 +60,7 @@ class FlowState(NamedTuple):
         return self.status != RUNNING
 
 
-class Moved(NamedTuple):
-    """What an iteration did."""
-
-    movement: Float[Array, ""]
-    """RMS distance by which A moved the points."""
-    residual: Float[Array, ""]
-    """RMS distance between the moved points and the refitted surface."""
-    finite: Bool[Array, ""]
-    """Whether every objective value and every moved point is finite."""
-    evaluations: Evaluations
-
-
+@kind("flow.lifted/1")
 class Flow(AbstractFlow[FlowState]):
     """M(A): moves a Bézier simplex towards the Pareto set by moving points on it with A and
     refitting. Made by `lift`.
@@ -103,20 +82,13 @@ class Flow(AbstractFlow[FlowState]):
     tol: np.ndarray = eqx.field(converter=np.asarray, default=0.0)
     bounds: FeasibleSet | None = None
 
-    most_iterations: ClassVar[int | None] = 1000
-    """K where the user does not say: the paper's."""
+    most_iterations: ClassVar[int | None] = SCHEDULE.lifted_iterations
     parametrization: ClassVar[str] = "weights"
 
     @property
     def runs_on_host(self) -> bool:
         """Whether JAX cannot trace the method."""
         return self.method.runs_on_host
-
-    @property
-    def n_samples(self) -> int:
-        """N, once the sampler is settled."""
-        assert self.sampler is not None
-        return self.sampler.n_samples
 
     def for_objectives(self, n_objectives: int) -> "Flow":
         """This flow with its sampler and its refit settled and its sizes checked for a problem with
@@ -127,13 +99,14 @@ class Flow(AbstractFlow[FlowState]):
             else self.sampler
         )
         needed = n_controls(n_objectives, self.degree)
-        refit = suitable_refit(sampler.n_samples, needed) if self.refit is None else self.refit
+        suitable = LeastSquares() if sampler.n_samples >= needed else PullBack()
+        refit = suitable if self.refit is None else self.refit
         by_gradients = isinstance(refit, PullBack) and isinstance(
             self.method, AbstractGradientMethod | GradientDescent
         )
         if sampler.n_samples < needed and not by_gradients:
             raise ValueError(
-                f"sampler draws n_samples={sampler.n_samples} points an iteration, fewer than the"
+                f"sampler draws n_samples={sampler.n_samples} points per iteration, fewer than the"
                 f" {needed} control points of degree {self.degree} with {n_objectives} objectives;"
                 f" draw at least {needed}, lower the degree, or take GradientDescent or Optax with"
                 " refit=PullBack()"
@@ -149,10 +122,19 @@ class Flow(AbstractFlow[FlowState]):
                 f" Optax(optax.adam(1e-3)), got {self.method!r}"
             )
         return StochasticFlow(
-            self.method, self.degree, self.sampler, self.scalarization, self.refit, shared, split
+            self.method,
+            self.degree,
+            self.sampler,
+            self.scalarization,
+            self.refit,
+            shared,
+            split,
+            n_iterations=self.n_iterations,
         )
 
-    def prepare(self, objectives: Objectives, start: BezierSimplex) -> tuple["Flow", BezierSimplex]:
+    def prepare(
+        self, objectives: FlatObjectives, start: BezierSimplex
+    ) -> tuple["Flow", BezierSimplex]:
         """The flow with its sampler settled, and its start P^(1) at the flow's degree."""
         flow = self.for_objectives(start.n_objectives)
         if start.degree > self.degree:
@@ -164,9 +146,9 @@ class Flow(AbstractFlow[FlowState]):
             return flow, BezierSimplex.constant(start.vertex(0), start.n_objectives, self.degree)
         return flow, start.elevate(self.degree)
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> FlowState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> FlowState:
         """Line 1, compiled as one program: a dozen small ones would take a second to make."""
-        return _begin(self, start, np.asarray(seed))
+        return _begin(replace(self, n_iterations=None), start, np.asarray(seed))
 
     def begin(self, surface: BezierSimplex, key: Array) -> FlowState:
         """Line 1: k ← 1 and the initial control points P^(1)."""
@@ -182,76 +164,80 @@ class Flow(AbstractFlow[FlowState]):
         )
 
     def iterate(
-        self, objectives: Objectives, state: FlowState, key: Array | None = None
-    ) -> tuple[FlowState, Moved]:
+        self, objectives: FlatObjectives, state: FlowState, key: Array | None = None
+    ) -> tuple[FlowState, Info]:
         """Lines 3 to 7: draw t, take the points b(t|P), move each with A on the t-weighted
-        objective, refit P."""
+        objective, refit P.
+
+        The info has `movement`, the RMS distance by which A moved the points, `residual`, that
+        between the moved points and the refitted surface, `finite`, whether every objective value
+        and every moved point is, and `evaluations`.
+        """
+        assert self.sampler is not None
         surface, P = state.surface, state.surface.control_points
 
         key = jax.random.fold_in(state.key, state.k) if key is None else key
-        t, weights = self._draw(key, surface.n_objectives)
+        t, weights = self.sampler(key, surface.n_objectives)
         Z = basis(t, self.degree)
         x = self._clipped(Z @ P)
-        if self._moves_control_points:
-            P_next, method_state, evaluations = self._move_control_points(
-                objectives, t, weights, Z, x, state
-            )
-            moved = Z @ P_next
-        else:
-            move = (
-                self._follow_rule
-                if isinstance(self.method, AbstractGradientMethod)
-                else self._move_points
-            )
-            moved, method_state, evaluations = move(objectives, t, weights, Z, x, state)
-            moved = self._clipped(moved)
-            P_next = self._refitted(Z, weights, moved, P)
+        move = (
+            self._follow_rule
+            if isinstance(self.method, AbstractGradientMethod)
+            else self._move_points
+        )
+        moved, P_next, method_state, evaluations = move(objectives, t, weights, Z, x, state)
 
         # A gradient can be finite where its objective is not. The values cost nothing: gradients
         # compute them on the way.
         values = jax.vmap(objectives)(x)
-        finite = jnp.all(jnp.isfinite(moved)) & jnp.all(jnp.isfinite(values))
-        done = Moved(_rms(moved - x), _rms(moved - Z @ P_next), finite, evaluations)
+        info = {
+            "movement": _rms(moved - x),
+            "residual": _rms(moved - Z @ P_next),
+            "finite": jnp.all(jnp.isfinite(moved)) & jnp.all(jnp.isfinite(values)),
+            "evaluations": evaluations,
+        }
         surface = BezierSimplex(P_next, surface.n_objectives, self.degree)
-        return state._replace(surface=surface, method_state=method_state, k=state.k + 1), done
+        return state._replace(surface=surface, method_state=method_state, k=state.k + 1), info
 
     def step(
-        self, objectives: Objectives, state: FlowState, key: Array | None = None
+        self, objectives: FlatObjectives, state: FlowState, key: Array | None = None
     ) -> tuple[FlowState, Info]:
         """An iteration, and whether another one follows. One that meets a value that is not finite
         changes nothing.
 
         `key` is that of the iteration, for a loop that makes the keys of many at once.
         """
-        after, moved = self.iterate(objectives, state, key)
+        after, info = self.iterate(objectives, state, key)
         P, P_next = state.surface.control_points, after.surface.control_points
         change = jnp.sqrt(jnp.mean(jnp.sum((P_next - P) ** 2, axis=-1)))
         diameter = jnp.linalg.norm(jnp.max(P_next, axis=0) - jnp.min(P_next, axis=0))
         calm = jnp.where(change <= self.tol * diameter, state.calm + 1, 0)
-        finite = moved.finite & jnp.all(jnp.isfinite(P_next))
-        blown_up = jnp.max(jnp.abs(P_next)) > BLOW_UP * state.size
-        at_rest = calm >= (1 if isinstance(self.sampler, Fixed) else CALM_ITERATIONS)
+        finite = info["finite"] & jnp.all(jnp.isfinite(P_next))
+        blown_up = jnp.max(jnp.abs(P_next)) > SCHEDULE.blow_up * state.size
+        # One quiet draw at random proves little.
+        at_rest = calm >= (1 if isinstance(self.sampler, Fixed) else SCHEDULE.calm_iterations)
         status = jnp.where(
             ~finite,
             NON_FINITE,
             jnp.where(blown_up, DIVERGED, jnp.where(at_rest, CONVERGED, RUNNING)),
         )
-        calmer = finite & (moved.movement <= state.least_movement)
+        calmer = finite & (info["movement"] <= state.least_movement)
         after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, state)
         after = after._replace(
-            evaluations=total(state.evaluations, moved.evaluations),
+            evaluations=total(state.evaluations, info["evaluations"]),
             status=jnp.asarray(status, int),
             calm=calm,
-            least_movement=jnp.where(calmer, moved.movement, state.least_movement),
+            least_movement=jnp.where(calmer, info["movement"], state.least_movement),
             calmest=jnp.where(calmer, P, state.calmest),
         )
-        return after, {name: getattr(moved, name) for name in self.recorded}
+        return after, {name: info[name] for name in self.recorded}
 
     @property
     def recorded(self) -> tuple[str, ...]:
         """The names of the infos. A rule on gradients moves the control points themselves: no
         refit, no residual."""
-        return ("movement",) if self._moves_control_points else ("movement", "residual")
+        by_rule = isinstance(self.method, AbstractGradientMethod) and self.bounds is None
+        return ("movement",) if by_rule else ("movement", "residual")
 
     def surface(self, state: FlowState) -> BezierSimplex:
         """b(t|P) with the current P; after trouble the P whose points moved least."""
@@ -264,19 +250,21 @@ class Flow(AbstractFlow[FlowState]):
         return Evaluations(*(int(count) for count in state.evaluations))
 
     def advance(
-        self, objectives: Objectives, state: FlowState, most: int
+        self, objectives: FlatObjectives, state: FlowState, most: int
     ) -> tuple[FlowState, History]:
         """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the
         same result, bit for bit."""
         if self.runs_on_host:
             after, infos = self.step(objectives, state)
         else:
-            after, infos = _advance(self, objectives, state, np.asarray(min(most, MOST_AT_ONCE)))
+            # Without n_iterations, which would be a program of its own for each number.
+            flow, most = replace(self, n_iterations=None), min(most, SCHEDULE.lifted_at_once)
+            after, infos = _advance(flow, objectives, state, np.asarray(most))
         made = int(after.k) - int(state.k)
         return after, {name: np.atleast_1d(infos[name])[:made] for name in self.recorded}
 
     def measure(
-        self, objectives: Objectives, run: Run[FlowState], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[FlowState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """Only the claim that the surface is at rest is verified: an estimate costs Hessians at
         some hundred points."""
@@ -285,40 +273,53 @@ class Flow(AbstractFlow[FlowState]):
         return super().measure(objectives, run, seed, estimate) if verify else None
 
     def explain(
-        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
+        self,
+        objectives: FlatObjectives,
+        run: Run[FlowState],
+        error: ErrorEstimate | None,
+        names: Names,
     ) -> Result:
         """Which end the run came to; where it went wrong, if it did; how it keeps its bounds, if it
         has any."""
-        result = self._end(objectives, run, error, names)
-        if self.bounds is None:
-            return result
-        return explain_bounds(result, self.bounds, self.surface(run.state), self.method)
-
-    def _end(
-        self, objectives: Objectives, run: Run[FlowState], error: ErrorEstimate | None, names: Names
-    ) -> Result:
-        state, k = run.state, run.iterations
+        state, k, surface = run.state, run.iterations, self.surface(run.state)
         status = RUNNING if run.stopped else int(state.status)
         kept = "the calmest surface before that is returned"
         if status == NON_FINITE:
             t, _ = self.draw(state.key, state.k, state.surface.n_objectives)
             where = locate_non_finite(objectives, state.surface, np.asarray(t), names)
-            return Result(Reason.NON_FINITE, f"in iteration {k + 1} {where}; {kept}")
-        if status == DIVERGED:
-            advice = (
-                "Take a smaller step_size, or a method that scales its own steps such as Newton()"
+            result = Result(Reason.NON_FINITE, f"in iteration {k + 1} {where}; {kept}")
+        elif status == DIVERGED:
+            result = Result(
+                Reason.DIVERGED,
+                f"in iteration {k} the surface outgrew {SCHEDULE.blow_up:g} times its start;"
+                f" {kept}. Take a smaller step_size, or a method that scales its own steps such as"
+                " Newton()",
             )
-            grown = f"in iteration {k} the surface outgrew {BLOW_UP:g} times its start"
-            return Result(Reason.DIVERGED, f"{grown}; {kept}. {advice}")
-        claim = (
-            f"after {k} iterations the surface changes by less than {float(self.tol):g} of its"
-            " diameter an iteration"
-        )
-        if status == CONVERGED and error is None:
-            claim += f" (not verified: {self._why_not_verified(objectives, self.surface(state))})"
-        return judge(run.stopped, claim, k, error)
+        else:
+            claim = (
+                f"after {k} iterations the surface changes by less than {float(self.tol):g} of its"
+                " diameter per iteration"
+            )
+            if status == CONVERGED and error is None:
+                claim += f" (not verified: {self._why_not_verified(objectives, surface)})"
+            result = explain_end(run, claim, error)
+        # Exactly the iterations that the user asked for, with nothing else to wait for.
+        as_asked = self.n_iterations is not None and float(self.tol) == 0
+        if result.reason is Reason.ITERATION_LIMIT and as_asked:
+            result = Result(Reason.COMPLETED, result.message)
+        if self.bounds is None:
+            return result
+        return explain_bounds(result, self.bounds, surface, self.method)
 
-    def _why_not_verified(self, objectives: Objectives, surface: BezierSimplex) -> str:
+    def continues(self, other: AbstractFlow) -> bool:
+        """Whether this flow goes on from a state of the other: all but tolerance and limit are the
+        same."""
+        blank = {"tol": np.zeros(()), "n_iterations": None}
+        return isinstance(other, Flow) and bool(
+            eqx.tree_equal(replace(self, **blank), replace(other, **blank))
+        )
+
+    def _why_not_verified(self, objectives: FlatObjectives, surface: BezierSimplex) -> str:
         if self.bounds is not None and touches(self.bounds, surface):
             return "the error estimate does not know bounds, and the surface reaches them"
         return why_not_verified(objectives, surface)
@@ -332,42 +333,25 @@ class Flow(AbstractFlow[FlowState]):
         self, key: Array, k: Int[Array, ""], n_objectives: int
     ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
         """Line 3 of iteration k: t and the weights of the refit, the same whenever it is asked."""
-        return self._draw(jax.random.fold_in(key, k), n_objectives)
-
-    def _draw(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
         assert self.sampler is not None
-        return self.sampler(key, n_objectives)
+        return self.sampler(jax.random.fold_in(key, k), n_objectives)
+
+    def _clipped(self, x: Array) -> Array:
+        return x if self.bounds is None else jnp.asarray(self.bounds.clip(x))
 
     def _refitted(self, Z: Array, weights: Array, values: Array, previous: Array) -> Array:
         assert self.refit is not None
         return self.refit(Z, weights, values, previous)
 
-    @property
-    def _moves_control_points(self) -> bool:
-        """Whether lines 5 and 6 are a rule on the control points, which no bounds hold."""
-        return isinstance(self.method, AbstractGradientMethod) and self.bounds is None
-
-    def _clipped(self, x: Array) -> Array:
-        return x if self.bounds is None else jnp.asarray(self.bounds.clip(x))
-
-    def _objective(self, objectives: Objectives, t: Float[Array, " n_objectives"]) -> Scalarized:
-        return Scalarized(objectives, self.scalarization, t)
-
     def _move_points(self, objectives, t, weights, Z, x, state):
-        """Line 5: x_n ← A_{t_n}(x_n), with the state of A a field over the simplex, fitted like the
-        surface."""
+        """Line 5, x_n ← A_{t_n}(x_n), with the state of A a field over the simplex, fitted like the
+        surface; line 6, the refit."""
+        P = state.surface.control_points
 
         def move(t, x, method_state):
-            moved, method_state = self.method.step(self._objective(objectives, t), x, method_state)
+            f = Scalarized(objectives, self.scalarization, t)
+            moved, method_state = self.method.step(f, x, method_state)
             return moved, method_state, self.method.evaluations(method_state)
-
-        if self.method.runs_on_host:
-            return _point_by_point(move, t, x, state.method_state)
-        at_t = jax.tree.map(
-            lambda leaf: jnp.tensordot(Z, leaf, 1) if _is_field(leaf) else leaf, state.method_state
-        )
-        axes = jax.tree.map(lambda leaf: 0 if _is_field(leaf) else None, state.method_state)
-        moved, at_t, evaluations = jax.vmap(move, in_axes=(0, 0, axes))(t, x, at_t)
 
         def refitted(values, previous):
             if not _is_field(previous):
@@ -377,47 +361,64 @@ class Flow(AbstractFlow[FlowState]):
             )
             return flat.reshape(previous.shape)
 
-        method_state = _shared(jax.tree.map(refitted, at_t, state.method_state))
-        # A count that does not depend on the point comes out of vmap once for each point all the
-        # same.
-        return moved, method_state, Evaluations(*(jnp.sum(count) for count in evaluations))
-
-    def _move_control_points(self, objectives, t, weights, Z, x, state):
-        """Lines 5 and 6 for a rule on gradients: the gradient field is fitted, G_P = (ZᵀZ)⁻¹ Zᵀ G,
-        and P follows the rule."""
-        assert isinstance(self.method, AbstractGradientMethod)
-        P = state.surface.control_points
-        G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
-        G_P = self._refitted(Z, weights, G, jnp.zeros_like(P))
-        P_next, method_state = self.method.update(G_P, P, state.method_state)
-        return (
-            P_next,
-            method_state,
-            Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state))),
-        )
+        if self.method.runs_on_host:
+            moved, method_state, evaluations = _point_by_point(move, t, x, state.method_state)
+        else:
+            fields = jax.tree.map(_is_field, state.method_state)
+            at_t = jax.tree.map(
+                lambda field, leaf: jnp.tensordot(Z, leaf, 1) if field else leaf,
+                fields,
+                state.method_state,
+            )
+            axes = jax.tree.map(lambda field: 0 if field else None, fields)
+            moved, at_t, counts = jax.vmap(move, in_axes=(0, 0, axes))(t, x, at_t)
+            method_state = _shared(jax.tree.map(refitted, at_t, state.method_state))
+            # A count that does not depend on the point comes out of vmap once per point.
+            evaluations = Evaluations(*(jnp.sum(count) for count in counts))
+        moved = self._clipped(moved)
+        return moved, self._refitted(Z, weights, moved, P), method_state, evaluations
 
     def _follow_rule(self, objectives, t, weights, Z, x, state):
-        """Line 5 for a rule on gradients within bounds: each point follows the rule, with the state
-        of the rule at its t.
+        """Lines 5 and 6 for a rule on gradients: the gradient field is fitted, G_P = (ZᵀZ)⁻¹ Zᵀ G,
+        and P follows the rule.
 
-        The state stays with the control points and is never refitted: it follows the rule with the
-            fitted gradient field.
+        Within bounds each point follows the rule, with the state of the rule at its t, and is
+        clipped; P is refitted. The state stays with the control points all the same: it follows the
+        rule with the fitted gradient field.
         """
         assert isinstance(self.method, AbstractGradientMethod)
         P = state.surface.control_points
-        G = jax.vmap(lambda t, x: jax.grad(self._objective(objectives, t))(x))(t, x)
+
+        def gradient(t, x):
+            return jax.grad(Scalarized(objectives, self.scalarization, t))(x)
+
+        G = jax.vmap(gradient)(t, x)
+        G_P = self._refitted(Z, weights, G, jnp.zeros_like(P))
+        P_next, method_state = self.method.update(G_P, P, state.method_state)
+        evaluations = Evaluations(
+            *(jnp.asarray(len(t) * count) for count in self.method.evaluations(method_state))
+        )
+        if self.bounds is None:
+            return Z @ P_next, P_next, method_state, evaluations
         at_t = jax.tree.map(
             lambda leaf: Z @ leaf if jnp.shape(leaf) == P.shape else leaf, state.method_state
         )
-        moved, _ = self.method.update(G, x, at_t)
-        _, method_state = self.method.update(
-            self._refitted(Z, weights, G, jnp.zeros_like(P)), P, state.method_state
-        )
-        return (
-            moved,
-            method_state,
-            Evaluations(*(jnp.asarray(len(t) * c) for c in self.method.evaluations(method_state))),
-        )
+        moved = self._clipped(self.method.update(G, x, at_t)[0])
+        return moved, self._refitted(Z, weights, moved, P), method_state, evaluations
+
+
+class Origin(NamedTuple):
+    """What it takes to make a run of a lifted method again, with its samples or with others.
+
+    Attributes:
+        flow: M(A), its sampler settled.
+        surface: where it started, P^(1), with flat vectors for values.
+        seed: what the samples were drawn from.
+    """
+
+    flow: Flow
+    surface: BezierSimplex
+    seed: int
 
 
 @program
@@ -437,20 +438,21 @@ def _settle_type(leaf: Array | np.ndarray) -> Array:
 
 
 def _loop(
-    flow: Flow, objectives: Objectives, state: FlowState, most: Array
+    flow: Flow, objectives: FlatObjectives, state: FlowState, most: Array
 ) -> tuple[FlowState, Info]:
     """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with
     room to spare."""
     first = state.k
     # All at once: one by one, keys would take a fifth of the loop.
-    keys = jax.vmap(lambda k: jax.random.fold_in(state.key, k))(first + jnp.arange(MOST_AT_ONCE))
+    numbers = first + jnp.arange(SCHEDULE.lifted_at_once)
+    keys = jax.vmap(lambda k: jax.random.fold_in(state.key, k))(numbers)
 
     def iterate(running: tuple[FlowState, Info]) -> tuple[FlowState, Info]:
         state, infos = running
         after, info = flow.step(objectives, state, keys[state.k - first])
         return after, {name: infos[name].at[state.k - first].set(info[name]) for name in infos}
 
-    blank = {name: jnp.full(MOST_AT_ONCE, jnp.nan) for name in flow.recorded}
+    blank = {name: jnp.full(SCHEDULE.lifted_at_once, jnp.nan) for name in flow.recorded}
     return jax.lax.while_loop(
         lambda running: ~running[0].done & (running[0].k - first < most), iterate, (state, blank)
     )
@@ -461,10 +463,12 @@ _advance: Callable[..., tuple[FlowState, Info]] = compiled(_loop)
 
 def lift(
     method: AbstractMethod,
-    degree: int = 3,
+    degree: int = SCHEDULE.lifted_degree,
     sampler: AbstractSampler | None = None,
     scalarization: AbstractScalarization | None = None,
     refit: AbstractRefit | None = None,
+    *,
+    n_iterations: int | None = None,
 ) -> Flow:
     """M(A): the multi-objective method of the single-objective method A (Algorithm 1). With
     gradient descent, Algorithm 2.
@@ -473,14 +477,16 @@ def lift(
         method: A, such as `GradientDescent(lambda k: 1 / k)`, `Newton()` or
             `Optax(optax.adam(1e-2))`.
         degree: D, the degree of the surface.
-        sampler: where t is drawn: `Uniform(100)` is the paper's, N = 100 fresh points each
-            iteration. The default takes the same near-optimal nodes each iteration, which is more
-            accurate with fewer points.
+        sampler: where t is drawn: `Uniform(100)` is the paper's, N = 100 fresh points per
+            iteration. The default takes the same near-optimal nodes in each iteration, which is
+            more accurate with fewer points.
         scalarization: what A minimizes at t; the default is the paper's `WeightedSum()`.
         refit: how P follows the moved points: the paper's `LeastSquares()`, or `PullBack()`. By
             default the former where N is at least the number of control points, else the latter,
             which suits gradient descent and optax. On batches (`stochastic`) it is always the
             latter, unless a refit is named.
+        n_iterations: K of Algorithm 1. Without `tol` a run makes exactly that many; with `tol` at
+            most. By default it ends when the surface is at rest, or after 1,000.
     """
     if not isinstance(method, AbstractMethod):
         raise TypeError(
@@ -498,10 +504,11 @@ def lift(
         ),
         "refit": (refit, AbstractRefit, "a refit such as LeastSquares()"),
     }
-    for name, (part, kind, wanted) in parts.items():
-        if part is not None and not isinstance(part, kind):
+    for name, (part, parent, wanted) in parts.items():
+        if part is not None and not isinstance(part, parent):
             raise TypeError(f"{name} must be {wanted}, got {shown(part)}")
-    return Flow(method, degree, sampler, scalarization or WeightedSum(), refit)
+    scalarization = scalarization or WeightedSum()
+    return Flow(method, degree, sampler, scalarization, refit, n_iterations=n_iterations)
 
 
 def _is_field(leaf: PyTree) -> bool:
@@ -509,7 +516,7 @@ def _is_field(leaf: PyTree) -> bool:
 
 
 def _shared(method_state: PyTree) -> PyTree:
-    """Counters come out of vmap with one entry a point; all are the same, so one is kept."""
+    """Counters come out of vmap with one entry per point; all are the same, so one is kept."""
     return jax.tree.map(lambda leaf: leaf if _is_field(leaf) else leaf[0], method_state)
 
 

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-EVERY = 0.2
-"""Seconds between two drawings of the bar in a notebook: each one is a message to the browser."""
+from .schedule import SCHEDULE
 
 
 @contextmanager
@@ -17,7 +16,9 @@ def progress_bar(show: bool, total: int | None, what: str) -> Iterator[Callable[
     if not show:
         yield lambda done, note: None
         return
-    if _in_notebook():
+    # A kernel whose output a browser shows, as against a terminal or a script.
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None and hasattr(shell, "kernel"):
         with _notebook_bar(total, what) as update:
             yield update
         return
@@ -41,13 +42,6 @@ def progress_bar(show: bool, total: int | None, what: str) -> Iterator[Callable[
         yield lambda done, note: bar.update(task, completed=done, note=note)
 
 
-def _in_notebook() -> bool:
-    """Whether this runs in a kernel whose output a browser shows, as against a terminal or a
-    script."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell is not None and hasattr(shell, "kernel")
-
-
 @contextmanager
 def _notebook_bar(total: int | None, what: str) -> Iterator[Callable[[int, str], None]]:
     """One output that is replaced as the run goes on. Widgets would draw it too, but are not
@@ -60,7 +54,7 @@ def _notebook_bar(total: int | None, what: str) -> Iterator[Callable[[int, str],
     def update(done: int, note: str) -> None:
         nonlocal shown, last
         last = (done, note)
-        if time.monotonic() - shown >= EVERY:
+        if time.monotonic() - shown >= SCHEDULE.bar_seconds:
             shown = time.monotonic()
             handle.update(HTML(_bar_html(done, total, what, note)))
 

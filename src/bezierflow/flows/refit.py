@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..bezier import least_squares
+from ..runs import kind
 
 
 class AbstractRefit(eqx.Module):
@@ -26,6 +27,7 @@ class AbstractRefit(eqx.Module):
         are the current ones."""
 
 
+@kind("refit.least_squares/1")
 class LeastSquares(AbstractRefit):
     """P = argmin Σ_n ω_n |x_n − b(t_n|P)|² = (ZᵀΩZ)⁻¹ ZᵀΩX (equations 4 and 5), the paper's refit.
 
@@ -44,6 +46,7 @@ class LeastSquares(AbstractRefit):
         return previous + least_squares(design, values - design @ previous, weights)
 
 
+@kind("refit.pull_back/1")
 class PullBack(AbstractRefit):
     """P + ZᵀΩ(X − ZP)/Σω: displacements are pulled back to the control points. Any number of points
     N will do.
@@ -64,9 +67,3 @@ class PullBack(AbstractRefit):
         """The control points after one step towards the points."""
         shares = weights / jnp.sum(weights)
         return previous + design.T @ (shares[:, None] * (values - design @ previous))
-
-
-def suitable_refit(n_samples: int, n_controls: int) -> AbstractRefit:
-    """The refit where nobody names one: least squares where N points determine it, else the
-    pull-back."""
-    return LeastSquares() if n_samples >= n_controls else PullBack()

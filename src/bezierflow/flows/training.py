@@ -1,14 +1,14 @@
-"""What `minimize` does with objectives that are known by samples: it trains a surface."""
+"""Training: a surface of models from objectives that are known by batches."""
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PyTree
+from jaxtyping import Array, Float, PyTree
 
 from ..answer import Reason, Solution, Stats
 from ..bezier import BezierSimplex, Raveling
@@ -17,53 +17,111 @@ from ..evaluations import Evaluations
 from ..methods import AbstractMethod
 from ..names import Names
 from ..objectives import as_vector
-from .batches import Batch, Feed, HeldOut, Restored, Sampled, Stochastic, as_arrays
-from .continuing import Paused
-from .contract import Run
+from .contract import Paused
 from .drive import Callback, drive
 from .lift import Flow, lift
-from .stochastic_flow import RUNNING, Fed, StochasticFlow, TrainingState
-
-STOCHASTIC_DEGREE = 2
-"""The degree of a method that `minimize` lifts to train networks: bends, at a third more control
-points than the chord."""
-
-
-class Settings(NamedTuple):
-    """What `minimize` was asked for beside the objectives and the start."""
-
-    method: object
-    degree: Literal["auto"] | int
-    n_iterations: int | None
-    seed: int
-    callback: Callback | None
-    progress: bool
+from .schedule import SCHEDULE
+from .stochastic import (
+    RUNNING,
+    Batch,
+    Feed,
+    Sampled,
+    StochasticFlow,
+    TrainingState,
+    as_arrays,
+)
 
 
-def train(problem: Stochastic, x0: PyTree, settings: Settings) -> Solution:
+class Restored(eqx.Module):
+    """Objectives of the floating-point arrays of x, with all that x has beside them (functions,
+    integers) put back."""
+
+    function: Sampled
+    rest: PyTree
+
+    def __call__(self, x: PyTree, batch: Batch) -> PyTree:
+        """f(x, batch)."""
+        return self.function(x if self.rest is None else eqx.combine(x, self.rest), batch)
+
+
+class HeldOut(eqx.Module):
+    """Objectives of x alone: those of one batch, computed with the types of x0."""
+
+    function: Restored
+    batch: Batch
+    dtypes: tuple[np.dtype, ...] = eqx.field(static=True)
+
+    def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
+        """f(x, batch)."""
+        leaves, treedef = jax.tree.flatten(x)
+        typed = [
+            jnp.asarray(leaf).astype(dtype) for leaf, dtype in zip(leaves, self.dtypes, strict=True)
+        ]
+        return as_vector(self.function(jax.tree.unflatten(treedef, typed), self.batch))
+
+
+def stochastic_flow(method: object) -> StochasticFlow:
+    """The user's own flow for batches, or their method lifted."""
+    if isinstance(method, AbstractMethod):
+        return lift(method, SCHEDULE.stochastic_degree).stochastic()
+    if not isinstance(method, Flow | StochasticFlow):
+        raise ValueError(
+            "method must be a rule on gradients such as Optax(optax.adam(1e-3)), or a lifted one,"
+            f" to train on batches, got {method!r}"
+        )
+    return method.stochastic() if isinstance(method, Flow) else method
+
+
+def train_surface(  # noqa: PLR0913
+    function: Sampled,
+    x0: PyTree,
+    flow: StochasticFlow,
+    batches: Iterable[Batch] | None,
+    held_out: Batch,
+    names: Sequence[str],
+    seed: int,
+    callback: Callback | None,
+    progress: bool,
+) -> Solution:
     """A surface of models that was trained on batches, in the types of x0 and with JAX's precision
     as it is."""
-    began, n_iterations = time.perf_counter(), settings.n_iterations
-    flow = _flow(settings.method, settings.degree)
-    if problem.batches is None and n_iterations is None:
-        raise ValueError("n_iterations must be given where objectives take a key: keys do not end")
-    feed = (
-        None if problem.batches is None else Feed(problem.batches, again=n_iterations is not None)
-    )
-    example = jax.random.key(settings.seed) if feed is None else feed.first
+    began = time.perf_counter()
     x, rest = _split(x0)
-    fed = Fed(Restored(problem.function, rest), feed, n_iterations is None)
-    start = _start(x0, x, _count(fed.function, x, example))
-    state = _paused_state(problem, x0, flow)
-    state = _begin(flow, fed.function, start, np.asarray(settings.seed)) if state is None else state
-    run = drive(flow, fed, state, n_iterations, settings.callback, settings.progress)
-    last = example if feed is None else feed.last
-    solution = _solution(problem, flow, fed, run, last)
-    made_by = {**solution.made_by, "n_iterations": n_iterations, "seed": settings.seed}
-    return replace(
-        solution,
-        made_by=made_by,
-        stats=replace(solution.stats, seconds=time.perf_counter() - began),
+    feed = Feed(Restored(function, rest), batches, one_pass=flow.n_iterations is None)
+    example = jax.random.key(seed) if batches is None else feed.first
+    start = _start(feed.function, x0, x, example)
+    paused = x0.paused if isinstance(x0, Solution) else None
+    if paused is not None and paused.given is function and flow.continues(paused.flow):
+        state = paused.state._replace(status=jnp.full_like(paused.state.status, RUNNING))
+    else:
+        plain = replace(flow, n_iterations=None)
+        state = _begin(plain, feed.function, start, np.asarray(seed))
+    run = drive(flow, feed, state, callback, progress)
+    surface = flow.surface(run.state).on_host()
+    x = surface.vertex(0)
+    raveling = Raveling.of(x)
+    complete = Names(tuple(names)).complete(surface.n_objectives, raveling.n_variables)
+    last = example if batches is None else feed.last
+    objectives = HeldOut(
+        feed.function,
+        as_arrays(last if held_out is None else held_out, 1),
+        tuple(np.dtype(leaf.dtype) for leaf in jax.tree.leaves(x)),
+    )
+    result = flow.explain(feed, run, None, complete)
+    lost = result.reason is Reason.NON_FINITE
+    of = f"values of {'the last' if held_out is None else 'the held-out'} batch"
+    return Solution(
+        pareto_set=surface,
+        objectives=objectives,
+        names=complete,
+        result=result,
+        stats=Stats(flow.evaluations(run.state), run.iterations, time.perf_counter() - began),
+        history=run.history,
+        made_by={**flow.parts(), "objectives": of, "seed": seed},
+        raveling=raveling,
+        paused=(
+            None if lost else Paused(function, flow, run.state, objectives, surface, Evaluations())
+        ),
     )
 
 
@@ -75,61 +133,12 @@ def _begin(
     return flow.init(function, start, seed)
 
 
-def _solution(
-    problem: Stochastic, flow: StochasticFlow, fed: Fed, run: Run[TrainingState], last: Batch
-) -> Solution:
-    """What the run found, with the objectives of the held-out batch, or of the last one."""
-    surface = flow.surface(run.state).on_host()
-    x = surface.vertex(0)
-    raveling = Raveling.of(x)
-    names = Names(tuple(problem.objective_names)).complete(
-        surface.n_objectives, raveling.n_variables
-    )
-    has_held_out = problem.held_out is not None
-    seen = as_arrays(problem.held_out if has_held_out else last, 1)
-    objectives = HeldOut(
-        fed.function, seen, tuple(np.dtype(leaf.dtype) for leaf in jax.tree.leaves(x))
-    )
-    result = flow.explain(fed, run, None, names)
-    lost = result.reason is Reason.NON_FINITE
-    return Solution(
-        pareto_set=surface,
-        objectives=objectives,
-        names=names,
-        result=result,
-        stats=Stats(flow.evaluations(run.state), run.iterations, 0.0),
-        history=run.history,
-        made_by={
-            **flow.parts(),
-            "objectives": f"values of {'the held-out' if has_held_out else 'the last'} batch",
-        },
-        raveling=raveling,
-        paused=(
-            None if lost else Paused(problem, flow, run.state, objectives, surface, Evaluations())
-        ),
-    )
-
-
-def _flow(method: object, degree: Literal["auto"] | int) -> StochasticFlow:
-    """The user's own flow for batches, or their method lifted."""
-    if isinstance(method, AbstractMethod):
-        return lift(method, STOCHASTIC_DEGREE if degree == "auto" else degree).stochastic()
-    if not isinstance(method, Flow | StochasticFlow):
-        raise ValueError(
-            "method must be a rule on gradients such as Optax(optax.adam(1e-3)), or a lifted one,"
-            f" to train on batches, got {method!r}"
-        )
-    if degree not in ("auto", method.degree):
-        raise ValueError(f"degree={degree!r} disagrees with the flow's own; give it to the flow")
-    return method.stochastic() if isinstance(method, Flow) else method
-
-
 def _split(x0: PyTree) -> tuple[PyTree, PyTree]:
     """The floating-point arrays of x0, and all else: None stands in each for what is in the
     other."""
     if isinstance(x0, Solution):
         before = x0.objectives.function if isinstance(x0.objectives, HeldOut) else None
-        return _split(x0.pareto_set)[0], before.rest if isinstance(before, Restored) else None
+        return _split(x0.pareto_set)[0], None if before is None else before.rest
     if isinstance(x0, BezierSimplex):
         return x0.vertex(0), None
     params, rest = eqx.partition(
@@ -140,20 +149,8 @@ def _split(x0: PyTree) -> tuple[PyTree, PyTree]:
     return params, rest
 
 
-def _start(x0: PyTree, x: PyTree, n_objectives: int) -> BezierSimplex:
-    surface = x0.pareto_set if isinstance(x0, Solution) else x0
-    if not isinstance(surface, BezierSimplex):
-        return BezierSimplex(jax.tree.map(lambda leaf: leaf[None], x), n_objectives, 0)
-    if surface.n_objectives != n_objectives:
-        raise ValueError(
-            f"x0 is a surface over {surface.n_objectives} objectives, but objectives returns"
-            f" {n_objectives}"
-        )
-    return surface
-
-
-def _count(function: Sampled, x: PyTree, batch: Batch) -> int:
-    """M, by looking at the objectives once."""
+def _start(function: Sampled, x0: PyTree, x: PyTree, batch: Batch) -> BezierSimplex:
+    """The surface to start at, for as many objectives as the function returns when traced once."""
     shape = jax.eval_shape(
         lambda x, batch: jnp.asarray(as_vector(function(x, batch))), x, batch
     ).shape
@@ -162,19 +159,38 @@ def _count(function: Sampled, x: PyTree, batch: Batch) -> int:
             f"objectives must return one number for each objective, got shape {shape} for x0 and"
             " the first batch"
         )
-    return shape[0]
+    surface = x0.pareto_set if isinstance(x0, Solution) else x0
+    if not isinstance(surface, BezierSimplex):
+        return BezierSimplex(jax.tree.map(lambda leaf: leaf[None], x), shape[0], 0)
+    if surface.n_objectives != shape[0]:
+        raise ValueError(
+            f"x0 is a surface over {surface.n_objectives} objectives, but objectives returns"
+            f" {shape[0]}"
+        )
+    return surface
 
 
-def _paused_state(problem: Stochastic, x0: PyTree, flow: StochasticFlow) -> TrainingState | None:
-    """The state to go on from where x0 is the solution of a run of the same objectives with the
-    same flow."""
-    paused = x0.paused if isinstance(x0, Solution) else None
-    if (
-        paused is None
-        or not isinstance(paused.given, Stochastic)
-        or paused.given.function is not problem.function
-    ):
-        return None
-    if not eqx.tree_equal(paused.flow, flow):
-        return None
-    return paused.state._replace(status=jnp.full_like(paused.state.status, RUNNING))
+def average_along(
+    surface: Callable[[np.ndarray], PyTree],
+    function: Sampled,
+    batches: Iterable[Batch],
+    t: Float[Array | np.ndarray, "n n_objectives"],
+) -> PyTree:
+    """The mean over all batches of function(b(t), batch): one row per t, in every leaf of what the
+    function returns.
+
+    For test losses of a whole loader, and for batch statistics: those of b(t) are not between those
+    of the corners, so they are computed anew along the surface. Batches count equally.
+    """
+    x, total, n = surface(np.asarray(t)), None, 0
+    for n, batch in enumerate(batches, 1):
+        found = _at_each(function, x, as_arrays(batch, n))
+        total = found if total is None else jax.tree.map(jnp.add, total, found)
+    if n == 0:
+        raise ValueError("batches must hold at least one batch, got none")
+    return jax.tree.map(lambda leaf: leaf / n, total)
+
+
+@program
+def _at_each(function: Sampled, x: PyTree, batch: Batch) -> PyTree:
+    return jax.vmap(lambda x: function(x, batch))(x)

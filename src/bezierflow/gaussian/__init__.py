@@ -1,18 +1,24 @@
-"""Gaussian processes on the unit cube, one for each of several functions: fitted, asked,
-sampled."""
+"""Gaussian processes on the unit cube, one per function: fit, posterior, paths drawn from it."""
 
-from .fitting import NOISE, Fit, fit, fit_from_dict, fit_to_dict
-from .kernels import Numbers
-from .objectives import PosteriorMean
-from .paths import Paths, mean_path, sample_paths
+from .fitting import (
+    NOISE,
+    Fit,
+    Numbers,
+    correlation,
+    correlation_and_slope,
+    fit,
+    negative_log_density,
+)
 from .posterior import (
-    Parameters,
+    Paths,
     Posterior,
+    PosteriorMean,
     condition,
     covariances,
-    describe_posterior,
+    fit_posterior,
+    mean_path,
     means,
-    restore_posterior,
+    sample_paths,
     stds,
 )
 
@@ -20,19 +26,18 @@ __all__ = [
     "NOISE",
     "Fit",
     "Numbers",
-    "Parameters",
     "Paths",
     "Posterior",
     "PosteriorMean",
     "condition",
+    "correlation",
+    "correlation_and_slope",
     "covariances",
-    "describe_posterior",
     "fit",
-    "fit_from_dict",
-    "fit_to_dict",
+    "fit_posterior",
     "mean_path",
     "means",
-    "restore_posterior",
+    "negative_log_density",
     "sample_paths",
     "stds",
 ]

@@ -1,233 +1,363 @@
-"""What Gaussian processes know after evaluations: mean and standard deviation anywhere, covariances
-among points."""
+"""Posteriors of Gaussian processes: mean, standard deviation and covariance, functions drawn from
+them, and the mean as objectives of designs as people see them."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import cho_solve, solve_triangular
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from ..bezier import Raveling
 from ..compilation import compiled, pad_rows
+from ..names import Names
 from ..precision import double_precision
-from .fitting import JITTER, Fit
-from .kernels import Numbers, correlation
+from .fitting import KINDS, Fit, Numbers, correlation, fit
+from .schedule import SCHEDULE
 
-LEAST_SIZE = 64
-"""Arrays are filled up to this many points at least, then to powers of two: few sizes, so few
-programs to compile."""
+HYPERPARAMETERS = ("lengths", "variance", "nugget", "level", "kind")
+"""Attributes of a `Posterior` that files hold as they are."""
 
-LEAST_VARIANCE = 1e-14
-"""Variances below this share of that of the process are rounding."""
+STUDENT = 5.0
+"""The spectral density of the Matérn-5/2 kernel is that of Student's t with 5 degrees of
+freedom."""
+
+LOGARITHMS = {"": lambda x: x, "log10": jnp.log10, "log": jnp.log}
 
 
 class Posterior(eqx.Module):
-    """M processes of L variables given n evaluations, filled up to N rows. Values are in the units
-    of the evaluations.
+    """M processes of L variables given n evaluations, filled up to N rows.
 
     Attributes:
         points: where the functions were evaluated; rows from n on mean nothing.
         is_point: which rows are evaluations.
-        lengths: of the kernels.
-        variance: of the processes, of scaled values.
-        nugget: the variance of noise, of scaled values.
-        level: the constant mean, of scaled values.
-        kind: the number of each kernel.
-        values: the scaled values of the evaluations.
+        lengths: length scales of the kernels.
+        variance: of the processes, of standardized values.
+        nugget: variance of the noise, of standardized values.
+        level: constant mean, of standardized values.
+        kind: number of each kernel in `KINDS`.
+        values: the standardized values of the evaluations.
         factor: Cholesky factors of the covariances of the evaluations.
-        alpha: the covariances' inverses times the scaled values.
-        shift: what is taken from values before they are scaled.
+        alpha: the inverses of these covariances times the values less the level.
+        shift: what is taken from values to standardize them.
         scale: what they are divided by then.
     """
 
-    points: Float[Array | np.ndarray, "N n_variables"]
-    is_point: Bool[Array | np.ndarray, " N"]
-    lengths: Float[Array | np.ndarray, "M n_variables"]
-    variance: Float[Array | np.ndarray, " M"]
-    nugget: Float[Array | np.ndarray, " M"]
-    level: Float[Array | np.ndarray, " M"]
-    kind: Int[Array | np.ndarray, " M"]
-    values: Float[Array | np.ndarray, "N M"]
-    factor: Float[Array | np.ndarray, "M N N"]
-    alpha: Float[Array | np.ndarray, "M N"]
-    shift: Float[Array | np.ndarray, " M"]
-    scale: Float[Array | np.ndarray, " M"]
+    points: Float[Numbers, "N n_variables"]
+    is_point: Bool[Numbers, " N"]
+    lengths: Float[Numbers, "M n_variables"]
+    variance: Float[Numbers, " M"]
+    nugget: Float[Numbers, " M"]
+    level: Float[Numbers, " M"]
+    kind: Int[Numbers, " M"]
+    values: Float[Numbers, "N M"]
+    factor: Float[Numbers, "M N N"]
+    alpha: Float[Numbers, "M N"]
+    shift: Float[Numbers, " M"]
+    scale: Float[Numbers, " M"]
 
-    def mean(self, u: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " M"]:
+    def mean(self, u: Float[Numbers, " n_variables"]) -> Float[Array, " M"]:
         """The expected values at a point of the cube. Traceable, and so are two derivatives."""
         return jnp.asarray(self.shift) + jnp.asarray(self.scale) * self.scaled(u, self.alpha)
 
     def scaled(
-        self, u: Float[Array | np.ndarray, " n_variables"], alpha: Float[Array | np.ndarray, "M N"]
+        self, u: Float[Numbers, " n_variables"], alpha: Float[Numbers, "M N"]
     ) -> Float[Array, " M"]:
-        """Level and kernels with the coefficients alpha, as scaled values."""
+        """Level and kernels with the coefficients alpha, as standardized values."""
 
         def one(
             lengths: Array, variance: Array, level: Array, kind: Array, coefficients: Array
         ) -> Array:
             s = jnp.sum(((jnp.asarray(self.points) - u) / lengths) ** 2, axis=1)
-            return (
-                level
-                + variance * jnp.where(self.is_point, correlation(s, kind), 0.0) @ coefficients
-            )
+            k = jnp.where(self.is_point, correlation(s, kind), 0.0)
+            return level + variance * k @ coefficients
 
         return jax.vmap(one)(
             *map(jnp.asarray, (self.lengths, self.variance, self.level, self.kind, alpha))
         )
 
-    def covariance(self, u: Float[Array | np.ndarray, "k n_variables"]) -> Float[Array, "M k k"]:
-        """The covariances of scaled values among points, without noise."""
+    def covariance(self, u: Float[Numbers, "k n_variables"]) -> Float[Array, "M k k"]:
+        """The covariances of standardized values among points, without noise."""
 
         def one(lengths: Array, variance: Array, kind: Array, factor: Array) -> Array:
-            cross = jnp.where(
-                self.is_point[:, None], variance * _correlations(self.points, u, lengths, kind), 0.0
-            )
-            v = solve_triangular(factor, cross, lower=True)
+            cross = variance * _correlations(self.points, u, lengths, kind)
+            v = solve_triangular(factor, jnp.where(self.is_point[:, None], cross, 0.0), lower=True)
             return variance * _correlations(u, u, lengths, kind) - v.T @ v
 
         return jax.vmap(one)(
             *map(jnp.asarray, (self.lengths, self.variance, self.kind, self.factor))
         )
 
-    def std(self, u: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " M"]:
+    def std(self, u: Float[Numbers, " n_variables"]) -> Float[Array, " M"]:
         """The standard deviation of the values, noise left out, at a point of the cube."""
         variance = self.covariance(u[None])[:, 0, 0]
-        return jnp.asarray(self.scale) * jnp.sqrt(
-            jnp.maximum(variance, LEAST_VARIANCE * self.variance)
-        )
-
-    @property
-    def noise(self) -> Float[np.ndarray, " M"]:
-        """The standard deviation of the noise of evaluations, as learned."""
-        return np.asarray(self.scale) * np.sqrt(np.asarray(self.nugget))
+        # The difference above can be slightly negative at an evaluated point.
+        least = SCHEDULE.least_variance * self.variance
+        return jnp.asarray(self.scale) * jnp.sqrt(jnp.maximum(variance, least))
 
 
 def _correlations(a: Numbers, b: Numbers, lengths: Numbers, kind: Numbers) -> Array:
     return correlation(jnp.sum((a[:, None] / lengths - b[None] / lengths) ** 2, axis=-1), kind)
 
 
-class Parameters(NamedTuple):
-    """Of M processes: the hyperparameters of the `Posterior` that has the same names."""
+def fit_posterior(
+    u: Float[np.ndarray, "n n_variables"],
+    values: Float[np.ndarray, "n M"],
+    noise: str = "auto",
+    former: Sequence[Fit] | None = None,
+    refit: bool = True,
+) -> tuple[tuple[Fit, ...], Posterior]:
+    """Processes fitted to values at points of the cube, and their posterior.
 
-    lengths: Numbers
-    variance: Numbers
-    nugget: Numbers
-    level: Numbers
-    kind: Numbers
-
-    @classmethod
-    def of(cls, fits: Sequence[Fit]) -> "Parameters":
-        """Those of fitted processes."""
-        theta, kind = np.stack([one.best for one in fits]), np.array([one.kind for one in fits])
-        L = theta.shape[1] - 3
-        return cls(
-            np.exp(theta[:, :L]),
-            np.exp(theta[:, L]),
-            np.exp(theta[:, L + 1]),
-            theta[:, L + 2],
-            kind,
-        )
+    Args:
+        u: points of the unit cube.
+        values: in any units; they are standardized.
+        noise: a key of `NOISE`.
+        former: an earlier fit of each function, to start from.
+        refit: whether to fit; else `former` is taken as it is.
+    """
+    shift, spread = values.mean(axis=0), values.std(axis=0)
+    varies = spread > SCHEDULE.constant * np.abs(shift)
+    scale = np.where(varies, spread, np.maximum(np.abs(shift), 1.0))
+    scaled = (values - shift) / scale
+    fits = fit(u, scaled, noise, former) if refit or not former else tuple(former)
+    kind, L = np.array([KINDS.index(one.kind) for one in fits]), u.shape[1]
+    theta = np.stack([one.theta[k] for one, k in zip(fits, kind, strict=True)])
+    hyperparameters = {
+        "lengths": np.exp(theta[:, :L]),
+        "variance": np.exp(theta[:, L]),
+        "nugget": np.exp(theta[:, L + 1]),
+        "level": theta[:, L + 2],
+        "kind": kind,
+    }
+    return fits, condition(u, scaled, hyperparameters, shift, scale)
 
 
 def condition(
     u: Float[np.ndarray, "n n_variables"],
-    values: Float[np.ndarray, "n M"],
-    parameters: Parameters,
+    scaled: Float[np.ndarray, "n M"],
+    hyperparameters: Mapping[str, np.ndarray],
     shift: Float[np.ndarray, " M"],
     scale: Float[np.ndarray, " M"],
 ) -> Posterior:
-    """The posterior of processes given values at points of the cube; arrays are filled up to a
-    power of two of rows."""
-    return _conditioned(u, (values - shift) / scale, parameters, shift, scale)
+    """The posterior of processes given standardized values at points of the cube.
 
-
-def _conditioned(
-    u: np.ndarray, values: np.ndarray, parameters: Parameters, shift: np.ndarray, scale: np.ndarray
-) -> Posterior:
-    """Given scaled values."""
+    Args:
+        u: the points.
+        scaled: values less `shift`, over `scale`.
+        hyperparameters: lengths, variance, nugget, level and kind, as in `Posterior`.
+        shift: likewise.
+        scale: likewise.
+    """
     n, L = u.shape
-    size = 1 << (max(n, LEAST_SIZE) - 1).bit_length()
+    size = 1 << (max(n, SCHEDULE.least_rows) - 1).bit_length()
     is_point = np.arange(size) < n
-    points, scaled = np.full((size, L), 0.5), np.zeros((size, values.shape[1]))
-    points[:n], scaled[:n] = u, values
+    points, values = np.full((size, L), 0.5), np.zeros((size, scaled.shape[1]))
+    points[:n], values[:n] = u, scaled
     with double_precision():
-        factor, alpha = (
-            np.asarray(part) for part in _factors(points, is_point, scaled, parameters)
-        )
-    return Posterior(
-        points, is_point, *parameters, scaled, factor, alpha, np.asarray(shift), np.asarray(scale)
-    )
+        factor, alpha = map(np.asarray, _factor(points, is_point, values.T, hyperparameters))
+    found = {"values": values, "factor": factor, "alpha": alpha, "shift": shift, "scale": scale}
+    return Posterior(points, is_point, **hyperparameters, **found)
 
 
 @compiled
-def _factors(
-    points: Numbers, is_point: Numbers, values: Numbers, parameters: Parameters
+@partial(jax.vmap, in_axes=(None, None, 0, 0))
+def _factor(
+    points: Numbers, is_point: Numbers, y: Numbers, own: Mapping[str, Numbers]
 ) -> tuple[Array, Array]:
-    """The Cholesky factors and the coefficients alpha; rows that are no point are those of the
-    identity."""
-
-    def one(y: Numbers, own: Parameters) -> tuple[Array, Array]:
-        unit = jnp.eye(len(points))
-        K = (
-            own.variance * _correlations(points, points, own.lengths, own.kind)
-            + (own.nugget + JITTER * own.variance) * unit
-        )
-        factor = jnp.linalg.cholesky(jnp.where(is_point[:, None] & is_point[None], K, unit))
-        return factor, cho_solve((factor, True), jnp.where(is_point, y - own.level, 0.0))
-
-    return jax.vmap(one)(values.T, parameters)
-
-
-def describe_posterior(posterior: Posterior) -> dict[str, np.ndarray]:
-    """What `restore_posterior` makes the same posterior from: everything but what is computed from
-    it."""
-    n = int(np.sum(posterior.is_point))
-    kept = ("lengths", "variance", "nugget", "level", "kind", "shift", "scale")
-    rows = {name: np.asarray(getattr(posterior, name))[:n] for name in ("points", "values")}
-    return {**rows, **{name: np.asarray(getattr(posterior, name)) for name in kept}}
-
-
-def restore_posterior(arrays: Mapping[str, np.ndarray]) -> Posterior:
-    """What `describe_posterior` described."""
-    parameters = Parameters(*(arrays[name] for name in Parameters._fields))
-    return _conditioned(
-        arrays["points"], arrays["values"], parameters, arrays["shift"], arrays["scale"]
-    )
+    """Cholesky factor and coefficients alpha; rows that are no point are those of the identity."""
+    unit = jnp.eye(len(points))
+    K = own["variance"] * _correlations(points, points, own["lengths"], own["kind"])
+    K = K + (own["nugget"] + SCHEDULE.jitter * own["variance"]) * unit
+    factor = jnp.linalg.cholesky(jnp.where(is_point[:, None] & is_point[None], K, unit))
+    return factor, cho_solve((factor, True), jnp.where(is_point, y - own["level"], 0.0))
 
 
 def means(posterior: Posterior, u: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n M"]:
     """The expected values at many points."""
     with double_precision():
-        return np.asarray(_means(posterior, pad_rows(u, LEAST_SIZE)))[: len(u)]
+        return np.asarray(_at_rows(posterior.mean, pad_rows(u, SCHEDULE.least_rows)))[: len(u)]
 
 
 def stds(posterior: Posterior, u: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n M"]:
     """The standard deviations at many points."""
     with double_precision():
-        return np.asarray(_stds(posterior, pad_rows(u, LEAST_SIZE)))[: len(u)]
+        return np.asarray(_at_rows(posterior.std, pad_rows(u, SCHEDULE.least_rows)))[: len(u)]
 
 
 def covariances(
     posterior: Posterior, u: Float[np.ndarray, "n n_variables"]
 ) -> Float[np.ndarray, "M n n"]:
-    """The covariances of scaled values among many points."""
+    """The covariances of standardized values among many points."""
     with double_precision():
-        return np.asarray(_covariances(posterior, pad_rows(u, LEAST_SIZE)))[:, : len(u), : len(u)]
+        found = _covariances(posterior, pad_rows(u, SCHEDULE.least_rows))
+        return np.asarray(found)[:, : len(u), : len(u)]
 
 
 @compiled
-def _means(posterior: Posterior, u: Numbers) -> Array:
-    return jax.vmap(posterior.mean)(u)
-
-
-@compiled
-def _stds(posterior: Posterior, u: Numbers) -> Array:
-    return jax.vmap(posterior.std)(u)
+def _at_rows(function: Callable[[Numbers], Array], u: Numbers) -> Array:
+    return jax.vmap(function)(u)
 
 
 @compiled
 def _covariances(posterior: Posterior, u: Numbers) -> Array:
     return posterior.covariance(u)
+
+
+class Paths(eqx.Module):
+    """P functions drawn from each of M posteriors, whole, so that JAX differentiates them.
+
+    Matheron's rule: path = prior path + k(·, X) K⁻¹ (y − prior path at X − noise), with random
+    Fourier features as the prior path (Wilson et al., "Efficiently sampling functions from Gaussian
+    process posteriors", ICML 2020). The posterior mean is a path without features.
+
+    Attributes:
+        posterior: which they are drawn from.
+        frequency: of the features.
+        phase: of the features.
+        height: of the features, in units of √(2 variance / n_features).
+        alpha: the coefficients of the kernels.
+    """
+
+    posterior: Posterior
+    frequency: Float[Numbers, "M n_features n_variables"]
+    phase: Float[Numbers, "M n_features"]
+    height: Float[Numbers, "P M n_features"]
+    alpha: Float[Numbers, "P M N"]
+
+    def __call__(
+        self, u: Float[Numbers, " n_variables"], height: Numbers, alpha: Numbers
+    ) -> Float[Array, " M"]:
+        """The standardized values of the path with these coefficients."""
+        prior = _prior_path(self.posterior, self.frequency, self.phase, height, u)
+        return prior + self.posterior.scaled(u, alpha)
+
+
+def _prior_path(
+    posterior: Posterior, frequency: Numbers, phase: Numbers, height: Numbers, u: Numbers
+) -> Float[Array, " M"]:
+    """The prior path at u, without the level."""
+    size = jnp.sqrt(2 * jnp.asarray(posterior.variance) / max(frequency.shape[1], 1))
+    return size * jnp.sum(height * jnp.cos(frequency @ u + phase), axis=1)
+
+
+def mean_path(posterior: Posterior) -> Paths:
+    """The posterior mean, as the only path."""
+    M, L = np.shape(posterior.lengths)
+    none = np.zeros((M, 0, L)), np.zeros((M, 0)), np.zeros((1, M, 0))
+    return Paths(posterior, *none, np.asarray(posterior.alpha)[None])
+
+
+def sample_paths(posterior: Posterior, n: int, rng: np.random.Generator) -> Paths:
+    """Draws n paths from the posterior."""
+    (M, L), K = np.shape(posterior.lengths), SCHEDULE.n_features
+    normal = rng.standard_normal((M, K, L))
+    tails = np.sqrt(rng.chisquare(STUDENT, (M, K, 1)) / STUDENT)
+    frequency = np.where(np.asarray(posterior.kind)[:, None, None] == 0, normal, normal / tails)
+    frequency = frequency / np.asarray(posterior.lengths)[:, None, :]
+    phase = rng.uniform(0, 2 * np.pi, (M, K))
+    height = rng.standard_normal((n, M, K))
+    noise = rng.standard_normal((n, M, len(posterior.points)))
+    with double_precision():
+        alpha = np.asarray(_coefficients(posterior, frequency, phase, height, noise))
+    return Paths(posterior, frequency, phase, height, alpha)
+
+
+@compiled
+@partial(jax.vmap, in_axes=(None, None, None, 0, 0))
+def _coefficients(
+    posterior: Posterior, frequency: Numbers, phase: Numbers, height: Numbers, noise: Numbers
+) -> Array:
+    """Alpha of a path: K⁻¹ (y − prior path − noise), where y is in the alpha of the mean."""
+    prior = jax.vmap(lambda u: _prior_path(posterior, frequency, phase, height, u))(
+        posterior.points
+    ).T
+    seen = prior + jnp.sqrt(posterior.nugget)[:, None] * noise
+    miss = jnp.where(posterior.is_point, seen, 0.0)
+    return jnp.asarray(posterior.alpha) - jax.vmap(
+        lambda factor, miss: cho_solve((factor, True), miss)
+    )(posterior.factor, miss)
+
+
+class PosteriorMean(eqx.Module):
+    """The posterior mean as objectives: designs shaped like the user's to expected values.
+
+    Attributes:
+        posterior: of the objectives as they are minimized, on the unit cube.
+        low: lower bounds of the variables that vary, logarithms where they are taken: 0 in the
+            cube.
+        width: from there to their upper bounds: 1 in the cube.
+        calibration: factor of the posterior's standard deviations that makes them agree with
+            held-out errors.
+        free: the numbers of the variables that vary.
+        raveling: how x lies in a flat vector.
+        names: with directions and transforms.
+    """
+
+    posterior: Posterior
+    low: Float[Numbers, " n_free"]
+    width: Float[Numbers, " n_free"]
+    calibration: Float[Numbers, ""]
+    free: tuple[int, ...] = eqx.field(static=True)
+    raveling: Raveling
+    names: Names = eqx.field(static=True)
+
+    @property
+    def n_objectives(self) -> int:
+        """M."""
+        return len(self.names.objectives)
+
+    @property
+    def n_variables(self) -> int:
+        """L."""
+        return self.raveling.n_variables
+
+    def place(self, x: PyTree) -> Float[Array, " n_free"]:
+        """A design as a point of the unit cube."""
+        flat = jnp.asarray(self.raveling.ravel(x))
+        z = jnp.stack([LOGARITHMS[self.names.transforms[i]](flat[i]) for i in self.free])
+        return (z - self.low) / self.width
+
+    def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
+        """The expected values, with their own signs. Traceable, and so are two derivatives."""
+        return jnp.asarray(self.names.signs) * self.posterior.mean(self.place(x))
+
+    def std(self, x: PyTree, batch_axes: int = 0) -> Float[np.ndarray, "*batch n_objectives"]:
+        """The calibrated standard deviations of the values at designs, noise left out."""
+        flat = np.asarray(self.raveling.ravel(x, batch_axes), dtype=float)
+        with double_precision():
+            found = np.asarray(_at_rows(self.row_std, flat.reshape(-1, flat.shape[-1])))
+        return found.reshape(*flat.shape[:-1], self.n_objectives)
+
+    def row_std(self, row: Float[Numbers, " n_variables"]) -> Float[Array, " n_objectives"]:
+        """The calibrated standard deviations at one flat design. Traceable."""
+        std = self.posterior.std(self.place(self.raveling.unravel(row)))
+        return jnp.asarray(self.calibration) * std
+
+    def describe(self) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+        """What `restore` makes the same processes from: JSON, and arrays."""
+        posterior, n = self.posterior, int(np.sum(self.posterior.is_point))
+        rows = {"points": posterior.points[:n], "values": posterior.values[:n]}
+        kept = {name: getattr(posterior, name) for name in (*HYPERPARAMETERS, "shift", "scale")}
+        own = {"low": self.low, "width": self.width, "calibration": self.calibration}
+        arrays = {name: np.asarray(part) for name, part in {**rows, **kept, **own}.items()}
+        return {"free": list(self.free)}, arrays
+
+    @classmethod
+    def restore(
+        cls,
+        manifest: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        raveling: Raveling,
+        names: Names,
+    ) -> "PosteriorMean":
+        """What `describe` described. The factors are computed anew, to the same bits."""
+        hyperparameters = {name: arrays[name] for name in HYPERPARAMETERS}
+        units = arrays["shift"], arrays["scale"]
+        posterior = condition(arrays["points"], arrays["values"], hyperparameters, *units)
+        place = arrays["low"], arrays["width"], arrays["calibration"], tuple(manifest["free"])
+        return cls(posterior, *place, raveling, names)

@@ -5,10 +5,11 @@ import dataclasses
 from typing import Any, Literal
 
 import equinox as eqx
+from jaxtyping import PyTree
 
 from ..answer import ErrorEstimate
 from ..flows import AbstractFlow, Estimate, Run, State
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from .estimate import estimate_error
 from .lending import KnownHessians
 from .schedule import DescentSchedule, Schedule
@@ -27,18 +28,24 @@ class AbstractAutoFlow(AbstractFlow[State]):
         degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
         max_degree: the largest degree "auto" may choose; by default 14 for two objectives, 12 for
             three, 8 for four, 6 for five.
-        tol: the largest held-out distance, relative to the diameter of the set, that ends the run.
+        tol: the largest held-out distance, relative to the diameter of the set, that ends the run;
+            None for 1e-6, or what suits an atlas that takes its place.
         budget: the most points that may be evaluated; None for no limit. Never exceeded. The error
             estimate comes on top.
         noise: the relative error of values, where gradients are differences of them; `minimize`
             finds it out.
+        x_scale: the unit of each variable: one positive number, one for each, or a pytree like x.
+            Distances are measured in these units. By default all are 1, unless the objectives'
+            curvatures at x0 show that the variables differ in scale by more than 100;
+            `solution.made_by["x_scale"]` says what was used.
     """
 
     degree: int | Literal["auto"] = eqx.field(static=True, default="auto")
     max_degree: int | None = eqx.field(static=True, default=None)
-    tol: float = eqx.field(static=True, default=AUTO_TOL)
+    tol: float | None = eqx.field(static=True, default=None)
     budget: int | None = eqx.field(static=True, default=None)
     noise: float = eqx.field(static=True, default=0.0)
+    x_scale: PyTree = None
 
     def __check_init__(self) -> None:
         _ = self.settings
@@ -47,14 +54,20 @@ class AbstractAutoFlow(AbstractFlow[State]):
     def settings(self) -> Settings:
         """The same, checked, as `bezierflow.normal` takes them."""
         schedule = Schedule(descent=DescentSchedule(noise=self.noise))
-        return Settings(self.degree, self.max_degree, self.tol, self.budget, schedule)
+        tol = AUTO_TOL if self.tol is None else self.tol
+        return Settings(self.degree, self.max_degree, tol, self.budget, schedule)
+
+    def parts(self) -> dict[str, object]:
+        """Numbers and texts; `minimize` says which units it used."""
+        parts = {**super().parts(), "tol": self.settings.tol}
+        return {name: part for name, part in parts.items() if name != "x_scale"}
 
     def with_budget(self, state: Any) -> Any:
         """The state with a budget to go on: one that was spent is no reason to have ended."""
         return state.with_budget()
 
     def measure(
-        self, objectives: Objectives, run: Run[Any], seed: int, estimate: Estimate
+        self, objectives: FlatObjectives, run: Run[Any], seed: int, estimate: Estimate
     ) -> ErrorEstimate:
         """The error at held-out t, with the flags that the run itself raised; Hessians that it left
         behind make it cheaper."""
@@ -63,7 +76,7 @@ class AbstractAutoFlow(AbstractFlow[State]):
             objectives,
             run.state.surface,
             seed,
-            tol=self.tol,
+            tol=self.settings.tol,
             known=known,
             schedule=self.settings.schedule,
         )

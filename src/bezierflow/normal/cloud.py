@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
+from ..runs import kind
 from .displacement import Linearization
 from .survey import AbstractSurvey
 
 
+@kind("normal.cloud/1")
 @dataclass(frozen=True)
 class Cloud:
     """Points c = x + y of the critical set, each seen from a t of its face, with tangents T there.

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..compilation import program
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from .layout import Layout
 
 Curvature = Literal["free", "none"]
@@ -74,14 +74,14 @@ class Solved(NamedTuple):
 
 
 def look(
-    layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]
+    layout: Layout, objectives: FlatObjectives, x: Float[Array, "n n_variables"]
 ) -> tuple[Array, Array, Array]:
     """Values (n, M), gradients (n, M, L) and their inner products (n, M, M) at points."""
     return _look(layout, objectives, x)
 
 
 @program
-def _look(layout: Layout, objectives: Objectives, x: Array) -> tuple[Array, Array, Array]:
+def _look(layout: Layout, objectives: FlatObjectives, x: Array) -> tuple[Array, Array, Array]:
     def everything(point: Array) -> tuple[Array, Array]:
         value, pullback = jax.vjp(objectives, point)
         return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
@@ -94,7 +94,7 @@ def _look(layout: Layout, objectives: Objectives, x: Array) -> tuple[Array, Arra
 
 @program
 def values_at(
-    layout: Layout, objectives: Objectives, x: Float[Array, "n n_variables"]
+    layout: Layout, objectives: FlatObjectives, x: Float[Array, "n n_variables"]
 ) -> Float[Array, "n n_objectives"]:
     """Values alone."""
     return layout.whole(jax.vmap(objectives)(layout.split(x)))
@@ -102,7 +102,7 @@ def values_at(
 
 def conjugate(  # noqa: PLR0913
     layout: Layout,
-    objectives: Objectives,
+    objectives: FlatObjectives,
     kind: Curvature,
     x: Float[Array, "n n_variables"],
     gradients: Float[Array, "n n_objectives n_variables"],
@@ -128,7 +128,7 @@ def _dot(a: Array, b: Array) -> Array:
 
 
 def _product(
-    kind: Curvature, objectives: Objectives, x: Array, slope: Array, weights: Array, v: Array
+    kind: Curvature, objectives: FlatObjectives, x: Array, slope: Array, weights: Array, v: Array
 ) -> Array:
     """Σ ω_m H_m v at one point, where Σ ω_m g_m is the slope."""
 
@@ -163,7 +163,7 @@ class _State(NamedTuple):
 
 def _operator(
     layout: Layout,
-    objectives: Objectives,
+    objectives: FlatObjectives,
     kind: Curvature,
     x: Array,
     gradients: Array,
@@ -213,7 +213,7 @@ def _start(b: Array, z: Array) -> _State:
 @program
 def _conjugate(  # noqa: PLR0913
     layout: Layout,
-    objectives: Objectives,
+    objectives: FlatObjectives,
     kind: Curvature,
     x: Array,
     gradients: Array,
@@ -271,7 +271,11 @@ def _conjugate(  # noqa: PLR0913
 
 @program
 def diagonal_probe(
-    layout: Layout, objectives: Objectives, kind: Curvature, x: Float[Array, " n_variables"], n: int
+    layout: Layout,
+    objectives: FlatObjectives,
+    kind: Curvature,
+    x: Float[Array, " n_variables"],
+    n: int,
 ) -> Float[Array, "2 n_objectives n_variables"]:
     """Two independent estimates of each Hessian's diagonal at a point, E[v ∘ H v] for signs v, each
     from n products."""

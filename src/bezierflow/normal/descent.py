@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..objectives import Derivatives, replace_rows
+from ..runs import kind
 from .schedule import DescentSchedule
 
 Look = Callable[[Float[np.ndarray, "n n_variables"]], Derivatives]
@@ -29,6 +30,7 @@ TINY = 1e-300
 """Keeps a division by a length of 0 finite."""
 
 
+@kind("normal.sample/1")
 @dataclass(frozen=True)
 class Sample:
     """Each row's weighted sum at one point of its own: value, gradient g, Newton step d and
@@ -46,6 +48,7 @@ class Sample:
         return np.asarray(np.isfinite(self.newton).all(axis=1))
 
 
+@kind("normal.descent/1")
 @dataclass(frozen=True)
 class Descent:
     """Where the minimizations stand, one row a weight vector.

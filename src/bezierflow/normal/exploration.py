@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier import BezierSimplex
-from ..objectives import AbstractEvaluator
+from ..objectives import JaxEvaluator
 from ..simplex import kronecker
 from .descent import find_minimizers
 from .held_out import held_out_points
@@ -57,7 +57,7 @@ class Seen(NamedTuple):
 
 
 def explore(
-    evaluator: AbstractEvaluator,
+    evaluator: JaxEvaluator,
     surface: BezierSimplex,
     sides: Float[np.ndarray, " n_boxes"],
     numbers: ExploreSchedule,

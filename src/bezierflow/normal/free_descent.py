@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from ..runs import kind
 from .conjugate import Solved, Systems
 from .layout import Layout
 from .long_evaluator import LongEvaluator
@@ -19,6 +20,7 @@ ENOUGH = 1e-4
 """A step must lower a value by this share of what its slope promises."""
 
 
+@kind("normal.free_descent/1")
 @dataclass(frozen=True)
 class FreeDescent:
     """Where the minimizations stand, one row a weight vector.

@@ -11,6 +11,7 @@ from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, count_objectives
+from ..runs import kind
 from ..simplex import n_controls
 from .conjugate import Curvature
 from .free_descent import FreeDescent, descend_freely, singular_minimizers, start_free_descent
@@ -33,6 +34,7 @@ FOLDED = 20
 """Nodes that a patch may have next to folds."""
 
 
+@kind("normal.free_state/1")
 @dataclass(frozen=True)
 class FreeState:
     """What the next step needs: data alone. Points are coordinates in the span.

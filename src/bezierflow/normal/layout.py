@@ -8,6 +8,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float
 
+from ..runs import kind
+
 CHUNK_NUMBERS = {"cpu": 20_000_000, "gpu": 2_000_000_000, "tpu": 500_000_000}
 """Numbers that the arrays of one chunk of nodes hold at most, by platform: n·L·(3M+4) of them."""
 
@@ -19,6 +21,7 @@ NODES, VARIABLES = "nodes", "variables"
 other."""
 
 
+@kind("normal.layout/1")
 @dataclass(frozen=True)
 class Layout:
     """The dtype of arrays with an axis of L numbers, and the mesh that they are split over, if any.

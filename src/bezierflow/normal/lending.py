@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..objectives import Derivatives
+from ..runs import kind
 
 MOST_NUMBERS = 50_000_000
 """The Hessians kept hold at most this many numbers (400 MB); later ones are not kept."""
@@ -18,6 +19,7 @@ TOO_NEAR = 1e-6
 """Closer to a corner than this share of the diameter, a gradient may be rounding."""
 
 
+@kind("normal.known_hessians/1")
 @dataclass(frozen=True)
 class KnownHessians:
     """Derivatives with Hessians at all points where a run computed them."""

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..evaluations import Evaluations
-from ..objectives import BudgetSpentError, Objectives
+from ..objectives import BudgetSpentError, FlatObjectives
 from .conjugate import Curvature, Solved, Systems, conjugate, diagonal_probe, look, values_at
 from .layout import Layout
 
@@ -43,7 +43,7 @@ class LongEvaluator:
         evaluations: made so far.
     """
 
-    objectives: Objectives
+    objectives: FlatObjectives
     n_objectives: int
     n_variables: int
     layout: Layout

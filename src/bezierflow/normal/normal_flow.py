@@ -7,12 +7,13 @@ from typing import Literal
 import equinox as eqx
 from jax.sharding import Mesh
 
-from ..answer import ErrorEstimate, Result, judge
+from ..answer import ErrorEstimate, Result
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
-from ..flows import Estimate, Info, Run, corners
+from ..flows import Estimate, Info, Run, corners, explain_end
 from ..names import Names
-from ..objectives import Objectives, bridges, point_in_words
+from ..objectives import FlatObjectives, bridges, point_in_words
+from ..runs import kind
 from .auto_flow import AbstractAutoFlow
 from .estimate import estimate_error
 from .free_estimate import estimate_error_freely
@@ -33,6 +34,7 @@ ones need float64."""
 Hessians = Literal["auto", "dense", "free", "none"]
 
 
+@kind("normal.flow/1")
 class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
     """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto
     set as the degree allows.
@@ -78,7 +80,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return Layout(self.dtype or "float64", self.mesh)
 
     def prepare(
-        self, objectives: Objectives, start: BezierSimplex
+        self, objectives: FlatObjectives, start: BezierSimplex
     ) -> tuple["NormalFlow", BezierSimplex]:
         """The flow with the way it gets its curvature settled."""
         kind = self.hessian
@@ -88,7 +90,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return replace(self, hessian=kind), start
 
     def init(
-        self, objectives: Objectives, start: BezierSimplex, seed: int
+        self, objectives: FlatObjectives, start: BezierSimplex, seed: int
     ) -> NormalState | FreeState:
         """Before the minimization of each objective from its corner of the start."""
         if self.hessian in ("free", "none"):
@@ -96,7 +98,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return begin(objectives, corners(start), self.settings)
 
     def step(
-        self, objectives: Objectives, state: NormalState | FreeState
+        self, objectives: FlatObjectives, state: NormalState | FreeState
     ) -> tuple[NormalState | FreeState, Info]:
         """One round of the stage at hand: minimizers, edges, inside, a search elsewhere."""
         if isinstance(state, FreeState):
@@ -108,7 +110,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         return state, {"error": state.error, "degree": state.surface.degree}
 
     def accepted(
-        self, objectives: Objectives, start: BezierSimplex, seed: int
+        self, objectives: FlatObjectives, start: BezierSimplex, seed: int
     ) -> NormalState | None:
         """The end of a run that starts at its own goal; None where the start is not at tolerance,
         or not what was asked for."""
@@ -123,20 +125,20 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         )
 
     def estimate(
-        self, objectives: Objectives, surface: BezierSimplex, seed: int, n: int | None = None
+        self, objectives: FlatObjectives, surface: BezierSimplex, seed: int, n: int | None = None
     ) -> ErrorEstimate:
         """The error of a surface at about n held-out t, without what a run knows."""
-        schedule = self.settings.schedule
+        tol, schedule = self.settings.tol, self.settings.schedule
         if self.hessian in ("free", "none"):
             kind = "none" if self.hessian == "none" else "free"
             return estimate_error_freely(
-                objectives, surface, self.layout, kind, seed, n, self.tol, schedule
+                objectives, surface, self.layout, kind, seed, n, tol, schedule
             )
-        return estimate_error(objectives, surface, seed, n, self.tol, schedule=schedule)
+        return estimate_error(objectives, surface, seed, n, tol, schedule=schedule)
 
     def measure(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         run: Run[NormalState | FreeState],
         seed: int,
         estimate: Estimate,
@@ -149,7 +151,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
 
     def explain(
         self,
-        objectives: Objectives,
+        objectives: FlatObjectives,
         run: Run[NormalState | FreeState],
         error: ErrorEstimate | None,
         names: Names,
@@ -157,12 +159,7 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         """Why the run ended, what its surface is worth, and how far around it something better was
         looked for."""
         claim = f"done after step {run.iterations}; {_scope(run.state, names)}"
-        return judge(
-            run.stopped,
-            claim if run.iterations else "the surface given was kept",
-            run.iterations,
-            error,
-        )
+        return explain_end(run, claim if run.iterations else "the surface given was kept", error)
 
 
 def _scope(state: NormalState | FreeState, names: Names) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier import design_matrix, elevate
+from ..runs import kind
 from ..simplex import controls_on_face, lobatto_nodes, n_controls
 from .cloud import Cloud, empty_cloud
 from .cloud_fit import FitTask, fit_cloud, supported_degree
@@ -21,6 +22,7 @@ from .survey import AbstractSurvey
 from .tangents import face_tangents
 
 
+@kind("normal.patch/1")
 @dataclass(frozen=True)
 class Patch:
     """A Bézier simplex over the face of the objectives `members`. Its t, here and in the cloud, are

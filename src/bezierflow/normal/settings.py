@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Literal
 
 from ..arguments import or_none, read_count, read_positive
+from ..runs import kind
 from .nodes import largest_degree
 from .patch import Goal
 from .schedule import Schedule
@@ -13,7 +14,11 @@ FREE_VARIABLES = 150
 """From so many on products of Hessians with vectors cost less than Hessians (`python -m
 benchmarks.large threshold`)."""
 
+MOST = 1000
+"""The largest degree that may be asked for."""
 
+
+@kind("normal.stage/1")
 class Stage(Enum):
     """What the next step works on."""
 
@@ -48,10 +53,12 @@ class Settings:
             object.__setattr__(
                 self,
                 "degree",
-                read_count(self.degree, "degree", 1, advice='"auto" leaves it to the flow'),
+                read_count(self.degree, "degree", 1, MOST, '"auto" leaves it to the flow'),
             )
         object.__setattr__(
-            self, "max_degree", or_none(read_count, self.max_degree, "max_degree", 1)
+            self,
+            "max_degree",
+            or_none(read_count, self.max_degree, "max_degree", 1, MOST),
         )
         object.__setattr__(self, "budget", or_none(read_count, self.budget, "budget"))
         read_positive(self.tol, "tol", "it is a share of the set's diameter")

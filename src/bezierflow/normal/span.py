@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..runs import kind
 from .layout import Layout
 
 DEPENDENT = {"float64": 1e-9, "float32": 1e-5}
@@ -29,6 +30,7 @@ COMPLETE = 4
 """So often directions are added until nothing of the first points is left out."""
 
 
+@kind("normal.span/1")
 @dataclass(frozen=True)
 class Span:
     """o + the span of an orthonormal basis.

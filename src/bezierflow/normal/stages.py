@@ -11,6 +11,7 @@ from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, JaxEvaluator, count_objectives
+from ..runs import kind
 from .corners import break_ties, not_unique
 from .descent import Descent, descend, start_descent
 from .exploration import better_corners, explore, sides_of_boxes
@@ -25,6 +26,7 @@ ONE_POINT = 1e-8
 other's are this share of the first ones."""
 
 
+@kind("normal.state/1")
 @dataclass(frozen=True)
 class NormalState:
     """What the next step needs: data alone.

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..objectives import AbstractEvaluator, Derivatives, block_size, in_blocks, replace_rows
+from ..objectives import Derivatives, JaxEvaluator, block_size, in_blocks, replace_rows
 from .displacement import Linearization, linearize_points
 from .host_displacement import linearize_on_host
 from .lending import KnownHessians
@@ -143,7 +143,7 @@ class Survey(AbstractSurvey):
 
     has_own_tangents: ClassVar[bool] = False
 
-    evaluator: AbstractEvaluator
+    evaluator: JaxEvaluator
     corners: Float[np.ndarray, "n_objectives n_variables"]
     diameter: float
     known: KnownHessians = field(default_factory=KnownHessians)

@@ -10,7 +10,8 @@ from ..answer import Flag
 from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import Info, corners
-from ..objectives import BudgetSpentError, JaxEvaluator, Objectives
+from ..objectives import BudgetSpentError, FlatObjectives, JaxEvaluator
+from ..runs import kind
 from ..simplex import quadrature_nodes
 from .auto_flow import AbstractAutoFlow
 from .descent import find_minimizers
@@ -23,6 +24,7 @@ STALLED = 0.9
 not smooth enough."""
 
 
+@kind("normal.weights_state/1")
 @dataclass(frozen=True)
 class WeightsState:
     """What the next degree needs: the surface of the last one and the misses so far, one for each
@@ -46,22 +48,23 @@ class WeightsState:
         return replace(self, flags=left, done=False)
 
 
+@kind("normal.weights_flow/1")
 class WeightsFlow(AbstractAutoFlow[WeightsState]):
-    """The flow behind `parametrization="weights"`: Σ t_m f_m is minimized at the nodes of a degree
-    and the minimizers are fitted.
+    """The surface b(t) = argmin Σ t_m f_m: weighted sums are minimized at the nodes of a degree and
+    the minimizers are fitted.
 
-    One degree an iteration, each warm-started from the surface below. The first look at the nodes
+    One degree per iteration, each warm-started from the surface below. The first look at the nodes
     of a degree measures the surface below at t that it never saw: the degree grows while that asks
     for it. For convex objectives, with Hessians.
     """
 
     parametrization: ClassVar[str] = "weights"
 
-    def init(self, objectives: Objectives, start: BezierSimplex, seed: int) -> WeightsState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> WeightsState:
         """The flat surface through the corners of the start."""
         return WeightsState(BezierSimplex(corners(start), start.n_objectives, 1), Evaluations())
 
-    def step(self, objectives: Objectives, state: WeightsState) -> tuple[WeightsState, Info]:
+    def step(self, objectives: FlatObjectives, state: WeightsState) -> tuple[WeightsState, Info]:
         """Solves the weighted problems at the nodes of the next degree and fits their
         minimizers."""
         below, degrees = state.surface, self._degrees(state.surface.n_objectives)
@@ -95,7 +98,7 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
 
     def _close(self, misses: tuple[float, ...], diameter: float) -> bool:
         """Whether the surface below was close enough; the first one was no fit at all."""
-        return len(misses) > 1 and misses[-1] <= self.tol * diameter
+        return len(misses) > 1 and misses[-1] <= self.settings.tol * diameter
 
 
 def _stalled(misses: tuple[float, ...]) -> bool:

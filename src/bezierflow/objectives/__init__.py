@@ -1,23 +1,27 @@
 """What the user gave, read once: forms of functions, their evaluation, bounds and constraints."""
 
-from .blocks import block_size, in_blocks
-from .bounds import raveling_of_bounds
+from .bounds import raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
-from .checks import Limits, check_switches, is_single, read_limits
-from .constraint import Constraint
+from .checks import is_single
 from .constraints import feasible_set
-from .derivatives import Derivatives, replace_rows
 from .differences import Differences
-from .evaluator import AbstractEvaluator, BudgetSpentError
-from .feasible_set import TOLERANCE, FeasibleSet
-from .functions import Form, domain_around, read_function
-from .host import HostFunction, Rows, TorchFunction
-from .jax_evaluator import JaxEvaluator, Objectives, PlacesPoints, count_objectives
+from .evaluator import (
+    BudgetSpentError,
+    Derivatives,
+    FlatObjectives,
+    JaxEvaluator,
+    PlacesPoints,
+    block_size,
+    count_objectives,
+    in_blocks,
+    replace_rows,
+)
+from .feasible import Constraint, FeasibleSet
+from .forms import read_function
+from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
 from .multipliers import face_multipliers
-from .problem import Problem
-from .pymoo_problem import from_pymoo
-from .raveled import Raveled, as_vector
-from .reading import Given, as_host, read_problem
+from .problem import Problem, read_problem
+from .schedule import SCHEDULE
 from .solver_side import (
     Chosen,
     Transforms,
@@ -29,8 +33,7 @@ from .solver_side import (
 )
 
 __all__ = [
-    "TOLERANCE",
-    "AbstractEvaluator",
+    "SCHEDULE",
     "Bridge",
     "BudgetSpentError",
     "Chosen",
@@ -38,26 +41,19 @@ __all__ = [
     "Derivatives",
     "Differences",
     "FeasibleSet",
-    "Form",
-    "Given",
-    "HostFunction",
+    "FlatObjectives",
     "JaxEvaluator",
-    "Limits",
     "Objectives",
     "PlacesPoints",
     "Problem",
     "Raveled",
-    "Rows",
     "TorchFunction",
     "Transforms",
-    "as_host",
     "as_vector",
     "block_size",
     "box_on_solver_side",
     "bridges",
-    "check_switches",
     "count_objectives",
-    "domain_around",
     "face_multipliers",
     "feasible_set",
     "from_pymoo",
@@ -68,9 +64,10 @@ __all__ = [
     "point_in_words",
     "raise_failures",
     "raveling_of_bounds",
+    "read_bounds",
     "read_function",
-    "read_limits",
     "read_names",
+    "read_objectives",
     "read_problem",
     "replace_rows",
 ]

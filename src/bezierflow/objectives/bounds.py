@@ -1,16 +1,14 @@
 """Bounds in each form that users give them in, as two flat vectors."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from dataclasses import dataclass
+from typing import TypeGuard
 
 import jax
 import numpy as np
 from jaxtyping import Float, PyTree
 
 from ..bezier import Raveling
-
-if TYPE_CHECKING:
-    from scipy.optimize import Bounds
 
 Side = Float[np.ndarray, " n_variables"]
 
@@ -20,78 +18,142 @@ FORMS = (
 )
 
 
-def read_bounds(
-    bounds: object, raveling: Raveling, variables: tuple[str, ...]
-) -> tuple[Side, Side]:
-    """Lower and upper bounds as flat float64 vectors, infinite where there is none, or an error in
-    one line.
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of x as they were read: flat float64 vectors in the user's units.
 
-    `feasible_set` says which forms `bounds` may have.
+    Attributes:
+        raveling: the form of x, without units.
+        lower: −inf where there is no bound.
+        upper: +inf where there is no bound.
     """
-    lower, upper = _sides(bounds, raveling.plain)
+
+    raveling: Raveling
+    lower: Side
+    upper: Side
+
+
+def read_bounds(
+    bounds: object, raveling: Raveling | None = None, variables: Sequence[str] | None = None
+) -> Bounds:
+    """The bounds of x, or an error in one line.
+
+    Args:
+        bounds: None; `(lower, upper)`, each a number, an array, a pytree like x or None;
+            `scipy.optimize.Bounds`; or one pair `(low, high)` for each variable, with None for no
+            bound. Where x has two variables, two entries are `(lower, upper)`, unless they hold
+            None or are a list of tuples, as SciPy takes them; a list of tuples that may be read
+            either way is refused. A variable with lower == upper is fixed; bounds that fix all of
+            them are refused.
+        raveling: the form of x; None where the bounds have to tell it.
+        variables: their names in messages; x1, x2, … if not given.
+    """
+    form = raveling_of_bounds(bounds) if raveling is None else raveling.plain
+    if form is None:
+        raise ValueError(
+            f"bounds={bounds!r} do not tell how many variables there are: give (lower, upper) as"
+            " arrays"
+        )
+    n, (lower, upper) = form.n_variables, _sides(bounds, form)
+    names = variables or ()
+    if len(names) != n:  # none, or those of something else, which whoever reads names will say
+        names = [f"x{i + 1}" for i in range(n)]
     for side, values in (("lower", lower), ("upper", upper)):
         if np.isnan(values).any():
-            name = variables[int(np.argmax(np.isnan(values)))]
+            name = names[int(np.argmax(np.isnan(values)))]
             raise ValueError(
                 f"bounds must be numbers, got {side} nan for {name}; give None or an infinite"
                 " number for no bound"
             )
+    hint = ""
+    if n == 2 and all(map(_is_sequence, _parts(bounds))):
+        hint = "; for two variables, two entries are read as (lower, upper), not as two pairs"
     wrong = (lower > upper) | (lower == np.inf) | (upper == -np.inf)
     if wrong.any():
         i = int(np.argmax(wrong))
-        found = f"lower {lower[i]:g} and upper {upper[i]:g} for {variables[i]}"
         raise ValueError(
-            f"bounds must have lower <= upper, got {found}; exchange them{_hint(bounds, raveling)}"
+            f"bounds must have lower <= upper, got lower {lower[i]:g} and upper {upper[i]:g} for"
+            f" {names[i]}; exchange them{hint}"
         )
     if (lower == upper).all():
         raise ValueError(
             f"bounds fix every variable (lower == upper = {lower.tolist()}); leave one of them"
-            f" free{_hint(bounds, raveling)}"
+            f" free{hint}"
         )
-    return lower / raveling.units, upper / raveling.units
+    return Bounds(form, lower, upper)
 
 
-def raveling_of_bounds(bounds: object, n_variables: int | None) -> Raveling | None:
+def raveling_of_bounds(bounds: object, n_variables: int | None = None) -> Raveling | None:
     """The form of x that bounds alone tell: that of a pytree `lower`, else a vector; None where
     they do not tell its length."""
-    sizes = [] if n_variables is None else [n_variables]
-    if _is_scipy_bounds(bounds):
-        sizes += [np.size(side) for side in (bounds.lb, bounds.ub) if np.ndim(side)]
-    elif _is_sequence(bounds) and len(bounds) == 2:
-        for side in bounds:
+    sides, sizes = _parts(bounds), [] if n_variables is None else [n_variables]
+    if len(sides) != 2:
+        sizes.append(len(sides))
+    else:
+        for side in sides:
             if _is_tree(side):
                 return Raveling.of(jax.tree.map(np.asarray, _without_none(side, -np.inf)))
             sizes += [np.size(side)] if np.ndim(side) else []
-    elif _is_sequence(bounds):
-        sizes += [len(bounds)]
     return Raveling.of(np.zeros(sizes[0])) if sizes else None
 
 
-def _sides(bounds: object, raveling: Raveling) -> tuple[Side, Side]:
-    n = raveling.n_variables
+def _parts(bounds: object) -> Sequence[PyTree]:
+    """Lower and upper bounds, or a pair for each variable."""
     if bounds is None:
-        return np.full(n, -np.inf), np.full(n, np.inf)
-    if _is_scipy_bounds(bounds):
-        return _side(bounds.lb, raveling, -np.inf, "bounds.lb"), _side(
-            bounds.ub, raveling, np.inf, "bounds.ub"
-        )
+        return (None, None)
+    from scipy.optimize import Bounds as SciPyBounds  # a third of a second that bounds alone need
+
+    if isinstance(bounds, SciPyBounds):
+        return (bounds.lb, bounds.ub)
     if not _is_sequence(bounds):
         raise TypeError(f"bounds must hold lower and upper bounds, got {bounds!r}; {FORMS}")
-    if n == 2 and _is_list_of_two_pairs(bounds):
-        return _from_two_pairs(bounds)
-    if len(bounds) == 2 and not (n == 2 and _has_none(bounds)):
-        return _side(bounds[0], raveling, -np.inf, "lower bounds"), _side(
-            bounds[1], raveling, np.inf, "upper bounds"
-        )
-    if len(bounds) != n:
+    return bounds if isinstance(bounds, list) else tuple(bounds)
+
+
+def _sides(bounds: object, form: Raveling) -> tuple[Side, Side]:
+    """Lower and upper bounds as flat vectors, from two sides or from pairs."""
+    parts, n = _parts(bounds), form.n_variables
+    if len(parts) != 2 or (n == 2 and _are_pairs(parts)):
+        return _from_pairs(parts, n)
+    lower, upper = parts
+    return _side(lower, form, -np.inf, "lower bounds"), _side(upper, form, np.inf, "upper bounds")
+
+
+def _are_pairs(bounds: Sequence[PyTree]) -> bool:
+    """Whether two entries for two variables are pairs (low, high), and not lower and upper."""
+    if not all(_is_sequence(entry) and len(entry) == 2 for entry in bounds):
+        return False
+    entries = [*bounds[0], *bounds[1]]
+    if any(value is None for value in entries):  # no array has that
+        return True
+    plain = all(isinstance(value, int | float | np.number) for value in entries)
+    tuples = isinstance(bounds, list) and all(isinstance(entry, tuple) for entry in bounds)
+    return plain and tuples and _are_scipy_pairs(bounds)
+
+
+def _are_scipy_pairs(bounds: Sequence[tuple[float, float]]) -> bool:
+    """Whether a list of two tuples is one of pairs, as SciPy takes it. Where it would do as (lower,
+    upper) too nobody knows which is meant."""
+    sides = np.array(bounds, dtype=np.float64)
+    # either reading is possible if it bounds something that can vary
+    as_pairs, as_sides = (
+        bool((low <= high).all() and (low < high).any()) for low, high in (sides.T, sides)
+    )
+    if as_pairs and as_sides and not np.array_equal(sides, sides.T):
         raise ValueError(
-            f"bounds must hold a pair (low, high) for each of the {n} variables, got {len(bounds)}"
+            f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower"
+            " and upper: give a tuple (lower, upper) of arrays, or scipy.optimize.Bounds(lower,"
+            " upper)"
+        )
+    return as_pairs
+
+
+def _from_pairs(pairs: Sequence[PyTree], n: int) -> tuple[Side, Side]:
+    if len(pairs) != n:
+        raise ValueError(
+            f"bounds must hold a pair (low, high) for each of the {n} variables, got {len(pairs)}"
             f" entries; {FORMS}"
         )
-    return _from_pairs(bounds)
-
-
-def _from_pairs(pairs: Sequence[PyTree] | np.ndarray) -> tuple[Side, Side]:
     for i, pair in enumerate(pairs):
         if not _is_sequence(pair) or len(pair) != 2:
             raise ValueError(
@@ -102,49 +164,23 @@ def _from_pairs(pairs: Sequence[PyTree] | np.ndarray) -> tuple[Side, Side]:
     return _numbers(low, "lower bounds"), _numbers(high, "upper bounds")
 
 
-def _from_two_pairs(bounds: Sequence[PyTree]) -> tuple[Side, Side]:
-    """A list of two pairs, as SciPy takes it, unless it would do as (lower, upper) too: then nobody
-    knows which is meant."""
-    pairs, sides = (
-        _from_pairs(bounds),
-        (
-            np.array(bounds[0], dtype=np.float64),
-            np.array(bounds[1], dtype=np.float64),
-        ),
-    )
-    if not (_hold_something(*pairs) and _hold_something(*sides)) or np.array_equal(pairs, sides):
-        return pairs if _hold_something(*pairs) else sides
-    raise ValueError(
-        f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower and"
-        " upper: give a tuple (lower, upper) of arrays, or scipy.optimize.Bounds(lower, upper)"
-    )
-
-
-def _hold_something(lower: Side, upper: Side) -> bool:
-    """Whether these are bounds of something that can vary."""
-    return bool((lower <= upper).all() and (lower < upper).any())
-
-
-def _side(side: PyTree, raveling: Raveling, none: float, argument: str) -> Side:
+def _side(side: PyTree, form: Raveling, none: float, argument: str) -> Side:
     """One side as a flat vector: from None, a number, a pytree like x (whose leaves may be
     numbers), or L numbers."""
-    n, side = raveling.n_variables, _without_none(side, none)
+    n, side = form.n_variables, _without_none(side, none)
     leaves, treedef = jax.tree.flatten(side)
-    if not raveling.is_vector and treedef == raveling.treedef:
+    if not form.is_vector and treedef == form.treedef:
         arrays = [_numbers(leaf, argument) for leaf in leaves]
         try:
-            parts = [
-                np.broadcast_to(leaf, shape).ravel()
-                for leaf, shape in zip(arrays, raveling.shapes, strict=True)
-            ]
+            parts = map(np.broadcast_to, arrays, form.shapes)
+            return np.concatenate([part.ravel() for part in parts])
         except ValueError:
-            shapes = [leaf.shape for leaf in arrays]
             raise ValueError(
-                f"{argument} must have leaves like x, {list(raveling.shapes)}, got shapes {shapes}"
+                f"{argument} must have leaves like x, {list(form.shapes)}, got shapes"
+                f" {[leaf.shape for leaf in arrays]}"
             ) from None
-        return np.concatenate(parts)
     if _is_tree(side):
-        raise ValueError(f"{argument} must be a pytree like x ({raveling}), got {treedef}; {FORMS}")
+        raise ValueError(f"{argument} must be a pytree like x ({form}), got {treedef}; {FORMS}")
     numbers = _numbers(side, argument)
     if numbers.ndim == 0 or numbers.shape == (1,):
         return np.full(n, float(numbers.reshape(())))
@@ -169,39 +205,14 @@ def _without_none(side: PyTree, none: float) -> PyTree:
     )
 
 
-def _is_tree(side: object) -> bool:
+def _is_tree(side: PyTree) -> bool:
     """Whether this is a pytree of arrays and not an array, a number, None, or a plain sequence of
     numbers."""
-    if side is None or _is_leaf(side):
-        return False
-    plain = isinstance(side, list | tuple) and all(
-        entry is None or (_is_leaf(entry) and np.ndim(entry) == 0) for entry in side
-    )
-    return not plain
-
-
-def _is_leaf(value: object) -> bool:
-    return jax.tree.structure(value) == jax.tree.structure(0)
-
-
-def _has_none(bounds: Sequence[PyTree] | np.ndarray) -> bool:
-    """Whether an entry is a pair of numbers with None in it: no array has that."""
-    return all(_is_sequence(entry) and len(entry) == 2 for entry in bounds) and any(
-        v is None for entry in bounds for v in entry
-    )
-
-
-def _is_list_of_two_pairs(bounds: Sequence[PyTree]) -> bool:
-    numbers = (int, float, np.integer, np.floating)
-    return (
-        isinstance(bounds, list)
-        and len(bounds) == 2
-        and all(
-            isinstance(entry, tuple)
-            and len(entry) == 2
-            and all(isinstance(value, numbers) for value in entry)
-            for entry in bounds
-        )
+    plain = isinstance(side, list | tuple)
+    entries = side if plain else [side]
+    return not all(
+        entry is None or (jax.tree_util.all_leaves([entry]) and not (plain and np.ndim(entry)))
+        for entry in entries
     )
 
 
@@ -209,20 +220,3 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[PyTree]]:
     return isinstance(value, list | tuple) or (
         isinstance(value, np.ndarray | jax.Array) and value.ndim > 0
     )
-
-
-def _is_scipy_bounds(bounds: object) -> TypeGuard["Bounds"]:
-    from scipy.optimize import Bounds  # a third of a second that only bounded problems need
-
-    return isinstance(bounds, Bounds)
-
-
-def _hint(bounds: object, raveling: Raveling) -> str:
-    """What may have gone wrong where two pairs were read as two arrays."""
-    if (
-        raveling.n_variables == 2
-        and _is_sequence(bounds)
-        and all(_is_sequence(side) for side in bounds)
-    ):
-        return "; for two variables, two entries are read as (lower, upper), not as two pairs"
-    return ""

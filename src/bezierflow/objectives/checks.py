@@ -1,68 +1,16 @@
-"""What `minimize` checks at its door, before anything is compiled."""
-
-from typing import Literal, NamedTuple
+"""Checks of single arguments, before anything is compiled."""
 
 import jax
 import numpy as np
 from jaxtyping import PyTree
 
 from ..arguments import (
-    or_none,
-    read_count,
-    read_flag,
-    read_function,
-    read_nonnegative,
     read_reals,
-    read_seed,
 )
 from ..bezier import BezierSimplex
-from .bounds import raveling_of_bounds
-from .constraints import feasible_set
 
 HALF_PRECISION = ("bfloat16", "float16")
 """Precisions with two or three digits."""
-
-LARGEST_DEGREE = 1000
-"""Of a surface that is asked for."""
-
-
-class Limits(NamedTuple):
-    """What was asked of a run, in the form that is used inside."""
-
-    degree: int | Literal["auto"]
-    max_degree: int | None
-    n_iterations: int | None
-    tol: float | None
-    budget: int | None
-    seed: int
-
-
-def read_limits(asked: Limits) -> Limits:
-    """The same, each number read; an error in one line names the first that is wrong."""
-    return Limits(
-        read_degree(asked.degree),
-        or_none(read_count, asked.max_degree, "max_degree", 1, LARGEST_DEGREE),
-        or_none(read_count, asked.n_iterations, "n_iterations", 1),
-        or_none(read_nonnegative, asked.tol, "tol"),
-        or_none(read_count, asked.budget, "budget"),
-        read_seed(asked.seed),
-    )
-
-
-def read_degree(degree: object) -> int | Literal["auto"]:
-    """A degree: "auto" or a whole number."""
-    if isinstance(degree, str) and degree == "auto":
-        return "auto"
-    return read_count(degree, "degree", 1, LARGEST_DEGREE, '"auto" leaves it to the method')
-
-
-def check_switches(callback: object, progress: object, vectorized: object) -> None:
-    """Raises unless these are a function or None, and twice True or False."""
-    or_none(
-        read_function, callback, "callback", "of an Iteration, which returns True to stop the run"
-    )
-    read_flag(progress, "progress")
-    read_flag(vectorized, "vectorized")
 
 
 def check_x0(x0: PyTree) -> PyTree:
@@ -74,14 +22,10 @@ def check_x0(x0: PyTree) -> PyTree:
     if isinstance(x0, BezierSimplex):
         check_x0(x0.control_points)
         return x0
-    if (
-        isinstance(x0, list | tuple)
-        and x0
-        and all(isinstance(entry, int | float | np.number) for entry in x0)
-    ):
+    plain = isinstance(x0, list | tuple) and len(x0) > 0
+    if plain and all(isinstance(entry, int | float | np.number) for entry in x0):
         x0 = np.asarray(x0)  # [0, 0, 0] means a vector to everybody but JAX
-    leaves = jax.tree.leaves(x0)
-    if not leaves:
+    if not jax.tree.leaves(x0):
         raise ValueError("x0 must hold at least one number, got an empty pytree")
 
     def as_float(leaf: PyTree) -> np.ndarray:
@@ -97,37 +41,6 @@ def check_x0(x0: PyTree) -> PyTree:
     if not sum(leaf.size for leaf in jax.tree.leaves(x0)):
         raise ValueError("x0 must hold at least one number, got arrays without any")
     return x0
-
-
-def center_of_bounds(bounds: object, n_variables: int | None) -> PyTree:
-    """Where a run starts without x0: the center of the box, shaped like the bounds, or an error in
-    one line."""
-    raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
-    if bounds is None:
-        raise ValueError(
-            "x0 must be given where there are no bounds: an array, a pytree of arrays, or a surface"
-        )
-    if raveling is None:
-        raise ValueError(
-            f"x0 must be given, since bounds={bounds!r} do not tell how many variables there are"
-        )
-    box = feasible_set(bounds, None, raveling)
-    if not box.has_finite_box:
-        name = next(
-            v
-            for v, low, high in zip(box.variables, box.lower, box.upper, strict=True)
-            if not np.isfinite(high - low)
-        )
-        raise ValueError(f"x0 must be given where a bound is infinite, here one of {name}")
-    return raveling.unravel(box.center())
-
-
-def check_declared(objectives: object, what: str, found: int, argument: str) -> None:
-    """Raises if a problem declares another number of variables or objectives than there are."""
-    declared = getattr(objectives, what, None)
-    if isinstance(declared, int) and declared != found:
-        name, kind = type(objectives).__name__, what.removeprefix("n_")
-        raise ValueError(f"{argument} must have {declared} {kind} for {name}, got {found}")
 
 
 def is_single(x0: object) -> bool:

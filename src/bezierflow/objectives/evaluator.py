@@ -1,34 +1,89 @@
-"""The contract of everything that evaluates objectives on the host."""
+"""Evaluations of a JAX function at batches of points: counted, within a budget, and compiled once
+for blocks of a fixed size."""
 
-import abc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, runtime_checkable
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float, Shaped
 
+from ..compilation import program
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
-from .derivatives import Derivatives
+from ..precision import double_precision
+from ..runs import kind
+from .bridge import Bridge, bridges, raise_failures
+from .schedule import SCHEDULE
+
+FlatObjectives = Callable[[Array], Array]
+"""Objectives as flows see them: a JAX function of a flat vector, x (L,) -> (M,)."""
+
+Points = Float[np.ndarray, "n n_variables"]
 
 
 class BudgetSpentError(Exception):
     """The next evaluations would exceed the budget. None of them was made."""
 
 
-class AbstractEvaluator(abc.ABC):
-    """Objectives x (L,) -> (M,) at batches of points, with the evaluations made so far and the most
-    that may be made.
+@runtime_checkable
+class PlacesPoints(Protocol):
+    """Objectives of some of the variables, which call others with all of them."""
 
-    A point counts once for each of values, Jacobian and Hessian that was computed there, for all M
-    objectives at once; the budget limits the points. A product of a Hessian with a vector counts as
-    a Jacobian, which costs about as much. An implementation provides the four computations, without
-    counting.
+    def whole(self, points: Float[np.ndarray, "n n_some"]) -> Float[np.ndarray, "n n_all"] | None:
+        """All variables of points; None where they are not known to the last bit before they are
+        computed."""
+        ...
+
+
+@kind("objectives.derivatives/1")
+@dataclass(frozen=True)
+class Derivatives:
+    """Values, gradients and, where asked for, Hessians of all objectives at n points."""
+
+    points: Points
+    values: Float[np.ndarray, "n n_objectives"]
+    gradients: Float[np.ndarray, "n n_objectives n_variables"]
+    hessians: Float[np.ndarray, "n n_objectives n_variables n_variables"] | None
+
+    def take(self, rows: np.ndarray) -> "Derivatives":
+        """Those at some of the points, given by their numbers or by a mask."""
+        hessians = None if self.hessians is None else self.hessians[rows]
+        return Derivatives(self.points[rows], self.values[rows], self.gradients[rows], hessians)
+
+    def join(self, other: "Derivatives") -> "Derivatives":
+        """Both together; with Hessians only if both have them."""
+        both = None
+        if self.hessians is not None and other.hessians is not None:
+            both = np.concatenate([self.hessians, other.hessians])
+        return Derivatives(
+            np.concatenate([self.points, other.points]),
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.gradients, other.gradients]),
+            both,
+        )
+
+
+@kind("objectives.evaluator/1")
+class JaxEvaluator:
+    """Objectives x (L,) -> (M,) at batches of points, differentiated by JAX in double precision.
+
+    It knows the evaluations made so far and the most that may be made. A point counts once for each
+    of values, Jacobian and Hessian that was computed there, for all M objectives at once; the
+    budget limits the points. A product of a Hessian with a vector counts as a Jacobian, which costs
+    about as much. Differences count as what they are made of.
 
     An evaluator counts up, so it belongs into no state: a step opens one with the counts of its
-    state and puts the new counts into the next state.
+    state and puts the new counts into the next state. Making one costs nothing: compiled programs
+    are kept by the function (and by its arrays' shapes, where it is a pytree).
     """
 
     def __init__(
         self,
+        objectives: FlatObjectives,
         n_objectives: int,
         n_variables: int,
         budget: int | None = None,
@@ -38,72 +93,157 @@ class AbstractEvaluator(abc.ABC):
             raise ValueError(
                 f"budget must be at least 0 evaluations, or None for no limit, got {budget}"
             )
-        self.n_objectives, self.n_variables, self.budget = n_objectives, n_variables, budget
-        self.evaluations = spent or Evaluations()
+        self.objectives, self.n_objectives, self.n_variables = objectives, n_objectives, n_variables
+        self.budget, self.evaluations = budget, spent or Evaluations()
+        self.block = block_size(n_objectives, n_variables)
 
     @property
     def left(self) -> float:
         """How many points may still be evaluated."""
         return np.inf if self.budget is None else self.budget - int(self.evaluations.objective)
 
-    def values(
-        self, points: Float[np.ndarray, "n n_variables"]
-    ) -> Float[np.ndarray, "n n_objectives"]:
+    def values(self, points: Points) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives alone."""
-        return self._values(self._charge(points, self._cost(0)))
+        return self._evaluate(_values, points)[1]
 
-    def jacobians(self, points: Float[np.ndarray, "n n_variables"]) -> Derivatives:
+    def jacobians(self, points: Points) -> Derivatives:
         """Values and gradients."""
-        points = self._charge(points, self._cost(1))
-        return Derivatives(points, *self._jacobians(points), hessians=None)
+        return Derivatives(*self._evaluate(_jacobians, points, order=1), hessians=None)
 
-    def hessians(self, points: Float[np.ndarray, "n n_variables"]) -> Derivatives:
+    def hessians(self, points: Points) -> Derivatives:
         """Values, gradients and Hessians."""
-        points = self._charge(points, self._cost(2))
-        return Derivatives(points, *self._hessians(points))
+        return Derivatives(*self._evaluate(_hessians, points, order=2))
 
     def products(
-        self,
-        points: Float[np.ndarray, "n n_variables"],
-        directions: Float[np.ndarray, "n n_variables"],
+        self, points: Points, directions: Points
     ) -> Float[np.ndarray, "n n_objectives n_variables"]:
         """H_m(x) v for every objective m, at each point x with its own direction v."""
-        return self._products(
-            self._charge(points, self._cost(1)), np.asarray(directions, dtype=float)
-        )
+        directions = np.asarray(directions, dtype=float)
+        return self._evaluate(_products, points, directions, order=2, counted=1)[1]
 
-    def _cost(self, order: int) -> Evaluations:
-        """What values and derivatives up to this order count at a point."""
-        return Evaluations(1, int(order >= 1), int(order >= 2))
+    def _evaluate(
+        self,
+        compute: Callable[..., tuple[Array, ...]],
+        points: np.ndarray,
+        *others: np.ndarray,
+        order: int = 0,
+        counted: int | None = None,
+    ) -> list[np.ndarray]:
+        """The points as float64, and what a compiled program returns there, after it was counted.
 
-    def _charge(self, points: np.ndarray, each: Evaluations) -> Float[np.ndarray, "n n_variables"]:
-        """The points as float64, after they were counted. A user who wants to leave does so
-        before."""
-        raise_if_interrupted()
+        The program needs derivatives up to an order; those up to `counted` count.
+        """
+        raise_if_interrupted()  # before the count, so that an interrupted run counts what it made
         points = np.asarray(points, dtype=float)
-        if len(points) * int(each.objective) > self.left:
+        cost = self._cost(order if counted is None else counted)
+        if len(points) * cost[0] > self.left:
             raise BudgetSpentError
-        self.evaluations = Evaluations(
-            *(
-                int(old) + len(points) * kind
-                for old, kind in zip(self.evaluations, each, strict=True)
-            )
+        made = [int(old) + len(points) * n for old, n in zip(self.evaluations, cost, strict=True)]
+        self.evaluations = Evaluations(*made)
+        # Parts that run on the host are evaluated at all points at once, where these are known, so
+        # that the program need only look them up.
+        outer = self.objectives
+        whole = outer.whole(points) if isinstance(outer, PlacesPoints) else points
+        if whole is not None:
+            for bridge in bridges(self.objectives):
+                bridge.know(whole, order)
+        found = in_blocks(partial(compute, self.objectives), self.block, points, *others)
+        raise_failures(self.objectives)
+        return [points, *found]
+
+    def _cost(self, order: int) -> list[int]:
+        """What derivatives up to this order count at a point; where there are parts of several
+        kinds, the most of each."""
+        parts = [bridge.prices(self.n_variables) for bridge in bridges(self.objectives)]
+        innermost = self.objectives
+        while hasattr(innermost, "objectives"):
+            innermost = getattr(innermost, "objectives")  # noqa: B009
+        if not isinstance(innermost, Bridge):
+            parts.append(np.eye(3, dtype=int))
+        return np.max([part[: order + 1].sum(axis=0) for part in parts], axis=0).tolist()
+
+
+def count_objectives(objectives: FlatObjectives, n_variables: int) -> int:
+    """M, seen by tracing the function; an error if it does not return a vector."""
+    with double_precision():
+        # A plain function: JAX asks what it traces for its name, which takes a problem milliseconds
+        # to spell out.
+        shape = jax.eval_shape(
+            lambda x: objectives(x), jax.ShapeDtypeStruct((n_variables,), np.float64)
+        ).shape
+    if len(shape) != 1 or shape[0] < 1:
+        raise ValueError(
+            f"objectives must return one vector with a value for each objective, got shape {shape}"
         )
-        return points
+    return shape[0]
 
-    @abc.abstractmethod
-    def _values(self, points: np.ndarray) -> np.ndarray:
-        """The objectives (n, M)."""
 
-    @abc.abstractmethod
-    def _jacobians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The objectives (n, M) and their gradients (n, M, L)."""
+def block_size(n_objectives: int, n_variables: int) -> int:
+    """How many points one compiled call takes."""
+    most = SCHEDULE.block_numbers // (n_objectives * n_variables**2)
+    return int(np.clip(most, 1, SCHEDULE.block))
 
-    @abc.abstractmethod
-    def _hessians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The objectives (n, M), their gradients (n, M, L) and their symmetric Hessians (n, M, L,
-        L)."""
 
-    @abc.abstractmethod
-    def _products(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
-        """Hessians times directions (n, M, L)."""
+def in_blocks(
+    function: Callable[..., Sequence], size: int, *arrays: np.ndarray
+) -> list[np.ndarray]:
+    """The parts that `function` returns for the rows of all arrays, computed in blocks of `size`
+    rows, in double precision.
+
+    The last block is filled up with copies of its last row (with zeros if there are no rows at
+    all), whose results are dropped.
+    """
+    n, parts = len(arrays[0]), []
+    if n == 0:
+        arrays = tuple(np.zeros((1, *array.shape[1:]), array.dtype) for array in arrays)
+    with double_precision():
+        for start in range(0, max(n, 1), size):
+            rows = np.minimum(np.arange(start, start + size), max(n, 1) - 1)
+            parts.append(function(*[array[rows] for array in arrays]))
+    columns = zip(*parts, strict=True)
+    return [np.concatenate([np.asarray(part) for part in column])[:n] for column in columns]
+
+
+def replace_rows(
+    array: Shaped[np.ndarray, "n ..."], rows: np.ndarray, values: np.ndarray | float
+) -> np.ndarray:
+    """A copy of the array with some of its rows replaced."""
+    array = np.array(array)
+    array[rows] = values
+    return array
+
+
+def _value_and_gradients(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:
+    value, pullback = jax.vjp(objectives, x)
+    return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
+
+
+@program
+def _values(objectives: FlatObjectives, x: Array) -> tuple[Array]:
+    return (jax.vmap(objectives)(x),)
+
+
+@program
+def _jacobians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:
+    return jax.vmap(partial(_value_and_gradients, objectives))(x)
+
+
+@program
+def _hessians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array, Array]:
+    def gradients_twice(point: Array) -> tuple[Array, tuple[Array, Array]]:
+        value, gradients = _value_and_gradients(objectives, point)
+        return gradients, (value, gradients)
+
+    def everything(point: Array) -> tuple[Array, Array, Array]:
+        hessians, (value, gradients) = jax.jacfwd(gradients_twice, has_aux=True)(point)
+        return value, gradients, (hessians + jnp.swapaxes(hessians, -1, -2)) / 2
+
+    return jax.vmap(everything)(x)
+
+
+@program
+def _products(objectives: FlatObjectives, x: Array, v: Array) -> tuple[Array]:
+    def product(point: Array, direction: Array) -> Array:
+        return jax.jvp(lambda y: _value_and_gradients(objectives, y)[1], (point,), (direction,))[1]
+
+    return (jax.vmap(product)(x, v),)

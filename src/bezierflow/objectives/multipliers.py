@@ -12,8 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-LARGEST_ENUMERATION = 5
-"""Up to this many objectives all 2^M − 1 supports are tried at once: no iteration, no tolerance."""
+from .schedule import SCHEDULE
 
 
 def face_multipliers(
@@ -28,8 +27,8 @@ def face_multipliers(
     constraint, and on a support S the linear system (ĝĝᵀ + 11ᵀ)_S u = 1, positive definite as long
     as the directions in S are affinely independent.
     """
-    method = _by_enumeration if directions.shape[0] <= LARGEST_ENUMERATION else _by_active_set
-    return method(jnp.asarray(directions), jnp.asarray(face))
+    few = directions.shape[0] <= SCHEDULE.most_enumerated
+    return (_by_enumeration if few else _by_active_set)(jnp.asarray(directions), jnp.asarray(face))
 
 
 def _on_support(gram: Array, members: Array) -> Array:
@@ -56,25 +55,24 @@ def _by_enumeration(directions: Array, face: Array) -> Array:
     # A feasible larger support is never worse: rounding must not let a smaller one win a tie on the
     # set itself.
     size = jnp.sum(supports, axis=1)
-    return w[jnp.argmin(length - 1e-13 * size)]
+    return w[jnp.argmin(length - SCHEDULE.multiplier_rounding * size)]
 
 
 def _by_active_set(directions: Array, face: Array) -> Array:
     """Lawson and Hanson's active-set method for nonnegative least squares (Solving Least Squares
     Problems, 1974)."""
     n_objectives = len(directions)
-    gram = directions @ directions.T + 1 + 1e-14 * jnp.eye(n_objectives)
-    tolerance = 1e-13
+    gram = directions @ directions.T + 1 + SCHEDULE.multiplier_ridge * jnp.eye(n_objectives)
 
     def more(carry: tuple) -> Array:
         _, _, _, going, count = carry
-        return going & (count < 6 * n_objectives)
+        return going & (count < SCHEDULE.multiplier_rounds * n_objectives)
 
     def advance(carry: tuple) -> tuple:
         u, passive, inner, _, count = carry
         slope = jnp.where(face & ~passive, 1 - gram @ u, -jnp.inf)
         entering = jnp.arange(n_objectives) == jnp.argmax(slope)
-        finished = ~inner & (jnp.max(slope) <= tolerance)
+        finished = ~inner & (jnp.max(slope) <= SCHEDULE.multiplier_rounding)
         passive = jnp.where(inner | finished, passive, passive | entering)
         s = _on_support(gram, passive)
         blocked = passive & (s <= 0)

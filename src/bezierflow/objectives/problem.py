@@ -1,39 +1,57 @@
-"""What `minimize` was given, checked."""
+"""The problem that a user gave, read once: checked, scaled, and turned to the solver's side."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jaxtyping import PyTree
+import jax
+import numpy as np
+from jaxtyping import Float, PyTree
 
 from ..bezier import BezierSimplex, Raveling
-from ..names import Names
+from ..names import Names, decode, encode
+from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge
-from .feasible_set import FeasibleSet
-from .functions import Form
-from .jax_evaluator import Objectives
-
-MOST_NOISE = 1e-6
-"""Relative noise of values up to which differences of them lead to an accurate surface."""
+from .checks import check_x0
+from .constraints import feasible_set
+from .evaluator import FlatObjectives, JaxEvaluator
+from .feasible import FeasibleSet
+from .forms import Form, read_function
+from .schedule import SCHEDULE
+from .solver_side import (
+    Chosen,
+    Transforms,
+    box_on_solver_side,
+    on_solver_side,
+    own,
+    read_names,
+)
 
 
 class Problem(NamedTuple):
-    """The objectives, also as a function of a flat vector, and a flat surface to start at."""
+    """The objectives, also as a function of a flat vector, and a flat surface to start at.
+
+    Attributes:
+        form: the objectives in a form that JAX can call.
+        flat: the objectives as the solver minimizes them, of its own flat variables.
+        start: where a run starts, of degree 0 where x0 is a point; on the solver's side.
+        raveling: how x lies in a flat vector, and in which units.
+        names: complete, with directions and transforms.
+        feasible: bounds and constraints on the solver's side; None where x may lie anywhere.
+    """
 
     form: Form
-    flat: Objectives
-    """The objectives as the solver minimizes them, of its own flat variables."""
+    flat: FlatObjectives
     start: BezierSimplex
     raveling: Raveling
     names: Names
     feasible: FeasibleSet | None
-    """None where x may lie anywhere."""
 
     @property
     def objectives(self) -> Callable[[PyTree], PyTree]:
         """As functions of the user's x."""
         return self.form.of_x
 
-    def lifted(self, flat: Objectives, start: BezierSimplex) -> "Problem":
+    def lifted(self, flat: FlatObjectives, start: BezierSimplex) -> "Problem":
         """The same problem with other objectives of a flat vector, and their start."""
         return self._replace(flat=flat, start=start)
 
@@ -48,28 +66,204 @@ class Problem(NamedTuple):
         """The relative noise of values of which gradients are differences; 0 where gradients are
         exact."""
         bridge = self.form.flat
-        return (
-            bridge.differences.noise
-            if isinstance(bridge, Bridge) and bridge.source.order == 0
-            else 0.0
-        )
+        if isinstance(bridge, Bridge) and bridge.order == 0:
+            return bridge.differences.noise
+        return 0.0
 
     @property
     def note(self) -> str | None:
         """What a reader of the error estimate must know of units and derivatives."""
-        scaled = (
-            "distances are in the units made_by['x_scale'] of the variables"
-            if self.raveling.scale
-            else None
-        )
-        bridge = self.form.flat
-        differences = None
+        notes, bridge = [], self.form.flat
+        if self.raveling.scale:
+            notes.append("distances are in the units made_by['x_scale'] of the variables")
         if isinstance(bridge, Bridge) and not self.form.is_exact:
-            accuracy = bridge.differences.accuracy(bridge.source.order)
-            differences = (
+            accuracy = bridge.differences.accuracy(bridge.order)
+            notes.append(
                 f"derivatives are finite differences, gradients known to about {accuracy:.0e} of"
                 " their size"
             )
-            if bridge.differences.noise > MOST_NOISE:
-                differences += "; values this noisy are what bf.Surrogate() is for, with bounds"
-        return "; ".join(filter(None, (scaled, differences))) or None
+            if bridge.differences.noise > SCHEDULE.rough_noise:
+                notes.append("values this noisy are what bf.Surrogate() is for, with bounds")
+        return "; ".join(notes) or None
+
+
+def read_problem(  # noqa: PLR0913
+    objectives: object,
+    x0: PyTree = None,
+    *,
+    bounds: object = None,
+    constraints: object = None,
+    maximize: Chosen = None,
+    transforms: Transforms = None,
+    x_scale: object = None,
+    automatic: bool = True,
+) -> Problem:
+    """The problem as its solver sees it, or an error in one line.
+
+    Args:
+        objectives: what `read_objectives` made of them.
+        x0: a point, a surface, or None for the center of the box.
+        bounds: in the user's form; None for the problem's own, like the next three.
+        constraints: likewise.
+        maximize: likewise.
+        transforms: likewise.
+        x_scale: the units of the variables; None to find them where they are needed.
+        automatic: whether a flow of method="auto" will work on it: variables are scaled, and
+            Hessians are needed.
+    """
+    bounds = own(objectives, "bounds") if bounds is None else bounds
+    constraints = getattr(objectives, "constraints", None) if constraints is None else constraints
+    x0 = None if x0 is None else check_x0(x0)
+    x, raveling = _example(x0, bounds, own(objectives, "n_variables"))
+    _check_declared(objectives, "n_variables", raveling.n_variables, "x0")
+    names = read_names(objectives, None, transforms, None, raveling.n_variables)
+    box = read_bounds(bounds, raveling, names.variables)
+    if x is None:
+        x = raveling.unravel(_center(box, names.variables))
+    elif isinstance(x0, BezierSimplex):  # whose values are the solver's
+        x = raveling.unravel(decode(np.asarray(raveling.ravel(x)), names.transforms))
+    if x_scale is not None and any(names.transforms):
+        raise ValueError("x_scale and transforms do not go together: leave one of them out")
+    # logarithms need no units
+    finds_scale = automatic and x_scale is None and not any(names.transforms)
+    form, raveling = _scaled_form(objectives, x, box, x_scale, automatic, finds_scale)
+    _check_declared(objectives, "n_objectives", form.n_rows, "objectives")
+    names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
+    point = np.asarray(raveling.ravel(x))
+    feasible = feasible_set(box, constraints, raveling, names.variables, point)
+    anywhere = feasible.unbounded and not feasible.has_constraints
+    within = None if anywhere else box_on_solver_side(feasible, names)
+    start = _start(x0, point, form.n_rows, raveling, names, within)
+    return Problem(form, on_solver_side(form.flat, names), start, raveling, names, within)
+
+
+def _example(x0: PyTree, bounds: object, n_variables: int | None) -> tuple[PyTree | None, Raveling]:
+    """One value of x, None where only bounds are given, and its form."""
+    if isinstance(x0, BezierSimplex):
+        x0 = jax.tree.map(lambda leaf: np.asarray(leaf[0]), x0.control_points)
+    if x0 is not None:
+        return x0, Raveling.of(x0)
+    if bounds is None:
+        raise ValueError(
+            "x0 must be given where there are no bounds: an array, a pytree of arrays, or a surface"
+        )
+    raveling = raveling_of_bounds(bounds, n_variables)
+    if raveling is None:
+        raise ValueError(
+            f"x0 must be given, since bounds={bounds!r} do not tell how many variables there are"
+        )
+    return None, raveling
+
+
+def _check_declared(objectives: object, what: str, found: int, argument: str) -> None:
+    """Raises if a problem declares another number of variables or objectives than there are."""
+    declared = getattr(objectives, what, None)
+    if isinstance(declared, int) and declared != found:
+        name, kind = type(objectives).__name__, what.removeprefix("n_")
+        raise ValueError(f"{argument} must have {declared} {kind} for {name}, got {found}")
+
+
+def _center(box: Bounds, variables: tuple[str, ...]) -> Float[np.ndarray, " n_variables"]:
+    """Where a run starts without x0, or an error in one line."""
+    finite = np.isfinite(box.upper - box.lower)
+    if not finite.all():
+        name = variables[int(np.argmin(finite))]
+        raise ValueError(f"x0 must be given where a bound is infinite, here one of {name}")
+    return feasible_set(box, None, box.raveling, variables).center()
+
+
+def _scaled_form(
+    objectives: object, x: PyTree, box: Bounds, x_scale: object, twice: bool, finds_scale: bool
+) -> tuple[Form, Raveling]:
+    """The objectives as a function of the flat vector, in the user's units or in those that suit
+    them."""
+
+    def read(raveling: Raveling) -> Form:
+        sides = box.lower / raveling.units, box.upper / raveling.units
+        point = np.clip(np.asarray(raveling.ravel(x)), *sides)
+        return read_function(objectives, raveling, point, "objectives", sides, twice)
+
+    raveling = box.raveling
+    if x_scale is not None:
+        raveling = raveling.scaled(_read_x_scale(x_scale, raveling.n_variables))
+    form = read(raveling)
+    scale = own_scale(form, np.asarray(raveling.ravel(x))) if finds_scale else None
+    if scale is None:
+        return form, raveling
+    return read(raveling.scaled(scale)), raveling.scaled(scale)
+
+
+def _read_x_scale(x_scale: object, n_variables: int) -> Float[np.ndarray, " n_variables"]:
+    """The user's units, a positive number, one for each variable or a tree like x, as a flat
+    vector; or an error in one line."""
+    try:
+        leaves = [np.ravel(np.asarray(leaf, dtype=float)) for leaf in jax.tree.leaves(x_scale)]
+    except (TypeError, ValueError):
+        leaves = []
+    scale = np.concatenate([np.zeros(0), *leaves])
+    scale = np.full(n_variables, scale[0]) if len(scale) == 1 else scale
+    if scale.shape != (n_variables,) or not (np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError(
+            f"x_scale must be a positive number, or one for each of {n_variables} variables, got"
+            f" {x_scale!r}"
+        )
+    return scale
+
+
+def own_scale(
+    form: Form, x: Float[np.ndarray, " n_variables"]
+) -> Float[np.ndarray, " n_variables"] | None:
+    """The length over which each variable matters to the objectives at x, relative to the others;
+    None where they are alike.
+
+    Distances, trust regions and the error estimate take all variables for equally large. Where one
+    is measured in thousands and another in thousandths, none of them means much. The curvature of
+    the objectives along an axis, 1/s², tells the length s over which that variable matters: 1/s_i²
+    is the mean of |∂²f_m/∂x_i²| over the objectives m, each relative to its largest. A variable
+    along which no objective bends has the geometric mean of the others. The lengths have the
+    geometric mean 1, and are powers of two, so that scaling rounds nothing.
+    """
+    if len(x) < 2 or len(x) > SCHEDULE.most_scaled:
+        return None
+    hessians = JaxEvaluator(form.flat, form.n_rows, len(x)).hessians(x[None]).hessians
+    assert hessians is not None
+    bent = np.abs(np.diagonal(hessians[0], axis1=1, axis2=2))
+    most = bent.max(axis=1, keepdims=True)
+    if not np.isfinite(bent).all() or not most.max() > 0:
+        return None
+    relative = np.mean(bent[most[:, 0] > 0] / most[most[:, 0] > 0], axis=0)
+    known = relative > 0
+    length = 1 / np.sqrt(np.where(known, relative, np.exp(np.log(relative[known]).mean())))
+    if length.max() <= SCHEDULE.unequal * length.min():
+        return None
+    return 2.0 ** np.round(np.log2(length) - np.log2(length).mean())
+
+
+def _start(
+    x0: PyTree,
+    point: Float[np.ndarray, " n_variables"],
+    n_objectives: int,
+    raveling: Raveling,
+    names: Names,
+    feasible: FeasibleSet | None,
+) -> BezierSimplex:
+    """Where a run starts, with flat values on the solver's side: a surface as it is, a point moved
+    to where it is feasible."""
+    if isinstance(x0, BezierSimplex):
+        if x0.n_objectives != n_objectives:
+            raise ValueError(
+                f"x0 is a surface over {x0.n_objectives} objectives, but objectives returns"
+                f" {n_objectives}"
+            )
+        flat = np.asarray(raveling.ravel(x0.control_points, batch_axes=1))
+        return BezierSimplex(flat, n_objectives, x0.degree)
+    x, point = point, encode(point, names.transforms)
+    if not np.isfinite(point).all():
+        i = int(np.argmin(np.isfinite(point)))
+        raise ValueError(
+            f"x0 must have a positive {names.variables[i]}, whose logarithm is taken, got {x[i]}"
+        )
+    if feasible is not None:
+        from_center = x0 is None and feasible.has_finite_box
+        point = feasible.repair(feasible.center() if from_center else point)
+    return BezierSimplex(point[None], n_objectives, 0)

@@ -8,16 +8,16 @@ so that files, plots and pages that carry names have them too.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from ..names import KINDS, Names, decode, encode
-from .constraint import Constraint
-from .feasible_set import FeasibleSet
-from .jax_evaluator import Objectives
+from .evaluator import FlatObjectives
+from .feasible import Constraint, FeasibleSet
 
 Chosen = bool | str | int | Sequence[bool] | Sequence[str | int] | np.ndarray | None
 """Objectives that are maximized: a bool for each, or names or numbers of them; one bool for all."""
@@ -27,7 +27,7 @@ Transforms = Mapping[str | int, str] | None
 
 
 class SolverObjectives(eqx.Module):
-    """z ↦ s · f(x(z)) for objectives f of a flat vector."""
+    """z ↦ s · f(x(z)) for objectives f, or the rows of a constraint, of a flat vector."""
 
     objectives: Callable[[Array], Array]
     signs: Float[np.ndarray, " n_objectives"]
@@ -44,15 +44,11 @@ class SolverObjectives(eqx.Module):
         return jnp.asarray(self.signs) * self.objectives(jnp.asarray(decode(z, self.transforms)))
 
 
-class OfSeen(eqx.Module):
-    """A constraint's function of x as one of z."""
-
-    function: Callable[[Array], Array]
-    transforms: tuple[str, ...] = eqx.field(static=True)
-
-    def __call__(self, z: Float[Array, " n_variables"]) -> Float[Array, " n_rows"]:
-        """c(x(z))."""
-        return self.function(jnp.asarray(decode(z, self.transforms)))
+def on_solver_side(objectives: FlatObjectives, names: Names) -> FlatObjectives:
+    """Objectives of a flat vector as a solver minimizes them."""
+    if is_plain(names):
+        return objectives
+    return SolverObjectives(objectives, names.signs, names.transforms)
 
 
 def is_plain(names: Names) -> bool:
@@ -60,88 +56,57 @@ def is_plain(names: Names) -> bool:
     return not any(names.transforms) and bool((names.signs > 0).all())
 
 
-def on_solver_side(objectives: Objectives, names: Names) -> Objectives:
-    """Objectives of a flat vector as a solver minimizes them."""
-    return (
-        objectives
-        if is_plain(names)
-        else SolverObjectives(objectives, names.signs, names.transforms)
-    )
-
-
-def box_on_solver_side(feasible: FeasibleSet | None, names: Names) -> FeasibleSet | None:
+def box_on_solver_side(feasible: FeasibleSet, names: Names) -> FeasibleSet:
     """Bounds and constraints on x as those on z. A lower bound of 0 is none for a logarithm."""
-    if feasible is None or not any(names.transforms):
-        return feasible
     kinds = names.transforms
-    wrong = np.array([bool(kind) for kind in kinds]) & (feasible.upper <= 0)
+    if not any(kinds):
+        return feasible
+    logarithms = np.array([bool(kind) for kind in kinds])
+    wrong = logarithms & (feasible.upper <= 0)
     if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(
-            f"bounds must allow positive values of {names.variables[i]}, whose logarithm is taken"
-        )
-    lower = encode(
-        np.where([bool(kind) for kind in kinds], np.maximum(feasible.lower, 0.0), feasible.lower),
-        kinds,
-    )
+        name = names.variables[int(np.argmax(wrong))]
+        raise ValueError(f"bounds must allow positive values of {name}, whose logarithm is taken")
+    positive = np.where(logarithms, np.maximum(feasible.lower, 0.0), feasible.lower)
     rows = tuple(
-        Constraint(OfSeen(c.function, kinds), c.lower, c.upper, c.name)
+        Constraint(
+            SolverObjectives(c.function, np.ones(len(c.lower)), kinds), c.lower, c.upper, c.name
+        )
         for c in feasible.constraints
     )
-    return FeasibleSet(lower, encode(feasible.upper, kinds), rows, names.solver_variables)
-
-
-def encode_point(
-    x: Float[np.ndarray, "*batch n_variables"], names: Names, argument: str
-) -> Float[np.ndarray, "*batch n_variables"]:
-    """The point that a solver sees, or an error in one line where there is no logarithm."""
-    z = encode(x, names.transforms)
-    if not np.isfinite(z).all():
-        i = int(np.argwhere(~np.isfinite(z))[0][-1])
-        raise ValueError(
-            f"{argument} must have a positive {names.variables[i]}, whose logarithm is taken, got"
-            f" {x[..., i]}"
-        )
-    return z
+    sides = encode(positive, kinds), encode(feasible.upper, kinds)
+    return FeasibleSet(*sides, rows, names.solver_variables)
 
 
 def point_in_words(z: Float[np.ndarray, " n_variables"], names: Names) -> str:
     """A point of the solver as people see it."""
-    return np.array2string(
-        np.asarray(decode(np.asarray(z), names.transforms)), precision=6, separator=", "
-    )
+    x = np.asarray(decode(np.asarray(z), names.transforms))
+    return np.array2string(x, precision=6, separator=", ")
 
 
-def read_transforms(
-    objectives: PyTree, transforms: Transforms, n_variables: int
-) -> tuple[str, ...]:
-    """How the solver sees each variable, as given, else as the problem says."""
-    names = _own_names(objectives)
-    names.check(None, n_variables)
-    transforms = _own(objectives, "transforms") if transforms is None else transforms
-    if transforms is None:
-        return names.transforms or ("",) * n_variables
-    return _transforms(transforms, names.complete(names.n_objectives or 1, n_variables).variables)
-
-
-def _own_names(objectives: PyTree) -> Names:
-    names = getattr(objectives, "names", None)
-    return names if isinstance(names, Names) else Names()
+def own(objectives: object, name: str) -> Any:
+    """What a problem says about itself; a method of that name is something else."""
+    found = getattr(objectives, name, None)
+    return None if callable(found) else found
 
 
 def read_names(
-    objectives: PyTree,
+    objectives: object,
     maximize: Chosen,
     transforms: Transforms,
-    n_objectives: int,
+    n_objectives: int | None,
     n_variables: int,
 ) -> Names:
     """The names of a problem, complete, with directions and transforms: those given, else the
-    problem's own."""
-    names = _own_names(objectives).complete(n_objectives, n_variables)
-    maximize = _own(objectives, "maximize") if maximize is None else maximize
-    transforms = _own(objectives, "transforms") if transforms is None else transforms
-    if maximize is not None:
+    problem's own.
+
+    Where it is not known yet how many objectives there are, those of variables are complete.
+    """
+    names = own(objectives, "names")
+    names = names if isinstance(names, Names) else Names()
+    names = names.complete(n_objectives or names.n_objectives or 1, n_variables)
+    maximize = own(objectives, "maximize") if maximize is None else maximize
+    transforms = own(objectives, "transforms") if transforms is None else transforms
+    if maximize is not None and n_objectives is not None:
         names = replace(names, directions=_directions(maximize, names.objectives))
     if transforms is not None:
         names = replace(names, transforms=_transforms(transforms, names.variables))
@@ -154,38 +119,28 @@ def read_names(
     return names
 
 
-def _own(objectives: PyTree, name: str) -> PyTree:
-    """What a problem says about itself; a method of that name is something else."""
-    found = getattr(objectives, name, None)
-    return None if callable(found) else found
-
-
 def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
-    given = _listed(maximize, len(names))
-    if given and all(isinstance(flag, bool | np.bool_) for flag in given):
-        if len(given) != len(names):
-            raise ValueError(
-                f"maximize must hold a bool for each of the {len(names)} objectives, got"
-                f" {maximize!r}"
-            )
-        chosen = {m for m, flag in enumerate(given) if flag}
-    else:
-        chosen = {number_of(one, names, "maximize", "objective") for one in given}
-    return tuple("maximize" if m in chosen else "minimize" for m in range(len(names)))
-
-
-def _listed(maximize: Chosen, n_objectives: int) -> list[bool | str | int]:
-    """What was given as a list: of bools, or of names and numbers."""
     if isinstance(maximize, bool | np.bool_):
-        return [maximize] * n_objectives
-    if isinstance(maximize, str | int | np.integer):
-        return [maximize]
-    if not isinstance(maximize, Sequence | np.ndarray):
+        listed = [maximize] * len(names)
+    elif isinstance(maximize, str | int | np.integer):
+        listed = [maximize]
+    elif isinstance(maximize, Sequence | np.ndarray):
+        listed = list(maximize.tolist() if isinstance(maximize, np.ndarray) else maximize)
+    else:
         raise TypeError(
             "maximize must be a bool for each objective, or names or numbers of objectives, got"
             f" {maximize!r}"
         )
-    return list(maximize.tolist() if isinstance(maximize, np.ndarray) else maximize)
+    if listed and all(isinstance(flag, bool | np.bool_) for flag in listed):
+        if len(listed) != len(names):
+            raise ValueError(
+                f"maximize must hold a bool for each of the {len(names)} objectives, got"
+                f" {maximize!r}"
+            )
+        chosen = set(np.flatnonzero(listed).tolist())
+    else:
+        chosen = {number_of(one, names, "maximize", "objective") for one in listed}
+    return tuple("maximize" if m in chosen else "minimize" for m in range(len(names)))
 
 
 def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -194,10 +149,7 @@ def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:
             "transforms must map variables to 'log10' or 'log', as in {'rate': 'log10'}, got"
             f" {given!r}"
         )
-    found = {
-        number_of(variable, names, "transforms", "variable"): kind
-        for variable, kind in given.items()
-    }
+    found = {number_of(key, names, "transforms", "variable"): kind for key, kind in given.items()}
     for kind in found.values():
         if kind not in KINDS:
             raise ValueError(f"transforms must each be 'log10' or 'log', got {kind!r}")

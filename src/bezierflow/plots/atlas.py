@@ -1,223 +1,160 @@
-"""Pictures of an atlas: its pieces in the chart, in objectives and in variables, one color for
-each."""
+"""Pictures of a set that is made of pieces: over the simplex, in objectives and in variables, one
+color per piece."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from jaxtyping import Float
 
-from ..answer import BezierAtlas, Piece, Solution
-from ..names import Names
-from ..simplex import tangent_basis
-from .door import of_solution
+from ..answer import Solution
+from ..simplex import grid
 from .light import draw_triangles, face
-from .palette import FLOW_COLOR
 from .space import axes_or_new, heading
+from .style import FLOW_COLOR, grid_triangles, of_solution
+from .ternary import CORNERS, draw_corners
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
-FINE = 240
-"""Steps across the chart of three objectives."""
+FINE = 320
+"""Steps along a side of the simplex of three objectives."""
 
 LONGEST = 12.0
 """Triangles with a side this many times longer than usual span a gap."""
 
-MOST_NAMED = 6
-"""So many variables or constraints are named in the words for a piece."""
-
 Image = Callable[[np.ndarray], np.ndarray]
-"""From chart points to points, one a row."""
+"""From points of the simplex to points, one per row."""
 
 
 @of_solution
 def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "Axes":
-    """Draws the chart of an atlas with its regions, one color for each label, and returns the axes.
+    """Draws the simplex with the pieces that answer at each t, one color per piece, and returns the
+    axes.
 
-    For three objectives the chart is the plane Σ a_m = 0; regions with fewer active objectives,
-    whose answers lie on edges of the front, are pale. For two objectives it is a line, and the
-    level s of the front is drawn above it.
+    Places with fewer active objectives, whose answers lie on edges of the front, are pale. For two
+    objectives the simplex is a line, and the objectives are drawn above it.
     """
-    atlas = solution.pareto_set
-    if not isinstance(atlas, BezierAtlas):
+    if not solution.set.trimmed:
         raise TypeError(
-            "chart draws an atlas, and this Pareto set is one surface; plots.surface draws it"
+            "chart draws a set of pieces, and this Pareto set is one surface; plots.surface draws"
+            " it"
         )
-    if atlas.n_objectives not in (2, 3):
+    if solution.n_objectives not in (2, 3):
         raise ValueError(
-            f"chart draws 2 or 3 objectives, got {atlas.n_objectives}; plots.pairs draws any number"
+            f"chart draws 2 or 3 objectives, got {solution.n_objectives}; plots.pairs draws any"
+            " number"
         )
     ax = axes_or_new(ax)
-    draw = _draw_levels if atlas.n_objectives == 2 else _draw_regions
-    draw(ax, atlas, solution.names)
+    (_draw_line if solution.n_objectives == 2 else _draw_regions)(ax, solution)
     ax.set_title(heading(title, solution))
     return ax
 
 
-def draw_pieces(ax: "Axes", atlas: BezierAtlas, image: Image, variables: Sequence[str]) -> None:
-    """The pieces of an atlas under a map from chart points: curves and points as such, surfaces as
+def draw_pieces(ax: "Axes", solution: Solution, image: Image) -> None:
+    """The pieces of a set under a map from the simplex: curves and points as such, surfaces as
     triangles.
 
     The legend says which of the variables, by their names, are at their bounds on each piece.
     """
-    colors = piece_colors(atlas)
-    if atlas.n_objectives == 3:
-        _draw_surfaces(ax, atlas, image, variables)
-    for number, piece in enumerate(atlas.pieces):
-        if piece.dimension < atlas.n_objectives - 1 and piece.face:
+    found, colors, variables = solution.set, piece_colors(solution), solution.names.variables
+    if solution.n_objectives == 3:
+        _draw_surfaces(ax, solution, image)
+    for number, piece in enumerate(found.pieces):
+        if piece.dimension < solution.n_objectives - 1 and piece.face:
             continue
-        mine = np.isin(atlas.points.patch, piece.patches)
-        a = atlas.points.f[mine] - atlas.points.f[mine].mean(axis=1, keepdims=True)
         if piece.dimension == 0:
-            ax.scatter(*image(a[:1]).T, s=30, color=colors[number], zorder=5)
+            x = image(found.piece_points(number)[:1])
+            ax.scatter(*x.T, s=30, color=colors[number], zorder=5)
         elif piece.dimension == 1:
-            order = np.argsort(atlas.points.c[mine][:, 0])
-            ax.plot(
-                *image(a[order]).T,
-                color=colors[number],
-                linewidth=2.2,
-                label=describe(piece, atlas, variables),
-            )
+            look = {"linewidth": 2.2, "label": found.piece_text(number, variables)}
+            ax.plot(*image(found.piece_points(number)).T, color=colors[number], **look)
 
 
-def piece_colors(atlas: BezierAtlas) -> dict[int, tuple[float, ...]]:
+def piece_colors(solution: Solution) -> dict[int, tuple[float, ...]]:
     """A color for each piece by its number; one where there is a single piece."""
     from matplotlib import colormaps
 
-    own = [number for number, piece in enumerate(atlas.pieces) if not piece.face]
+    own = [number for number, piece in enumerate(solution.set.pieces) if not piece.face]
     table = colormaps["tab20" if len(own) > 10 else "tab10"]
     return {number: tuple(table(k % table.N)) for k, number in enumerate(own)}
 
 
-def describe(piece: Piece, atlas: BezierAtlas, variables: Sequence[str]) -> str:
-    """What is active on a piece, in words: "width, depth = min, load = max, constraint row 2"."""
-    # those behind the variables belong to kinks, and have no names
-    free, words = atlas.units.free, []
-    for sign, word in ((-1, "min"), (1, "max")):
-        names = [variables[int(k)] for k in free[piece.side == sign] if k < len(variables)]
-        if names:
-            words.append(
-                f"{', '.join(names[:MOST_NAMED])}{' …' if len(names) > MOST_NAMED else ''} = {word}"
-            )
-    words += [f"constraint row {k + 1}" for k in np.flatnonzero(piece.constraints)[:MOST_NAMED]]
-    return ", ".join(words) or "inside"
-
-
-def _grid() -> tuple[Float[np.ndarray, "n 2"], np.ndarray]:
-    """A fine triangulation of the chart of three objectives: points in the plane, and triangles."""
-    side = np.linspace(-0.85, 0.85, FINE + 1)
-    u = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    corner = (np.arange(FINE)[:, None] * (FINE + 1) + np.arange(FINE)).ravel()
-    right, above = corner + 1, corner + FINE + 1
-    return u, np.concatenate(
-        [np.column_stack([corner, right, above]), np.column_stack([right, above + 1, above])]
-    )
-
-
-def owners(atlas: BezierAtlas, a: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
-    """The number of the piece that answers above each chart point, −1 for one that is not part of
-    the set."""
-    owner = {patch: number for number, piece in enumerate(atlas.pieces) for patch in piece.patches}
-    return np.array([owner.get(int(patch), -1) for patch in atlas.ask(a).number])
-
-
-def _draw_surfaces(ax: "Axes", atlas: BezierAtlas, image: Image, variables: Sequence[str]) -> None:
-    """Triangles of the chart, each on the piece that its middle is on; those that span a gap of the
-    set are left out."""
-    (u, triangles), colors = _grid(), piece_colors(atlas)
-    a = u @ tangent_basis(3).T
-    answered_by = owners(atlas, a[triangles].mean(axis=1))
-    x = image(a)
+def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> None:
+    """Triangles of the simplex, each on the piece that its middle is on; those that span a gap of
+    the set are left out."""
+    found, colors = solution.set, piece_colors(solution)
+    # Only the part of the simplex that the front reaches is looked at, so that steps are short.
+    low = found.sample_t.min(axis=0)
+    t, triangles = low + (1 - low.sum()) * grid(3, FINE), grid_triangles(FINE)
+    answered_by, x = found.owners(t[triangles].mean(axis=1)), image(t)
     length = np.max(
         [np.linalg.norm(x[triangles[:, i]] - x[triangles[:, i - 1]], axis=1) for i in range(3)],
         axis=0,
     )
-    on_set = np.isin(
-        answered_by, [number for number, piece in enumerate(atlas.pieces) if not piece.face]
-    )
+    own = [number for number, piece in enumerate(found.pieces) if not piece.face]
+    on_set = np.isin(answered_by, own)
     if x.shape[1] == 3 and on_set.any():
         face(cast("Axes3D", ax), x, triangles[on_set])
-    for number, piece in enumerate(atlas.pieces):
+    for number, piece in enumerate(found.pieces):
         mine = answered_by == number
         if piece.dimension < 2 or piece.face or not mine.any():
             continue
         inside = triangles[mine & (length <= LONGEST * np.median(length[mine]))]
         used, local = np.unique(inside, return_inverse=True)
         local = local.reshape(inside.shape)
+        label = found.piece_text(number, solution.names.variables)
         if x.shape[1] == 3:
-            draw_triangles(
-                cast("Axes3D", ax),
-                x[used],
-                local,
-                colors[number],
-                describe(piece, atlas, variables),
-            )
+            draw_triangles(cast("Axes3D", ax), x[used], local, colors[number], label)
         else:
+            from matplotlib.colors import ListedColormap
+
             flat: Any = ax
-            flat.tripcolor(
-                *x[used].T, local, facecolors=np.zeros(len(local)), cmap=_one_color(colors[number])
-            )
-            ax.plot([], [], color=colors[number], label=describe(piece, atlas, variables))
+            one_color = ListedColormap([colors[number]])
+            flat.tripcolor(*x[used].T, local, facecolors=np.zeros(len(local)), cmap=one_color)
+            ax.plot([], [], color=colors[number], label=label)
 
 
-def _draw_regions(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
-    """The chart as a picture with a color for each piece."""
-    u, _ = _grid()
-    numbers, colors = owners(atlas, u @ tangent_basis(3).T), piece_colors(atlas)
-    picture = np.ones((len(u), 3))
+def _draw_regions(ax: "Axes", solution: Solution) -> None:
+    """The triangle with a color for each piece."""
+    from matplotlib.collections import PolyCollection
+
+    found, colors = solution.set, piece_colors(solution)
+    t, triangles = grid(3, FINE), grid_triangles(FINE)
+    numbers, places = found.owners(t[triangles].mean(axis=1)), t @ CORNERS
+    shades = np.ones((len(triangles), 3))
     for number in np.unique(numbers[numbers >= 0]):
-        piece, gray = atlas.pieces[number], 0.94 - 0.05 * (int(number) % 4)
+        piece, gray = found.pieces[number], 0.94 - 0.05 * (int(number) % 4)
         color = colors.get(int(number), (gray, gray, gray))
-        picture[numbers == number] = color[:3]
+        shades[numbers == number] = color[:3]
         if piece.dimension == 2:
-            ax.plot([], [], color=color, linewidth=6, label=describe(piece, atlas, names.variables))
-    edge = float(u.max())
-    ax.imshow(
-        picture.reshape(FINE + 1, FINE + 1, 3),
-        origin="lower",
-        extent=(-edge, edge, -edge, edge),
-        interpolation="nearest",
+            label = found.piece_text(int(number), solution.names.variables)
+            ax.plot([], [], color=color, linewidth=6, label=label)
+    # Edges in the color of their triangle close the hairlines between neighbors.
+    cells = PolyCollection(
+        places[triangles], facecolors=shades, edgecolors=shades, linewidths=0.3, rasterized=True
     )
-    for m, direction in enumerate(tangent_basis(3)):
-        text = f"{names.best_word(m, 'more', 'less')} {names.objective_labels[m]}"
-        ax.annotate(
-            text,
-            0.75 * direction / np.linalg.norm(direction),
-            ha="center",
-            fontsize=8,
-            color="#333333",
-        )
-    ax.set_axis_off()
+    ax.add_collection(cells)
+    draw_corners(ax, solution.names)
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0.98, 1.0))
 
 
-def _draw_levels(ax: "Axes", atlas: BezierAtlas, names: Names) -> None:
-    colors = piece_colors(atlas)
-    u = np.linspace(-1.05, 1.05, 2001)
-    a = np.column_stack([u, -u]) / 2
-    claims = atlas.ask(a)
-    s = claims.y[:, len(atlas.units.free)]
-    ax.plot(u, s, color="#bbbbbb", linewidth=1, zorder=1)
-    numbers = owners(atlas, a)
-    for number in np.unique(numbers[numbers >= 0]):
-        if atlas.pieces[number].dimension == 1:
-            ax.plot(
-                u,
-                np.where(numbers == number, s, np.nan),
-                color=colors.get(int(number), FLOW_COLOR),
-                linewidth=2.4,
-            )
-    ends = [
-        f"{names.best_word(m, 'little', 'much')} {label}"
-        for m, label in enumerate(names.objective_labels)
-    ]
-    ax.set_xlabel(f"a: from {ends[0]} to {ends[1]}")
-    ax.set_ylabel("level s")
-
-
-def _one_color(color: tuple[float, ...]) -> object:
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap([color])
+def _draw_line(ax: "Axes", solution: Solution) -> None:
+    """Both objectives in units of their ranges along the simplex of two; gaps are gray."""
+    found, colors, names = solution.set, piece_colors(solution), solution.names
+    t = grid(2, 2000)
+    loss = (found.front(t) - found.front(np.eye(2)).min(axis=0)) / np.abs(found.scale)
+    numbers = found.owners(t)
+    for m, style in enumerate(("-", "--")):
+        ax.plot(t[:, 1], loss[:, m], color="#bbbbbb", linewidth=1, linestyle=style, zorder=1)
+        for number in np.unique(numbers[numbers >= 0]):
+            if found.pieces[number].dimension == 1:
+                shown = np.where(numbers == number, loss[:, m], np.nan)
+                color = colors.get(int(number), FLOW_COLOR)
+                ax.plot(t[:, 1], shown, color=color, linewidth=2.4, linestyle=style)
+    for m, style in enumerate(("-", "--")):
+        ax.plot([], [], color="#555555", linestyle=style, label=names.objective_labels[m])
+    ends = [f"{names.best_word(m)} {name}" for m, name in enumerate(names.objectives)]
+    ax.set_xlabel(f"t: from {ends[0]} to {ends[1]}")
+    ax.set_ylabel("loss, share of range")
+    ax.legend(frameon=False, fontsize=8)

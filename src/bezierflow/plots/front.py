@@ -8,12 +8,11 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..answer import BezierAtlas, Solution
+from ..answer import Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
-from .door import of_solution
-from .palette import CHOICE_COLOR, FLOW_COLOR
 from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .style import CHOICE_COLOR, FLOW_COLOR, of_solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,13 +65,8 @@ def front(
             f"front draws 2 or 3 objectives, got {n_objectives}; plots.pairs draws any number"
         )
     ax = axes_or_new(ax, n_coordinates=n_objectives)
-    if isinstance(solution.pareto_set, BezierAtlas):
-        draw_pieces(
-            ax,
-            solution.pareto_set,
-            lambda a: np.asarray(solution.front(a)),
-            solution.names.variables,
-        )
+    if solution.set.trimmed:
+        draw_pieces(ax, solution, lambda t: np.asarray(solution.front(t)))
     else:
         draw_image(
             ax,

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..answer import Solution
-from .door import of_solution
-from .palette import SERIES
 from .space import axes_or_new, heading
+from .style import SERIES, of_solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

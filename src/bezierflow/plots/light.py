@@ -40,6 +40,7 @@ def draw_triangles(
 
     normals, dark = _normals(x, triangles), np.array(to_rgb(cast("ColorType", color)))
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
+    # Both sides of a face are lit: which one is seen depends on the view.
     light = np.abs(normals @ LIGHT)[:, None]
     dimmed, whitened = LEAST_LIGHT + (1 - LEAST_LIGHT) * 2 * light, MOST_WHITE * (2 * light - 1)
     shades = np.where(light < 0.5, dark * dimmed, dark + (1 - dark) * whitened)

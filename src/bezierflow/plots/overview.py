@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING, cast
 
 from ..answer import Solution
-from .door import of_solution
 from .front import front
-from .matplotlib_import import pyplot
 from .pairs import pairs
 from .paths import draw_designs
 from .space import heading
+from .style import of_solution, pyplot
 from .surface import surface
 
 if TYPE_CHECKING:

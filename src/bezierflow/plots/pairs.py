@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..answer import BezierAtlas, Solution
+from ..answer import Solution
 from ..simplex import grid, spread_nodes
-from .door import of_solution
-from .matplotlib_import import pyplot
-from .palette import FLOW_COLOR, SERIES
 from .space import heading
+from .style import FLOW_COLOR, SERIES, of_solution, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+JUMP = 0.1
+"""Neighbors along an edge that lie farther apart, in shares of the ranges, are on two pieces."""
 
 N_POINTS = 3000
 """Points of the front in each panel."""
@@ -24,14 +25,12 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
     """Draws every pair of objectives: the whole front's shadow, with the edge of those two
     objectives; returns the figure.
 
-    On the edge only those two objectives are traded, so it bounds the shadow from below; an atlas
-    is drawn without it.
+    On the edge only those two objectives are traded, so it bounds the shadow from below.
     """
     n_objectives, labels = solution.n_objectives, solution.names.axis_labels
-    atlas = solution.pareto_set if isinstance(solution.pareto_set, BezierAtlas) else None
     cloud = np.zeros((0, n_objectives))
-    if atlas is not None:
-        cloud = atlas.units.ideal + atlas.units.span * atlas.points.f
+    if solution.set.trimmed:
+        cloud = solution.names.signs * solution.set.sample_f
     elif n_objectives > 2:
         cloud = np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t))
     n = n_objectives - 1
@@ -53,9 +52,8 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
             linewidths=0,
             rasterized=True,
         )
-        if atlas is None:
-            edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
-            ax.plot(edge[:, across], edge[:, up], color=SERIES[1], linewidth=1.6)
+        edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
+        ax.plot(*_with_gaps(edge[:, [across, up]], solution).T, color=SERIES[1], linewidth=1.6)
         ax.tick_params(labelsize=8)
         if up == n_objectives - 1:
             ax.set_xlabel(labels[across])
@@ -69,11 +67,6 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
 def edges(solution: Solution, *, title: str = "") -> "Figure":
     """Draws the bi-objective front on each edge of the simplex, where only two objectives are
     traded; returns the figure."""
-    if isinstance(solution.pareto_set, BezierAtlas):
-        raise TypeError(
-            "edges draws the edges of one simplex, and this Pareto set is an atlas; plots.pairs"
-            " draws it"
-        )
     n_objectives, labels = solution.n_objectives, solution.names.axis_labels
     both = list(combinations(range(n_objectives), 2))
     columns = min(3, len(both))
@@ -85,7 +78,7 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
         ax.set_visible(False)
     for ax, (across, up) in zip(axes.ravel(), both, strict=False):
         f = np.asarray(solution.front(_edge(across, up, n_objectives)))
-        ax.plot(f[:, across], f[:, up], color=FLOW_COLOR, linewidth=2)
+        ax.plot(*_with_gaps(f[:, [across, up]], solution).T, color=FLOW_COLOR, linewidth=2)
         ax.scatter(f[[0, -1], across], f[[0, -1], up], s=18, color=FLOW_COLOR)
         ax.set_xlabel(labels[across])
         ax.set_ylabel(labels[up])
@@ -99,3 +92,13 @@ def _edge(i: int, j: int, n_objectives: int) -> np.ndarray:
     t = np.zeros((101, n_objectives))
     t[:, [i, j]] = grid(2, 100)
     return t
+
+
+def _with_gaps(points: np.ndarray, solution: Solution) -> np.ndarray:
+    """Points along an edge, with a break wherever a set of pieces jumps."""
+    if not solution.set.trimmed:
+        return points
+    span = np.ptp(points, axis=0)
+    steps = np.diff(points, axis=0) / np.where(span > 0, span, 1.0)
+    jumps = np.flatnonzero(np.linalg.norm(steps, axis=1) > JUMP)
+    return np.insert(points, jumps + 1, np.nan, axis=0)

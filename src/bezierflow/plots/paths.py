@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..answer import BezierAtlas, Solution
+from ..answer import Solution
 from ..simplex import check_on_simplex, grid
-from .atlas import owners
-from .matplotlib_import import pyplot
-from .palette import SERIES
 from .space import heading
+from .style import SERIES, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +40,6 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
             given.
         title: text above the picture.
     """
-    _ = solution.flat_surface  # an atlas has none, and says so
     n_objectives, names = solution.n_objectives, solution.names
     if through is None:
         stops = np.eye(n_objectives)[[*range(n_objectives), 0]] if n_objectives > 2 else np.eye(2)
@@ -78,17 +75,10 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
 def draw_designs(ax: "Axes", solution: Solution) -> None:
     """The variables along the front of two objectives, against the first; nothing in the gaps of an
     atlas."""
-    atlas = solution.pareto_set
-    if isinstance(atlas, BezierAtlas):
-        u = np.linspace(-1.0, 1.0, 10 * STEPS + 1)
-        t = np.column_stack([u, -u]) / 2
-        dimension = np.array(
-            [atlas.pieces[number].dimension if number >= 0 else 0 for number in owners(atlas, t)]
-        )
-        shown = dimension == 1
-    else:
-        t = grid(2, 2 * STEPS)
-        shown = np.ones(len(t), dtype=bool)
+    t, found = grid(2, 10 * STEPS), solution.set
+    full = np.array([piece.dimension == 1 for piece in found.pieces] or [True])
+    numbers = found.owners(t)
+    shown = (numbers >= 0) & full[numbers]
     values = np.where(shown[:, None], solution.flat_designs(t), np.nan)
     along = np.where(shown, np.asarray(solution.front(t))[:, 0], np.nan)
     _draw(ax, along, values, solution.names.variable_labels, "variables", _noise(solution))

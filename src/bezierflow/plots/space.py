@@ -11,8 +11,7 @@ from jaxtyping import Array, Float
 from ..answer import Solution
 from ..simplex import grid
 from .light import draw_triangles, face
-from .matplotlib_import import pyplot
-from .palette import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, wire_frame
+from .style import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, pyplot, wire_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,6 +112,7 @@ def heading(title: str, solution: object) -> str:
 
 def finish(ax: "Axes", labels: Sequence[str], title: str) -> "Axes":
     """Labels and a legend."""
+    # Matplotlib cuts off long labels of axes in space instead of making room.
     long = len(labels) == 3 and max(map(len, labels)) > LONG_LABEL
     shown = [fill(label, LONG_LABEL) if long else label for label in labels]
     ax.set_xlabel(shown[0])

@@ -1,17 +1,16 @@
 """The surface in space, beside the true Pareto set where it is known."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..answer import BezierAtlas, Solution
+from ..answer import Solution
 from ..bezier import BezierSimplex
 from ..names import decode
 from .atlas import draw_pieces
-from .palette import CHOICE_COLOR, NET_COLOR, net_edges
 from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .style import CHOICE_COLOR, NET_COLOR, net_edges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,66 +39,48 @@ def surface(
         title: text above the picture.
         ax: axes to draw into; a new figure if None.
     """
-    shape = _shape(solution)
-    n_variables = shape.n_variables
-    if shape.n_objectives not in (2, 3) or n_variables not in (2, 3):
+    alone = isinstance(solution, BezierSimplex)
+    M = solution.n_objectives
+    L = solution.n_variables if alone else solution.set.n_variables
+    if M not in (2, 3) or L not in (2, 3):
         raise ValueError(
-            f"surface draws 2 or 3 objectives in 2 or 3 variables, got {shape.n_objectives}"
-            f" objectives in {n_variables} variables; plots.paths draws any number of variables,"
-            " plots.pairs any number of objectives"
+            f"surface draws 2 or 3 objectives in 2 or 3 variables, got {M} objectives in"
+            f" {L} variables; plots.paths draws any number of variables, plots.pairs any number of"
+            " objectives"
         )
-    labels = (
-        solution.names.variable_labels
-        if isinstance(solution, Solution)
-        else [f"x{i + 1}" for i in range(n_variables)]
-    )
-    if truth is None and isinstance(solution, Solution):
-        truth = getattr(solution.objectives, "pareto_point", None)
-    ax = axes_or_new(ax, n_coordinates=n_variables)
-    seen = partial(_seen, solution)
-    if isinstance(shape, BezierAtlas):
-        names = solution.names.variables if isinstance(solution, Solution) else labels
-        draw_pieces(ax, shape, lambda a: seen(shape.flat(a)), names)
+    ax = axes_or_new(ax, n_coordinates=L)
+    if alone:
+        labels = [f"x{i + 1}" for i in range(L)]
+        draw_image(ax, solution, truth, M, "Bézier simplex", "Pareto set")
     else:
-        draw_image(
-            ax, lambda t: seen(shape(t)), truth, shape.n_objectives, "Bézier simplex", "Pareto set"
-        )
-    if net and isinstance(shape, BezierSimplex):
-        _draw_net(ax, shape, seen(shape.control_points))
-    _draw_best(ax, solution)
+        labels = solution.names.variable_labels
+        _draw_set(ax, solution, truth)
+    if net and (alone or not solution.set.trimmed):
+        _draw_net(ax, solution)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, heading(title, solution))
 
 
-def _seen(solution: Solution | BezierSimplex, x: ArrayLike) -> np.ndarray:
-    """Flat vectors of a solver as people see them."""
-    if not isinstance(solution, Solution):
-        return np.asarray(x)
-    return np.asarray(decode(np.asarray(x), solution.names.transforms)) * solution.raveling.units
-
-
-def _shape(solution: Solution | BezierSimplex) -> BezierSimplex | BezierAtlas:
-    """What is to be drawn, with flat vectors for values."""
-    if not isinstance(solution, Solution):
-        return solution
-    return (
-        solution.pareto_set
-        if isinstance(solution.pareto_set, BezierAtlas)
-        else solution.flat_surface
-    )
-
-
-def _draw_best(ax: "Axes", solution: Solution | BezierSimplex) -> None:
-    """The designs of a surrogate's best evaluations."""
-    if isinstance(solution, Solution) and solution.evaluated is not None:
+def _draw_set(ax: "Axes", solution: Solution, truth: Map | None) -> None:
+    """The set of a solution, the exact one where it is known, and a surrogate's best designs."""
+    if solution.set.trimmed:
+        draw_pieces(ax, solution, solution.flat_designs)
+    else:
+        exact = truth or getattr(solution.objectives, "pareto_point", None)
+        M = solution.n_objectives
+        draw_image(ax, solution.flat_designs, exact, M, "Bézier simplex", "Pareto set")
+    if solution.evaluated is not None:
         found = solution.evaluated
-        draw_evaluated(
-            ax, np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))[found.nondominated]
-        )
+        designs = np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))
+        draw_evaluated(ax, designs[found.nondominated])
 
 
-def _draw_net(ax: "Axes", shape: BezierSimplex, points: np.ndarray) -> None:
+def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
+    shape = solution if isinstance(solution, BezierSimplex) else solution.flat_surface
+    points = np.asarray(shape.control_points)
+    if isinstance(solution, Solution):  # as people see variables
+        points = np.asarray(decode(points, solution.names.transforms)) * solution.raveling.units
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
     in_space = {"depthshade": False} if points.shape[1] == 3 else {}

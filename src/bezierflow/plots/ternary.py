@@ -7,10 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 from ..answer import Solution
+from ..names import Names
 from ..simplex import grid
-from .door import of_solution
-from .palette import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles
 from .space import axes_or_new, heading
+from .style import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles, of_solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,8 +143,14 @@ def _draw_heat(
 
 def _finish(ax: "Axes", solution: Solution, title: str) -> "Axes":
     """The triangle's outline, with the objective that is least at each corner, and a title."""
+    draw_corners(ax, solution.names)
+    ax.set_title(heading(title, solution))
+    return ax
+
+
+def draw_corners(ax: "Axes", names: Names) -> None:
+    """The triangle's outline, with the objective that is best at each corner."""
     ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color=TRUTH_COLOR, linewidth=1.2)
-    names = solution.names
     for m, (corner, below) in enumerate(zip(CORNERS, (True, True, False), strict=True)):
         ax.annotate(
             f"{names.best_word(m)} {names.objectives[m]}",
@@ -155,5 +161,3 @@ def _finish(ax: "Axes", solution: Solution, title: str) -> "Axes":
         )
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.set_title(heading(title, solution))
-    return ax

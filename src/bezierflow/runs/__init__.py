@@ -1,41 +1,69 @@
-"""Work that outlives a process: journals, archives, locked folders, executors, studies."""
+"""Work that outlives a process: archives of registered kinds, journals, executors, studies and
+checkpoints."""
 
-from .checked_file import read_checked, write_checked
-from .codec import Decoder, Encoder, UnknownKindError
-from .driving import Plan, run_study
-from .executors import AnyExecutor
-from .folder import Folder, FolderTakenError
-from .function import FlatFunction
-from .journal import DamagedJournalError, Journal, Record, read_journal
-from .outcome import Outcome
-from .pool import Pool
-from .ray_executor import RayExecutor
-from .study import Arrival, LoggedSearch, kept_settings, open_search
-from .trouble import StorageWarning, tell
+from .archive import KINDS, Decoder, Encoder, UnknownKindError, kind, read_checked, write_checked
+from .checkpoint import (
+    ARGUMENTS,
+    MISSING,
+    SOLUTION,
+    Arguments,
+    Checkpoint,
+    Part,
+    compare_versions,
+    open_checkpoint,
+    say_how_to_go_on,
+    settle_arguments,
+    versions,
+)
+from .executors import AnyExecutor, Evaluation, FlatFunction, Pool, RayExecutor
+from .journal import (
+    DamagedJournalError,
+    FolderTakenError,
+    Journal,
+    Record,
+    StorageWarning,
+    locked,
+    read_journal,
+    warn,
+)
+from .study import JOURNAL, LoggedSearch, Plan, kept_settings, open_search, run_study
 
 __all__ = [
+    "ARGUMENTS",
+    "JOURNAL",
+    "KINDS",
+    "MISSING",
+    "SOLUTION",
     "AnyExecutor",
-    "Arrival",
+    "Arguments",
+    "Checkpoint",
     "DamagedJournalError",
     "Decoder",
     "Encoder",
+    "Evaluation",
     "FlatFunction",
-    "Folder",
     "FolderTakenError",
     "Journal",
     "LoggedSearch",
-    "Outcome",
+    "Part",
     "Plan",
     "Pool",
     "RayExecutor",
     "Record",
     "StorageWarning",
     "UnknownKindError",
+    "compare_versions",
     "kept_settings",
+    "kind",
+    "locked",
+    "open_checkpoint",
     "open_search",
     "read_checked",
     "read_journal",
     "run_study",
-    "tell",
+    "say_how_to_go_on",
+    "settle_arguments",
+    "versions",
+    "warn",
     "write_checked",
 ]

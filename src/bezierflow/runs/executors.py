@@ -1,80 +1,326 @@
-"""`executor=`: anything with the interface of `concurrent.futures.Executor`, checked, counted, and
-made again when it breaks."""
+"""Evaluations by any `concurrent.futures.Executor`: handed out in chunks, retried, and given back
+as they arrive."""
 
-import os
-from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor
+import pickle
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ..interrupts import raise_if_interrupted
+
+Point = tuple[int, np.ndarray]
+"""A design to evaluate, after its number."""
 
 AnyExecutor = Executor | Callable[[], Executor] | int | None
 """An executor; a function that makes one; a number of processes on this machine; None for this
 process itself."""
 
-INSTALL = "pip install 'bezierflow[engines]'"
+PULSE_SECONDS = 0.2
+"""Polling interval for interrupts."""
+
+PATIENCE, GRACE_SECONDS = 16, 30.0
+"""With a timeout, workers of which none has answered for so many times the timeout and so many
+seconds more are given up."""
+
+IDLE_SECONDS = 300
+"""Processes that have had nothing to do for so long end."""
 
 
-class Engine:
-    """An executor that is made again when a worker's death has broken it.
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation of one design.
 
     Attributes:
-        executor: as it is now.
-        n_workers: how many evaluations it makes at once, as far as it says.
+        number: under which the design was asked for; None where nobody asked.
+        x: the design.
+        y: its values; None where there are none.
+        failure: why it failed; empty where it did not.
+        seconds: how long it took.
+        jac: gradients of the objectives, where they were told.
     """
 
-    def __init__(self, make: Callable[[], Executor]):
-        self._make = make
-        self.executor = _checked(make())
-        self.n_workers = _count_workers(self.executor)
+    number: int | None
+    x: Float[np.ndarray, " n_variables"]
+    y: Float[np.ndarray, " n_objectives"] | None
+    failure: str = ""
+    seconds: float = 0.0
+    jac: Float[np.ndarray, "n_objectives n_variables"] | None = None
 
-    def again(self) -> None:
+    @property
+    def failed(self) -> bool:
+        """Whether its values are of no use."""
+        return bool(self.failure)
+
+
+@dataclass(frozen=True)
+class FlatFunction:
+    """A function of designs in the user's form, or one per objective, as a function of flat
+    vectors.
+
+    It travels to workers by the functions that it is made of. Functions of JAX compute in double
+    precision there as here.
+
+    Attributes:
+        parts: the functions.
+        is_list: whether there is one per objective.
+        vectorized: whether they take many designs at once.
+        unravel: from a flat vector to the user's form; None where that is the same.
+    """
+
+    parts: tuple[Callable[..., object], ...]
+    is_list: bool = False
+    vectorized: bool = False
+    unravel: Callable[[np.ndarray], object] | None = None
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The values at one design."""
+        flat = np.array(x[None] if self.vectorized else x)
+        has_jax = "jax" in sys.modules  # as it is where the functions have imported it
+        precision = import_module("jax").enable_x64(True) if has_jax else nullcontext()
+        with precision, np.errstate(all="ignore"):
+            design = flat if self.unravel is None else self.unravel(flat)
+            values = [np.asarray(part(design), dtype=float).ravel() for part in self.parts]
+        return np.concatenate(values) if self.is_list else values[0]
+
+
+def evaluate(
+    function: Callable[..., object],
+    number: int,
+    x: np.ndarray,
+    timeout: float | None = None,
+    task: int = 0,
+) -> Evaluation:
+    """Evaluates a function at a design; runs on the worker.
+
+    With a timeout the function runs in a thread of its own, which is left behind where it does not
+    come back: that frees the worker, whatever kind of worker it is. `task` tells one call from
+    another, for executors that remember results of equal calls.
+    """
+    if timeout is not None:
+        found: list[Evaluation] = []
+        call = threading.Thread(
+            target=lambda: found.append(evaluate(function, number, x)), daemon=True
+        )
+        call.start()
+        call.join(timeout)
+        late = f"no answer within timeout={timeout:g} s"
+        return found[0] if found else Evaluation(number, x, None, late, timeout)
+    began = time.perf_counter()
+    y, failure = None, ""
+    try:
+        values = np.asarray(function(x), dtype=float).ravel()
+        if np.isfinite(values).all():
+            y = values
+        else:
+            failure = f"returned {values.tolist()}"
+    except Exception as error:
+        failure = f"{type(error).__name__}: {error}"
+    return Evaluation(number, x, y, failure, time.perf_counter() - began)
+
+
+class Pool:
+    """Evaluates a function at points, in this process or by an executor, which gets a task per
+    point.
+
+    A point whose evaluation raises, returns something that is not finite, or takes longer than
+    `timeout` is tried again `retries` times; then it comes back as failed. Where a worker dies and
+    breaks its executor, the points under way are evaluated one by one by a fresh one, so that only
+    the point that kills its worker is left out.
+
+    Args:
+        function: x -> values.
+        executor: where; None for this process.
+        timeout: seconds that an evaluation may take; None for any.
+        retries: how often a failed evaluation is tried again.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        executor: AnyExecutor = None,
+        timeout: float | None = None,
+        retries: int = 1,
+    ):
+        if timeout is not None and not timeout > 0:
+            raise ValueError(
+                f"timeout must be a number of seconds above 0, or None, got {timeout!r}"
+            )
+        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+            raise ValueError(f"retries must be a whole number of at least 0, got {retries!r}")
+        self.function, self.timeout, self.retries = function, timeout, retries
+        self._executor, self._make = None, _maker(executor)
+        if executor is not None:
+            given = executor if isinstance(executor, Executor) else self._make()
+            self._executor = _checked(given)
+        self._queue: deque[Point] = deque()
+        # points that were under way when a worker died: each is sent alone, to find the culprit
+        self._suspects: deque[Point] = deque()
+        self._sent: dict[Future, Point] = {}
+        self._alone = False
+        self._failures: Counter[int] = Counter()
+        self._heard, self._n_tasks = time.monotonic(), 0
+
+    @property
+    def n_open(self) -> int:
+        """How many points are not back yet."""
+        return len(self._queue) + len(self._suspects) + len(self._sent)
+
+    def submit(self, points: Iterable[Point]) -> None:
+        """Takes points, each with a number of its own."""
+        self._queue += points
+
+    def arrivals(self) -> list[Evaluation]:
+        """Waits until at least one point is back; none only where none is under way."""
+        found: list[Evaluation] = []
+        while self.n_open and not found:
+            raise_if_interrupted()
+            if self._executor is None:
+                point = self._queue.popleft()
+                found = self._received(point, evaluate(self.function, *point, self.timeout))
+            else:
+                self._send()
+                found = self._back()
+        return found
+
+    def close(self) -> None:
+        """Gives up what is under way. An executor that the user gave stays open."""
+        for future in self._sent:
+            future.cancel()
+        self._queue.clear()
+        self._suspects.clear()
+        self._sent.clear()
+
+    def _send(self) -> None:
+        """Hands out all points, or the next suspect."""
+        if not self._sent:
+            self._alone = bool(self._suspects)
+        queue = self._suspects if self._alone else self._queue
+        while queue and not (self._alone and self._sent):
+            point = queue.popleft()
+            self._n_tasks += 1
+            task = evaluate, self.function, *point, self.timeout, self._n_tasks
+            assert self._executor is not None
+            try:
+                future = self._executor.submit(*task)
+            except (BrokenExecutor, RuntimeError):  # by a worker that died, or shut down since
+                self._replace()
+                future = self._executor.submit(*task)
+            self._sent[future] = point
+
+    def _back(self) -> list[Evaluation]:
+        """What has come back within the polling interval; everything under way, as failed, where no
+        worker has answered for too long."""
+        done, _ = wait(self._sent, PULSE_SECONDS, FIRST_COMPLETED)
+        if done or not self._sent:
+            self._heard = time.monotonic()
+            return [one for future in done for one in self._taken(future)]
+        found: list[Evaluation] = []
+        patience = PATIENCE * (self.timeout or float("inf")) + GRACE_SECONDS
+        if time.monotonic() - self._heard > patience:
+            lost, self._sent, self._heard = self._sent, {}, time.monotonic()
+            for future, point in lost.items():
+                future.cancel()
+                why = f"no worker answered within {patience:.0f} s"
+                found += self._received(point, Evaluation(*point, None, why))
+        return found
+
+    def _replace(self) -> None:
         """A fresh executor in place of a broken one."""
-        self.executor.shutdown(wait=False)
-        self.executor = _checked(self._make())
+        assert self._executor is not None
+        self._executor.shutdown(wait=False)
+        self._executor = _checked(self._make())
+
+    def _taken(self, future: Future) -> list[Evaluation]:
+        """What a task has brought back."""
+        point = self._sent.pop(future, None)
+        if point is None:  # given up with all others
+            return []
+        try:
+            return self._received(point, future.result())
+        except BrokenExecutor as error:
+            # A point that was alone has killed its worker; of several, each gets its own turn.
+            under_way = [point, *self._sent.values()]
+            self._sent.clear()
+            self._replace()
+            self._failures[point[0]] += len(under_way) == 1
+            if len(under_way) > 1 or self._failures[point[0]] <= self.retries:
+                self._suspects += sorted(under_way, key=lambda point: point[0])
+                return []
+            return [Evaluation(*point, None, f"its worker died ({type(error).__name__})")]
+        except pickle.PicklingError as error:
+            raise ValueError(
+                f"objectives cannot be sent to the executor's workers ({error}); define them in a"
+                " module"
+            ) from error
+        except CancelledError:
+            failure = "the executor cancelled it"
+        # Dask's KilledWorker, for one: it has tried the task elsewhere itself
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"
+        return self._received(point, Evaluation(*point, None, failure))
+
+    def _received(self, point: Point, one: Evaluation) -> list[Evaluation]:
+        """The evaluation, if it is final; a failed one may be tried again."""
+        self._failures[point[0]] += one.failed
+        if one.failed and self._failures[point[0]] <= self.retries:
+            self._queue.appendleft(point)
+            return []
+        return [one]
 
 
-def as_engine(executor: AnyExecutor) -> Engine | None:
-    """The engine of what a user gave as `executor`; None for this process."""
-    if executor is None:
-        return None
+def _maker(executor: AnyExecutor) -> Callable[[], Executor]:
+    """What makes an executor, or another one in place of one that broke."""
     if isinstance(executor, int) and not isinstance(executor, bool) and executor >= 1:
-        return Engine(lambda: _loky(executor))
-    if isinstance(executor, Executor):
-        return Engine(_Remake(executor))
+        return partial(_loky, executor)
+    if isinstance(executor, Executor) or executor is None:
+        return partial(_one_like, executor)
     if callable(executor):
-        return Engine(executor)
+        return executor
     raise TypeError(
         "executor must be a concurrent.futures.Executor (of loky, Dask's client.get_executor(),"
         f" mpi4py.futures), a function that makes one, or a number of processes, got {executor!r}"
     )
 
 
-class _Remake:
-    """The executor given, at first; where it breaks, another one of its kind."""
-
-    def __init__(self, executor: Executor):
-        self.executor, self.used = executor, False
-
-    def __call__(self) -> Executor:
-        if not self.used:
-            self.used = True
-            return self.executor
-        n = getattr(self.executor, "_max_workers", None)
-        if type(self.executor).__module__.startswith("loky"):
-            return _loky(n)
-        if isinstance(self.executor, ProcessPoolExecutor):
-            return ProcessPoolExecutor(n, mp_context=getattr(self.executor, "_mp_context", None))
-        raise RuntimeError(
-            f"a worker died and broke the {type(self.executor).__name__}; give executor=a function"
-            " that makes one, so that another can be made"
-        )
-
-
 def _loky(n_workers: int | None) -> Executor:
     try:
         from loky import get_reusable_executor
     except ImportError as error:
-        raise ImportError(f"processes on this machine need loky: {INSTALL}") from error
-    return get_reusable_executor(n_workers, timeout=300)
+        raise ImportError(
+            "processes on this machine need loky: pip install 'bezierflow[engines]'"
+        ) from error
+    return get_reusable_executor(n_workers, timeout=IDLE_SECONDS)
+
+
+def _one_like(executor: Executor | None) -> Executor:
+    n = getattr(executor, "_max_workers", None)
+    if type(executor).__module__.startswith("loky"):
+        return _loky(n)
+    if isinstance(executor, ProcessPoolExecutor):
+        return ProcessPoolExecutor(n, mp_context=getattr(executor, "_mp_context", None))
+    raise RuntimeError(
+        f"a worker died and broke the {type(executor).__name__}; give executor=a function that"
+        " makes one, so that another can be made"
+    )
 
 
 def _checked(executor: Any) -> Executor:
@@ -98,11 +344,33 @@ def _checked(executor: Any) -> Executor:
     return executor
 
 
-def _count_workers(executor: object) -> int:
-    client = getattr(executor, "_client", None)  # of Dask
-    if client is not None and hasattr(client, "nthreads"):
-        return max(1, sum(client.nthreads().values()))
-    # of concurrent.futures and loky, of mpi4py, of ours
-    names = ("_max_workers", "num_workers", "n_workers")
-    found = next((getattr(executor, name) for name in names if getattr(executor, name, None)), None)
-    return int(found) if found else os.cpu_count() or 1
+class RayExecutor(Executor):
+    """`executor=RayExecutor()` evaluates on a Ray cluster, which `ray.init(...)` has connected to.
+
+    Args:
+        n_workers: how many evaluations run at once; by default as many as the cluster has CPUs.
+        **options: of each task, as `ray.remote` takes them, such as num_cpus=2.
+    """
+
+    def __init__(self, n_workers: int | None = None, **options: object):
+        try:
+            self._ray = import_module("ray")
+        except ImportError as error:
+            raise ImportError("RayExecutor needs Ray: pip install ray") from error
+        if not self._ray.is_initialized():
+            self._ray.init(log_to_driver=False)
+        self.n_workers = n_workers or int(self._ray.cluster_resources().get("CPU", 1))
+        self._call = self._ray.remote(**options)(_apply) if options else self._ray.remote(_apply)
+
+    def submit(self, fn: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future:
+        """A future of `fn(*arguments, **keywords)`, computed by a task of Ray's."""
+        return self._call.remote(fn, arguments, keywords).future()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leaves Ray as it is: whoever has started it stops it."""
+
+
+def _apply(
+    function: Callable[..., object], arguments: tuple[object, ...], keywords: dict[str, object]
+) -> object:
+    return function(*arguments, **keywords)

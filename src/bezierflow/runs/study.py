@@ -1,11 +1,10 @@
-"""The journal of a search: what was asked, what has arrived, and what the search was told before it
-was asked again.
+"""A study: a search that is asked for designs and told their values, with the journal of both.
 
-Records, after the first one with the settings of the search:
+Records of the journal, after the first one with the settings of the search:
 
     {"kind": "asked", "first": 8, "x": [[...], ...], "after": [5, 6, 7], "memory": {...}}
-    {"kind": "told", "number": 8, "y": [...], "seconds": 61.2}
-    {"kind": "told", "number": 9, "failure": "ZeroDivisionError: ...", "seconds": 0.1}
+    {"kind": "told", "number": 8, "x": [...], "y": [...], "seconds": 61.2}
+    {"kind": "told", "number": 9, "x": [...], "failure": "ZeroDivisionError: ...", "seconds": 0.1}
 
 `after` are the evaluations, by their place in the journal, that the search was told since it was
 last asked, in that order. So a search is made again as it was, however evaluations arrived, and
@@ -14,106 +13,57 @@ goes on to the same points to the last bit.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import ArrayLike
 
-from .folder import Folder
-from .journal import Journal, Record
-from .outcome import Outcome
+from ..interrupts import raise_if_interrupted
+from .executors import Evaluation, Pool
+from .journal import Journal, Record, locked
+
+JOURNAL = "journal.jsonl"
 
 GROWING = ("budget",)
 """Settings that may be larger when a study goes on."""
 
 
-@runtime_checkable
-class AbstractSearch(Protocol):
-    """What is asked for designs and told their values; `bezierflow.Search` is one."""
-
-    @property
-    def settings(self) -> Record:
-        """What it takes to make it again, ready for JSON."""
-        ...
-
-    @property
-    def memory(self) -> Record:
-        """What it has learned, ready for JSON."""
-        ...
-
-    @property
-    def pending(self) -> dict[int, np.ndarray]:
-        """The designs asked for and not told, by number."""
-        ...
-
-    def ask(self, n: int = 1) -> np.ndarray:
-        """The next n designs."""
-        ...
-
-    def tell(self, x: ArrayLike, y: ArrayLike | None) -> None:
-        """Takes the values of a design; None where its evaluation failed."""
-        ...
-
-
-Restore = Callable[..., AbstractSearch]
+Restore = Callable[..., Any]
 """`Search.restore`: settings, asked, told and memory to a search."""
 
 
-@dataclass(frozen=True)
-class Arrival:
-    """An evaluation that has arrived.
-
-    Attributes:
-        number: under which it was asked for; None where nobody asked.
-        x: the design.
-        outcome: its values, or why there are none.
-    """
-
-    number: int | None
-    x: Float[np.ndarray, " n_variables"]
-    outcome: Outcome
-
-    @property
-    def y(self) -> Float[np.ndarray, " n_objectives"] | None:
-        """The values; None where the evaluation failed."""
-        return None if self.outcome.y is None else np.array(self.outcome.y)
-
-
 class LoggedSearch:
-    """A search with its journal.
+    """A search with its log.
+
+    A search, such as `bezierflow.surrogate.Search`, has `settings`, what it takes to make it again,
+    and `memory`, what it has learned, both ready for JSON; `pending`, the designs asked for and not
+    told, by number; `ask(n)` and `tell(x, y)`; and `done`. Where asking changes nothing, and need
+    not be written down, its memory is None.
 
     Attributes:
         search: it has been told what `told` says.
         journal: None where nothing is kept.
-        arrived: everything that has arrived, in that order.
-        told: the places in `arrived` of what the search was told, in that order.
+        evaluations: everything that has arrived, in that order.
+        told: the places in `evaluations` of what the search was told, in that order.
+        n_asked: how many designs the search was asked for.
     """
 
-    def __init__(self, search: AbstractSearch, journal: Journal | None = None):
+    def __init__(self, search: Any, journal: Journal | None = None):
         self.search, self.journal = search, journal
-        self.arrived: list[Arrival] = []
+        self.evaluations: list[Evaluation] = []
         self.told: list[int] = []
         self.n_asked = 0
         self._since: list[int] = []
 
     @classmethod
-    def of(cls, restore: Restore, records: Sequence[Record]) -> "LoggedSearch":
-        """The search that a journal tells of, to look at."""
-        return cls.restored(restore, kept_settings(records), records)
-
-    @classmethod
-    def restored(
-        cls, restore: Restore, settings: Record, records: Iterable[Record]
-    ) -> "LoggedSearch":
-        """The study as it was when the search was last asked; what has arrived since is in
-        `arrived` and not told."""
+    def restored(cls, restore: Restore, records: Iterable[Record]) -> "LoggedSearch":
+        """The search as it was when it was last asked; what has arrived since is not told."""
+        records = list(records)
         asked: dict[int, np.ndarray] = {}
-        evaluated: list[Arrival] = []
+        evaluations: list[Evaluation] = []
         told: list[int] = []
         memory: Record = {}
         for record in records:
@@ -122,89 +72,94 @@ class LoggedSearch:
                 asked |= {record["first"] + i: np.array(x) for i, x in enumerate(record["x"])}
                 memory = record["memory"]
             elif record["kind"] == "told":
-                evaluated.append(_arrival(record, asked))
-        known = [(evaluated[i].number, evaluated[i].x, evaluated[i].y) for i in told]
-        study = cls(restore(settings, list(asked.items()), known, memory))
-        study.arrived, study.told, study.n_asked = evaluated, told, len(asked)
-        return study
+                arrays = {
+                    name: np.array(record[name]).astype(float)
+                    for name in ("x", "y", "jac")
+                    if name in record
+                }
+                failure, seconds = record.get("failure", ""), record["seconds"]
+                about = {"y": None, **arrays, "failure": failure, "seconds": seconds}
+                evaluations.append(Evaluation(record["number"], **about))
+        # nothing depends yet on what was told after the last ask, so that it waits to be told again
+        known = [(evaluations[i].number, evaluations[i].x, evaluations[i].y) for i in told]
+        log = cls(restore(kept_settings(records), list(asked.items()), known, memory))
+        log.evaluations, log.told, log.n_asked = evaluations, told, len(asked)
+        return log
 
     @property
     def waiting(self) -> list[int]:
         """The places of what has arrived and was not told yet."""
         known = set(self.told)
-        return [place for place in range(len(self.arrived)) if place not in known]
+        return [place for place in range(len(self.evaluations)) if place not in known]
 
-    def place(self, number: int) -> int | None:
-        """Where the evaluation of a number is; None where it has not arrived."""
-        return next((place for place in self.waiting if self.arrived[place].number == number), None)
+    def place(self, number: int | None, x: np.ndarray) -> int | None:
+        """Where the evaluation of a design waits to be told, by its number, or by the design where
+        it has none; None where it has not arrived."""
+        for place in self.waiting:
+            one = self.evaluations[place]
+            # the same design may be among those of the user's own and among those asked for
+            if one.number == number and (number is not None or np.array_equal(one.x, x)):
+                return place
+        return None
+
+    @property
+    def failures(self) -> list[Evaluation]:
+        """The evaluations that failed for good."""
+        return [one for one in self.evaluations if one.failed]
 
     def respecify(self, restore: Restore, settings: Record) -> None:
         """Other settings for a search that was told no values yet, failures at most; its points
         stay."""
-        known = [self.arrived[place] for place in self.told]
-        assert all(one.outcome.failed for one in known)
+        known = [self.evaluations[place] for place in self.told]
+        assert all(one.failed for one in known)
         asked = {one.number: one.x for one in known if one.number is not None} | self.search.pending
-        self.search = restore(
-            settings, list(asked.items()), [(one.number, one.x, None) for one in known]
-        )
-        self._append({"kind": "changed", "settings": dict(settings)})
-
-    def ask(self, n: int) -> list[tuple[int, np.ndarray]]:
-        """The next n designs with their numbers, written down."""
-        first, x = self.n_asked, self.search.ask(n)
-        after, self._since = self._since, []
-        self.n_asked += len(x)
-        self._append(
-            {
-                "kind": "asked",
-                "first": first,
-                "x": x.tolist(),
-                "after": after,
-                "memory": self.search.memory,
-            }
-        )
-        return list(enumerate(x, first))
-
-    def arrive(self, number: int | None, x: np.ndarray, outcome: Outcome) -> int:
-        """Writes down an evaluation and returns its place; the search knows nothing of it yet."""
-        values: Record = (
-            {"failure": outcome.failure} if outcome.y is None else {"y": list(outcome.y)}
-        )
-        design = {"x": np.asarray(x).tolist()} if number is None else {}
-        self._append(
-            {"kind": "told", "number": number, **design, **values, "seconds": outcome.seconds}
-        )
-        self.arrived.append(Arrival(number, np.asarray(x), outcome))
-        return len(self.arrived) - 1
-
-    def tell(self, place: int) -> None:
-        """Tells the search what has arrived."""
-        known = self.arrived[place]
-        self.search.tell(known.x, known.y)
-        self.told.append(place)
-        self._since.append(place)
-
-    @property
-    def failures(self) -> list[Arrival]:
-        """The evaluations that failed for good."""
-        return [one for one in self.arrived if one.outcome.failed]
-
-    def _append(self, record: Record) -> None:
+        failed = [(one.number, one.x, None) for one in known]
+        self.search = restore(settings, list(asked.items()), failed)
         if self.journal is not None:
-            self.journal.append(record)
+            self.journal.append({"kind": "changed", "settings": dict(settings)})
 
+    def ask(self, n: int | None = None) -> np.ndarray:
+        """The next n designs, or as many as the search gives by itself, written down."""
+        x = self.search.ask() if n is None else self.search.ask(n)
+        memory = self.search.memory
+        if memory is not None:
+            record = {"kind": "asked", "first": self.n_asked, "x": x.tolist(), "after": self._since}
+            if self.journal is not None:
+                self.journal.append({**record, "memory": memory})
+            self.n_asked, self._since = self.n_asked + len(x), []
+        return x
 
-def _arrival(record: Record, asked: Mapping[int, np.ndarray]) -> Arrival:
-    number = record["number"]
-    x = np.array(record["x"]) if number is None else asked[number]
-    y = tuple(record["y"]) if "y" in record else None
-    return Arrival(number, x, Outcome(y, record.get("failure", ""), record["seconds"]))
+    def arrive(self, *new: Evaluation) -> list[int]:
+        """Writes down evaluations and returns their places; the search knows nothing of them
+        yet."""
+        records: list[Record] = []
+        for one in new:
+            record = {"kind": "told", "number": one.number, "seconds": one.seconds}
+            record |= {"failure": one.failure} if one.failure else {}
+            for name, value in (("x", one.x), ("y", one.y), ("jac", one.jac)):
+                if value is not None:
+                    # JSON has no infinity
+                    number = float if np.isfinite(value).all() else str
+                    record[name] = np.asarray(value).astype(number).tolist()
+            records.append(record)
+        if self.journal is not None and records:
+            self.journal.append(*records)
+        self.evaluations += new
+        return list(range(len(self.evaluations) - len(new), len(self.evaluations)))
+
+    def tell(self, *places: int) -> None:
+        """Tells the search what has arrived."""
+        for place in places:
+            one = self.evaluations[place]
+            self.search.tell(one.x, one.y, *(() if one.jac is None else (one.jac,)))
+            self.told.append(place)
+            self._since.append(place)
 
 
 @contextmanager
 def open_search(
     folder: str | os.PathLike[str] | None,
-    search: AbstractSearch | None,
+    search: Any,
     restore: Restore,
     about: Record | None = None,
     prepare: Callable[[Path], object] = lambda path: None,
@@ -221,62 +176,158 @@ def open_search(
             journal.
     """
     if folder is None:
-        assert search is not None
         yield LoggedSearch(search)
         return
-    with Folder(folder) as owned:
-        journal = Journal(owned.path / "journal.jsonl")
-        grown = _growth(owned.path, journal, search)
-        prepare(owned.path)  # what is refused has changed nothing
-        if search is not None and not journal.records:
-            journal.append(
-                {"kind": "study", "format": 1, "settings": search.settings, **(about or {})}
+    with locked(folder) as path:
+        journal = Journal(path / JOURNAL)
+        is_new = not journal.records
+        if is_new and search is None:
+            raise FileNotFoundError(f"{path} holds no study; it was to be the checkpoint of one")
+        if not is_new and journal.records[0]["kind"] != "study":
+            raise ValueError(
+                f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder"
             )
+        grown = {} if is_new or search is None else _growth(path, journal.records, search.settings)
+        prepare(path)  # what is refused has changed nothing
+        if is_new and search is not None:
+            first = {"kind": "study", "format": 1, "settings": search.settings, **(about or {})}
+            journal.append(first)
             journal.flush()  # a disk that is full is said now
         elif grown:
             journal.append({"kind": "changed", "settings": grown})
-        study = LoggedSearch.restored(restore, kept_settings(journal.records), journal.records)
-        study.journal = journal
-        yield study
+        log = LoggedSearch.restored(restore, journal.records)
+        log.journal = journal
+        yield log
 
 
 def kept_settings(records: Iterable[Record]) -> Record:
-    """The settings of a search, with what has grown since."""
+    """The settings of a search, with what has changed since."""
     changes = [record["settings"] for record in records if record["kind"] in ("study", "changed")]
     return {name: value for change in changes for name, value in change.items()}
 
 
-def _changes(before: Record, now: Record) -> tuple[Record, list[str]]:
-    """What has grown and may, and what else has changed, in words."""
-    changed = [name for name in now if before.get(name) != now[name]]
-    grown = [
-        name
-        for name in changed
-        if name in GROWING and before.get(name) and (now[name] or np.inf) > before[name]
-    ]
+def _growth(path: Path, records: list[Record], settings: Record) -> Record:
+    """Which settings of the study that a folder holds have grown; an error if others differ."""
+    # through JSON, in which tuples are lists
+    before, now = kept_settings(records), json.loads(json.dumps(settings))
+    changed = {name: value for name, value in now.items() if before.get(name) != value}
+    grown = {
+        name: value
+        for name, value in changed.items()
+        if name in GROWING and before.get(name) and (value or np.inf) > before[name]
+    }
     words = [
-        f"{name} was {before.get(name)} and is {now[name]}" for name in changed if name not in grown
+        f"{name} was {before.get(name)} and is {value}"
+        for name, value in changed.items()
+        if name not in grown
     ]
-    return {name: now[name] for name in grown}, words
-
-
-def _growth(path: Path, journal: Journal, search: AbstractSearch | None) -> Record:
-    """Which settings of the study that a folder holds have grown; an error if others are not those
-    of the search."""
-    if not journal.records:
-        if search is None:
-            raise FileNotFoundError(f"{path} holds no study; it was to be the checkpoint of one")
-        return {}
-    if journal.records[0]["kind"] != "study":
+    if words:
         raise ValueError(
-            f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder"
-        )
-    if search is None:
-        return {}
-    grown, other = _changes(kept_settings(journal.records), json.loads(json.dumps(search.settings)))
-    if other:
-        raise ValueError(
-            f"{path} holds another study: {'; '.join(other)}. Give another folder, or the same"
+            f"{path} holds another study: {'; '.join(words)}. Give another folder, or the same"
             " settings"
         )
     return grown
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a study is driven.
+
+    Attributes:
+        budget: how many designs are evaluated, exactly, unless the study is done before. A design
+            that is tried again counts once.
+        batch: how many designs the search is asked for at a time.
+        in_flight: how many designs are under way at most; as many as `batch` for one batch after
+            the other.
+        first: designs of the user's own that are evaluated before any other.
+    """
+
+    budget: int
+    batch: int = 1
+    in_flight: int | None = None
+    first: tuple[np.ndarray, ...] = field(default=(), repr=False)
+
+
+def run_study(
+    log: LoggedSearch,
+    pool: Pool,
+    plan: Plan,
+    before_telling: Callable[[LoggedSearch, int], None] = lambda log, place: None,
+    after_telling: Callable[[LoggedSearch], bool | None] = lambda log: None,
+) -> str | None:
+    """Evaluates until the budget is spent or the search is done; "interrupted" or "stopped" where
+    somebody ended it before.
+
+    The search is told in the order in which it was asked, and asked whenever there is room for a
+    batch. Which points it is told before it is asked does not depend on how fast they were
+    evaluated, so the same study gives the same points, on any engine. What arrives is written down
+    at once.
+
+    Args:
+        log: new, or as it was restored.
+        pool: evaluates a design.
+        plan: how many, and how many at once.
+        before_telling: sees what has arrived, by its place, before the search is told of it.
+        after_telling: sees the study after that, and returns True to stop it.
+    """
+    # designs under way, in the order in which the search will be told of them
+    designs = _open_designs(log, plan)
+    _submit(log, pool, designs)
+    room = max(plan.batch, plan.in_flight or plan.batch)
+    try:
+        enough = bool(log.told) and log.search.done
+        while True:
+            while not enough and (left := plan.budget - log.n_asked - len(plan.first)) > 0:
+                n = min(plan.batch, left)
+                if len(designs) + n > room:
+                    break
+                raise_if_interrupted()
+                x = log.ask(n)
+                new = dict(enumerate(x, log.n_asked - n))
+                _submit(log, pool, new)
+                designs |= new
+            if not designs:
+                return None
+            key = next(iter(designs))
+            place = _wait_for(log, pool, key, designs.pop(key))
+            before_telling(log, place)
+            log.tell(place)
+            if after_telling(log):
+                return "stopped"
+            enough = log.search.done
+    except KeyboardInterrupt:
+        return "interrupted"
+    finally:
+        pool.close()
+
+
+def _open_designs(log: LoggedSearch, plan: Plan) -> dict[int, np.ndarray]:
+    """The designs that a study goes on with, by number: first those of the user's own, with
+    negative ones. The search is told what others have told."""
+    known = [log.evaluations[i].x for i in log.told if log.evaluations[i].number is None]
+    own = {
+        -1 - i: x
+        for i, x in enumerate(plan.first)
+        if not any(np.array_equal(x, other) for other in known)
+    }
+    mine = {log.place(None, x) for x in own.values()}
+    # before the search is told: a design that others have told may be one of those pending
+    asked = sorted(log.search.pending.items())
+    others = [i for i in log.waiting if log.evaluations[i].number is None and i not in mine]
+    log.tell(*others)
+    return own | dict(asked)
+
+
+def _submit(log: LoggedSearch, pool: Pool, designs: dict[int, np.ndarray]) -> None:
+    """Has those designs evaluated whose evaluations have not arrived."""
+    numbers = {key: key if key >= 0 else None for key in designs}
+    pool.submit((key, x) for key, x in designs.items() if log.place(numbers[key], x) is None)
+
+
+def _wait_for(log: LoggedSearch, pool: Pool, key: int, x: np.ndarray) -> int:
+    """The place of the evaluation of a design; whatever arrives before it is written down."""
+    while (place := log.place(key if key >= 0 else None, x)) is None:
+        for one in pool.arrivals():
+            asked_for = one.number is not None and one.number >= 0
+            log.arrive(one if asked_for else replace(one, number=None))
+    return place

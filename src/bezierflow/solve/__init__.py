@@ -1,27 +1,22 @@
 """`minimize`: which flows answer a problem, in which order, and what is said about the end."""
 
-from .arguments import MISSING, read_arguments, settle_arguments
-from .checkpoint import ARGUMENTS, JOURNAL, SOLUTION, compare_versions, versions
+from .better_point import better_point
+from .call import Call, Checkpoint, with_limits
+from .checkpoint import kept_arguments
 from .checkup import check
-from .dialogue import Dialogue
+from .kinked import settle_on_atlas
 from .loading import load
-from .minimize import minimize
-from .searching import Task
-from .settling import settle_on_atlas
+from .minimize import minimize, train
 
 __all__ = [
-    "ARGUMENTS",
-    "JOURNAL",
-    "MISSING",
-    "SOLUTION",
-    "Dialogue",
-    "Task",
+    "Call",
+    "Checkpoint",
+    "better_point",
     "check",
-    "compare_versions",
+    "kept_arguments",
     "load",
     "minimize",
-    "read_arguments",
-    "settle_arguments",
     "settle_on_atlas",
-    "versions",
+    "train",
+    "with_limits",
 ]

@@ -1,7 +1,5 @@
-"""What is behind a result that is in doubt: which objective, which variable, and what to do about
-it."""
-
-from typing import NamedTuple
+"""What is behind a result that is in doubt, and what is worth saying about one that is not: which
+objective, which variable, and what to do about it."""
 
 import numpy as np
 from jaxtyping import Float
@@ -9,72 +7,52 @@ from jaxtyping import Float
 from ..bezier import BezierSimplex
 from ..kinks import CannotLiftError, find_kinks
 from ..names import Names
-from ..objectives import JaxEvaluator, Objectives
-
-FARTHEST = 7
-"""Objectives are followed along variables up to 10 to this power, in steps of one power."""
-
-MOST_VARIABLES = 50
-"""Causes are looked for in problems of up to so many variables: each is looked at by itself."""
-
-SCANNED, HALVINGS = 64, 40
-"""Places along a variable at which its slope is looked at, and how often the interval with the
-largest jump is halved."""
-
-JUMP = 1e-3
-"""A slope that changes by more than this share of the largest one within the last interval has a
-kink there."""
+from ..objectives import FlatObjectives, JaxEvaluator, Problem, bridges
+from ..precision import double_precision
+from ..simplex import from_cube, kronecker
+from .schedule import SCHEDULE
 
 
-class Ray(NamedTuple):
-    """An objective that does not rise along a direction, as far as it was followed."""
-
-    objective: int
-    variable: int
-    falls: bool
-    """Whether it falls to the very end, or rests."""
+def explain_start(problem: Problem) -> str:
+    """Which objective is not finite at the start, in words; empty if all are."""
+    x = np.asarray(problem.start.control_points, dtype=float)
+    values = JaxEvaluator(problem.flat, problem.start.n_objectives, x.shape[1]).values(x)
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad):
+        return ""
+    n, m = bad[0]
+    name = problem.names.objectives[m]
+    return f"x0 gives {values[n, m]} in {name}: start where every objective is finite."
 
 
 def find_cause(
-    objectives: Objectives, surface: BezierSimplex, names: Names, bounded: bool = False
+    objectives: FlatObjectives, surface: BezierSimplex, names: Names, bounded: bool = False
 ) -> str:
     """Why a surface is in doubt, in a sentence that names an objective and a variable; empty if
     nothing is found.
 
     What lies far away counts only where there are no bounds.
     """
-    L = surface.n_variables
-    if L > MOST_VARIABLES or not np.isfinite(np.asarray(surface.control_points)).all():
+    L, M = surface.n_variables, surface.n_objectives
+    finite = np.isfinite(np.asarray(surface.control_points)).all()
+    if SCHEDULE.cause_variables < L or not finite:
         return ""
-    evaluator = JaxEvaluator(objectives, surface.n_objectives, L)
-    corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
-    ray = None if bounded else _endless_ray(evaluator, corners)
-    if ray is not None:
-        name, variable = names.objectives[ray.objective], names.solver_variables[ray.variable]
-        verb = names.best_word(ray.objective, "falls", "rises")
-        rests = "" if ray.falls else "and never turns back "
-        return (
-            f"{name} still {verb} {rests}along {variable} at 1e{FARTHEST:+d}: does it need a bound?"
+    evaluator = JaxEvaluator(objectives, M, L)
+    try:
+        return ("" if bounded else _endless(evaluator, surface, names)) or _kink(
+            evaluator, objectives, surface, names
         )
-    return _kink(evaluator, objectives, surface, names)
+    except Exception:
+        # A function on the host need not run wherever a cause is looked for.
+        if bridges(objectives):
+            return ""
+        raise
 
 
-def explain_start(values: Float[np.ndarray, "n n_objectives"], names: Names) -> str:
-    """Which objective is not finite at the start, in words; empty if all are."""
-    bad = np.argwhere(~np.isfinite(values))
-    if not len(bad):
-        return ""
-    n, m = bad[0]
-    return (
-        f"x0 gives {values[n, m]} in {names.objectives[m]}: start where every objective is finite."
-    )
-
-
-def _endless_ray(
-    evaluator: JaxEvaluator, corners: Float[np.ndarray, "n_objectives n_variables"]
-) -> Ray | None:
-    """An objective that falls from its corner along a variable, or downhill, and does not rise
-    again within 10^FARTHEST."""
+def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> str:
+    """Which objective falls from its corner along a variable, or downhill, and does not rise again
+    as far as it is followed."""
+    corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
     M, L = corners.shape
     downhill = -np.stack([evaluator.jacobians(corners).gradients[m, m] for m in range(M)])
     downhill = np.nan_to_num(
@@ -83,25 +61,28 @@ def _endless_ray(
     directions = np.concatenate(
         [np.tile(np.concatenate([np.eye(L), -np.eye(L)]), (M, 1, 1)), downhill[:, None]], axis=1
     )
-    steps = np.concatenate([[0.0], 10.0 ** np.arange(FARTHEST + 1)])
+    steps = np.concatenate([[0.0], 10.0 ** np.arange(SCHEDULE.farthest + 1)])
     points = corners[:, None, None] + steps[:, None] * directions[:, :, None]
     values = evaluator.values(points.reshape(-1, L)).reshape(M, 2 * L + 1, len(steps), M)
     for m in range(M):
         f = values[m, ..., m]
-        size = np.abs(f[:, :1]) + 1.0
-        endless = (
-            np.isfinite(f).all(axis=1)
-            & (np.diff(f, axis=1) <= 0).all(axis=1)
-            & (f[:, 0] - f[:, -1] > 1e-6 * size[:, 0])
-        )
+        fall, size = f[:, 0] - f[:, -1], np.abs(f[:, 0]) + 1.0
+        never_rises = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
+        endless = never_rises & (fall > SCHEDULE.least_fall * size)
         if endless.any():
-            k = int(np.argmax(np.where(endless, f[:, 0] - f[:, -1], -np.inf)))
-            return Ray(m, int(np.argmax(np.abs(directions[m, k]))), bool(f[k, -1] < f[k, -2]))
-    return None
+            k = int(np.argmax(np.where(endless, fall, -np.inf)))
+            variable = names.solver_variables[int(np.argmax(np.abs(directions[m, k])))]
+            verb = names.best_word(m, "falls", "rises")
+            rests = "" if f[k, -1] < f[k, -2] else "and never turns back "
+            return (
+                f"{names.objectives[m]} still {verb} {rests}along {variable} at"
+                f" 1e{SCHEDULE.farthest:+d}: does it need a bound?"
+            )
+    return ""
 
 
 def _kink(
-    evaluator: JaxEvaluator, objectives: Objectives, surface: BezierSimplex, names: Names
+    evaluator: JaxEvaluator, objectives: FlatObjectives, surface: BezierSimplex, names: Names
 ) -> str:
     """Which objective has kinks along which variable, where that is the same at several points of
     the surface."""
@@ -111,15 +92,17 @@ def _kink(
     except CannotLiftError:
         pass
     M = surface.n_objectives
-    points = np.asarray(
-        surface(np.full((1, M), 1 / M) + (np.eye(M) - 1 / M) * np.linspace(0.2, 0.6, M)[:, None])
-    )
-    width = np.maximum(np.ptp(points, axis=0), 1e-3 * (1 + np.abs(points).max()))
+    # One point towards each corner, at different distances from the center.
+    towards = (np.eye(M) - 1 / M) * np.linspace(0.2, 0.6, M)[:, None]
+    points = np.asarray(surface(np.full((1, M), 1 / M) + towards))
+    least = SCHEDULE.narrow_range * (1 + np.abs(points).max())
+    width = np.maximum(np.ptp(points, axis=0), least)
     for i in range(surface.n_variables):
         for m in range(M):
             found = [find_jump(evaluator, x, i, m, 2 * width[i]) for x in points]
-            if np.isfinite(found).all() and np.ptp(found) <= 1e-6 * (1 + np.abs(found).max()):
-                place = 0.0 if abs(found[0]) < 1e-6 * width[i] else found[0]
+            apart = SCHEDULE.same_place * (1 + np.abs(found).max())
+            if np.isfinite(found).all() and np.ptp(found) <= apart:
+                place = 0.0 if abs(found[0]) < SCHEDULE.same_place * width[i] else found[0]
                 return (
                     f"{names.objectives[m]} has kinks along {names.solver_variables[i]} ="
                     f" {place:.3g}: leave the method open for an atlas, or take ProximalGradient"
@@ -137,15 +120,21 @@ def find_jump(
     A jump stays as the interval around it is halved, while any other difference of slopes vanishes
     with it.
     """
-    places = np.linspace(x[i] - reach, x[i] + reach, SCANNED)
-    slopes = _slopes(evaluator, x, i, m, places)
-    largest, k = float(np.abs(slopes).max()), int(np.argmax(np.abs(np.diff(slopes))))
-    low, high, left, right = places[k], places[k + 1], slopes[k], slopes[k + 1]
-    for _ in range(HALVINGS):
-        if not abs(right - left) > JUMP * largest:
+
+    def slopes(places: np.ndarray) -> Float[np.ndarray, " n"]:
+        points = np.tile(x, (len(places), 1))
+        points[:, i] = places
+        return evaluator.jacobians(points).gradients[:, m, i]
+
+    places = np.linspace(x[i] - reach, x[i] + reach, SCHEDULE.scanned)
+    at_places = slopes(places)
+    largest, k = float(np.abs(at_places).max()), int(np.argmax(np.abs(np.diff(at_places))))
+    low, high, left, right = places[k], places[k + 1], at_places[k], at_places[k + 1]
+    for _ in range(SCHEDULE.halvings):
+        if not abs(right - left) > SCHEDULE.jump * largest:
             return float("nan")
         middle = (low + high) / 2
-        slope = _slopes(evaluator, x, i, m, np.array([middle]))[0]
+        slope = slopes(np.array([middle]))[0]
         if abs(right - slope) > abs(slope - left):
             low, left = middle, slope
         else:
@@ -153,9 +142,27 @@ def find_jump(
     return float(low)
 
 
-def _slopes(
-    evaluator: JaxEvaluator, x: np.ndarray, i: int, m: int, places: np.ndarray
-) -> Float[np.ndarray, " n"]:
-    points = np.tile(x, (len(places), 1))
-    points[:, i] = places
-    return evaluator.jacobians(points).gradients[:, m, i]
+def describe_thinness(surface: BezierSimplex) -> str | None:
+    """That a flat surface has fewer dimensions than its simplex, in words; None where it has as
+    many.
+
+    FlatObjectives that agree, or follow from others, make a set thinner than their number allows.
+    """
+    M, L = surface.n_objectives, surface.n_variables
+    if M == 1 or SCHEDULE.thinness_variables < L:
+        return None
+    with double_precision():
+        t = from_cube(kronecker(SCHEDULE.thinness_points, M - 1))
+        slopes = np.asarray(surface.jacobian(t), dtype=float)
+    if not np.isfinite(slopes).all():
+        return None
+    lengths = np.linalg.svd(slopes, compute_uv=False)
+    size = 1 + np.abs(np.asarray(surface.control_points)).max()
+    short = max(SCHEDULE.flat * lengths.max(), SCHEDULE.rounding * size)
+    dimension = int((lengths > short).sum(axis=1).max())
+    if dimension >= M - 1:
+        return None
+    what = {0: "a point", 1: "a curve", 2: "a surface"}.get(dimension, f"of dimension {dimension}")
+    return (
+        f"the set is {what}, thinner than {M} objectives allow: some agree, or follow from others"
+    )

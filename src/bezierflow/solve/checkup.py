@@ -16,52 +16,16 @@ from ..objectives import (
     Bridge,
     Chosen,
     Differences,
-    FeasibleSet,
-    Given,
     JaxEvaluator,
     Problem,
-    Rows,
     Transforms,
-    as_host,
-    check_switches,
-    domain_around,
-    read_problem,
 )
 from ..precision import double_precision
 from ..quiet import quiet
 from ..simplex import kronecker
+from .call import Call
 from .causes import find_jump
-from .routes import MOST_VARIABLES as MOST_FOR_AN_ATLAS
-from .starting import start_of
-
-PROBES = 32
-"""Points around x0, or in the box, at which objectives are looked at."""
-
-COMPARED = 5
-"""At so many of them gradients are compared with differences."""
-
-DISAGREES = 1e-3
-"""Gradients that are off by this share of the largest entry, at most of the points, are called
-wrong."""
-
-NOISY = 1e-12
-"""Relative noise above this is said: rounding alone is about 1e-16 to 1e-13."""
-
-NOISE_PLACES = 3
-"""Points at which noise is measured."""
-
-MOST_SCANNED = 10
-"""Kinks are looked for along so many variables."""
-
-UNEQUAL = 1e6
-"""Objectives whose ranges differ by more than this factor are named."""
-
-POINTS_OF_A_SURFACE = {1: 30, 2: 150, 3: 350, 4: 900, 5: 2000}
-"""About how many points a run evaluates whose answer is one surface, by the number of objectives;
-for more as for five."""
-
-POINTS_OF_AN_ATLAS = 12_000
-"""Likewise for an atlas, of two or three objectives."""
+from .schedule import SCHEDULE, SURFACE_POINTS
 
 
 @dataclass(frozen=True)
@@ -140,7 +104,7 @@ class Checkup:
 
 
 @quiet()
-def check(  # noqa: PLR0913
+def check(
     objectives: object,
     x0: PyTree = None,
     *,
@@ -148,10 +112,6 @@ def check(  # noqa: PLR0913
     constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
-    jac: Rows | None = None,
-    hess: Rows | None = None,
-    vectorized: bool = False,
-    x_scale: object = None,
 ) -> Checkup:
     """Looks at a problem before a run: shapes, types, finite values, gradients, scales, noise,
     kinks, time, and what to expect.
@@ -160,235 +120,203 @@ def check(  # noqa: PLR0913
     Arguments are those of `minimize`, and what `minimize` refuses is refused here with the same
     line. Everything else is in the report: print it.
     """
-    check_switches(None, False, vectorized)
+    call = Call(objectives, x0, "auto", bounds, constraints, maximize, transforms)
     forget_programs()
-    given = Given(
-        as_host(objectives, jac, hess, vectorized),
-        start_of(x0),
-        bounds,
-        constraints,
-        maximize,
-        transforms,
-        x_scale,
-        True,
-    )
     with double_precision():
-        problem = read_problem(given)
-        return _Look(problem).report()
+        return _report(call.read_problem())
 
 
-class _Look:
-    """One look at a problem: evaluations at x0 and around it, and what they tell."""
+def _report(problem: Problem) -> Checkup:
+    """Evaluations at x0 and around it, and what they tell."""
+    M, L, names = problem.start.n_objectives, problem.start.n_variables, problem.names
+    x0, anywhere = np.asarray(problem.start.control_points, dtype=float)[0], np.full(L, np.inf)
+    feasible = problem.feasible
+    lower, upper = (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
+    scale = Differences.around(x0, lower, upper).scale
+    # Points of the box, or within a scale of x0 where it is open.
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    low = np.where(finite, lower, np.maximum(x0 - scale, lower))
+    high = np.where(finite, upper, np.minimum(x0 + scale, upper))
+    points = np.concatenate([x0[None], low + (high - low) * kronecker(SCHEDULE.probes, L)])
 
-    def __init__(self, problem: Problem):
-        self.problem, self.names = problem, problem.names
-        self.M, self.L = problem.start.n_objectives, problem.start.n_variables
-        self.x0 = np.asarray(problem.start.control_points, dtype=float)[0]
-        self.evaluator = JaxEvaluator(problem.flat, self.M, self.L)
-        feasible = problem.feasible
-        anywhere = np.full(self.L, np.inf)
-        self.lower, self.upper = (
-            (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
-        )
-        self.domain = domain_around(self.x0, self.lower, self.upper)
-        self.points = np.concatenate([self.x0[None], self._around()])
-        self.problems: list[str] = []
-        self.remarks: list[str] = []
-
-    def _around(self) -> Float[np.ndarray, "n n_variables"]:
-        """Points of the box, or within a scale of x0 where it is open."""
-        finite = np.isfinite(self.lower) & np.isfinite(self.upper)
-        low = np.where(finite, self.lower, np.maximum(self.x0 - self.domain.scale, self.lower))
-        high = np.where(finite, self.upper, np.minimum(self.x0 + self.domain.scale, self.upper))
-        return low + (high - low) * kronecker(PROBES, self.L)
-
-    def report(self) -> Checkup:
-        """All that there is to say."""
-        seconds = self._times()
-        f = self.evaluator.values(self.points)
-        self._look_at_values(f)
-        usable = self.points[np.isfinite(f).all(axis=1)]
-        noise = self._noise(usable)
-        gradient_error = self._compare_gradients(usable, noise) if len(usable) else None
-        kinks = self._kinks(usable)
-        plan, n_points = self._plan(kinks)
-        return Checkup(
-            n_objectives=self.M,
-            n_variables=self.L,
-            form=self.problem.form.found,
-            values=self.names.signs * f[0],
-            ranges=np.array(
-                [
-                    np.ptp(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan
-                    for column in f.T
-                ]
+    evaluator = JaxEvaluator(problem.flat, M, L)
+    seconds = _times(evaluator, points)
+    f = evaluator.values(points)
+    usable = points[np.isfinite(f).all(axis=1)]
+    problems, remarks = _look_at_values(problem, points, f)
+    noise = float("nan")
+    if len(usable):
+        # The least of a few points: where a value happens to be 0, its rounding looks large.
+        least = min(
+            (
+                Differences(scale, lower, upper).measured(evaluator.values, x)
+                for x in usable[: SCHEDULE.noise_places]
             ),
-            n_probes=len(f),
-            n_finite=len(usable),
-            noise=noise,
-            gradient_error=gradient_error,
-            x_scale=self.problem.raveling.scale,
-            seconds=seconds,
-            plan=plan,
-            cost=_cost(n_points, seconds),
-            problems=tuple(self.problems),
-            remarks=tuple(self.remarks),
-            names=self.names,
+            key=lambda found: found.noise,
         )
-
-    def _times(self) -> dict[str, float]:
-        """Seconds of a value, a gradient and a Hessian at a point, all objectives at once, and of
-        compiling them."""
-        parts = {
-            "value": self.evaluator.values,
-            "gradient": self.evaluator.jacobians,
-            "hessian": self.evaluator.hessians,
-        }
-        points = self.points[1 : 1 + self.evaluator.block]
-        first = {what: _seconds(part, self.x0[None]) for what, part in parts.items()}
-        again = {what: _seconds(part, points) / len(points) for what, part in parts.items()}
-        return {**again, "compilation": max(sum(first.values()) - sum(again.values()), 0.0)}
-
-    def _look_at_values(self, f: Float[np.ndarray, "n n_objectives"]) -> None:
-        finite = np.isfinite(f)
-        for m in np.flatnonzero(~finite[0]):
-            self.problems.append(
-                f"{self.names.objectives[m]} is {f[0, m]} at x0: start where every objective is"
-                " finite"
+        noise = least.noise
+        if noise > SCHEDULE.noisy:
+            remarks.append(
+                f"values have a relative noise of about {noise:.0e}: gradients from differences of"
+                f" them are known to {least.accuracy(0):.0e}, and a tolerance below that cannot be"
+                " reached by them"
             )
-        bad = np.argwhere(~finite[1:])
-        if len(bad):
-            row, m = bad[0] + (1, 0)
-            x = (
-                np.asarray(decode(self.points[row], self.names.transforms))
-                * self.problem.raveling.units
-            )
-            where = (
-                f"{self.names.objectives[m]} is {f[row, m]} at x ="
-                f" {np.array2string(x, precision=4, threshold=6)}"
-            )
-            self.remarks.append(
-                f"{where}, and something is not finite at {len(set(bad[:, 0]))} of {PROBES} points;"
-                " bounds keep a run away"
-            )
-        spans = np.array(
-            [
-                np.ptp(column[mask]) if mask.any() else 0.0
-                for column, mask in zip(f.T, finite.T, strict=True)
-            ]
-        )
-        for m in np.flatnonzero(spans == 0):
-            self.problems.append(
-                f"{self.names.objectives[m]} has the same value at all points: does it depend on x?"
-            )
-        moving = spans[spans > 0]
-        if len(moving) > 1 and moving.max() > UNEQUAL * moving.min():
-            self.remarks.append(
-                f"ranges of objectives differ by a factor of {moving.max() / moving.min():.0e};"
-                " each counts by its own"
-            )
-
-    def _noise(self, points: np.ndarray) -> float:
-        """The least noise of a few points: where a value happens to be 0, its rounding looks large
-        beside it."""
-        sides = (self.domain.scale, self.lower, self.upper)
-        looked_at = [
-            Differences.measured(self.evaluator.values, x, *sides) for x in points[:NOISE_PLACES]
-        ]
-        if not looked_at:
-            return float("nan")
-        least = min(looked_at, key=lambda found: found.noise)
-        if least.noise > NOISY:
-            self.remarks.append(
-                f"values have a relative noise of about {least.noise:.0e}: gradients from"
-                f" differences of them are known to {least.accuracy(0):.0e}, and a tolerance below"
-                " that cannot be reached by them"
-            )
-        return least.noise
-
-    def _compare_gradients(self, points: np.ndarray, noise: float) -> float | None:
-        """The median, over points, of the largest difference of gradients and finite differences;
-        None where they are such."""
-        bridge = self.problem.form.flat
-        if isinstance(bridge, Bridge) and bridge.source.order == 0:
-            return None
-        points = points[:COMPARED]
-        differences = Differences(self.domain.scale, noise, self.lower, self.upper)
-        given, found = (
-            self.evaluator.jacobians(points).gradients,
-            differences.gradients(self.evaluator.values, points),
-        )
-        size = np.maximum(np.abs(found).max(axis=2, keepdims=True), np.finfo(float).tiny)
-        off = np.abs(given - found) / size
-        worst = np.nanmedian(off.reshape(len(points), -1), axis=0)
-        k = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
-        if not worst[k] <= max(DISAGREES, 100 * differences.accuracy(0)):
-            m, i = divmod(k, self.L)
-            self.problems.append(
-                f"the gradient of {self.names.objectives[m]} by {self.names.solver_variables[i]} is"
-                f" {given[0, m, i]:.6g}, where differences of values give {found[0, m, i]:.6g}; is"
-                " it the derivative of this function?"
-            )
-        return float(worst[k])
-
-    def _kinks(self, points: np.ndarray) -> int:
-        """How many kinks a run would lift; those that are only seen are said."""
-        try:
-            n = find_kinks(self.problem.flat, self.L)
-        except (CannotLiftError, TypeError, NotImplementedError):
-            n = 0
-        if n or not len(points) or not self.problem.form.is_exact:
-            return n
-        for i in range(min(self.L, MOST_SCANNED)):
-            for m in range(self.M):
-                place = find_jump(self.evaluator, points[0], i, m, float(self.domain.scale[i]))
-                if np.isfinite(place):
-                    name, variable = self.names.objectives[m], self.names.solver_variables[i]
-                    self.remarks.append(
-                        f"the slope of {name} jumps at {variable} = {place:.3g}: it has a kink, or"
-                        " is no smooth function"
-                    )
-                    return 0
-        return 0
-
-    def _plan(self, kinks: int) -> tuple[str, int]:
-        """What a run with method="auto" will do, and about how many points it will evaluate."""
-        feasible: FeasibleSet | None = self.problem.feasible
-        surface, atlas = POINTS_OF_A_SURFACE[min(self.M, 5)], POINTS_OF_AN_ATLAS
-        why_not = why_not_estimated(self.problem.flat, self.problem.start)
-        if why_not:
-            self.remarks.append(f"the error will not be estimated unless you ask for it: {why_not}")
-        if self.M == 1:
-            return "find the minimizer of the one objective", surface
-        if kinks:
-            return f"lift {kinks} kinks of the objectives and answer with an atlas", atlas
-        if feasible is not None and feasible.n_equalities:
-            return "answer with an atlas on the equality constraints", atlas
-        if feasible is not None:
-            return (
-                (
-                    "look for one surface within the bounds, and answer with an atlas where the set"
-                    " follows them"
-                ),
-                surface + atlas,
-            )
-        beyond = (
-            ", and try an atlas if one surface cannot be the set"
-            if self.L <= MOST_FOR_AN_ATLAS
-            else ""
-        )
-        return f"look for one surface through all trade-offs{beyond}", surface
-
-
-def _cost(n_points: int, seconds: dict[str, float]) -> str:
+    gradient_error, wrong = _compare_gradients(
+        problem, evaluator, usable, Differences(scale, lower, upper, noise)
+    )
+    kinks, jump = _kinks(problem, evaluator, usable, scale)
+    plan, n_points = _plan(problem, kinks)
+    why_not = why_not_estimated(problem.flat, problem.start)
+    unasked = f"the error will not be estimated unless you ask for it: {why_not}" if why_not else ""
     each = seconds["value"] + seconds["gradient"] + seconds["hessian"]
-    return (
-        f"{n_points:,} points and {n_points * each + seconds['compilation']:.2g} s, compilation"
-        " included"
+    total = n_points * each + seconds["compilation"]
+    return Checkup(
+        n_objectives=M,
+        n_variables=L,
+        form=problem.form.found,
+        values=names.signs * f[0],
+        ranges=np.array([_range(column, float("nan")) for column in f.T]),
+        n_probes=len(f),
+        n_finite=len(usable),
+        noise=noise,
+        gradient_error=gradient_error,
+        x_scale=problem.raveling.scale,
+        seconds=seconds,
+        plan=plan,
+        cost=f"{n_points:,} points and {total:.2g} s, compilation included",
+        problems=tuple(filter(None, (*problems, wrong))),
+        remarks=tuple(filter(None, (*remarks, jump, unasked))),
+        names=names,
     )
 
 
-def _seconds(part: Callable[[np.ndarray], object], points: np.ndarray) -> float:
-    began = time.perf_counter()
-    part(points)
-    return time.perf_counter() - began
+def _times(evaluator: JaxEvaluator, points: Float[np.ndarray, "n n_variables"]) -> dict[str, float]:
+    """Seconds of a value, a gradient and a Hessian at a point, all objectives at once, and of
+    compiling them."""
+
+    def timed(part: Callable[[np.ndarray], object], x: np.ndarray) -> float:
+        began = time.perf_counter()
+        part(x)
+        return time.perf_counter() - began
+
+    parts = {
+        "value": evaluator.values,
+        "gradient": evaluator.jacobians,
+        "hessian": evaluator.hessians,
+    }
+    several = points[1 : 1 + evaluator.block]
+    first = {what: timed(part, points[:1]) for what, part in parts.items()}
+    again = {what: timed(part, several) / len(several) for what, part in parts.items()}
+    return {**again, "compilation": max(sum(first.values()) - sum(again.values()), 0.0)}
+
+
+def _range(values: Float[np.ndarray, " n"], otherwise: float) -> float:
+    """Of the finite ones among them, if there are any."""
+    finite = values[np.isfinite(values)]
+    return float(np.ptp(finite)) if len(finite) else otherwise
+
+
+def _look_at_values(
+    problem: Problem,
+    points: Float[np.ndarray, "n n_variables"],
+    f: Float[np.ndarray, "n n_objectives"],
+) -> tuple[list[str], list[str]]:
+    """What is wrong with values, x0's first, and what is good to know about them."""
+    problems, remarks, names, finite = [], [], problem.names, np.isfinite(f)
+    for m in np.flatnonzero(~finite[0]):
+        problems.append(
+            f"{names.objectives[m]} is {f[0, m]} at x0: start where every objective is finite"
+        )
+    bad = np.argwhere(~finite[1:])
+    if len(bad):
+        row, m = bad[0] + (1, 0)
+        x = np.asarray(decode(points[row], names.transforms)) * problem.raveling.units
+        remarks.append(
+            f"{names.objectives[m]} is {f[row, m]} at x ="
+            f" {np.array2string(x, precision=4, threshold=6)}, and something is not finite at"
+            f" {len(set(bad[:, 0]))} of {SCHEDULE.probes} points; bounds keep a run away"
+        )
+    spans = np.array([_range(column, 0.0) for column in f.T])
+    for m in np.flatnonzero(spans == 0):
+        problems.append(
+            f"{names.objectives[m]} has the same value at all points: does it depend on x?"
+        )
+    moving = spans[spans > 0]
+    if len(moving) > 1 and moving.max() > SCHEDULE.unequal_ranges * moving.min():
+        remarks.append(
+            f"ranges of objectives differ by a factor of {moving.max() / moving.min():.0e}; each"
+            " counts by its own"
+        )
+    return problems, remarks
+
+
+def _compare_gradients(
+    problem: Problem,
+    evaluator: JaxEvaluator,
+    points: Float[np.ndarray, "n n_variables"],
+    differences: Differences,
+) -> tuple[float | None, str]:
+    """The median, over points, of the largest difference of gradients and finite differences, None
+    where they are such; and what is wrong with them, if anything."""
+    bridge = problem.form.flat
+    if len(points) == 0 or (isinstance(bridge, Bridge) and bridge.order == 0):
+        return None, ""
+    points = points[: SCHEDULE.compared_gradients]
+    given = evaluator.jacobians(points).gradients
+    found = differences.gradients(evaluator.values, points)
+    size = np.maximum(np.abs(found).max(axis=2, keepdims=True), np.finfo(float).tiny)
+    worst = np.nanmedian((np.abs(given - found) / size).reshape(len(points), -1), axis=0)
+    k = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
+    inexact = SCHEDULE.inexact_gradient * differences.accuracy(0)
+    if worst[k] <= max(SCHEDULE.wrong_gradient, inexact):
+        return float(worst[k]), ""
+    m, i = divmod(k, points.shape[1])
+    return float(worst[k]), (
+        f"the gradient of {problem.names.objectives[m]} by {problem.names.solver_variables[i]} is"
+        f" {given[0, m, i]:.6g}, where differences of values give {found[0, m, i]:.6g}; is it the"
+        " derivative of this function?"
+    )
+
+
+def _kinks(
+    problem: Problem,
+    evaluator: JaxEvaluator,
+    points: Float[np.ndarray, "n n_variables"],
+    scale: Float[np.ndarray, " n_variables"],
+) -> tuple[int, str]:
+    """How many kinks a run would lift; one that is only seen in slopes, in words."""
+    M, L = problem.start.n_objectives, problem.start.n_variables
+    try:
+        n = find_kinks(problem.flat, L)
+    except (CannotLiftError, TypeError, NotImplementedError):
+        n = 0
+    if n or not len(points) or not problem.form.is_exact:
+        return n, ""
+    for i in range(min(L, SCHEDULE.scanned_variables)):
+        for m in range(M):
+            place = find_jump(evaluator, points[0], i, m, float(scale[i]))
+            if np.isfinite(place):
+                name, variable = problem.names.objectives[m], problem.names.solver_variables[i]
+                return 0, (
+                    f"the slope of {name} jumps at {variable} = {place:.3g}: it has a kink, or is"
+                    " no smooth function"
+                )
+    return 0, ""
+
+
+def _plan(problem: Problem, kinks: int) -> tuple[str, int]:
+    """What a run with method="auto" will do, and about how many points it will evaluate."""
+    feasible, M = problem.feasible, problem.start.n_objectives
+    surface, atlas = SURFACE_POINTS[min(M, 5)], SCHEDULE.atlas_points
+    if M == 1:
+        return "find the minimizer of the one objective", surface
+    if kinks:
+        return f"lift {kinks} kinks of the objectives and answer with an atlas", atlas
+    if feasible is None:
+        few = problem.start.n_variables <= SCHEDULE.atlas_variables
+        beyond = ", and try an atlas if one surface cannot be the set" if few else ""
+        return f"look for one surface through all trade-offs{beyond}", surface
+    if feasible.n_equalities:
+        return "answer with an atlas on the equality constraints", atlas
+    within = "look for one surface within the bounds, and answer with an atlas where the set"
+    return f"{within} follows them", surface + atlas

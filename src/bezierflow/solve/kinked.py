@@ -1,18 +1,21 @@
 """A problem whose objectives have kinks as a smooth one with more variables and constraints, for
-the atlas."""
+the atlas; and the design next to an atlas that solves it exactly."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import suppress
+from typing import NamedTuple, cast
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import Partial
 from jaxtyping import Array, Float
 
+from ..answer import BezierAtlas, Solution
+from ..atlas import settle
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import search_box
 from ..kinks import (
+    CannotLiftError,
     KinkRows,
     Lifted,
     Lifting,
@@ -26,16 +29,11 @@ from ..objectives import (
     BudgetSpentError,
     Constraint,
     FeasibleSet,
+    FlatObjectives,
     JaxEvaluator,
-    Objectives,
     feasible_set,
 )
-
-MOST_STEPS = 200
-"""Of the descent to each objective's minimizer that gives an unbounded problem its scale."""
-
-NARROWEST = 0.1
-"""The box of an unbounded variable is at least this share of the widest."""
+from .schedule import SCHEDULE
 
 
 class Kinked(NamedTuple):
@@ -58,19 +56,8 @@ class Kinked(NamedTuple):
     evaluations: Evaluations
 
 
-class OfX(eqx.Module):
-    """A constraint's function of x as one of (x, u)."""
-
-    function: Callable[[Array], Array]
-    n_variables: int = eqx.field(static=True)
-
-    def __call__(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_rows"]:
-        """c(x)."""
-        return self.function(xu[: self.n_variables])
-
-
 def lift_problem(
-    flat: Objectives,
+    flat: FlatObjectives,
     start: BezierSimplex,
     feasible: FeasibleSet | None,
     budget: int | None = None,
@@ -88,7 +75,7 @@ def lift_problem(
     evaluator = JaxEvaluator(
         with_slopes(flat, start.n_variables), start.n_objectives, start.n_variables, budget
     )
-    known = np.asarray(start.control_points, dtype=float)
+    x = known = np.asarray(start.control_points, dtype=float)
     if not feasible.has_finite_box or has_norms(flat, start.n_variables):
         known = np.concatenate([known, minimizers(evaluator, start, feasible)])
     box = settled_box(known, start, feasible)
@@ -99,33 +86,33 @@ def lift_problem(
     if lifting is None:
         return None
     lifted, n = lifting.lifted, lifting.lifted.plan.n_kinks
-    x = np.asarray(start.control_points, dtype=float)
     u = np.asarray([lifted.exact(jnp.asarray(point)) for point in x])
     points = BezierSimplex(np.concatenate([x, u], axis=1), start.n_objectives, start.degree)
     both = np.concatenate([box[0], lifting.box[0]]), np.concatenate([box[1], lifting.box[1]])
     rest = f" (those of {', '.join(lifting.rest)} were not)" if lifting.rest else ""
-    why = (
-        f"{n} kink{'s' if n > 1 else ''} of the objectives {'were' if n > 1 else 'was'}"
-        f" lifted{rest}: "
-    )
+    kinks, were = ("kinks", "were") if n > 1 else ("kink", "was")
+    why = f"{n} {kinks} of the objectives {were} lifted{rest}"
     return Kinked(lifted, points, _with_rows(feasible, lifting), both, why, evaluator.evaluations)
 
 
 def _with_rows(feasible: FeasibleSet, lifting: Lifting) -> FeasibleSet:
     """The feasible set of (x, u, d)."""
-    lifted = lifting.lifted
-    n = lifted.n_auxiliary
+    lifted, n = lifting.lifted, lifting.lifted.n_auxiliary
+    # `Partial` compares by its parts, so that a program is compiled once.
     own = [
-        Constraint(OfX(c.function, lifted.n_variables), c.lower, c.upper, c.name)
+        Constraint(Partial(_of_x, c.function, lifted.n_variables), c.lower, c.upper, c.name)
         for c in feasible.constraints
     ]
     rows = Constraint(KinkRows(lifted), *lifted.plan.limits, "kinks")
-    lower, upper = (
-        np.append(feasible.lower, lifting.lower),
-        np.append(feasible.upper, np.full(n, np.inf)),
-    )
+    lower = np.append(feasible.lower, lifting.lower)
+    upper = np.append(feasible.upper, np.full(n, np.inf))
     names = (*feasible.variables, *(f"kink {k + 1}" for k in range(n)))
     return FeasibleSet(lower, upper, (*own, rows), names)
+
+
+def _of_x(function, n_variables: int, xu: Float[Array, " n_all"]) -> Array:
+    """A constraint's function of x as one of (x, u, d)."""
+    return function(xu[:n_variables])
 
 
 def minimizers(
@@ -133,10 +120,19 @@ def minimizers(
 ) -> Float[np.ndarray, "n n_variables"]:
     """About where each objective is least, where that is finite: the descent knows nothing of kinks
     or constraints."""
-    ends = [
-        _descend(evaluator, m, np.asarray(start.vertex(m), dtype=float), feasible)
-        for m in range(start.n_objectives)
-    ]
+    from scipy.optimize import minimize
+
+    bounds, ends = list(zip(feasible.lower, feasible.upper, strict=True)), []
+    for m in range(start.n_objectives):
+
+        def look(x: np.ndarray, m: int = m) -> tuple[float, np.ndarray]:
+            found = evaluator.jacobians(x[None])
+            return float(found.values[0, m]), found.gradients[0, m]
+
+        x, options = np.asarray(start.vertex(m), dtype=float), {"maxiter": SCHEDULE.descent_steps}
+        with suppress(BudgetSpentError):  # then its start must do
+            x = minimize(look, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+        ends.append(x)
     return np.array([end for end in ends if np.isfinite(end).all()]).reshape(-1, start.n_variables)
 
 
@@ -146,34 +142,59 @@ def settled_box(
     """A finite box to look in: the bounds, and where there are none three times as wide as what
     lies between the known points."""
     wide = search_box(feasible, start)
-    if feasible.has_finite_box:
-        return wide
     low, high = known.min(axis=0), known.max(axis=0)
-    margin = np.maximum(high - low, NARROWEST * (high - low).max())
-    if not margin.max() > 0:
+    margin = np.maximum(high - low, SCHEDULE.narrowest * (high - low).max())
+    if feasible.has_finite_box or not margin.max() > 0:
         return wide
-    lower = np.where(
-        np.isfinite(feasible.lower), feasible.lower, np.minimum(low, feasible.upper) - margin
+    lower, upper = feasible.lower, feasible.upper
+    return (
+        np.where(np.isfinite(lower), lower, np.minimum(low, upper) - margin),
+        np.where(np.isfinite(upper), upper, np.maximum(high, lower) + margin),
     )
-    return lower, np.where(
-        np.isfinite(feasible.upper), feasible.upper, np.maximum(high, feasible.lower) + margin
-    )
 
 
-def _descend(
-    evaluator: JaxEvaluator, m: int, x: np.ndarray, feasible: FeasibleSet
-) -> Float[np.ndarray, " n_variables"]:
-    """About where objective m is least."""
-    from scipy.optimize import minimize
+def settle_on_atlas(
+    solution: Solution, x: Float[np.ndarray, " n_variables"]
+) -> Float[np.ndarray, " n_variables"] | None:
+    """The Pareto point next to a design near an atlas, up to rounding; None where a search from
+    there ends at none.
 
-    def look(x: np.ndarray) -> tuple[float, np.ndarray]:
-        found = evaluator.jacobians(x[None])
-        return float(found.values[0, m]), found.gradients[0, m]
+    It is the solution above the chart point of f(x): no objective is above its value at x by more
+    than x is below the front. Bounds and constraints hold. Flat vectors of the solver's variables.
+    """
+    atlas = cast(BezierAtlas, solution.pareto_set).turned(solution.names.signs)
+    n, units, feasible = atlas.n_variables, atlas.units, solution.feasible
+    if feasible is None:  # of a file, which has bounds alone
+        if units.n_auxiliary == 0 and len(atlas.patches[0].label.constraints):
+            raise ValueError(
+                "this solution has constraints, and files do not keep their code: polish before"
+                " saving"
+            )
+        feasible = feasible_set((units.lower[:n], units.upper[:n]), None, n)
+    scale = np.ones(len(x)) if feasible.scale is None else np.array(feasible.scale)
+    objectives = Partial(_in_units, solution.flat_objectives, scale)
+    scales = units.ideal, units.span
+    if units.n_auxiliary:
+        start = BezierSimplex(np.tile(x / scale, (atlas.n_objectives, 1)), atlas.n_objectives, 1)
+        try:
+            kinked = lift_problem(
+                objectives, start, feasible, found=units.x(atlas.points.z) / scale
+            )
+        except CannotLiftError:
+            return None
+        if kinked is not None:
+            begin = np.append(x / scale, np.zeros(kinked.objectives.n_auxiliary))
+            found = settle(kinked.objectives, kinked.feasible, kinked.box, scales, begin)
+            return None if found is None else scale * found[: len(x)]
+    # The box that gave the variables of the atlas their units.
+    low, high = units.lower.copy(), units.upper.copy()
+    low[units.free], high[units.free] = units.origin, units.origin + units.unit
+    found = settle(objectives, feasible, (low / scale, high / scale), scales, x / scale)
+    return None if found is None else scale * found
 
-    bounds = list(zip(feasible.lower, feasible.upper, strict=True))
-    try:
-        return minimize(
-            look, x, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS}
-        ).x
-    except BudgetSpentError:
-        return x
+
+def _in_units(
+    objectives: FlatObjectives, units: Array | np.ndarray, x: Float[Array, " n_variables"]
+) -> Array:
+    """Objectives as a function of variables in units of their own."""
+    return objectives(x * jnp.asarray(units))

@@ -1,111 +1,90 @@
-"""`minimize`: from objectives and a starting point to a surface that is the Pareto set."""
+"""`minimize`, from objectives and a starting point to the Pareto set, and `train`, the same for
+objectives that are known by batches."""
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
 from jaxtyping import PyTree
 
-from ..answer import BezierAtlas, Solution, Stats
-from ..arguments import shown
+from ..answer import Flag, Reason, Result, Solution, Stats, in_users_form
+from ..arguments import or_none, read_count, read_flag, read_function, read_seed, shown
+from ..atlas import AtlasFlow
 from ..bezier import BezierSimplex
 from ..compilation import forget_programs
-from ..flows import AbstractFlow, Callback, Flow, Origin, Settings, Stochastic, lift, shaped, train
+from ..flows import (
+    AbstractFlow,
+    Callback,
+    Flow,
+    Origin,
+    Paused,
+    StochasticFlow,
+    stochastic_flow,
+    train_surface,
+)
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
-from ..names import Names
-from ..normal import (
-    AUTO_TOL,
-    FLOAT32_TOL,
-    AbstractAutoFlow,
-    NormalEstimator,
-    NormalFlow,
-    WeightsFlow,
-)
-from ..objectives import (
-    Chosen,
-    FeasibleSet,
-    Given,
-    Limits,
-    Problem,
-    Rows,
-    Transforms,
-    as_host,
-    check_switches,
-    is_single,
-    read_limits,
-    read_problem,
-)
+from ..normal import NormalEstimator
+from ..objectives import Chosen, Problem, Transforms
 from ..precision import double_precision
 from ..quiet import quiet
-from ..runs import AnyExecutor
-from .checkpoint import Checkpoint, open_checkpoint
-from .routes import Ended, Routes
-from .searching import SearchMethod, search_task
-from .starting import start_of
-
-LIFTED_TOL = 1e-8
-"""The change of a surface, relative to its diameter, below which a lifted run without an iteration
-count of its own stops."""
-
-POSSIBLE = 30.0
-"""With gradients by differences, exact to ε^(2/3), a tolerance left open is this many times that:
-held-out t see the worst."""
-
-NOT_KEPT = ("callback", "progress", "checkpoint", "every", "executor", "limits")
-"""Arguments that the result does not depend on."""
-
-LIFTED_DEGREE = 3
-"""The degree of a lifted method where the user leaves it open: the paper's."""
+from ..runs import open_checkpoint
+from .attempts import (
+    Attempt,
+    atlas_around,
+    atlas_on_equalities,
+    atlas_within,
+    kinks_first,
+    kinks_lifted,
+    one_surface,
+    own_flow,
+    survey_of_the_box,
+)
+from .call import Call, Checkpoint, flow_for
+from .causes import describe_thinness, explain_start, find_cause
+from .checkpoint import check_objectives, end_checkpoint, kept_arguments
+from .schedule import SCHEDULE
 
 
 @quiet()
 def minimize(  # noqa: PLR0913
     objectives: object,
     x0: PyTree = None,
-    method: Literal["auto"] | AbstractMethod | AbstractFlow | SearchMethod = "auto",
+    method: Literal["auto"] | AbstractMethod | AbstractFlow | Any = "auto",
     *,
     bounds: object = None,
     constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
-    degree: Literal["auto"] | int = "auto",
-    max_degree: int | None = None,
-    parametrization: Literal["free", "weights"] | None = None,
-    n_iterations: int | None = None,
     tol: float | None = None,
     budget: int | None = None,
+    time_limit: float | None = None,
     seed: int = 0,
     callback: Callback | None = None,
     progress: bool = False,
-    jac: Rows | None = None,
-    hess: Rows | None = None,
-    vectorized: bool = False,
-    x_scale: object = None,
-    checkpoint: str | PathLike[str] | None = None,
-    every: float | None = None,
-    executor: AnyExecutor = None,
+    checkpoint: str | PathLike[str] | Checkpoint | None = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
     set, or an atlas of them.
 
     Args:
         objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; a problem from `bezierflow.problems`, or one of pymoo's. What JAX
-            cannot trace runs on the host; derivatives that nobody gives are finite differences,
-            which `made_by["objectives"]` says. `Stochastic(f, batches)` stands for objectives f(x,
-            batch), which a lifted optimizer of optax trains.
+            torch or plain Python; a `Objectives` with derivatives; a problem from
+            `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
+            derivatives that nobody gives are finite differences, which
+            `solution.made_by["objectives"]` says.
         x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is
             at tolerance is kept, after a look at a dozen points. The run of a solution that was
-            stopped (by its callback, Ctrl-C, its budget, its number of iterations) goes on where it
-            was, with the same objectives and flow. A point outside of the bounds is clipped to
-            them, one that violates constraints is moved to where they hold. None stands for the
-            center of the box, where every bound is finite.
-        method: "auto"; a single-objective method, which is lifted; a flow, made by `lift` or a
-            `NormalFlow`; or `Surrogate()` for objectives that are expensive to evaluate, which has
-            its own meanings of x0, tol and budget.
+            stopped (by its callback, Ctrl-C, its budget or a limit) goes on where it was, with the
+            same objectives and flow. A point outside of the bounds is clipped to them, one that
+            violates constraints is moved to where they hold. None stands for the center of the
+            box, where every bound is finite.
+        method: "auto"; `NormalFlow(...)` or `WeightsFlow(...)` for "auto" with settings of its own,
+            such as a degree; a single-objective method, which is lifted; a flow made by `lift`; or
+            `Surrogate()` for objectives that are expensive to evaluate, which has its own meanings
+            of x0, tol and budget.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree
             like x; `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no
             bound (`feasible.feasible_set` has the details). Each point that a lifted method moves
@@ -123,277 +102,221 @@ def minimize(  # noqa: PLR0913
             answer have the variable itself. `solution.pareto_set` is the surface of the solver's
             variables; `solution.design(t)` has the design. By default the problem's own
             `transforms`.
-        degree: the degree of the surface; "auto" leaves it to the method. A flow brings its own.
-        max_degree: the largest degree "auto" may choose.
-        parametrization: what t means, for method="auto": "free", the default, asks only that t on a
-            face lies on the Pareto set of that face's objectives; "weights" asks for b(t) = argmin
-            Σ t_m f_m. A lifted method has what its scalarization says.
-        n_iterations: how many iterations at most. A lifted method without `tol` makes exactly that
-            many.
-        tol: for method="auto" the largest distance to the set, relative to its diameter, and for an
-            atlas what its patches may miss in objectives, relative to their ranges; for a lifted
-            method the change of the surface in an iteration, relative to its diameter, below which
-            it stops.
+        tol: for method="auto" the largest distance to the set, relative to its diameter, by default
+            1e-6, and for an atlas what its patches may miss in objectives, relative to their
+            ranges; for a lifted method the change of the surface per iteration, relative to its
+            diameter, below which it stops.
         budget: the most points that method="auto" may evaluate; the error estimate at the end comes
             on top.
+        time_limit: seconds after which the run stops at its next pause, with the best so far. An
+            error estimate of an atlas comes on top.
         seed: the same seed gives the same result, bit for bit.
-        callback: called with an `Iteration` after each one; returns True to stop. Costs a trip to
-            Python an iteration.
+        callback: called with an `Iteration` after each one; returns True to stop. Forces a host
+            round trip per iteration.
         progress: show a progress bar.
-        jac: x -> (M, L), the gradients of objectives written in NumPy or plain Python, or a list of
-            functions x -> (L,).
-        hess: x -> (M, L, L), their Hessians, likewise.
-        vectorized: whether objectives, jac and hess take many points at once, (n, L), and return n
-            rows.
-        x_scale: the unit of each variable, for method="auto": one positive number, one for each, or
-            a pytree like x. Distances are measured in these units. By default all are 1, unless the
-            objectives' curvatures at x0 show that the variables differ in scale by more than 100;
-            `made_by["x_scale"]` says what was used.
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
-        every: seconds between two states in the folder; 0 for one at every pause of the run. By
-            default 10. A `Surrogate` writes down every evaluation as it arrives.
-        executor: where a `Surrogate` evaluates: any `concurrent.futures.Executor` (of loky, Dask's
-            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
-            that makes one, or a number of processes on this machine. By default in this process.
+            `Checkpoint(folder, every)` says how often.
     """
-    limits = read_limits(Limits(degree, max_degree, n_iterations, tol, budget, seed))
-    degree, max_degree, n_iterations, tol, budget, seed = limits
-    check_switches(callback, progress, vectorized)
-    arguments = {name: value for name, value in locals().items() if name not in NOT_KEPT}
-    began = time.perf_counter()
+    call = Call(
+        *(objectives, x0, method, bounds, constraints, maximize, transforms),
+        *(tol, budget, time_limit, seed, callback, progress, checkpoint),
+    )
     forget_programs()
-    if isinstance(objectives, Stochastic):
-        return _train(arguments, callback, progress, checkpoint=checkpoint, executor=executor)
-    if isinstance(method, SearchMethod):
-        return method.search(search_task(arguments, callback, progress, executor, checkpoint))
-    if executor is not None:
-        raise ValueError(
-            "executor goes with method=Surrogate(...); other methods evaluate in this process"
-        )
-    automatic = isinstance(method, str | NormalFlow)
-    if not automatic:
-        _refuse(x_scale=x_scale)
-    given = Given(
-        as_host(objectives, jac, hess, vectorized),
-        start_of(x0),
-        bounds,
-        constraints,
-        maximize,
-        transforms,
-        x_scale,
-        automatic,
+    if not isinstance(call.method, str | AbstractMethod | AbstractFlow):
+        if constraints is not None:
+            raise ValueError(
+                f"constraints={shown(constraints)} do not go with a Surrogate, which takes values"
+                " within bounds; leave them out"
+            )
+        return call.method.search(replace(call, objectives=call.form))
+    folder, every = (
+        getattr(call.checkpoint, "folder", None),
+        getattr(call.checkpoint, "every", None),
     )
     with (
         double_precision(),
         orderly_interrupts(),
-        open_checkpoint(checkpoint, every, arguments) as kept,
+        open_checkpoint(folder, every, kept_arguments(call.kept) if folder else {}) as kept,
     ):
-        return _solve(arguments, given, kept, (callback, progress), began)
+        problem = call.read_problem()
+        if kept is not None:
+            check_objectives(kept, problem)
+            call = replace(call, next_part=kept.part)
+        call = replace(call, method=flow_for(call, problem))
+        lifted = isinstance(call.method, Flow | AtlasFlow)
+        no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
+        if no_start:
+            raise ValueError(no_start)
+        solution = _solution(problem, call, _explained(problem, call, answer(problem, call)))
+        if kept is not None:
+            end_checkpoint(kept, solution)
+        return solution
 
 
-def _solve(
-    arguments: dict[str, Any],
-    given: Given,
-    kept: Checkpoint | None,
-    watched: tuple[Callback | None, bool],
-    began: float,
-) -> Solution:
-    """The solution of a problem with exact objectives, by any flow."""
-    problem, x0, seed = read_problem(given), arguments["x0"], arguments["seed"]
-    if kept is not None:
-        kept.check(problem)
-    flow = _blurred(
-        _within(_flow(arguments, problem.start.degree), problem.feasible), problem, arguments["tol"]
+def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]]:
+    """What is tried, in this order, each with its condition beside it.
+
+    Each is a function of the problem, the call and what was found so far. The first whose answer
+    leaves nothing open is the last.
+    """
+    feasible, open_form = problem.feasible, call.form_is_open
+    paused = call.paused.flow if call.paused is not None else None
+    goes_on = open_form and isinstance(paused, AtlasFlow)
+    lies_on_equalities = feasible is not None and feasible.n_equalities > 0
+    small = problem.start.n_variables <= SCHEDULE.atlas_variables and problem.form.is_exact
+    listed = [
+        # What the user asks for by name runs as it is, and an atlas that was stopped goes on.
+        (isinstance(call.method, Flow | AtlasFlow) or goes_on, own_flow),
+        # No smooth surface is the set of objectives that bring a prox.
+        (open_form and hasattr(problem.objectives, "prox"), kinks_first),
+        # No surface that ignores equality constraints lies on them.
+        (open_form and lies_on_equalities, atlas_on_equalities),
+        # The cheapest answer, and the best one where it holds.
+        (True, one_surface),
+        # That may be the set of one basin only, or leave the bounds.
+        (feasible is not None, survey_of_the_box),
+        # Kinks are the most frequent reason why one surface does not hold.
+        (open_form, kinks_lifted),
+        # Without bounds an atlas needs a place to look, which a suspect surface gives.
+        (feasible is None and small, atlas_around),
+        # Within bounds it replaces a surface with a flaw, and fresh probes challenge it.
+        (feasible is not None, atlas_within),
+    ]
+    return [attempt for applies, attempt in listed if applies]
+
+
+def answer(problem: Problem, call: Call) -> Attempt:
+    """The last attempt; what there is where the user does not wait for the next one."""
+    found = None
+    try:
+        for attempt in attempts(problem, call):
+            if found is not None and call.late:
+                words = "the time limit was reached while a better answer was looked for"
+                return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
+            found = attempt(problem, call, found) or found
+            if found is not None and not found.open:
+                break
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+        return found.interrupted("while a better answer was looked for")
+    assert found is not None
+    return found
+
+
+def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The answer with what a reader must know of it, and with what is behind it where it is in
+    doubt."""
+    if problem.start.n_objectives == 1:
+        found = _of_one_objective(found)
+    reason, surface = found.result.reason, found.surface
+    if call.form_is_open and found.result.success and isinstance(surface, BezierSimplex):
+        found = found.noted(describe_thinness(surface))
+    did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
+    in_doubt = did_not_rest or (found.result.doubtful and not found.over)
+    if in_doubt and isinstance(surface, BezierSimplex):
+        about = problem.flat, surface, problem.names, problem.feasible is not None
+        cause = explain_start(problem) or find_cause(*about)
+        words = f"{cause} {found.result.message}" if cause else found.result.message
+        found = found._replace(result=Result(reason, words))
+    return found.noted(problem.note)
+
+
+def _of_one_objective(found: Attempt) -> Attempt:
+    """The answer of a problem with one objective, where distances along a set mean nothing and only
+    its corner counts."""
+    what = "there is one objective, so the set is a single point, its minimizer"
+    error, suspect = found.error, found.result.reason is Reason.SUSPECT
+    if error is None or set(error.flags) - {Flag.ESTIMATE_INVALID} or not suspect:
+        return found.noted(what)
+    result = Result(
+        Reason.CONVERGED, f"{what}, which was found in {found.run.iterations} iterations"
     )
-    flow = _in_single(flow, x0)
-    paused = (
-        x0.paused
-        if isinstance(x0, Solution)
-        and x0.paused is not None
-        and x0.paused.given == given.objectives
-        else None
-    )
-    ended = (
-        Routes(problem, flow, arguments["n_iterations"], seed, *watched, paused, kept)
-        .solve()
-        .noted(problem.note)
-    )
-    solution = replace(
-        _solution(problem, ended, seed, began), paused=ended.paused(given.objectives)
-    )
-    if kept is not None:
-        kept.end(
-            partial(solution.save, estimate=False), solution.result, solution.paused is not None
-        )
-    return solution
+    return found._replace(error=replace(error, flags=()), result=result)
 
 
-ONLY_EXACT = (
-    *(
-        "bounds",
-        "constraints",
-        "maximize",
-        "transforms",
-        "tol",
-        "parametrization",
-        "max_degree",
-        "budget",
-        "x_scale",
-    ),
-    *("jac", "hess"),
-)
-"""Arguments that do not go with objectives that are known by batches."""
-
-
-def _train(
-    arguments: dict[str, Any], callback: Callback | None, progress: bool, **others: object
-) -> Solution:
-    """A surface that is trained on batches."""
-    _refuse_with_batches(
-        **{name: arguments[name] for name in ONLY_EXACT},
-        vectorized=arguments["vectorized"] or None,
-        **others,
-    )
-    own = {name: arguments[name] for name in ("method", "degree", "n_iterations", "seed")}
-    trained = train(
-        arguments["objectives"],
-        arguments["x0"],
-        Settings(**own, callback=callback, progress=progress),
-    )
-    return replace(trained, estimator=NormalEstimator())
-
-
-def _solution(problem: Problem, ended: Ended, seed: int, began: float) -> Solution:
-    flow = ended.flow
+def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:
+    flow = found.flow
+    surface, raveling = in_users_form(found.surface, problem.raveling, problem.names.signs)
     return Solution(
-        pareto_set=_with_signs(shaped(ended.surface, problem.raveling), problem.names),
+        pareto_set=surface,
         objectives=problem.objectives,
         names=problem.names,
-        result=ended.result,
-        stats=Stats(ended.evaluations, ended.run.iterations, time.perf_counter() - began),
-        history=ended.run.history,
-        made_by={**flow.parts(), "n_iterations": ended.n_iterations, "seed": seed, **problem.found},
-        raveling=(
-            problem.raveling.plain if isinstance(ended.surface, BezierAtlas) else problem.raveling
-        ),
-        known_error=ended.error,
-        origin=Origin(flow, ended.start.on_host(), seed) if isinstance(flow, Flow) else None,
+        result=found.result,
+        stats=Stats(found.evaluations, found.run.iterations, time.monotonic() - call.began),
+        history=found.run.history,
+        made_by={**flow.parts(), "seed": call.seed, **problem.found},
+        raveling=raveling,
+        known_error=found.error,
+        origin=Origin(flow, found.start.on_host(), call.seed) if isinstance(flow, Flow) else None,
         feasible=problem.feasible,
         estimator=NormalEstimator(),
+        paused=(
+            Paused(call.form, flow, found.run.state, found.flat, found.start, found.spent)
+            if found.over
+            else None
+        ),
     )
 
 
-def _with_signs(surface: BezierSimplex | BezierAtlas, names: Names) -> BezierSimplex | BezierAtlas:
-    """The same set; an atlas, which has its front, with the user's signs."""
-    return surface.turned(names.signs) if isinstance(surface, BezierAtlas) else surface
+@quiet()
+def train(  # noqa: PLR0913
+    objectives: Callable[..., PyTree],
+    x0: PyTree,
+    method: AbstractMethod | Flow | StochasticFlow,
+    *,
+    batches: Iterable[PyTree] | None = None,
+    held_out: PyTree = None,
+    names: Sequence[str] = (),
+    n_iterations: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    progress: bool = False,
+) -> Solution:
+    """Trains a surface of models on batches: `bf.train(f, x0, method, batches=loader)`.
 
-
-def _within(flow: AbstractFlow, feasible: FeasibleSet | None) -> AbstractFlow:
-    """A lifted flow that keeps to the bounds, or why it cannot; any other is checked at its end."""
-    if feasible is None or not isinstance(flow, Flow):
-        return flow
-    if feasible.has_constraints:
-        raise ValueError(
-            "constraints do not go with a lifted method, since a projection onto them is not"
-            " defined for every method; give bounds alone, or add a penalty for the constraints to"
-            " the objectives"
+    Args:
+        objectives: f(x, batch) -> M numbers, or f(x, key) where no batches are given: each point of
+            the surface then gets a fresh key in each iteration, for data that lies on the device or
+            is simulated. x has the form of x0.
+        x0: where to start: a pytree with arrays of float32 or float64, such as a model of equinox,
+            a surface or a solution. The run of a solution goes on where it was.
+        method: a rule on gradients, such as `Optax(optax.adam(1e-3))`, which is lifted with degree
+            2; one that `lift` has lifted, or `lift(...).stochastic(...)`.
+        batches: any iterable of batches (pytrees of arrays; torch tensors too) that all have the
+            same shapes. A list or a loader is gone through again as often as `n_iterations` asks
+            for; without `n_iterations` a run is one pass.
+        held_out: a batch (or a key) of which `solution.objectives` and so the front, decisions and
+            pictures are; by default the last one that the run used.
+        names: what the objectives are called.
+        n_iterations: how many batches are taken; by default that of the flow, else one pass.
+        seed: the same seed gives the same result, bit for bit.
+        callback: called with an `Iteration` after each one; returns True to stop.
+        progress: show a progress bar.
+    """
+    read_function(objectives, "objectives", "of x and a batch")
+    if batches is not None and not isinstance(batches, Iterable):
+        raise TypeError(
+            "batches must be an iterable of batches, or None for a function of x and a key, got"
+            f" {shown(batches)}"
         )
-    return replace(flow, bounds=feasible)
-
-
-def _blurred(flow: AbstractFlow, problem: Problem, tol: float | None) -> AbstractFlow:
-    """A flow of method="auto" that knows how exact gradients by differences are; a tolerance left
-    open is what they allow."""
-    if not isinstance(flow, AbstractAutoFlow) or problem.gradient_noise == 0:
-        return flow
-    possible = POSSIBLE * problem.gradient_noise ** (2 / 3)
-    return replace(
-        flow, noise=problem.gradient_noise, tol=max(flow.tol, possible) if tol is None else flow.tol
+    of = "of an Iteration, which returns True to stop the run"
+    or_none(read_function, callback, "callback", of)
+    flow = stochastic_flow(method)
+    n_iterations = or_none(read_count, n_iterations, "n_iterations", 1) or flow.n_iterations
+    if batches is None and n_iterations is None:
+        raise ValueError("n_iterations must be given where objectives take a key: keys do not end")
+    forget_programs()
+    trained = train_surface(
+        objectives,
+        x0,
+        replace(flow, n_iterations=n_iterations),
+        batches,
+        held_out,
+        names,
+        read_seed(seed),
+        callback,
+        read_flag(progress, "progress"),
     )
-
-
-def _in_single(flow: AbstractFlow, x0: PyTree) -> AbstractFlow:
-    """A normal flow that keeps the user's float32 arrays as they are, where its tolerance allows
-    that and there are many."""
-    given = x0.pareto_set if isinstance(x0, Solution) else x0
-    if (
-        not isinstance(flow, NormalFlow)
-        or flow.dtype is not None
-        or flow.tol < FLOAT32_TOL
-        or not is_single(given)
-    ):
-        return flow
-    return replace(flow, dtype="float32")
-
-
-def _flow(arguments: dict[str, Any], start_degree: int) -> AbstractFlow:
-    """The flow that the arguments of `minimize` ask for."""
-    method, degree, tol = arguments["method"], arguments["degree"], arguments["tol"]
-    own = {name: arguments[name] for name in ("max_degree", "budget", "parametrization")}
-    if isinstance(method, str):
-        return _automatic(
-            method, own["parametrization"], degree, own["max_degree"], tol, own["budget"]
-        )
-    _refuse(**own)
-    return _given(method, degree, start_degree, tol, arguments["n_iterations"])
-
-
-def _automatic(
-    method: str,
-    parametrization: str | None,
-    degree: int | str,
-    max_degree: int | None,
-    tol: float | None,
-    budget: int | None,
-) -> AbstractFlow:
-    """The flow of method="auto"."""
-    if method != "auto":
-        raise ValueError(
-            'method must be "auto", a single-objective method such as Newton(), or a flow, got'
-            f" {method!r}"
-        )
-    kinds = {None: NormalFlow, "free": NormalFlow, "weights": WeightsFlow}
-    if not isinstance(parametrization, str | None) or parametrization not in kinds:
-        raise ValueError(
-            f'parametrization must be "free" or "weights", got {shown(parametrization)}'
-        )
-    return kinds[parametrization](degree, max_degree, AUTO_TOL if tol is None else tol, budget)
-
-
-def _given(
-    method: AbstractMethod | AbstractFlow,
-    degree: Literal["auto"] | int,
-    start_degree: int,
-    tol: float | None,
-    n_iterations: int | None,
-) -> AbstractFlow:
-    """The user's own flow, or their method lifted."""
-    if not isinstance(method, AbstractFlow):
-        method = lift(method, max(LIFTED_DEGREE, start_degree) if degree == "auto" else degree)
-    elif degree != "auto" and degree != getattr(method, "degree", None):
-        raise ValueError(f"degree={degree!r} disagrees with the flow's own; give it to the flow")
-    if isinstance(method, Flow):
-        return replace(
-            method, tol=tol if tol is not None else LIFTED_TOL if n_iterations is None else 0.0
-        )
-    _refuse(tol=tol)
-    return method
-
-
-def _refuse(**settings: object) -> None:
-    for name, value in settings.items():
-        if value is not None:
-            raise ValueError(
-                f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its'
-                " settings along"
-            )
-
-
-def _refuse_with_batches(**settings: object) -> None:
-    for name, value in settings.items():
-        if value is not None:
-            raise ValueError(
-                f"{name}={value!r} does not go with objectives that are known by batches; leave"
-                " it out"
-            )
+    return replace(trained, estimator=NormalEstimator())

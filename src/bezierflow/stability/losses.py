@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import basis
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import grid, largest_degree_within, low_discrepancy
 
@@ -72,7 +72,7 @@ class Stationarity(AbstractLoss):
     stationary point, and where gradients are unbounded it is unbounded.
     """
 
-    objectives: Objectives
+    objectives: FlatObjectives
     scalarization: AbstractScalarization
 
     def __call__(
@@ -89,7 +89,7 @@ class Stationarity(AbstractLoss):
         return jnp.linalg.norm(gradient, axis=-1)
 
 
-def loss_for(objectives: Objectives, scalarization: AbstractScalarization) -> AbstractLoss:
+def loss_for(objectives: FlatObjectives, scalarization: AbstractScalarization) -> AbstractLoss:
     """The paper's loss where the problem knows its Pareto map and weighted sums are minimized, else
     the residual."""
     if hasattr(objectives, "pareto_map") and isinstance(scalarization, WeightedSum):

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from ..bezier import basis
 from ..compilation import compiled
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from ..precision import double_precision
 from ..problems import Fonseca, Quadratic, ScaledMED
 from ..scalarizations import Scalarized, WeightedSum
@@ -52,7 +52,7 @@ class Slopes:
     proved: bool
 
 
-def known_curvature(objectives: Objectives) -> Curvature | None:
+def known_curvature(objectives: FlatObjectives) -> Curvature | None:
     """The curvature of a built-in problem on all of R^L, in closed form; None where there is none.
 
     The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m.
@@ -67,18 +67,18 @@ def known_curvature(objectives: Objectives) -> Curvature | None:
     return None
 
 
-def is_quadratic(objectives: Objectives) -> bool:
+def is_quadratic(objectives: FlatObjectives) -> bool:
     """Whether all objectives are quadratics by construction."""
     return isinstance(objectives, Quadratic | ScaledMED)
 
 
-def known_slope(objectives: Objectives) -> float | None:
+def known_slope(objectives: FlatObjectives) -> float | None:
     """A Lipschitz constant on all of R^L in closed form; None where there is none. That of 1 −
     exp(−r²) is √(2/e)."""
     return sqrt(2 / e) if isinstance(objectives, Fonseca) else None
 
 
-def measured_curvature(run: Trace, objectives: Objectives) -> Curvature:
+def measured_curvature(run: Trace, objectives: FlatObjectives) -> Curvature:
     """The extreme eigenvalues of the Hessians of f(·|t) at the run's own samples and on a grid of
     t, in every iteration."""
     with double_precision():
@@ -87,7 +87,7 @@ def measured_curvature(run: Trace, objectives: Objectives) -> Curvature:
     return Curvature(float(least), float(most), proved=False)
 
 
-def measured_slopes(run: Trace, objectives: Objectives) -> Slopes:
+def measured_slopes(run: Trace, objectives: FlatObjectives) -> Slopes:
     """Max |∇f_m(x)| over all m and all x = b(t|P^(k)), t being the run's own samples and a grid.
     (Assumption "mu")."""
     with double_precision():
@@ -103,7 +103,7 @@ def measured_slopes(run: Trace, objectives: Objectives) -> Slopes:
 
 
 def slopes_of_quadratics(
-    run: Trace, objectives: Objectives, most: float, farthest: float
+    run: Trace, objectives: FlatObjectives, most: float, farthest: float
 ) -> Slopes:
     """μ for quadratics, proved: gradients are affine, so their length is largest at a control
     point; a twin adds β·farthest.
@@ -122,7 +122,7 @@ def slopes_of_quadratics(
         )
 
 
-def residuals_of_quadratics(run: Trace, objectives: Objectives) -> Float[np.ndarray, " K"]:
+def residuals_of_quadratics(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, " K"]:
     """sup_t |∇f(b(t|P^(k)) | t) − ĝ_k(t)| at most, ĝ_k = (P^(k) − P^(k+1))/α^(k) being the fitted
     gradient field.
 
@@ -148,19 +148,19 @@ def residuals_by_slope(run: Trace, mu: float) -> Float[np.ndarray, " K"]:
     return mu + np.linalg.norm(run.fitted(), axis=-1).max(axis=1)
 
 
-def measured_residuals(run: Trace, objectives: Objectives) -> Float[np.ndarray, " K"]:
+def measured_residuals(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, " K"]:
     """The same, the largest over the run's own samples and a grid of t."""
     with double_precision():
         return _residuals(run, objectives, _with_grid(run, DENSE)).max(axis=1)
 
 
-def own_residuals(run: Trace, objectives: Objectives) -> Float[np.ndarray, "K n_samples"]:
+def own_residuals(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, "K n_samples"]:
     """|∇f(b(t_n|P^(k)) | t_n) − ĝ_k(t_n)| at the run's own samples."""
     return _residuals(run, objectives, run.t)
 
 
 def _residuals(
-    run: Trace, objectives: Objectives, t: Float[np.ndarray, "K n n_objectives"]
+    run: Trace, objectives: FlatObjectives, t: Float[np.ndarray, "K n n_objectives"]
 ) -> Float[np.ndarray, "K n"]:
     with double_precision():
         P, fitted = jnp.asarray(run.control_points[:-1]), jnp.asarray(run.fitted())
@@ -187,13 +187,13 @@ def _hessians_at(objectives: Quadratic | ScaledMED, x: Array) -> Array:
 
 
 @compiled
-def _jacobians(objectives: Objectives, x: Array) -> Array:
+def _jacobians(objectives: FlatObjectives, x: Array) -> Array:
     return jax.vmap(jax.jacrev(objectives))(x)
 
 
 @compiled
 def _residual_sizes(
-    objectives: Objectives,
+    objectives: FlatObjectives,
     control_points: Float[Array, "K n_controls n_variables"],
     fitted: Float[Array, "K n_controls n_variables"],
     t: Float[Array, "K n n_objectives"],
@@ -212,7 +212,7 @@ def _residual_sizes(
 
 @compiled
 def _largest_gradient(
-    objectives: Objectives,
+    objectives: FlatObjectives,
     control_points: Float[Array, "K n_controls n_variables"],
     t: Float[Array, "K n n_objectives"],
     degree: int,
@@ -227,7 +227,7 @@ def _largest_gradient(
 
 @compiled
 def _extreme_curvature(
-    objectives: Objectives,
+    objectives: FlatObjectives,
     control_points: Float[Array, "K n_controls n_variables"],
     t: Float[Array, "K n n_objectives"],
     degree: int,

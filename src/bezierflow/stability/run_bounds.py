@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from jaxtyping import Float
 
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from .bounds import CurvatureBounds, SharperBounds, pull_of_one
 from .gram import coherence, gram_root
 from .region import (
@@ -47,7 +47,7 @@ class RunBounds:
 
 def run_bounds(
     run: Trace,
-    objectives: Objectives,
+    objectives: FlatObjectives,
     *,
     mu: float | None = None,
     curvature: tuple[float, float] | None = None,

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from ..bezier import BezierSimplex
 from ..flows import Flow
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from ..precision import double_precision
 from ..simplex import Uniform
 from .checks import check_count, check_gradients, check_samples
@@ -89,7 +89,7 @@ class Scaling:
 
 def against_samples(
     flow: Flow,
-    objectives: Objectives,
+    objectives: FlatObjectives,
     x0: Float[np.ndarray, " n_variables"] | Sequence[float],
     n_samples: Sequence[int],
     n_iterations: int,

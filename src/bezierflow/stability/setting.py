@@ -5,7 +5,7 @@ import equinox as eqx
 
 from ..bezier import BezierSimplex
 from ..flows import Flow
-from ..objectives import Objectives
+from ..objectives import FlatObjectives
 from ..simplex import AbstractSampler
 from .checks import check_count
 from .losses import AbstractLoss, loss_for
@@ -23,12 +23,12 @@ class Setting(eqx.Module):
     """
 
     flow: Flow
-    objectives: Objectives
+    objectives: FlatObjectives
     surface: BezierSimplex
     n_iterations: int = eqx.field(static=True)
 
     def __init__(
-        self, flow: Flow, objectives: Objectives, surface: BezierSimplex, n_iterations: int
+        self, flow: Flow, objectives: FlatObjectives, surface: BezierSimplex, n_iterations: int
     ):
         if flow.runs_on_host:
             raise TypeError(

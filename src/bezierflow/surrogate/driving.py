@@ -3,134 +3,142 @@ that."""
 
 import hashlib
 import inspect
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ..answer import Reason
+from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
 from ..interrupts import orderly_interrupts
 from ..metrics import hypervolume
 from ..names import Names
+from ..objectives import Objectives
 from ..runs import (
-    Arrival,
+    ARGUMENTS,
+    JOURNAL,
+    Evaluation,
+    FlatFunction,
     LoggedSearch,
-    Outcome,
     Plan,
     Pool,
+    compare_versions,
+    kept_settings,
     open_search,
     read_journal,
     run_study,
-    tell,
+    say_how_to_go_on,
+    settle_arguments,
+    versions,
+    warn,
 )
-from ..solve import ARGUMENTS, JOURNAL, Task, compare_versions, settle_arguments, versions
+from ..solve import Call, kept_arguments
 from .search import Search
 
 
-class Told(NamedTuple):
-    """What the user begins with: designs with known values, and designs to evaluate first."""
+def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:
+    """Expensive objectives as a function of flat designs: called once for each, and never to see
+    what they are like.
 
-    known: tuple[np.ndarray, ...]
-    values: tuple[np.ndarray, ...]
-    first: tuple[np.ndarray, ...]
+    They are functions of x in the user's form, in JAX, NumPy or plain Python, one for all
+    objectives or a list with one per objective.
+    """
+    function: PyTree = objectives.function if isinstance(objectives, Objectives) else objectives
+    is_list = isinstance(function, list | tuple)
+    parts = tuple(function) if is_list else (function,)
+    if not parts or not all(callable(part) for part in parts):
+        raise TypeError(
+            f"objectives must be a function, or a list of functions, got {objectives!r}"
+        )
+    vectorized = isinstance(objectives, Objectives) and objectives.vectorized
+    return FlatFunction(
+        parts, is_list, vectorized, None if raveling.is_vector else raveling.unravel
+    )
 
 
-@dataclass(frozen=True)
-class SearchMaker:
-    """Searches for a number of objectives, which nobody knows before the first evaluation unless
-    the problem says so.
+def new_search(
+    sides: tuple[np.ndarray, np.ndarray],
+    settings: dict[str, Any],
+    named: dict[str, Any],
+    n_objectives: int | None,
+) -> Search:
+    """A search; where nobody knows the number of objectives before the first evaluation, one that
+    serves until then: evenly spread points, the first ones, do not depend on it.
 
-    Evenly spread points, the first ones, do not depend on it.
-
-    Attributes:
+    Args:
         sides: lower and upper bounds.
         settings: of the search.
         named: names, maximize and transforms.
         n_objectives: None where it is not known.
     """
-
-    sides: tuple[np.ndarray, np.ndarray]
-    settings: dict[str, Any]
-    named: dict[str, Any]
-    n_objectives: int | None
-
-    def __call__(self) -> Search:
-        """The search, or one that serves until the first values are there."""
-        if self.n_objectives is not None:
-            return Search(self.sides, self.n_objectives, **self.settings, **self.named)
-        names, settings = self.named["names"], {**self.settings, "worst": None}
-        variables = (
-            None if names is None else Names(variables=names.variables, transforms=names.transforms)
-        )
-        return Search(
-            self.sides, 2, **settings, names=variables, transforms=self.named["transforms"]
-        )
-
-    def for_folder(self, folder: Path) -> "SearchMaker":
-        """The same for the number of objectives that a study knows already."""
-        changes = [
-            record["settings"]
-            for record in read_journal(folder / JOURNAL)
-            if record["kind"] == "changed"
-        ]
-        known = [change["n_objectives"] for change in changes if "n_objectives" in change]
-        return replace(self, n_objectives=known[-1]) if known else self
-
-
-class _StoppedError(Exception):
-    """The user's callback has stopped the search."""
+    if n_objectives is not None:
+        return Search(sides, n_objectives, **settings, **named)
+    names, settings = named["names"], {**settings, "worst": None}
+    if names is not None:
+        names = Names(variables=names.variables, transforms=names.transforms)
+    return Search(sides, 2, **settings, names=names, transforms=named["transforms"])
 
 
 def drive_search(
-    task: Task, make: SearchMaker, told: Told, pool: Pool, plan: Plan
-) -> tuple[Search, Reason | None, list[Arrival]]:
+    task: Call,
+    make: Callable[[int | None], Search],
+    n_objectives: int | None,
+    known: Sequence[tuple[np.ndarray, np.ndarray]],
+    pool: Pool,
+    plan: Plan,
+) -> tuple[Search, Reason | None, list[Evaluation]]:
     """Batches until the budget is spent, the search is done, or somebody stops it: the search, who
-    stopped it, what failed."""
-    folder = None if task.checkpoint is None else Path(task.checkpoint)
-    now, code = versions(), _code((task.arguments or {}).get("objectives"))
-    make = make if folder is None else make.for_folder(folder)
-    prepare = partial(_prepare, task.arguments or {}, now, code)
+    stopped it, what failed.
+
+    Args:
+        task: what `minimize` was given.
+        make: from a number of objectives to a search.
+        n_objectives: None where it is not known.
+        known: designs with values that the user has.
+        pool: evaluates a design.
+        plan: how many, and how many at once.
+    """
+    folder = None if task.checkpoint is None else Path(task.checkpoint.folder)
+    about = {"versions": versions(), "code": _code(task.objectives)}
+    if folder is not None:  # a study that goes on may know how many objectives there are
+        records = [one for one in read_journal(folder / JOURNAL) if one["kind"] == "changed"]
+        n_objectives = kept_settings(records).get("n_objectives", n_objectives)
+    prepare = partial(_prepare, task.kept, about)
     with (
         orderly_interrupts(),
-        open_search(
-            folder, make(), Search.restore, {"versions": now, "code": code}, prepare
-        ) as study,
+        open_search(folder, make(n_objectives), Search.restore, about, prepare) as log,
     ):
-        _tell_known(study, told)
-        stopped = None
+        # known values are written down once: a study that goes on has them in its journal
+        for x, y in known if not log.evaluations else ():
+            failure = "" if np.isfinite(y).all() else "given as failed"
+            log.tell(*log.arrive(Evaluation(None, x, y, failure)))
         with progress_bar(task.progress, task.budget, "search") as update:
-            watch = partial(_watch, task, update)
-            try:
-                looks = partial(_settle, make), watch, _is_done
-                stopped = Reason.INTERRUPTED if run_study(study, pool, plan, *looks) else None
-            except _StoppedError:
-                stopped = Reason.STOPPED
-        if stopped is not None and folder is not None:
-            sys.stderr.write(
-                f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n"
-            )
-        if len(study.failures) == len(study.arrived):
+            settle = partial(_settle, make, n_objectives)
+            ended = run_study(log, pool, plan, settle, partial(_watch, task, update))
+        if ended is not None and folder is not None:
+            say_how_to_go_on(folder)
+        if len(log.failures) == len(log.evaluations):  # interrupted before there was anything
             raise KeyboardInterrupt
-        assert isinstance(study.search, Search)
-        return study.search, stopped, study.failures
+        # a study that was stopped after its time was up was stopped by that
+        stopped = Reason.TIME_LIMIT if task.late else Reason.STOPPED
+        reasons = {None: None, "interrupted": Reason.INTERRUPTED, "stopped": stopped}
+        return log.search, reasons[ended], log.failures
 
 
-def _prepare(
-    arguments: dict[str, object], now: dict[str, str], code: str | None, folder: Path
-) -> None:
-    settle_arguments(folder / ARGUMENTS, arguments)
+def _prepare(arguments: dict[str, object], about: dict[str, Any], folder: Path) -> None:
+    """Compares what was given with what the folder holds."""
+    settle_arguments(folder / ARGUMENTS, kept_arguments(arguments))
     records = read_journal(folder / JOURNAL)
-    compare_versions(folder, records, now)
+    compare_versions(folder, records, about["versions"])
     before = records[0].get("code") if records else None
-    if before and code and before != code:
+    if before and about["code"] and before != about["code"]:
         known = sum(record["kind"] == "told" for record in records)
-        tell(
+        warn(
             f"the code of the objectives has changed since the study in {folder} began, and its"
             f" {known} evaluations are kept as they are: give another folder if they are values of"
             " another function"
@@ -153,65 +161,43 @@ def _code(objectives: object) -> str | None:
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
-def _tell_known(study: LoggedSearch, told: Told) -> None:
-    """Values that the user has, once."""
-    if not study.arrived:
-        for x, y in zip(told.known, told.values, strict=True):
-            study.tell(
-                study.arrive(
-                    None,
-                    x,
-                    Outcome(tuple(y.tolist()) if np.isfinite(y).all() else None, "given as failed"),
-                )
-            )
+def _settle(
+    make: Callable[[int | None], Search], n_objectives: int | None, log: LoggedSearch, place: int
+) -> None:
+    """Takes the number of objectives, if it is not known, from the first values, which may come
+    after evaluations that failed."""
+    one, first = log.evaluations[place], all(log.evaluations[i].failed for i in log.told)
+    if n_objectives is None and first and one.y is not None and not one.failed:
+        log.respecify(Search.restore, make(len(one.y)).settings)
 
 
-def _settle(make: SearchMaker, study: LoggedSearch, place: int) -> None:
-    """Takes the number of objectives from the first values, which may come after evaluations that
-    failed."""
-    y, only_failures = (
-        study.arrived[place].y,
-        all(study.arrived[i].outcome.failed for i in study.told),
-    )
-    if make.n_objectives is None and only_failures and y is not None:
-        study.respecify(Search.restore, replace(make, n_objectives=len(y))().settings)
-
-
-def _is_done(study: LoggedSearch) -> bool:
-    """Whether the search needs no more designs, looked at between batches."""
-    assert isinstance(study.search, Search)
-    return study.search.done
-
-
-def _watch(task: Task, update: Callable[[int, str], None], study: LoggedSearch) -> None:
-    """Shows the progress, and calls the user's callback after each batch."""
-    search, n = study.search, len(study.told)
-    assert isinstance(search, Search)
-    if n >= search.batch and len(study.failures) == n:
-        first = study.failures[0]
+def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) -> bool:
+    """Shows the progress, and calls the user's callback after each batch; whether it stops the
+    search."""
+    search, n, failures = log.search, len(log.told), log.failures
+    if n >= search.batch and len(failures) == n:
         raise ValueError(
-            f"objectives failed at all of the first {n} designs, at {first.x.tolist()}:"
-            f" {first.outcome.failure}"
+            f"objectives failed at all of the first {n} designs, at {failures[0].x.tolist()}:"
+            f" {failures[0].failure}"
         )
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
     if task.progress:
-        shown = {**info, "hypervolume": _volume(study)}
-        failed = f", {len(study.failures)} failed" if study.failures else ""
+        shown = {**info, "hypervolume": _volume(log)}
+        failed = f", {len(failures)} failed" if failures else ""
         update(n, ", ".join(f"{name} {value:.3g}" for name, value in shown.items()) + failed)
-    now = Iteration(n // search.batch, None, Evaluations(len(study.arrived), 0, 0), info)
-    if task.callback is not None and n % search.batch == 0 and task.callback(now):
-        raise _StoppedError
+    now = Iteration(n // search.batch, None, Evaluations(len(log.evaluations), 0, 0), info)
+    asked = task.callback is not None and n % search.batch == 0 and bool(task.callback(now))
+    return asked or task.late
 
 
-def _volume(study: LoggedSearch) -> float:
+def _volume(log: LoggedSearch) -> float:
     """The hypervolume of the evaluations, as a share of the box from the best to the worst values
     seen."""
-    assert isinstance(study.search, Search)
-    rows = [one.y for one in study.arrived if one.y is not None]
+    rows = [one.y for one in log.evaluations if not one.failed]
     if len(rows) < 2:
         return 0.0
-    f = study.search.domain.names.signs * np.array(rows)
+    f = log.search.domain.names.signs * np.array(rows)
     low, high = f.min(axis=0), f.max(axis=0)
     return float(
         hypervolume((f - low) / np.where(high > low, high - low, 1.0), np.ones(f.shape[1]))

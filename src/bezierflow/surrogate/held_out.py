@@ -1,133 +1,158 @@
-"""Predictions before evaluations, and what became of them: the only error of a surrogate that it
-cannot flatter."""
+"""Held-out errors: predictions recorded before their evaluation; and what is wrong with values."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from ..answer import ErrorEstimate
+from ..names import Names
 from ..runs import Record
-
-N_RECENT = 6
-"""The error is that of so many evaluations on the surface at most, the last ones, of two batches of
-4: earlier surrogates knew less."""
-
-LEAST = 3
-"""With fewer held-out evaluations than this nothing is said about the error."""
-
-CALM = 3
-"""So many batches in a row must be within the tolerance."""
-
-
-class Miss(NamedTuple):
-    """A prediction that was put to the test: value minus mean, and the standard deviation that was
-    predicted, noise included."""
-
-    error: list[float]
-    std: list[float]
+from .schedule import SCHEDULE
 
 
 class Round(NamedTuple):
-    """What was known when a batch was asked for: evaluations so far, held-out error and uncertainty
-    in units of ranges."""
+    """Held-out error and uncertainty, in units of ranges, after n evaluations."""
 
     n: int
     error: float
     uncertainty: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class HeldOut:
-    """Predictions of points that are being evaluated, and the misses of those that were.
+    """Predictions of pending points on the surface, and the errors of those that were evaluated.
 
     Attributes:
-        open: mean and standard deviation of each pending point on the surface, by its number.
-        misses: the last `N_RECENT`.
-        rounds: one for each batch.
+        open: mean and standard deviation predicted for each pending point, by its number.
+        misses: of the last evaluations, value minus mean, and the predicted standard deviation,
+            noise included.
+        rounds: one per batch.
     """
 
     open: dict[int, tuple[list[float], list[float]]] = field(default_factory=dict)
-    misses: tuple[Miss, ...] = ()
-    rounds: tuple[Round, ...] = ()
+    misses: list[tuple[list[float], list[float]]] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
 
-    def predicted(self, number: int, mean: np.ndarray, std: np.ndarray) -> "HeldOut":
-        """With the prediction of a point that is asked for now."""
-        return replace(self, open={**self.open, number: (mean.tolist(), std.tolist())})
+    def predict(self, number: int, mean: np.ndarray, std: np.ndarray) -> None:
+        """Records the prediction of a point that is asked for now."""
+        self.open[number] = mean.tolist(), std.tolist()
 
-    def told(self, number: int | None, y: Float[np.ndarray, " n_objectives"]) -> "HeldOut":
-        """With what became of a prediction, if there was one; a failed evaluation says nothing."""
-        if number is None or number not in self.open:
-            return self
-        mean, std = self.open[number]
-        rest = {key: value for key, value in self.open.items() if key != number}
-        if not np.isfinite(y).all():
-            return replace(self, open=rest)
-        return replace(
-            self, open=rest, misses=(*self.misses, Miss((y - mean).tolist(), std))[-N_RECENT:]
-        )
+    def tell(self, number: int | None, y: Float[np.ndarray, " n_objectives"]) -> None:
+        """Compares a prediction, if there was one, with its evaluation, unless that failed."""
+        if number in self.open:
+            mean, std = self.open.pop(number)
+            if np.isfinite(y).all():
+                self.misses = [*self.misses, ((y - mean).tolist(), std)][-SCHEDULE.n_recent :]
 
     @property
     def errors(self) -> Float[np.ndarray, "n n_objectives"] | None:
         """The last held-out errors, value minus prediction; None where there are too few."""
-        return np.array([miss.error for miss in self.misses]) if len(self.misses) >= LEAST else None
+        enough = len(self.misses) >= SCHEDULE.least_held_out
+        return np.array([error for error, _ in self.misses]) if enough else None
 
     @property
     def calibration(self) -> float:
-        """By what standard deviations must be multiplied for the errors to agree with them; at
-        least 1."""
-        if len(self.misses) < LEAST:
-            return 1.0
-        error, std = (
-            np.array([miss.error for miss in self.misses]),
-            np.array([miss.std for miss in self.misses]),
-        )
-        return max(
-            1.0, float(np.sqrt(np.mean((error / np.maximum(std, np.finfo(float).tiny)) ** 2)))
-        )
-
-    def relative_error(self, span: np.ndarray, noise: np.ndarray) -> float:
-        """The RMS of held-out errors in units of ranges, what noise explains of it taken off; not a
-        number where unknown."""
+        """Factor of standard deviations that makes them agree with the errors; at least 1, since a
+        few small errors show little."""
         errors = self.errors
         if errors is None:
-            return float("nan")
-        squares = np.maximum(np.mean(errors**2, axis=0) - noise**2, 0.0) / span**2
-        return float(np.sqrt(np.mean(squares)))
+            return 1.0
+        std = np.maximum([std for _, std in self.misses], np.finfo(float).tiny)
+        return max(1.0, float(np.sqrt(np.mean((errors / std) ** 2))))
 
-    def noted(
+    def note_round(
         self, n: int, span: np.ndarray, noise: np.ndarray, uncertainty: float, batch: int
-    ) -> "HeldOut":
-        """With a round, if a batch of evaluations was told since the last one."""
+    ) -> None:
+        """Adds a round, if a batch of evaluations was told since the last one.
+
+        The error is the RMS of held-out errors in units of ranges, less what noise explains of it;
+        not a number where it is not known.
+        """
         if self.rounds and n < self.rounds[-1].n + batch:
-            return self
-        new = Round(n, self.relative_error(span, noise), self.calibration * uncertainty)
-        return replace(self, rounds=(*self.rounds, new))
+            return
+        errors, error = self.errors, float("nan")
+        if errors is not None:
+            squares = np.maximum(np.mean(errors**2, axis=0) - noise**2, 0.0) / span**2
+            error = float(np.sqrt(np.mean(squares)))
+        self.rounds.append(Round(n, error, self.calibration * uncertainty))
 
     def calm(self, tol: float) -> bool:
         """Whether error and uncertainty were within the tolerance for the last batches."""
-        last = self.rounds[-CALM:]
-        return len(last) == CALM and all(
-            round.error <= tol and round.uncertainty <= tol for round in last
+        last = self.rounds[-SCHEDULE.calm :]
+        return len(last) == SCHEDULE.calm and all(
+            error <= tol and uncertainty <= tol for _, error, uncertainty in last
+        )
+
+    def estimate(self, span: Float[np.ndarray, " n_objectives"], n: int) -> ErrorEstimate:
+        """The errors in units of the objectives' ranges over the surface, from n evaluations."""
+        errors = self.errors
+        if errors is None:
+            return ErrorEstimate.unknown(1.0)
+        relative, nan = errors / span, float("nan")
+        largest = float(np.abs(relative).max())
+        return ErrorEstimate(
+            rms=float(np.sqrt(np.mean(relative**2))),
+            max=largest,
+            bound=3 * largest,  # as every error estimate has it
+            diameter=1.0,
+            n_samples=len(errors),
+            n_invalid=0,
+            residual=nan,
+            folded=nan,
+            gap=nan,
+            dominated=nan,
+            flags=(),
+            evaluations=n,
+            by_objective=tuple(np.sqrt(np.mean(errors**2, axis=0)).tolist()),
         )
 
     def to_dict(self) -> Record:
-        """Ready for JSON, which has no number for what is unknown."""
-        rounds = [
-            [n, None if np.isnan(error) else error, uncertainty]
-            for n, error, uncertainty in self.rounds
-        ]
-        opened = [[number, mean, std] for number, (mean, std) in self.open.items()]
-        return {"open": opened, "misses": [list(miss) for miss in self.misses], "rounds": rounds}
+        """Ready for JSON, which has no number for what is not known."""
+        return {
+            "open": [[number, mean, std] for number, (mean, std) in self.open.items()],
+            "misses": [list(miss) for miss in self.misses],
+            "rounds": [[n, None if np.isnan(e) else e, spread] for n, e, spread in self.rounds],
+        }
 
     @classmethod
     def from_dict(cls, data: Record) -> "HeldOut":
         """What `to_dict` gave, back again."""
-        rounds = tuple(
-            Round(n, float("nan") if error is None else error, spread)
-            for n, error, spread in data["rounds"]
-        )
-        opened = {int(number): (list(mean), list(std)) for number, mean, std in data["open"]}
         return cls(
-            opened, tuple(Miss(list(error), list(std)) for error, std in data["misses"]), rounds
+            {int(number): (list(mean), list(std)) for number, mean, std in data["open"]},
+            [(list(error), list(std)) for error, std in data["misses"]],
+            [Round(n, float("nan") if e is None else e, spread) for n, e, spread in data["rounds"]],
         )
+
+
+def what_is_wrong(
+    x: Float[np.ndarray, "n n_variables"], y: Float[np.ndarray, "n n_objectives"], names: Names
+) -> list[str]:
+    """Sentences about objectives that do not vary, and about outliers that dwarf all other
+    values."""
+    sizes = SCHEDULE.same * np.abs(y).max(axis=0)
+    constant = np.ptp(y, axis=0) <= sizes
+    if constant.all():
+        return [
+            f"all values were the same in all {len(y)} evaluations: there is nothing to trade off;"
+            " check what is evaluated"
+        ]
+    found = [
+        f"{names.objectives[m]} was {y[0, m]:.6g} in all {len(y)} evaluations: drop it, or widen"
+        " the bounds"
+        for m in np.flatnonzero(constant)
+    ]
+    if len(y) < SCHEDULE.least_values:
+        return found
+    for m in np.flatnonzero(~constant):
+        away = np.abs(y[:, m] - np.median(y[:, m]))
+        row, usual = int(away.argmax()), np.quantile(away, SCHEDULE.usual)
+        if away[row] > SCHEDULE.outlier * max(usual, sizes[m]):
+            place = np.array2string(x[row], precision=6, separator=", ")
+            found.append(
+                f"{names.objectives[m]} was {y[row, m]:.6g} at x = {place}, far from all other"
+                " values: the surrogate can tell little about the others beside it; tell it as"
+                " failed if it is wrong, or give the logarithm of the objective"
+            )
+    return found

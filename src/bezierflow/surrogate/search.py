@@ -1,36 +1,51 @@
 """`Search`: designs to evaluate next, asked for and told in any order, and the surface from what
 was told."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
-from ..answer import Solution
+from ..answer import ErrorEstimate, Evaluated, Reason, Result, Solution, Stats
 from ..arguments import or_none, read_count, read_nonnegative, read_seed
+from ..atlas import AtlasFlow
 from ..bezier import Raveling
-from ..gaussian import NOISE, Fit, fit_from_dict, fit_to_dict, means, stds
+from ..evaluations import Evaluations
+from ..gaussian import (
+    NOISE,
+    Fit,
+    Numbers,
+    Posterior,
+    PosteriorMean,
+    fit_posterior,
+    mean_path,
+    means,
+    stds,
+)
 from ..names import Names
-from ..objectives import Chosen, Transforms
+from ..objectives import Chosen, Transforms, box_on_solver_side, feasible_set
 from ..quiet import quiet
 from ..runs import Record
+from ..solve import minimize
+from .acquisition import (
+    Known,
+    ModelSet,
+    find_sets,
+    nondominated,
+    properly_nondominated,
+    propose,
+    ranges,
+    useful,
+)
 from .domain import Domain, Worst, read_domain, worst_values
-from .evaluated import Ledger
-from .held_out import HeldOut
-from .model import Model, make_model
-from .proposals import Known, Wanted, propose
-from .surface import Found, make_solution
-
-DEFAULT_TOL = 1e-3
-"""The held-out error and uncertainty, in units of the objectives' ranges, at which a search has
-nothing left to do."""
-
-MOSTLY_NOISE, PATIENCE = 0.5, 3
-"""As long as noise explains more than this share of the variance of some objective's values, every
-second point is an evenly spread one, up to so many times the number of first points: after that it
-is taken for noise indeed."""
+from .held_out import HeldOut, what_is_wrong
+from .schedule import SCHEDULE
 
 
 class Search:
@@ -58,6 +73,10 @@ class Search:
         maximize: the objectives to be maximized, as in `minimize`. Values are told, and come back,
             with their own signs.
         transforms: variables by name or number with "log10" or "log", as in `minimize`.
+
+    Attributes:
+        domain: the box of designs, with names.
+        held_out: predictions recorded before their evaluation, and their errors.
     """
 
     def __init__(  # noqa: PLR0913
@@ -69,7 +88,7 @@ class Search:
         budget: int | None = None,
         noise: str = "auto",
         batch: int = 4,
-        tol: float = DEFAULT_TOL,
+        tol: float = SCHEDULE.tol,
         worst: Worst = None,
         names: Names | Mapping[str, Sequence[str]] | None = None,
         maximize: Chosen = None,
@@ -78,57 +97,59 @@ class Search:
         if noise not in NOISE:
             raise ValueError(f"noise must be one of {', '.join(map(repr, NOISE))}, got {noise!r}")
         self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms)
-        self.seed, self.budget, self.noise = (
-            read_seed(seed),
-            or_none(read_count, budget, "budget", 1),
-            noise,
-        )
+        self.seed, self.noise = read_seed(seed), noise
+        self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
         self._worst = worst_values(worst, self.domain.names)
-        self.ledger = Ledger(self.domain.n_variables, self.domain.n_objectives)
         self.held_out = HeldOut()
+        self._pending: dict[int, np.ndarray] = {}
+        self._n_asked = 0  # the next point has this number
+        self._x: list[np.ndarray] = []  # the points told, in the order told
+        self._y: list[np.ndarray] = []  # their values, not a number where the evaluation failed
         self._fits: tuple[Fit, ...] | None = None  # of the last time it was asked
         self._fitted_on = -1  # how many evaluations were told by then
-        self._model: tuple[int, Model] | None = None  # of so many evaluations
+        self._model: tuple[int, tuple[Fit, ...], Posterior] | None = None  # of so many evaluations
 
     @property
     def settings(self) -> Record:
         """What it takes to make the same search again, ready for JSON:
         `Search.restore(settings)`."""
-        box = {"lower": self.domain.lower.tolist(), "upper": self.domain.upper.tolist()}
-        names = {"n_objectives": self.domain.n_objectives, "names": self.domain.names.to_dict()}
-        numbers = {
+        names = self.domain.names
+        return {
+            "lower": self.domain.lower.tolist(),
+            "upper": self.domain.upper.tolist(),
+            "n_objectives": len(names.objectives),
+            "names": names.to_dict(),
             "seed": self.seed,
             "budget": self.budget,
             "noise": self.noise,
             "batch": self.batch,
             "tol": self.tol,
+            "worst": self.worst,
         }
-        return {**box, **names, **numbers, "worst": self.worst}
 
     @property
     def worst(self) -> list[float | None] | None:
         """The worst values of use, with their own signs, None where any value is; None where that
         is so for all objectives."""
-        values = [
-            float(value) if np.isfinite(value) else None
-            for value in self.domain.names.signs * self._worst
-        ]
-        return values if any(value is not None for value in values) else None
+        if not np.isfinite(self._worst).any():
+            return None
+        values = self.domain.names.signs * self._worst
+        return [float(value) if np.isfinite(value) else None for value in values]
 
     @property
     def memory(self) -> Record:
         """What the search learned on its way and does not learn anew, ready for JSON: the last fit,
-        predictions, their misses."""
-        fits = None if self._fits is None else [fit_to_dict(one) for one in self._fits]
-        counts = {"n_told": self.ledger.n_told, "fitted_on": self._fitted_on}
-        return {**counts, "fits": fits, "held_out": self.held_out.to_dict()}
+        predictions, their errors."""
+        fits = [{"kind": one.kind, "theta": one.theta.tolist()} for one in self._fits or ()]
+        counts = {"n_told": len(self._x), "fitted_on": self._fitted_on}
+        return {**counts, "fits": fits or None, "held_out": self.held_out.to_dict()}
 
     @property
     def pending(self) -> dict[int, Float[np.ndarray, " n_variables"]]:
         """The points asked for and not told yet, by their numbers: 0 for the first point ever asked
         for."""
-        return dict(self.ledger.pending)
+        return dict(self._pending)
 
     @classmethod
     def restore(
@@ -148,34 +169,28 @@ class Search:
             memory: of the search, at any moment after it was last asked.
         """
         given = dict(settings)
-        names = Names.from_dict(given.pop("names"))
-        search = cls(
-            (given.pop("lower"), given.pop("upper")),
-            given.pop("n_objectives"),
-            names=names,
-            **given,
-        )
+        box, names = (given.pop("lower"), given.pop("upper")), Names.from_dict(given.pop("names"))
+        search = cls(box, given.pop("n_objectives"), names=names, **given)
         for number, x in asked:
-            search.ledger.pending[int(number)] = search._design(x)
-            search.ledger.n_asked = max(search.ledger.n_asked, int(number) + 1)
-        known = 0
+            search._pending[int(number)] = search._design(x)
+            search._n_asked = max(search._n_asked, int(number) + 1)
+        n_known = 0
         if memory:
-            known, search._fitted_on = int(memory["n_told"]), int(memory["fitted_on"])
-            search._fits = (
-                None if memory["fits"] is None else tuple(map(fit_from_dict, memory["fits"]))
-            )
+            n_known, search._fitted_on = int(memory["n_told"]), int(memory["fitted_on"])
             search.held_out = HeldOut.from_dict(memory["held_out"])
+            if memory["fits"] is not None:
+                search._fits = tuple(
+                    Fit(one["kind"], np.array(one["theta"], dtype=float)) for one in memory["fits"]
+                )
         for k, (number, x, y) in enumerate(told):
-            values = search._values(y)
-            search.ledger.tell(number, search._design(x), values)
-            if k >= known:
-                search.held_out = search.held_out.told(number, values)
+            # memory has the held-out errors of the first ones already
+            search._note(number, search._design(x), search._values(y), compare=k >= n_known)
         return search
 
     @property
     def n_initial(self) -> int:
         """How many evenly spread points come first: 2 (L + 1)."""
-        n = 2 * (len(self.domain.free) + 1)
+        n = SCHEDULE.initial * (len(self.domain.free) + 1)
         return n if self.budget is None else min(n, self.budget)
 
     @property
@@ -183,157 +198,253 @@ class Search:
         """Whether held-out error and calibrated uncertainty were within `tol` for three batches."""
         return self.held_out.calm(self.tol)
 
-    @quiet()
-    def ask(self, n: int = 1) -> Float[np.ndarray, "n n_variables"]:
-        """The next n designs to evaluate, one a row. Each is pending until it is told."""
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
-        n = int(n)
-        spread = min(n, max(self.n_initial - self.ledger.n_told - len(self.ledger.pending), 0))
-        if self._n_good < self._least_points:
-            spread = n
-        elif (
-            spread < n and self.ledger.n_asked < PATIENCE * self.n_initial and self._is_mostly_noise
-        ):
-            spread = max(spread, (n + self.ledger.n_asked % 2) // 2)
-        u = self._spread(spread)
-        if spread < n:
-            u = np.concatenate(
-                [
-                    u,
-                    self._informed(
-                        n - spread, np.random.default_rng([self.seed, self.ledger.n_asked]), u
-                    ),
-                ]
-            )
-        x = self.domain.from_cube(u)
-        self.ledger.ask(x)
-        return x
-
-    @property
-    def _is_mostly_noise(self) -> bool:
-        """Whether what is known of some objective is mostly noise: evenly spread points may show
-        more than the surrogate does."""
-        return bool((np.asarray(self.model().posterior.nugget) > MOSTLY_NOISE).any())
-
-    @property
-    def _n_good(self) -> int:
-        return int(self.ledger.good.sum())
-
     @property
     def _least_points(self) -> int:
-        """So many evaluations a surrogate needs at least."""
+        """How many evaluations a surrogate needs at least."""
         return len(self.domain.free) + 2
 
-    def _informed(
-        self, n: int, rng: np.random.Generator, also: np.ndarray
-    ) -> Float[np.ndarray, "n n_free"]:
-        """Points that the surrogate proposes, with its predictions noted, beside others that are
-        asked for now."""
-        model, cube, first = self.model(), self.domain.to_cube, self.ledger.n_asked + len(also)
-        self._fits, self._fitted_on = model.fits, self.ledger.n_told
-        pending = np.concatenate([cube(self.ledger.in_flight()), also])
-        known = Known(
-            cube(self.ledger.designs(good=True)), pending, cube(self.ledger.designs(good=False))
-        )
-        wanted = Wanted(range(first, first + n), self._worst)
-        proposal = propose(model.posterior, known, wanted, self.held_out.calibration, rng)
-        signs, noise = self.domain.names.signs, model.posterior.noise
-        mean, std = (
-            signs * means(model.posterior, proposal.u),
-            np.hypot(stds(model.posterior, proposal.u), noise),
-        )
-        self.held_out = self.held_out.noted(
-            self._n_good, proposal.span, noise, proposal.uncertainty, self.batch
-        )
-        for k in np.flatnonzero(proposal.on_surface):
-            self.held_out = self.held_out.predicted(first + int(k), mean[k], std[k])
-        return proposal.u
-
-    def model(self) -> Model:
-        """The surrogate of what was told so far: a pure function of the evaluations and of the last
-        fit that was asked with."""
-        if self._model is None or self._model[0] != self.ledger.n_told:
-            u, values = (
-                self.domain.to_cube(self.ledger.designs(good=True)),
-                self.domain.names.signs * self.ledger.values(),
-            )
-            fits = self._fits if self._fitted_on == self.ledger.n_told else None
-            self._model = self.ledger.n_told, make_model(u, values, self.noise, self._fits, fits)
-        return self._model[1]
+    @property
+    def evaluated(
+        self,
+    ) -> tuple[Float[np.ndarray, "n n_variables"], Float[np.ndarray, "n n_objectives"]]:
+        """Designs and values of the evaluations that did not fail, in the order told."""
+        x = np.reshape(self._x, (-1, len(self.domain.lower)))
+        y = np.reshape(self._y, (-1, len(self.domain.names.objectives)))
+        good = np.isfinite(y).all(axis=1)
+        return x[good], y[good]
 
     @quiet()
-    def solution(self, raveling: Raveling | None = None) -> Solution:
-        """The Pareto set of the surrogate, with the held-out error of its predictions and the
-        evaluations it comes from.
+    def ask(self, n: int = 1) -> Float[np.ndarray, "n n_variables"]:
+        """The next n designs to evaluate, one per row. Each is pending until it is told."""
+        from scipy.stats import qmc
 
-        Args:
-            raveling: the form of designs in the solution, where that is not the flat vector.
-        """
-        if self._n_good < self._least_points:
-            raise ValueError(
-                f"a surface needs {self._least_points} evaluations at least that did not fail, got"
-                f" {self._n_good}"
-            )
-        found = Found(
-            self.domain, self.ledger, self.model().posterior, self.held_out, self._worst, self.done
-        )
-        return make_solution(found, self.settings, raveling)
+        n, first = read_count(n, "n", 1), self._n_asked
+        spread = min(n, max(self.n_initial - len(self._x) - len(self._pending), 0))
+        if len(self.evaluated[0]) < self._least_points:
+            spread = n
+        elif spread < n and first < SCHEDULE.patience * self.n_initial:
+            # Of an objective that is mostly noise, spread points may show more than the surrogate.
+            nugget = np.asarray(self.model()[1].nugget)
+            if (nugget > SCHEDULE.mostly_noise).any():
+                spread = max(spread, (n + first % 2) // 2)
+        sobol = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
+        u = sobol.random_base2((first + spread - 1).bit_length())[first : first + spread]
+        if spread < n:
+            u = np.concatenate([u, self._proposed(n - spread, u)])
+        x = self.domain.from_cube(u)
+        self._pending |= enumerate(x, first)
+        self._n_asked += n
+        return x
+
+    def _proposed(self, n: int, also: np.ndarray) -> Float[np.ndarray, "n n_free"]:
+        """Points that the acquisition functions choose, beside others that are asked for now;
+        predictions of those on the surface are recorded."""
+        (fits, posterior), first = self.model(), self._n_asked + len(also)
+        self._fits, self._fitted_on = fits, len(self._x)
+        cube, (x, _) = self.domain.to_cube, self.evaluated
+        L = len(self.domain.lower)
+        failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
+        pending = [self._pending[number] for number in sorted(self._pending)]
+        in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
+        known = Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))))
+        rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
+        found = propose(posterior, known, numbers, self._worst, self.held_out.calibration, rng)
+        noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
+        self.held_out.note_round(len(x), found.span, noise, found.uncertainty, self.batch)
+        mean = self.domain.names.signs * means(posterior, found.u)
+        std = np.hypot(stds(posterior, found.u), noise)
+        for k in np.flatnonzero(found.on_surface):
+            self.held_out.predict(first + int(k), mean[k], std[k])
+        return found.u
+
+    def model(self) -> tuple[tuple[Fit, ...], Posterior]:
+        """The processes of what was told so far: a pure function of the evaluations and of the last
+        fit that was asked with."""
+        n = len(self._x)
+        if self._model is None or self._model[0] != n:
+            (x, y), refit = self.evaluated, self._fitted_on != n
+            u, values = self.domain.to_cube(x), self.domain.names.signs * y
+            fits, posterior = fit_posterior(u, values, self.noise, self._fits, refit)
+            self._model = n, fits, posterior
+        return self._model[1], self._model[2]
 
     def tell(self, x: ArrayLike, y: Any) -> None:
-        """Notes the values of one design (L,) with (M,), or of several, one a row, in any order;
+        """Takes the values of one design (L,) with (M,), or of several, one per row, in any order;
         designs nobody asked for too.
 
-        Values with something that is not finite, or None in their place, say that the evaluation
-            failed: it is not asked for
-        again.
+        Values that are not finite, or None in their place, say that the evaluation failed: it is
+        not asked for again.
         """
-        single = np.ndim(x) == 1
-        rows, values = ([x], [y]) if single else (list(np.asarray(x, dtype=float)), y)
-        values = (
-            [None] * len(rows)
-            if values is None
-            else list(np.asarray(values) if isinstance(values, np.ndarray) else values)
-        )
+        rows, values = ([x], [y]) if np.ndim(x) == 1 else (list(np.asarray(x, dtype=float)), y)
+        values = [None] * len(rows) if values is None else list(values)
         if len(rows) != len(values):
             raise ValueError(
                 f"y must have values for each of the {len(rows)} designs, got {len(values)}"
             )
+        # all are checked before the first is taken
         known = [
             (self._design(row), self._values(one)) for row, one in zip(rows, values, strict=True)
         ]
         for row, one in known:
-            number = self.ledger.number_of(row)
-            self.held_out = self.held_out.told(number, one)
-            self.ledger.tell(number, row, one)
+            same = (k for k, asked in self._pending.items() if np.array_equal(asked, row))
+            self._note(next(same, None), row, one)
 
     def tell_failed(self, x: ArrayLike) -> None:
-        """Notes that the evaluation of one or several designs failed."""
+        """Says that the evaluation of one or several designs failed."""
         self.tell(x, None)
 
+    def _note(self, number: int | None, x: np.ndarray, y: np.ndarray, compare: bool = True) -> None:
+        if number is not None:
+            self._pending.pop(number, None)
+        if compare:
+            self.held_out.tell(number, y)
+        self._x.append(x)
+        self._y.append(y)
+
     def _design(self, x: ArrayLike) -> Float[np.ndarray, " n_variables"]:
-        row = np.array(x, dtype=float)
-        if row.shape != (self.domain.n_variables,) or not np.isfinite(row).all():
-            raise ValueError(
-                f"x must have {self.domain.n_variables} finite numbers for each design, got"
-                f" {row.tolist()}"
-            )
+        row, L = np.array(x, dtype=float), len(self.domain.lower)
+        if row.shape != (L,) or not np.isfinite(row).all():
+            raise ValueError(f"x must have {L} finite numbers for each design, got {row.tolist()}")
         if (row < self.domain.lower).any() or (row > self.domain.upper).any():
             raise ValueError(f"x must lie within the bounds of the search, got {row.tolist()}")
         return row
 
     def _values(self, y: ArrayLike | None) -> Float[np.ndarray, " n_objectives"]:
-        row = np.full(self.domain.n_objectives, np.nan) if y is None else np.array(y, dtype=float)
-        if row.shape != (self.domain.n_objectives,):
-            raise ValueError(
-                f"y must have {self.domain.n_objectives} values for each design, got {row.tolist()}"
-            )
+        M = len(self.domain.names.objectives)
+        row = np.full(M, np.nan) if y is None else np.array(y, dtype=float)
+        if row.shape != (M,):
+            raise ValueError(f"y must have {M} values for each design, got {row.tolist()}")
         return row
 
-    def _spread(self, n: int) -> Float[np.ndarray, "n n_free"]:
-        """Points of a low-discrepancy sequence, from the number of points asked for on."""
-        from scipy.stats import qmc
+    @quiet()
+    def solution(self, raveling: Raveling | None = None) -> Solution:
+        """The Pareto set of the posterior mean by the library's own flow, with the held-out error
+        of predictions and the evaluations it comes from.
 
-        first, last = self.ledger.n_asked, self.ledger.n_asked + n
-        sequence = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
-        return sequence.random_base2((last - 1).bit_length())[first:last]
+        Args:
+            raveling: the form of designs in the solution, where that is not the flat vector.
+        """
+        (x, y), began = self.evaluated, time.perf_counter()
+        if len(x) < self._least_points:
+            raise ValueError(
+                f"a surface needs {self._least_points} evaluations at least that did not fail, got"
+                f" {len(x)}"
+            )
+        posterior, domain, names = self.model()[1], self.domain, self.domain.names
+        raveling = raveling or Raveling.of(np.zeros(len(domain.lower)))
+        calibration, free = np.asarray(self.held_out.calibration), tuple(map(int, domain.free))
+        place = domain.low, domain.width, calibration, free
+        mean = PosteriorMean(posterior, *place, raveling, names)
+        unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
+        worst, u = (self._worst - shift) / unit, domain.to_cube(x)
+        starts = u[properly_nondominated(means(posterior, u))]
+        rng = np.random.default_rng([self.seed, 1])
+        whole = find_sets(mean_path(posterior), starts, worst, rng)[0]
+        part = useful(whole, worst)
+        reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
+        limit = whole.f.max(axis=0) + SCHEDULE.slack * ranges(whole.f)
+        limit = np.minimum(limit, worst if reached else np.inf)
+        wrong = what_is_wrong(x, y, names)
+        within = Within(mean, limit * unit + shift, span)
+        solution = _follow(within, domain, part, self.seed, SCHEDULE.few_rounds if wrong else None)
+        if not reached:
+            wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
+        error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
+        history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
+        made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
+        n_told, seconds = len(self._x), time.perf_counter() - began
+        return replace(
+            solution,
+            result=self._judged(solution.result, error, wrong),
+            stats=Stats(Evaluations(n_told, 0, 0), len(rounds), seconds),
+            history=dict(zip(("evaluations", "error", "uncertainty"), history, strict=True)),
+            made_by={**solution.made_by, "method": "surrogate", **made_by},
+            known_error=error,
+            evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
+            surrogate=mean,
+            paused=None,
+        )
+
+    def _out_of_reach(self, f: np.ndarray, span: np.ndarray) -> str:
+        """That no design is expected within the worst values of use, with what the nearest one of
+        the set, with values f and ranges `span`, is expected to have."""
+        names, worst = self.domain.names, self._worst
+        limited = np.flatnonzero(np.isfinite(worst))
+        excess = (f[:, limited] - worst[limited]) / span[limited]
+        nearest = names.signs * f[int(np.argmin(excess.max(axis=1)))]
+        has = ", ".join(
+            f"{names.objectives[m]} {nearest[m]:.4g} (worst: {names.signs[m] * worst[m]:.4g})"
+            for m in limited
+        )
+        return (
+            f"no design is expected within worst, the nearest one has {has}: the surface is that"
+            " without it; give worse values"
+        )
+
+    def _judged(self, flow: Result, error: ErrorEstimate, wrong: list[str]) -> Result:
+        """What the surface is worth: first what is wrong, then what held-out evaluations say."""
+        n_good, labels = len(self.evaluated[0]), self.domain.names.objective_labels
+        n_failed, doubts = len(self._x) - n_good, list(wrong)
+        message = f"{n_good} evaluations" + (f" ({n_failed} more failed)" if n_failed else "")
+        if error.by_objective is None:
+            message += "; no prediction has been put to the test yet, so the error is not known"
+        else:
+            off = ", ".join(
+                f"{name} {value:.2g}"
+                for name, value in zip(labels, error.by_objective, strict=True)
+            )
+            message += (
+                f"; the last {error.n_samples} on the surface were predicted, unseen, with RMS"
+                f" errors of {off} ({error.rms:.2g} of the ranges)"
+            )
+        if error.rms > SCHEDULE.far_off:
+            doubts.append(
+                "predictions of evaluations on the surface are far off: give a larger budget or"
+                " narrower bounds"
+            )
+        if self.held_out.calibration > SCHEDULE.overconfident:
+            doubts.append(
+                f"predictions miss by {self.held_out.calibration:.1f} standard deviations: the"
+                " objectives may jump or have kinks"
+            )
+        if flow.doubtful:
+            doubts.append(f"the surface of the surrogate is in doubt ({flow.message})")
+        if doubts:
+            return Result(Reason.SUSPECT, f"{'; '.join(doubts)}. For what it is worth: {message}")
+        return Result(Reason.CONVERGED if self.done else Reason.ITERATION_LIMIT, message)
+
+
+class Within(eqx.Module):
+    """Constraints that keep the set of the mean to where its trade-offs are proper and of use: no
+    objective worse than its limit.
+
+    Where the dominance cone is wider than usual the set ends earlier (`Schedule.cone`); what lies
+    beyond has a worse value of an objective than any proper point. Whatever dominates a point
+    within the limits is within them too, so that the set within them is a part of the whole one.
+    """
+
+    mean: PosteriorMean
+    limit: Float[Numbers, " n_objectives"]
+    span: Float[Numbers, " n_objectives"]
+
+    def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
+        """At most 0 where objectives keep their limits."""
+        return (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
+
+
+def _follow(
+    within: Within, domain: Domain, part: ModelSet, seed: int, rounds: int | None
+) -> Solution:
+    """The atlas of the mean within the bounds, where no objective is worse than its limit."""
+    raveling, names = within.mean.raveling, domain.names
+    middle = int(np.argmin(((part.f - part.f.min(axis=0)) / ranges(part.f)).max(axis=1)))
+    start = domain.from_cube(part.u)[middle]
+    sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
+    feasible = feasible_set(sides, [within], raveling, names.variables, start)
+    inside = box_on_solver_side(feasible, names)
+    assert inside is not None
+    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.surface_tol
+    box = np.asarray(inside.lower), np.asarray(inside.upper)
+    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
+    given = {"bounds": sides, "constraints": [within], "seed": seed}
+    return minimize(within.mean, raveling.unravel(start), flow, **given)

@@ -4,7 +4,8 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, PyTree
@@ -12,15 +13,16 @@ from jaxtyping import Float, PyTree
 from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
 from ..names import Names
-from ..objectives import Chosen, Transforms, feasible_set, raveling_of_bounds
-from ..runs import Arrival, Plan, Pool
-from ..solve import Task
+from ..objectives import raveling_of_bounds, read_bounds
+from ..runs import AnyExecutor, Evaluation, Plan, Pool, kind
+from ..solve import Call
 from .domain import Worst, read_worst
-from .driving import SearchMaker, Told, drive_search
-from .evaluating import as_flat
-from .search import DEFAULT_TOL, Search
+from .driving import as_flat, drive_search, new_search
+from .schedule import SCHEDULE
+from .search import Search
 
 
+@kind("surrogate/1")
 @dataclass(frozen=True)
 class Surrogate:
     """A surface from some dozens of evaluations, without gradients, perhaps with noise; choose it
@@ -46,6 +48,9 @@ class Surrogate:
         worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None
             for any: hypervolume is looked for among designs that are expected within them, and the
             surface ends there.
+        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -54,101 +59,61 @@ class Surrogate:
     retries: int = 1
     in_flight: int | None = None
     worst: Worst = None
+    executor: AnyExecutor = None
 
-    def search(self, task: Task) -> Solution:
+    def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
         if task.budget is None:
             raise ValueError(
                 "budget must be given with a Surrogate: the most evaluations that it may make"
             )
-        began = time.perf_counter()
-        given = _read(task)
+        began, problem = time.perf_counter(), task.objectives
+        bounds = _own(problem, "bounds") if task.bounds is None else task.bounds
+        x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
+        raveling = _form(bounds, x0, _own(problem, "n_variables"))
+        box = read_bounds(bounds, raveling)
+        sides = box.lower, box.upper
+        first, known, values = _first_designs(x0, raveling, sides)
+        names = _own(problem, "names")
+        names = names if isinstance(names, Names) else None
+        named = {
+            "names": names,
+            "maximize": _own(problem, "maximize") if task.maximize is None else task.maximize,
+            "transforms": (
+                _own(problem, "transforms") if task.transforms is None else task.transforms
+            ),
+        }
         settings = {
             "seed": task.seed,
             "budget": task.budget,
             "noise": self.noise,
             "batch": self.batch,
             "worst": self.worst,
+            "tol": SCHEDULE.tol if task.tol is None else task.tol,
         }
-        settings["tol"] = DEFAULT_TOL if task.tol is None else task.tol
-        named = {"names": given.names, "maximize": given.maximize, "transforms": given.transforms}
-        values = given.values[0] if given.values else None
-        told = Told(tuple(given.known), tuple(given.values), tuple(given.x[: task.budget]))
-        n_objectives = len(values) if values is not None else given.n_objectives or self._n_worst()
-        maker = SearchMaker(given.sides, settings, named, n_objectives)
-        pool = Pool(
-            as_flat(task.objectives, given.raveling), task.executor, self.timeout, self.retries
-        )
-        plan = Plan(task.budget, self.batch, self.in_flight, told.first)
-        search, stopped, failures = drive_search(task, maker, told, pool, plan)
-        solution = search.solution(given.raveling)
-        solution = replace(
-            solution, stats=replace(solution.stats, seconds=time.perf_counter() - began)
-        )
-        return _with_failures(_explained(solution, search, stopped, task), failures)
+        n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
+        make = partial(new_search, sides, settings, named)
+        pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
+        plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
+        pairs = list(zip(known, values, strict=True))
+        search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
+        solution = search.solution(raveling)
+        seconds = time.perf_counter() - began
+        solution = replace(solution, stats=replace(solution.stats, seconds=seconds))
+        return _explained(solution, search, stopped, task, failures)
 
-    def _n_worst(self) -> int | None:
-        """How many objectives `worst` is about, where it says so; else an error if it cannot be
-        right for any number of them."""
+    def _n_objectives(self, problem: object, names: Names | None) -> int | None:
+        """How many objectives there are, as the problem, its names or `worst` say; None where
+        nobody does. An error if `worst` cannot be right for any number of them."""
+        declared = _own(problem, "n_objectives") or (names and names.n_objectives)
+        if declared:
+            return declared
         for key in read_worst(self.worst):
             if isinstance(key, str) and not re.fullmatch(r"f[1-9]\d*", key):
                 raise ValueError(
                     f"worst: {key!r} is no objective; they are f1, f2, … where no names are given"
                 )
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
-
-
-class Given(NamedTuple):
-    """What the user gave, as a search takes it.
-
-    Attributes:
-        raveling: the form of x.
-        sides: lower and upper bounds, flat.
-        names: of the problem, if it has any.
-        maximize: as given, else the problem's own.
-        transforms: likewise.
-        x: designs to evaluate first.
-        known: designs with known values.
-        values: these values.
-        n_objectives: how many there are, where the problem says so.
-    """
-
-    raveling: Raveling
-    sides: tuple[np.ndarray, np.ndarray]
-    names: Names | None
-    maximize: Chosen
-    transforms: Transforms
-    x: Float[np.ndarray, "n n_variables"]
-    known: Float[np.ndarray, "k n_variables"]
-    values: list[np.ndarray]
-    n_objectives: int | None = None
-
-
-def _read(task: Task) -> Given:
-    """Bounds, names and first designs, or an error in one line."""
-    own = {
-        name: _own(task.objectives, name) for name in ("bounds", "names", "maximize", "transforms")
-    }
-    bounds = own["bounds"] if task.bounds is None else task.bounds
-    x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
-    raveling = _form(bounds, x0, _own(task.objectives, "n_variables"))
-    box = feasible_set(bounds, None, raveling)
-    sides = np.asarray(box.lower, dtype=float), np.asarray(box.upper, dtype=float)
-    names = own["names"] if isinstance(own["names"], Names) else None
-    directions = own["maximize"] if task.maximize is None else task.maximize
-    transforms = own["transforms"] if task.transforms is None else task.transforms
-    n_objectives = _own(task.objectives, "n_objectives") or (
-        None if names is None else names.n_objectives
-    )
-    return Given(
-        raveling,
-        sides,
-        names,
-        directions,
-        transforms,
-        *_first_designs(x0, raveling, sides),
-        n_objectives,
-    )
 
 
 def _own(problem: object, name: str) -> Any:
@@ -171,20 +136,20 @@ def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
 
 def _first_designs(
     x0: object, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Designs to evaluate first, designs with known values, and these values."""
-    nothing = np.zeros((0, raveling.n_variables))
+    none = np.zeros((0, raveling.n_variables))
     if x0 is None:
-        return nothing, nothing, []
+        return none, none, none
     if not isinstance(x0, tuple):
-        return np.clip(_rows(x0, raveling), *sides), nothing, []
+        return np.clip(_rows(x0, raveling), *sides), none, none
     known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
     if values.ndim != 2 or len(values) != len(known):
         raise ValueError(
             f"x0 must hold a row of values for each of {len(known)} designs, got shape"
             f" {values.shape}"
         )
-    return nothing, known, list(values)
+    return none, known, values
 
 
 def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
@@ -201,30 +166,32 @@ def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
     return rows
 
 
-def _with_failures(solution: Solution, failures: list[Arrival]) -> Solution:
-    """The solution with how many evaluations failed, and the first of them."""
-    if not failures:
-        return solution
-    first = failures[0]
-    words = (
-        f"{len(failures)} evaluations failed and were left out, the first at x ="
-        f" {first.x.tolist()}: {first.outcome.failure}"
-    )
-    listed = [{"x": one.x.tolist(), "failure": one.outcome.failure} for one in failures]
-    result = Result(solution.result.reason, f"{solution.result.message}; {words}")
-    return replace(solution, result=result, made_by={**solution.made_by, "failed": listed})
-
-
-def _explained(solution: Solution, search: Search, stopped: Reason | None, task: Task) -> Solution:
-    """The solution with the reason why no more evaluations were made."""
-    result = solution.result
-    if result.doubtful:
-        return solution
-    if stopped is not None:
-        reason, why = stopped, f"stopped before the budget of {task.budget} was spent"
-    elif search.done:
-        reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
-    else:
-        reason = Reason.ITERATION_LIMIT if task.tol is None else Reason.NOT_AT_TOLERANCE
-        why = f"the budget of {task.budget} was spent"
-    return replace(solution, result=Result(reason, f"{why}; {result.message}"))
+def _explained(
+    solution: Solution,
+    search: Search,
+    stopped: Reason | None,
+    task: Call,
+    failures: list[Evaluation],
+) -> Solution:
+    """The solution with the reason why no more evaluations were made, and with those that
+    failed."""
+    reason, message, made_by = solution.result.reason, solution.result.message, solution.made_by
+    if not solution.result.doubtful:
+        if stopped is not None:
+            late = stopped is Reason.TIME_LIMIT
+            what = "the time limit was reached" if late else "stopped"
+            reason, why = stopped, f"{what} before the budget of {task.budget} was spent"
+        elif search.done:
+            reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
+        else:
+            reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
+            why = f"the budget of {task.budget} was spent"
+        message = f"{why}; {message}"
+    if failures:
+        message += (
+            f"; {len(failures)} evaluations failed and were left out, the first at x ="
+            f" {failures[0].x.tolist()}: {failures[0].failure}"
+        )
+        failed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
+        made_by = {**made_by, "failed": failed}
+    return replace(solution, result=Result(reason, message), made_by=made_by)

@@ -55,7 +55,7 @@ function start() {
     part("front").closest("section").classList.add("full");
     part("front-title").textContent = "The front, two objectives at a time";
   } else part("parallel").closest("section").remove();
-  if (n <= 3) drawings.push(new (isAtlas ? ChartPad : SimplexPad)(part("pad"), model, state, moveTo)); else part("pad").hidden = true;
+  if (n <= 3) drawings.push(new Pad(part("pad"), model, state, moveTo)); else part("pad").hidden = true;
   if (n === 2) part("pad").classList.add("line");
   part("front-hint").textContent = n === 3 ? "Drag to turn, click to pick a point; arrow keys turn it too."
     : n === 2 ? "Click or drag along the curve." : "Click to pick a point.";

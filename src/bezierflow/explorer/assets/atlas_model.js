@@ -1,4 +1,4 @@
-// An atlas: trimmed patches over one chart. The chart is the plane Σ a_m = 0 of objective values in units of their ranges.
+// An atlas: trimmed patches. Inside, t becomes a point of the chart, the plane Σ a_m = 0 of objective values in units of their ranges.
 
 class AtlasModel extends Model {
   constructor(data) {
@@ -13,21 +13,23 @@ class AtlasModel extends Model {
     this.frontError = this.scale.map((scale) => Math.abs(scale) * (data.error.front ?? NaN));
     this.pieces = toned(pieces.map((piece) => ({ ...piece, places: decodeRows(piece.places, this.nObjectives) })));
     this.places = this.pieces.flatMap(({ places }) => places);
-    this.knownValues = this.places.map((a) => {
-      const { y, c, patch } = askPatches(this.patches, a, this.tolerances);
+    this.knownValues = this.places.map((t) => {
+      const { y, c, patch } = askPatches(this.patches, chartOf(t), this.tolerances);
       return patch.values(y, c);
     });
     this.words = data.error.predicted === null ? ATLAS_WORDS : { ...ATLAS_WORDS, tolerance: "largest error of recent predictions by the surrogate" };
     this.collectSamples();
   }
 
-  get start() { return this.objectives.map(() => 0); }
+  get trimmed() { return true; }
 
-  /** Points of the set: those that came along, and what lies above the mesh or points all over the chart, but for faces. */
+  get start() { return this.objectives.map(() => 1 / this.nObjectives); }
+
+  /** Points of the set: those that came along, and what lies on the mesh or at points all over the simplex, but for faces. */
   collectSamples() {
-    const known = this.pieces.flatMap((piece, number) => piece.places.map((a) => ({ ...this.point(a), piece: number })));
+    const known = this.pieces.flatMap((piece, number) => piece.places.map((t) => ({ ...this.point(t), piece: number })));
     const asked = this.nObjectives <= 3 ? this.mesh(true).vertices
-      : kronecker(this.nObjectives, 6000).map((f) => this.point(centered(f)));
+      : kronecker(this.nObjectives, 6000).map((f) => this.point(simplexOf(f)));
     const found = [...known, ...asked.filter(({ piece }) => this.pieces[piece] && !this.pieces[piece].face)];
     this.samples = found.map(({ t }) => t);
     this.sampleValues = found.map(({ f }) => f);
@@ -40,23 +42,23 @@ class AtlasModel extends Model {
   isFull(piece) { return piece >= 0 && this.pieces[piece].dimension === this.nObjectives - 1; }
 
   /**
-   * The answer above a chart point. Every point f of the set is an answer everywhere, with the level max(f − a): where patches
+   * The answer at t. Every point f of the set is an answer everywhere, with the level max(f − a): where patches
    * have none, or one that is clearly worse than the best of the points that came along, they are asked below that point.
    */
   ask(t) {
-    const a = centered(t), answer = askPatches(this.patches, a, this.tolerances), { level, place } = this.bestKnown(a);
+    const a = chartOf(t), answer = askPatches(this.patches, a, this.tolerances), { level, place } = this.bestKnown(a);
     if (answer && answer.s - Math.min(answer.sign, 0) <= level + this.tolerances.worse) return { ...answer, a };
     return { ...askPatches(this.patches, place, this.tolerances), a: place, holds: false };
   }
 
   bestKnown(a) {
-    let level = Infinity, place = a;
+    let level = Infinity, place = a, found = -1;
     this.knownValues.forEach((f, k) => {
       let worst = -Infinity;
       for (let m = 0; m < a.length; m++) worst = Math.max(worst, f[m] - a[m]);
-      if (worst < level) { level = worst; place = this.places[k]; }
+      if (worst < level) { level = worst; found = k; }
     });
-    return { level, place };
+    return { level, place: found < 0 ? place : chartOf(this.places[found]) };
   }
 
   /** The design, its objectives and what holds there. `level` are the values that the answer was allowed to reach, a_m + s. */
@@ -92,18 +94,22 @@ class AtlasModel extends Model {
 
   shareText({ level }, m) { return readable(level[m], 4, this.scale[m]); }
 
-  /** The chart point where this share of its range is allowed for one objective, and the others keep their differences. */
+  /** Where this share of its range is allowed for one objective, and the others keep their differences. */
   withShare(t, m, share) {
-    const n = this.nObjectives, moved = (by) => t.map((value, k) => value + by * ((k === m ? 1 : 0) - 1 / n));
+    const n = this.nObjectives, chart = chartOf(t);
+    const moved = (by) => simplexOf(chart.map((value, k) => value + by * ((k === m ? 1 : 0) - 1 / n)));
     let low = -2, high = 2;  // a_m + s rises with a_m, by 1 − w_m times as much
     for (let k = 0; k < 44; k++) {
-      const middle = (low + high) / 2, a = centered(moved(middle));
-      if (a[m] + this.ask(a).s < share + 1e-9) low = middle; else high = middle;
+      const middle = (low + high) / 2, there = moved(middle);
+      if (chartOf(there)[m] + this.ask(there).s < share + 1e-9) low = middle; else high = middle;
     }
-    return withinChart(moved((low + high) / 2));
+    return moved((low + high) / 2);
   }
 
-  exchanged(t, i, j, step) { return withinChart(t.map((value, k) => (k === i ? value + step : k === j ? value - step : value))); }
+  exchanged(t, i, j, step) {
+    const by = Math.min(step, t[j]);
+    return t.map((value, k) => (k === i ? value + by : k === j ? value - by : value));
+  }
 
   /** Rates between the objectives that are traded off; the others have none. */
   rates({ weights, patch }) {
@@ -116,9 +122,9 @@ class AtlasModel extends Model {
   }
 
   mesh(fine) {
-    const resolution = this.nObjectives === 2 ? 300 : fine ? 30 : 15;
+    const resolution = this.nObjectives === 2 ? 300 : fine ? 75 : 40;
     this.meshes ??= new Map();
-    if (!this.meshes.has(resolution)) this.meshes.set(resolution, new ChartMesh(this, resolution));
+    if (!this.meshes.has(resolution)) this.meshes.set(resolution, new PieceMesh(this, resolution));
     return this.meshes.get(resolution);
   }
 
@@ -165,7 +171,7 @@ class AtlasModel extends Model {
     const kind = ["Point", "Curve", "Surface", "Solid"][piece.dimension] ?? `Part of dimension ${piece.dimension}`;
     const words = [this.describeActive(piece.side, piece.constraints)].filter(Boolean);
     if (this.lifted || this.pieces.filter((other) => !other.face && alike(other)).length > 1) {
-      const values = piece.places.map((a) => this.values(a)[0]);
+      const values = piece.places.map((t) => this.values(t)[0]);
       const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => readable(value, 3, this.scale[0]));
       words.unshift(`${this.objectives[0].name} ${low} to ${high}`);
     }
@@ -189,12 +195,6 @@ class AtlasModel extends Model {
   sideOf(i, { patch }) { return patch.side[this.free.indexOf(i)] ?? 0; }
 }
 
-/** Chart points between which objective values differ by more than their ranges are drawn in, towards the middle. */
-function withinChart(t) {
-  const a = centered(t), spread = Math.max(...a) - Math.min(...a);
-  return spread > 1 ? a.map((value) => value / spread) : a;
-}
-
 /** A tone for each piece; grays for those that are only faces of others. */
 function toned(pieces) {
   let next = 0;
@@ -206,7 +206,6 @@ function listed(words) {
 }
 
 const ATLAS_WORDS = {
-  coordinate: "a",
-  tolerance: "largest error of this objective at fresh chart points",
+  tolerance: "largest error of this objective at fresh points",
   sliders: "Each slider is how much of an objective you accept; the others follow together.",
 };

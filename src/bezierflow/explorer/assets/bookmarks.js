@@ -54,7 +54,7 @@ class Bookmarks {
 
   toCSV() {
     const quoted = (cell) => `"${String(cell).replaceAll('"', '""')}"`;
-    const heading = ["choice", ...this.model.objectives.map(labelOf), ...this.model.objectives.map((one) => `${this.model.words.coordinate}: ${one.name}`), ...this.model.variables.map(labelOf)];
+    const heading = ["choice", ...this.model.objectives.map(labelOf), ...this.model.objectives.map((one) => `t: ${one.name}`), ...this.model.variables.map(labelOf)];
     const rows = this.state.bookmarks.map(({ name, f, t, x }) => [quoted(name), ...f, ...t, ...x].join(","));
     return [heading.map(quoted).join(","), ...rows].join("\r\n") + "\r\n";
   }

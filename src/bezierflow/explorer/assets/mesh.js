@@ -1,4 +1,4 @@
-// Meshes: small triangles or segments of the simplex or of the chart, and the part of them that bounds leave.
+// Meshes: small triangles or segments of the simplex, and the part of them that bounds leave.
 
 /** The small triangles of a regular grid in the canonical order, as rows of three positions. */
 function gridTriangles(resolution) {

@@ -3,7 +3,7 @@
 // Objective values have the user's signs everywhere; `scale` goes from the best to the worst value of an objective, so that it is
 // negative where higher is better, and (value − ideal) / scale is what is lost in either case.
 //
-// The page asks a model, one surface or an atlas, by the same names. t is a point of the simplex, or of the chart of an atlas:
+// The page asks a model, one surface or an atlas, by the same names. t is a point of the simplex, best for objective m at e_m:
 //   start, point(t) with f, x and what else is known there, values(t), rates(point), error(point);
 //   share(point, m) and withShare(t, m, share) for the sliders, exchanged(t, i, j, step) for moves between two coordinates;
 //   samples with their sampleValues and samplePieces, pieces with their colors, mesh(fine) of what is drawn.

@@ -1,4 +1,4 @@
-// The pad: drag the point, or use the arrow keys. For one surface it is the simplex of weights, for an atlas its chart.
+// The pad: the simplex, a line for two objectives and a triangle for three. Drag the point, or use the arrow keys.
 
 class Pad {
   constructor(canvas, model, state, onMove) {
@@ -39,13 +39,30 @@ class Pad {
   drawStill(context) {
     this.mesh ??= this.model.mesh(true);
     const parts = cutByBounds(this.model, this.mesh, this.mesh.cells.keys(), this.state, (t) => this.place(t));
+    context.save();
+    if (this.hexagon) {
+      context.beginPath();
+      this.hexagon.forEach((corner, k) => { const [x, y] = this.place(corner); if (k) context.lineTo(x, y); else context.moveTo(x, y); });
+      context.clip();
+    }
     this.drawParts(context, parts);
+    context.restore();
     this.drawFrame(context);
   }
 
-  drawMoving() {}
+  /** Beside the front of an atlas, a line to where the answer itself lies: nothing is left of it where that is what was asked for. */
+  drawMoving(context) {
+    const { model, state } = this;
+    if (!model.trimmed) return;
+    const own = this.place(simplexOf(model.loss(state.f)));
+    context.setLineDash([4, 3]);
+    strokeSegments(context, [[this.place(state.t), own]], COLORS.ink, 1.2);
+    context.setLineDash([]);
+    drawPoint(context, ...own, COLORS.ink, 4);
+  }
 
-  get excludedColor() { return COLORS.infeasible; }
+  /** Darker than what is pale beside the front of an atlas. */
+  get excludedColor() { return this.model.trimmed ? COLORS.excluded : COLORS.infeasible; }
 
   /** Cells of the pad's own dimension by color; curves and points over them. */
   drawParts(context, parts) {
@@ -94,14 +111,21 @@ class Pad {
       align: ["left", "right", "center"][m], x: [4, width - 4, x][m], y: m === 2 ? y - 12 : height - 8,
     }));
   }
-}
 
-/** The weight triangle of three objectives, or the weight line of two. */
-class SimplexPad extends Pad {
-  /** Where the corners are drawn. */
+  /** The part of the simplex that the front of an atlas can reach, where objectives differ by their ranges at most: its corners. */
+  get hexagon() {
+    if (!this.model.trimmed || this.model.nObjectives !== 3) return null;
+    return [[0, 1, 1], [0, 0, 1], [1, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 0]].map(simplexOf);
+  }
+
+  /** Where the corners are drawn: where there is a hexagon, so far out that it fills the canvas. */
   corners() {
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
     if (this.model.nObjectives === 2) return [[28, height / 2], [width - 28, height / 2]];
+    if (this.model.trimmed) {
+      const radius = 2 * Math.min((width - 24) / Math.sqrt(3), height / 2 - 26), turn = Math.PI / 180;
+      return [210, 330, 90].map((angle) => [width / 2 + radius * Math.cos(angle * turn), height / 2 - radius * Math.sin(angle * turn)]);
+    }
     const side = Math.min(width - 48, (height - 58) / 0.866), left = (width - side) / 2;
     return [[left, height - 30], [left + side, height - 30], [left + side / 2, height - 30 - 0.866 * side]];
   }
@@ -121,12 +145,15 @@ class SimplexPad extends Pad {
     }
     const area = (p, q, r) => (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
     const whole = area(c[0], c[1], c[2]), point = [x, y];
-    return projectToSimplex([area(point, c[1], c[2]), area(c[0], point, c[2]), area(c[0], c[1], point)].map((a) => a / whole));
+    const t = [area(point, c[1], c[2]), area(c[0], point, c[2]), area(c[0], c[1], point)].map((a) => a / whole);
+    const loss = chartOf(t), spread = Math.max(...loss) - Math.min(...loss);
+    return this.hexagon && spread > 1 ? simplexOf(loss.map((value) => value / spread)) : projectToSimplex(t);
   }
 
   drawFrame(context) {
-    const corners = this.corners();
-    if (corners.length === 3) this.drawLevels(context, corners);
+    const { hexagon } = this, corners = hexagon ? [0, 2, 4].map((k) => this.place(hexagon[k])) : this.corners();
+    if (hexagon) strokeSegments(context, hexagon.map((t, k) => [this.place(t), this.place(hexagon[(k + 1) % 6])]), COLORS.muted, 1.2);
+    else if (corners.length === 3) this.drawLevels(context, corners);
     this.drawNames(context, this.namePlaces(corners));
   }
 
@@ -141,57 +168,5 @@ class SimplexPad extends Pad {
     }
     strokeSegments(context, lines, "rgba(255,255,255,0.85)", 1);
     strokeSegments(context, corners.map((corner, m) => [corner, corners[(m + 1) % 3]]), COLORS.muted, 1.2);
-  }
-}
-
-/** The chart of an atlas: a line for two objectives, for three the plane Σ a_m = 0 as far as objective values differ by their ranges at most. */
-class ChartPad extends Pad {
-  /** The middle of the chart, and for each objective where a unit less of it leads. */
-  axes() {
-    const { clientWidth: width, clientHeight: height } = this.canvas, key = `${width}×${height}`;
-    if (this.known?.key !== key) this.known = { key, middle: [width / 2, height / 2], steps: this.stepsIn(width, height) };
-    return this.known;
-  }
-
-  stepsIn(width, height) {
-    if (this.model.nObjectives === 2) return [[28 - width / 2, 0], [width / 2 - 28, 0]];
-    const radius = Math.min((width - 24) / Math.sqrt(3), height / 2 - 26);
-    return [210, 330, 90].map((angle) => [radius * Math.cos(angle * Math.PI / 180), -radius * Math.sin(angle * Math.PI / 180)]);
-  }
-
-  /** Darker than what is pale. */
-  get excludedColor() { return COLORS.excluded; }
-
-  width() { return this.model.nObjectives === 2 ? this.canvas.clientWidth - 56 : this.canvas.clientHeight - 52; }
-
-  place(t) {
-    const { middle, steps } = this.axes();
-    return middle.map((value, axis) => t.reduce((sum, a, m) => sum - a * steps[m][axis], value));
-  }
-
-  pointAt(x, y) {
-    const { middle, steps } = this.axes(), from = [x - middle[0], y - middle[1]];
-    // Along each axis that is drawn Σ_m step_m step_mᵀ is |step|² times 2 for two objectives, 3/2 for three.
-    const length = (steps[0][0] ** 2 + steps[0][1] ** 2) * (steps.length === 2 ? 2 : 1.5);
-    return withinChart(steps.map((step) => -(step[0] * from[0] + step[1] * from[1]) / length));
-  }
-
-  /** The chart's outline: objective values 0 or 1, seen along the diagonal of their cube. */
-  drawFrame(context) {
-    const n = this.model.nObjectives;
-    if (n === 2) return this.drawNames(context, this.namePlaces([[0, 1], [1, 0]].map((f) => this.place(centered(f)))));
-    const corners = [[0, 1, 1], [0, 0, 1], [1, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 0]].map((f) => this.place(centered(f)));
-    strokeSegments(context, corners.map((corner, k) => [corner, corners[(k + 1) % 6]]), COLORS.muted, 1.2);
-    return this.drawNames(context, this.namePlaces([corners[0], corners[2], corners[4]]));
-  }
-
-  /** A line to where the answer itself lies on the chart: nothing is left of it where the answer is what was asked for. */
-  drawMoving(context) {
-    const { model, state } = this;
-    const own = this.place(centered(model.loss(state.f)));
-    context.setLineDash([4, 3]);
-    strokeSegments(context, [[this.place(state.t), own]], COLORS.ink, 1.2);
-    context.setLineDash([]);
-    drawPoint(context, ...own, COLORS.ink, 4);
   }
 }

@@ -16,6 +16,12 @@ function centered(values) {
   return values.map((value) => value - mean);
 }
 
+/** The chart point of t: a(t) = (M − 1) (1/M − t), so that at t = e_m the inequality of f_m binds before any other. */
+function chartOf(t) { return t.map((value) => (t.length - 1) * (1 / t.length - value)); }
+
+/** The point of the simplex of objective values in units of their ranges, or of a chart point: t(f) = 1/M − (f − mean f) / (M − 1). */
+function simplexOf(f) { return projectToSimplex(centered(f).map((value) => 1 / f.length - value / (f.length - 1))); }
+
 /** The inverse of a square matrix by elimination with row pivoting. */
 function inverseMatrix(matrix) {
   const n = matrix.length, rows = matrix.map((row, i) => [...row, ...row.map((_, k) => (k === i ? 1 : 0))]);

@@ -78,7 +78,6 @@ class SurfaceModel extends Model {
 }
 
 const SURFACE_WORDS = {
-  coordinate: "t",
   tolerance: "largest error of the fitted front for this objective, measured at held-out points",
   sliders: "Move a slider; the others keep their proportions.",
 };

@@ -1,0 +1,205 @@
+"""What is known about the error of a Pareto set, and flags: what is wrong, with advice."""
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from ..runs import kind
+
+
+@kind("answer.flag/1")
+class Flag(Enum):
+    """A warning about a surface. The value is the advice. In the order of cause: a later one may
+    follow from those before it."""
+
+    BUDGET_SPENT = (
+        "the budget of evaluations was spent: the best surface so far was returned; give a larger"
+        " budget"
+    )
+    NOT_CONVERGED = (
+        "an objective's minimizer was not found (it may be unbounded below or very flat): check the"
+        " objectives, or another x0"
+    )
+    FEW_VARIABLES = (
+        "there are fewer variables than objectives minus one: the set cannot be a simplex of that"
+        " dimension, and inner t say little; trust the edges and corners, or drop objectives"
+    )
+    MINIMIZER_NOT_UNIQUE = (
+        "an objective has more than one minimizer, so the corners of the Pareto set are not single"
+        " points: ties were broken by the other objectives; add a small regularization to make the"
+        " minimizer unique"
+    )
+    WEAKLY_PARETO_VERTEX = (
+        "a corner is only weakly Pareto optimal: another point is as good there and better"
+        " elsewhere; regularize that objective"
+    )
+    BETTER_ELSEWHERE = (
+        "points far from the surface beat it: it is a local Pareto set, and the global one lies"
+        " elsewhere or in several pieces; start from the point named here, or give bounds if that"
+        " point makes no sense"
+    )
+    WRONG_BRANCH = (
+        "the surface crosses points that are no local optimum: a path probably ended at another"
+        " local minimizer; try another x0"
+    )
+    NOT_SIMPLICIAL = (
+        "the surface folds, or parts of it are dominated: the Pareto set is probably no single"
+        " curved simplex (disconnected or oscillating); do not trust the surface as a whole"
+    )
+    CORNERS_MISSED = (
+        "a corner of the surface is far from the minimizer of its objective: the run has not"
+        " arrived there; give it more iterations or longer steps"
+    )
+    NOT_COVERED = (
+        "a part of the chart has no certified answer: pieces of the Pareto set may be missing or"
+        " wrong there; raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"
+    )
+    POINTS_APART = (
+        "the points fall into groups apart from each other: the Pareto set has several pieces, or"
+        " points are missing; what the surface says between the groups is a guess"
+    )
+    POINTS_DEGENERATE = (
+        "the points fill fewer dimensions than there are objectives minus one: some objectives"
+        " agree; trust the surface near the points alone, or drop an objective"
+    )
+    POINTS_MISSED = (
+        "held-out points lie far from the surface: the points scatter, are too few, or are no"
+        " single curved simplex; do not trust the surface between the points"
+    )
+    FRONT_ROUGH = (
+        "objective values in the file are a fit that misses them by more than 1 % of their range"
+        " somewhere: load it with objectives=f for exact ones"
+    )
+    ESTIMATE_INVALID = (
+        "the distance could not be estimated at some points: take the error with caution"
+    )
+    NOT_ESTIMATED = (
+        "the distance to the Pareto set was not estimated, because that takes Hessians which are"
+        " too large or which the objectives do not have; solution.estimate_error() tries it all the"
+        " same"
+    )
+    BOUNDS_IGNORED = (
+        "the estimate does not know the bounds, and the surface reaches them: it is the distance to"
+        " the Pareto set without bounds"
+    )
+    NOT_AT_TOLERANCE = (
+        "the surface is less exact than tol asks for, which is all that is known to be wrong:"
+        " accept error.bound, or raise max_degree or the budget"
+    )
+
+
+SYMPTOMS = (Flag.CORNERS_MISSED, Flag.ESTIMATE_INVALID, Flag.NOT_AT_TOLERANCE)
+"""Flags that say nothing new where another one is raised."""
+
+
+def by_cause(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """The flags to tell a person, causes first; mere symptoms only where there is no cause, and of
+    those the first."""
+    order = list(Flag)
+    found = sorted(set(flags), key=order.index)
+    causes = [flag for flag in found if flag not in SYMPTOMS]
+    return tuple(causes or found[:1])
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """How far a surface is from the Pareto set, measured at held-out t. Distances are in the units
+    of x; float() gives the rms.
+
+    Attributes:
+        rms: Root mean square of the distances.
+        max: The largest of them.
+        bound: What the true largest distance, both ways, is expected to stay below: three times
+            `max`.
+        diameter: Of the surface together with the minimizers that its corners should be; divide by
+            it for relative errors. Of a single point |x|, at least 1.
+        n_samples: How many held-out t there were, vertices included.
+        n_invalid: At how many of them the distance could not be estimated; they count with the
+            diameter.
+        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between
+            0 and 1.
+        folded: Share of inner t where the surface runs backwards.
+        gap: The largest jump between neighboring points of an edge over the median jump: how
+            unevenly t is spread.
+        dominated: Share of the sampled points that another sampled point clearly dominates.
+        flags: What is wrong, if anything, with advice as their values.
+        evaluations: How many points were evaluated for this estimate.
+        front: The largest distance of objective values in units of their ranges. Points without a
+            valid distance count with 1.
+        coverage: How much of the set is there: the share of held-out points of a surface, or of
+            fresh chart points of an atlas, with a certified answer: near a local optimum, and
+            nothing known beats it.
+        violation: The largest violation of a constraint in units of its scale; of an atlas only.
+        n_probes: How many points were looked at elsewhere, none of which is better than an answer
+            that counts as covered.
+        by_objective: Of a surrogate only: the RMS error of predictions of held-out evaluations, for
+            each objective in its units. All distances are then such errors in units of the
+            objectives' ranges, and `diameter` is 1.
+    """
+
+    rms: float
+    max: float
+    bound: float
+    diameter: float
+    n_samples: int
+    n_invalid: int
+    residual: float
+    folded: float
+    gap: float
+    dominated: float
+    flags: tuple[Flag, ...]
+    evaluations: int
+    front: float | None = None
+    coverage: float | None = None
+    violation: float | None = None
+    n_probes: int = 0
+    by_objective: tuple[float, ...] | None = None
+
+    def __float__(self) -> float:
+        return self.rms
+
+    @classmethod
+    def unknown(cls, diameter: float) -> "ErrorEstimate":
+        """That nothing was estimated, for a surface of this diameter."""
+        nan = float("nan")
+        return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (Flag.NOT_ESTIMATED,), 0)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to tell a person about the flags, causes first."""
+        return tuple(flag.value for flag in by_cause(self.flags))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{heading + ':':<11}{text}" for heading, text in self.rows())
+
+    def _repr_html_(self) -> str:
+        left = 'style="text-align:left"'
+        cells = [
+            f"<th {left}>{html.escape(heading)}</th><td {left}>{html.escape(text)}</td>"
+            for heading, text in self.rows()
+        ]
+        return f"<table>{''.join(f'<tr>{cell}</tr>' for cell in cells)}</table>"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Headings and texts for `print` and for notebooks."""
+        if Flag.NOT_ESTIMATED in self.flags:
+            return [("error", "not estimated"), *(("caution", text) for text in self.advice)]
+        where = f"at {self.n_samples} held-out points; the set has diameter {self.diameter:.3g}"
+        if self.by_objective is not None:
+            where = (
+                f"of the objectives' ranges, at {self.n_samples} evaluations that the surrogate had"
+                " not seen"
+            )
+        rows = [
+            ("error", f"{self.rms:.2g} rms, {self.max:.2g} at most, {where}"),
+            ("expected", f"below {self.bound:.2g} everywhere"),
+        ]
+        if self.coverage is not None:
+            rows.append(("certified", f"{self.coverage:.1%} of them"))
+        return [*rows, *(("caution", text) for text in self.advice)]
+
+    @property
+    def relative(self) -> float:
+        """The largest distance over the diameter: what `tol` is compared with."""
+        return self.max / self.diameter if self.diameter > 0 else self.max

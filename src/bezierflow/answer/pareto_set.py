@@ -1,0 +1,219 @@
+"""The interface of a Pareto set, whatever its shape: what solutions, questions, plots, pages and
+files ask of it. One Bézier simplex and an atlas are its two implementations."""
+
+import abc
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from ..bezier import Manifest
+from .error import ErrorEstimate
+from .pieces import Piece
+
+SKETCH = 50
+"""At most so many points, beside the corners, make a sketch of a front."""
+
+Arrays = dict[str, np.ndarray]
+
+T = Float[np.ndarray, "n n_objectives"]
+"""Points of the simplex, one row each."""
+
+
+class Points(NamedTuple):
+    """Points of a Pareto set.
+
+    Attributes:
+        t: where on the simplex, one row per point.
+        X: the designs, shaped like x0 with an axis in front.
+        F: their objective values, one row per point.
+    """
+
+    t: Float[np.ndarray, "n n_objectives"]
+    X: object
+    F: Float[np.ndarray, "n n_objectives"]
+
+
+class Near(NamedTuple):
+    """The point of a set nearest to something.
+
+    Attributes:
+        t: where it is.
+        distance: how far away.
+        starts: from how many places it was searched.
+        agreed: how many of them led to a point as near.
+        residual: of the first-order conditions; not a number where they were not checked.
+    """
+
+    t: Float[np.ndarray, " n_objectives"]
+    distance: float
+    starts: int
+    agreed: int
+    residual: float
+
+
+class Around(abc.ABC):
+    """A set around one of its points, in coordinates y that are 0 there."""
+
+    dimension: int
+
+    @abc.abstractmethod
+    def t(self, y: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
+        """The point of the simplex at y."""
+
+    @abc.abstractmethod
+    def look(
+        self, y: Float[np.ndarray, " dimension"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The front, and what is at most 0 as long as y is on this part, each with its slopes."""
+
+
+class ParetoSet(abc.ABC):
+    """A Pareto set with its front over Δ^{M−1}: at t = e_m objective m is least, and a face is the
+    Pareto set of its objectives.
+
+    Designs are flat vectors of the solver's variables, objectives are those that are minimized.
+
+    Attributes:
+        n_objectives: M.
+        n_variables: L.
+        text: what the set is, in words.
+        trimmed: whether the set ends at bounds, constraints or other parts of itself, so that it
+            has kinks and gaps and is no single polynomial.
+        pieces: what a trimmed set is made of.
+    """
+
+    n_objectives: int
+    n_variables: int
+    text: str
+    trimmed: bool
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What the set is made of; empty for one surface."""
+        return ()
+
+    def piece_points(self, number: int) -> T:
+        """Sample points of a piece, along it if it is a curve."""
+        raise IndexError(f"this set has no piece {number}")
+
+    def piece_text(self, number: int, variables: Sequence[str]) -> str:
+        """What is active on a piece, with the variables' names."""
+        raise IndexError(f"this set has no piece {number}")
+
+    @property
+    @abc.abstractmethod
+    def sample_t(self) -> T:
+        """Places all over the set."""
+
+    @cached_property
+    def sample_f(self) -> Float[np.ndarray, "n n_objectives"]:
+        """The front there."""
+        return self.front(self.sample_t)
+
+    @cached_property
+    def scale(self) -> Float[np.ndarray, " n_objectives"]:
+        """The range of each objective over the set; 1 for one that is constant."""
+        spread = np.ptp(self.sample_f, axis=0)
+        return np.where(spread > 1e-12 * np.abs(self.sample_f).max(axis=0), spread, 1.0)
+
+    @abc.abstractmethod
+    def designs(self, t: T) -> Float[np.ndarray, "n n_variables"]:
+        """The designs at t."""
+
+    @abc.abstractmethod
+    def front(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+        """The front as it is searched: the objectives, or what cannot be told from them."""
+
+    @abc.abstractmethod
+    def values(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+        """The front as it is answered: by the problem's own objectives where they are known."""
+
+    @abc.abstractmethod
+    def weights(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+        """The multipliers w with Σ w_m ∇f_m = 0 along the set, at least 0 and with sum 1."""
+
+    @abc.abstractmethod
+    def prices(
+        self, t: Float[np.ndarray, " n_objectives"]
+    ) -> tuple[Float[np.ndarray, " n_objectives"], bool]:
+        """The front's normal at t in units of 1 over each objective, and whether it has just one.
+        Its entries sum to 1 where each objective is measured in its range."""
+
+    @abc.abstractmethod
+    def t(self, f: Float[np.ndarray, "n n_objectives"]) -> T:
+        """Where objective values lie: `front(t(f))` = f on the front, else the point that exceeds f
+        least in units of ranges."""
+
+    @abc.abstractmethod
+    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
+        """The point whose design is nearest to x, on a set of this diameter."""
+
+    @abc.abstractmethod
+    def nearest_values(self, f: Float[np.ndarray, " n_objectives"]) -> Near:
+        """The point whose objectives are nearest to f, each in units of its range."""
+
+    @abc.abstractmethod
+    def around(self, t: Float[np.ndarray, " n_objectives"]) -> Around:
+        """The part of the set around a point."""
+
+    def goes_on(self, around: Around, t: Float[np.ndarray, " n_objectives"]) -> bool:
+        """Whether the set goes on beyond what `around` knows, at t."""
+        return False
+
+    @property
+    @abc.abstractmethod
+    def neighbors(self) -> Int[np.ndarray, "n k"]:
+        """The rows of the sample next to each of its rows."""
+
+    def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
+        """The local minima of a rank on the sample, lowest first, that may lie in the lowest basin.
+
+        The bottom of a basin is taken to be no deeper below its lowest sample than the highest
+        neighbor is above it.
+        """
+        beside = rank[self.neighbors]
+        lowest = rank <= beside.min(axis=1)
+        minima = np.flatnonzero(lowest & (2 * rank - beside.max(axis=1) <= rank.min()))
+        return minima[np.argsort(rank[minima])]
+
+    @abc.abstractmethod
+    def spread(self, n: int) -> T:
+        """N points that lie evenly on the front, each objective in units of its range: sorted along
+        the front for two objectives, else the minimizers first."""
+
+    def sketch(self) -> T:
+        """Some dozens of points with the corners, enough for a sketch of the front."""
+        rows = np.linspace(0, len(self.sample_t) - 1, SKETCH).astype(int)
+        return np.concatenate([np.eye(self.n_objectives), self.sample_t[np.unique(rows)]])
+
+    @abc.abstractmethod
+    def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
+        """How far `front` may be from the objectives, for each of them, as far as that was
+        measured. `error` is the estimate of the solution."""
+
+    def owners(self, t: T) -> Int[np.ndarray, " n"]:
+        """The number of the piece that each t is on; −1 in a gap of the set."""
+        return np.zeros(len(t), dtype=int)
+
+    @abc.abstractmethod
+    def describe(self) -> tuple[Manifest, Arrays]:
+        """The set as a part of an archive."""
+
+
+def farthest_rows(
+    values: Float[np.ndarray, "n k"], start: Int[np.ndarray, " m"], n: int
+) -> Int[np.ndarray, " n_chosen"]:
+    """Rows to start with, and then always the row farthest from all that were chosen.
+
+    No row is then farther from the nearest chosen one than twice what n rows can do (Gonzalez,
+    "Clustering to minimize the maximum intercluster distance", Theoret. Comput. Sci. 38, 1985).
+    """
+    chosen = list(start)
+    away = np.min([np.linalg.norm(values - values[row], axis=1) for row in chosen], axis=0)
+    while len(chosen) < n:
+        chosen.append(int(np.argmax(away)))
+        away = np.minimum(away, np.linalg.norm(values - values[chosen[-1]], axis=1))
+    return np.array(chosen)

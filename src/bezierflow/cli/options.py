@@ -1,0 +1,281 @@
+"""Options that several commands share, and what a user types made into what the library takes."""
+
+import re
+import runpy
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import bezierflow as bf
+
+from .output import check_writable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+METHODS = ("auto", "gradient-descent", "newton", "adam")
+
+file_argument = click.argument("file", type=click.Path(exists=True))
+"""A solution: its file, or the folder of a run or a study."""
+
+json_option = click.option(
+    "--json",
+    "json_path",
+    type=click.Path(dir_okay=False),
+    # while options are read: a path that cannot be written is refused before anything is computed
+    callback=lambda ctx, option, path: check_writable(path),
+    help="Also write the figures to this file.",
+)
+
+
+def output_option(text: str, *endings: str, required: bool = False) -> Callable[[Command], Command]:
+    """--output, the file that a command writes, with one of these endings."""
+    return click.option(
+        "--output",
+        "-o",
+        type=click.Path(dir_okay=False),
+        callback=lambda ctx, option, path: check_writable(path, *endings),
+        required=required,
+        help=text,
+    )
+
+
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator; --help lists them in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+problem_options = together(
+    click.argument("problem"),
+    click.option(
+        "--seed", default=0, show_default=True, help="The same seed gives the same result."
+    ),
+    click.option(
+        "--x0",
+        help="Starting point, as numbers with commas.  [default: zeros, or the middle of --bounds]",
+    ),
+)
+"""What is solved: `read_problem` and `read_start` take it."""
+
+statement_options = together(
+    click.option(
+        "--names",
+        help='Names of the objectives with commas, with units if you like: "cost [EUR],mass [kg]".',
+    ),
+    click.option("--variables", help='Names of the variables, likewise: "rate,width [mm]".'),
+    click.option(
+        "--maximize",
+        help="Names of objectives to be maximized, with commas; f1, f2, … if they have no names.",
+    ),
+    click.option(
+        "--transform",
+        help="Variables to be solved for by logarithms, with commas, such as rate=log10.",
+    ),
+    click.option(
+        "--bounds",
+        help="Lower and upper bounds of x: 0:1, or with a number per variable 0,0:1,5.",
+    ),
+    click.option(
+        "--tol", type=click.FloatRange(0), help="The largest error allowed, relative to the set."
+    ),
+    click.option(
+        "--budget", type=click.IntRange(0), help="The most points that --method auto may evaluate."
+    ),
+)
+"""What is said about the problem: `read_problem` takes the names, `read_settings` the rest."""
+
+
+def method_options(methods: tuple[str, ...], degree: int | None) -> Callable[[Command], Command]:
+    """--method, --degree and --step-size, which `read_flow` takes."""
+    by_method = "" if degree else "  [default: chosen by the method]"
+    return together(
+        click.option(
+            "--method",
+            type=click.Choice(methods),
+            default=methods[0],
+            show_default=True,
+            help="The single-objective method that is lifted.",
+        ),
+        click.option(
+            "--degree",
+            type=click.IntRange(1),
+            default=degree,
+            show_default=True,
+            help=f"Degree of the surface.{by_method}",
+        ),
+        click.option(
+            "--step-size",
+            default="1/k",
+            show_default=True,
+            help="For gradient-descent and adam: a number, or 1/k.",
+        ),
+    )
+
+
+def read_problem(name: str, names: str | None = None, variables: str | None = None) -> Callable:
+    """A built-in problem, or a function from a file; with names and units such as "cost [EUR]" if
+    given."""
+    path, separator, function = name.rpartition(":")
+    if not separator:
+        objectives = bf.problems.by_name(name)
+    elif not Path(path).is_file():
+        raise click.BadParameter(
+            f"{path} is not a file; PROBLEM is a built-in name or file.py:function"
+        )
+    else:
+        try:
+            content = runpy.run_path(path)
+        except Exception as error:  # whatever is wrong with the user's own program
+            raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+        found = {k: v for k, v in content.items() if callable(v) and not k.startswith("_")}
+        if function not in found:
+            raise click.BadParameter(
+                f"{path} has no function {function!r}; it has: {', '.join(found)}"
+            )
+        objectives = found[function]
+    return _with_names(objectives, names, variables) if names or variables else objectives
+
+
+def _with_names(objectives: Callable, names: str | None, variables: str | None) -> Callable:
+    labels: dict[str, tuple[str, ...]] = {}
+    for kind, text in (("objective", names), ("variable", variables)):
+        parts = [re.fullmatch(r"(.*?)\s*(?:\[(.*)\])?", label) for label in read_texts(text)]
+        if parts:
+            labels[f"{kind}s"] = tuple(part[1] for part in parts if part)
+            labels[f"{kind}_units"] = tuple(part[2] or "" for part in parts if part)
+    if not isinstance(objectives, bf.problems.AbstractProblem):
+        objectives = bf.problems.Problem(objectives)
+    return objectives.with_names(**labels)
+
+
+def read_start(x0: str | None, objectives: Callable) -> "np.ndarray":
+    """The starting point: x0 if given, else zeros for a problem that knows its variables."""
+    import numpy as np
+
+    if x0:
+        return read_numbers(x0, "--x0")
+    n_variables = getattr(objectives, "n_variables", None)
+    if n_variables is None:
+        raise click.UsageError(
+            "a function of your own needs --x0, for example --x0 0,0,0, or --bounds, to say where"
+            " to start"
+        )
+    return np.zeros(n_variables)
+
+
+def read_settings(
+    maximize: str | None,
+    transform: str | None,
+    bounds: str | None,
+    tol: float | None,
+    budget: int | None,
+) -> dict[str, Any]:
+    """What was said about the problem, as `minimize` takes it."""
+    return {
+        "maximize": read_texts(maximize) or None,
+        "transforms": read_pairs(read_texts(transform), "--transform") or None,
+        "bounds": read_bounds(bounds) if bounds else None,
+        "tol": tol,
+        "budget": budget,
+    }
+
+
+def read_flow(method: str, degree: int | None, step_size: str, samples: int | None) -> "bf.Flow":
+    """The method, lifted, with that many fresh random t per iteration, or with fixed nodes."""
+    harmonic = step_size.replace(" ", "") == "1/k"
+    step = (lambda k: 1 / k) if harmonic else read_numbers(step_size, "--step-size")[0]
+    if method == "adam":
+        import optax
+
+        lifted = bf.Optax(optax.adam(step))
+    else:
+        lifted = bf.Newton() if method == "newton" else bf.GradientDescent(step)
+    return bf.lift(lifted, degree or 3, bf.Uniform(samples) if samples else None)
+
+
+def read_bounds(text: str) -> "tuple[np.ndarray | float | None, ...]":
+    """Lower and upper bounds: a number for all variables or one for each, nothing for no bound."""
+    sides = text.split(":")
+    if len(sides) != 2:
+        raise click.BadParameter(
+            f"--bounds must be lower:upper such as 0:1 or 0,0:1,5, got {text!r}"
+        )
+    read = [read_numbers(side, "--bounds") if side else None for side in sides]
+    return tuple(side if side is None or len(side) > 1 else float(side[0]) for side in read)
+
+
+def read_pairs(texts: Iterable[str], name: str) -> dict[str, str]:
+    """name=value pairs."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, _, value = (part.strip() for part in text.partition("="))
+        if not (key and value):
+            raise click.BadParameter(f"{name} must be pairs such as cost=1, got {text!r}")
+        if key in pairs:
+            raise click.BadParameter(f"{name} must name each only once, got {key} twice")
+        pairs[key] = value
+    return pairs
+
+
+def read_texts(text: str | None) -> tuple[str, ...]:
+    """Texts with commas; none for no text."""
+    return tuple(part.strip() for part in text.split(",")) if text else ()
+
+
+def read_number(text: str, name: str) -> float:
+    """One number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{name} must be a number such as 0.5, got {text!r}") from None
+
+
+def read_numbers(text: str, name: str) -> "np.ndarray":
+    """Numbers with commas."""
+    import numpy as np
+
+    try:
+        return np.array(text.split(","), dtype=float)
+    except ValueError:
+        raise click.BadParameter(
+            f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}"
+        ) from None
+
+
+def read_rows(texts: Iterable[str], name: str) -> "np.ndarray":
+    """Rows of numbers with commas, all of the same length."""
+    import numpy as np
+
+    rows = [read_numbers(text, name) for text in texts]
+    lengths = [len(row) for row in rows]
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"{name} must all have as many numbers as there are objectives, got {lengths}"
+        )
+    return np.array(rows)
+
+
+def load_any(file: str) -> "bf.Solution | bf.BezierSimplex":
+    """What a file holds; of the folder of a run or a study, the solution so far."""
+    return bf.Study(file).solution if Path(file).is_dir() else bf.load(file)
+
+
+def load_solution(file: str) -> "bf.Solution":
+    """The solution in a file or a folder."""
+    loaded = load_any(file)
+    if not isinstance(loaded, bf.Solution):
+        raise ValueError(
+            f"{file} holds a surface alone; solution.save and `bezierflow solve -o` write whole"
+            " solutions"
+        )
+    return loaded

@@ -1,0 +1,212 @@
+"""Questions to a solution on file: `evaluate`, `choose`, `sample`, `plot` and `explore`."""
+
+import re
+from pathlib import Path
+
+import click
+
+import bezierflow as bf
+
+from .options import (
+    file_argument,
+    json_option,
+    load_any,
+    load_solution,
+    output_option,
+    read_number,
+    read_pairs,
+    read_rows,
+)
+from .output import check_writable, print_table, write_json
+
+QUESTIONS = ("best", "nearest", "knee", "compromise", "robust", "ranges")
+
+
+@click.command()
+@file_argument
+@click.argument("t", nargs=-1, required=True)
+@json_option
+def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
+    """Evaluate the set in FILE at each T, numbers with commas such as 0.2,0.3,0.5 that sum to 1."""
+    import numpy as np
+
+    loaded, points = load_any(file), read_rows(t, "T")
+    bf.simplex.check_on_simplex(points, loaded.n_objectives, "T")
+    if isinstance(loaded, bf.Solution):
+        names, x = loaded.names, loaded.flat_designs(points)
+        columns = {"t": points, "x": x, "f": np.asarray(loaded.front(points))}
+    else:
+        x = np.asarray(loaded(points))
+        names, columns = bf.Names.default(loaded.n_objectives, x.shape[-1]), {"t": points, "x": x}
+    labels = {
+        "t": [f"t{m + 1}" for m in range(loaded.n_objectives)],
+        "x": names.variable_labels,
+        "f": names.objective_labels,
+    }
+    print_table(
+        [label for key in columns for label in labels[key]],
+        [[f"{value:.8g}" for value in row] for row in np.hstack(list(columns.values()))],
+    )
+    figures = {key: values.tolist() for key, values in columns.items()}
+    write_json(json_path, figures | {"names": names.to_dict()})
+
+
+@click.command()
+@file_argument
+@click.argument("question", type=click.Choice(QUESTIONS))
+@click.argument("values", nargs=-1)
+@click.option(
+    "--subject-to",
+    "-s",
+    "wishes",
+    multiple=True,
+    help='A bound on an objective such as "mass<=2"; repeat for more.',
+)
+@json_option
+def choose(
+    file: str,
+    question: str,
+    values: tuple[str, ...],
+    wishes: tuple[str, ...],
+    json_path: str | None,
+) -> None:
+    """Ask the solution in FILE a QUESTION.
+
+    \b
+      best cost                        the best value of an objective
+      nearest cost=1 mass=2            as near as possible to what you hope for
+      knee                             where more of anything begins to cost a lot
+      compromise cost=1 mass=3         least in total at these prices
+      robust cost=1:1 mass=2:5         least regret while prices vary
+      ranges                           how far each objective ranges
+
+    Objectives that are maximized are as large as possible, and their prices count with a minus
+    sign.
+    """  # noqa: D301
+    solution = load_solution(file)
+    bounds: dict[str | int, tuple[float | None, float | None]] = {}
+    for wish in wishes:
+        parts = re.fullmatch(r"(.+?)\s*(<=|>=)\s*(.+)", wish.strip())
+        if parts is None:
+            raise click.BadParameter(
+                f'--subject-to must be such as "mass<=2" or "noise>=1", got {wish!r}'
+            )
+        name, limit = parts[1], read_number(parts[3], f"--subject-to {parts[1]}")
+        # Two bounds of one objective are its lowest and its highest value.
+        low, high = bounds.get(name, (None, None))
+        bounds[name] = (low, limit) if parts[2] == "<=" else (limit, high)
+    if question == "ranges":
+        answer = bf.decisions.ranges(solution, bounds)
+        figures = {"ideal": answer.ideal.tolist(), "nadir": answer.nadir.tolist()}
+    else:
+        ask = getattr(bf.decisions, question)
+        answer = ask(solution, subject_to=bounds, **_wanted(solution, question, values))
+        figures = {
+            "question": answer.question,
+            "t": answer.t.tolist(),
+            "x": solution.flat_designs(answer.t).tolist(),
+            "f": answer.f.tolist(),
+            "value": answer.value,
+            "relaxed": [str(relaxation) for relaxation in answer.relaxed],
+        }
+    click.echo(str(answer))
+    write_json(json_path, figures | {"names": solution.names.to_dict()})
+
+
+def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> dict[str, object]:
+    """What a question asks for beside bounds, by the name of its argument."""
+    if question == "knee":
+        return {}
+    if question == "best":
+        if len(values) != 1:
+            raise click.UsageError("best takes one objective, such as: choose FILE best cost")
+        signs = dict(zip(solution.names.objectives, solution.names.signs, strict=True))
+        return {"maximize" if signs.get(values[0], 1) < 0 else "minimize": values[0]}
+    if not values:
+        raise click.UsageError(
+            f"{question} takes values by name, such as: choose FILE {question} cost=1 mass=2"
+        )
+    pairs = read_pairs(values, question)
+    if question == "robust":
+        sides = {name: text.split(":", 1) for name, text in pairs.items()}
+        # one price without a colon is both ends of its interval
+        return {
+            "weights": {
+                name: (read_number(ends[0], name), read_number(ends[-1], name))
+                for name, ends in sides.items()
+            }
+        }
+    numbers = {name: read_number(text, name) for name, text in pairs.items()}
+    return {"aspiration" if question == "nearest" else "weights": numbers}
+
+
+@click.command()
+@file_argument
+@click.option(
+    "-n", "n", type=click.IntRange(1), default=100, show_default=True, help="How many points."
+)
+@output_option("Where to write (.csv or .json).  [default: print CSV]", ".csv", ".json")
+def sample(file: str, n: int, output: str | None) -> None:
+    """Points spread evenly over the front of the solution in FILE, as a table: variables,
+    objectives, t."""
+    solution = load_solution(file)
+    as_json = output is not None and output.lower().endswith(".json")
+    text = (solution.to_json if as_json else solution.to_csv)(output, n)
+    if output:
+        click.echo(f"written: {output} ({n} points)")
+    else:
+        click.echo(text, nl=False)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True), required=False)
+@click.option(
+    "--kind",
+    default="auto",
+    show_default=True,
+    help="Which picture: overview, or one of those --list shows.",
+)
+@output_option("The picture (.png, .pdf, .svg).  [default: FILE with .png]")
+@click.option(
+    "--dpi",
+    type=click.IntRange(30, 1200),
+    default=160,
+    show_default=True,
+    help="Dots per inch of a .png.",
+)
+@click.option("--list", "list_kinds", is_flag=True, help="List the kinds of pictures and exit.")
+def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: bool) -> None:
+    """Draw the solution in FILE, or in the folder of a study: its set and its front, or any other
+    kind of picture."""
+    kinds = {name: getattr(bf.plots, name) for name in bf.plots.__all__}
+    if list_kinds:
+        for name, function in kinds.items():
+            click.echo(f"{name:<14} {(function.__doc__ or '').splitlines()[0]}")
+        return
+    if file is None:
+        raise click.UsageError("plot needs the FILE of a solution, or --list")
+    chosen = "overview" if kind == "auto" else kind
+    if chosen not in kinds:
+        raise click.BadParameter(f"--kind must be one of {', '.join(kinds)}, got {kind!r}")
+    target = Path(output) if output else Path(file).with_suffix(".png")
+    check_writable(str(target))
+    drawn = kinds[chosen](load_solution(file))
+    figure = drawn if hasattr(drawn, "savefig") else drawn.figure
+    figure.savefig(target, dpi=dpi)
+    click.echo(f"written: {target}")
+
+
+@click.command()
+@file_argument
+@output_option("The page (.html).  [default: FILE with .html]", ".html", ".htm")
+@click.option("--title", default="", help="The page's heading.  [default: the name of FILE]")
+def explore(file: str, output: str | None, title: str) -> None:
+    """Write an interactive page of the solution in FILE: one HTML file that opens anywhere and
+    needs no network.
+
+    FILE may be the folder of a study or of a run; the page then shows its solution so far.
+    """
+    target = Path(output) if output else Path(file).with_suffix(".html")
+    check_writable(str(target))
+    page = bf.explore(load_solution(file), target, title=title or Path(file).stem)
+    click.echo(f"written: {page} ({page.stat().st_size / 1000:.0f} kB); open it in a browser")

@@ -1,0 +1,69 @@
+"""The tuned numbers of this room."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The tuned numbers of reading, evaluating and constraining objectives.
+
+    Attributes:
+        least_noise: relative error of a float64, the least noise that a function is taken to have.
+        most_noise: noise beyond this share of a function's size is not believed: steps would leave
+            the region in which a difference means much.
+        noise_steps: where noise is looked for: steps in units of the scale, the first at which more
+            than half of the values differ. At the smallest a smooth function of ordinary shape is a
+            straight line to rounding; a function in single precision needs the others.
+        noise_points: values along a line of which noise is estimated.
+        noise_orders: orders of their differences: the smooth part is gone, the noise is left.
+        scale_rounds: how often curvatures correct the guessed scales of the variables.
+        largest_correction: the factor by which one round may change a scale at most.
+        rough_noise: noise up to which differences of values lead to an accurate surface.
+        table_numbers: float64 that one batch of points for differences, and the values that a
+            bridge keeps, hold at most.
+        block: points per compiled call. A second size would have to be compiled, which costs more
+            than a thousand cheap evaluations.
+        block_numbers: numbers that the Hessians of one block hold at most; blocks shrink where
+            there are many variables.
+        most_enumerated: up to this many objectives multipliers are found by trying all 2^M − 1
+            supports at once: no iteration, no tolerance.
+        multiplier_rounding: differences below this between directions of length 1 are rounding.
+        multiplier_ridge: added to the diagonal of the Gram matrix of many directions, which may be
+            singular to rounding.
+        multiplier_rounds: rounds of the active-set method per objective at most.
+        tolerance: a constraint holds at x where it is violated by at most this share of its scale
+            at x (see `FeasibleSet.contains`).
+        n_starts: evenly spread points that a repair starts from, after x and the box's center.
+        repair_steps: iterations of SLSQP, and evaluations of least squares, per search.
+        repair_precision: what SciPy is asked for in a repair: more than `tolerance` needs.
+        unequal: variables are scaled where the lengths over which they matter differ by more than
+            this factor.
+        most_scaled: beyond this many variables no Hessian is computed just to find scales.
+        largest_degree: the largest degree of a surface that a user may ask for.
+    """
+
+    least_noise: float = 1.2e-16
+    most_noise: float = 1e-2
+    noise_steps: tuple[float, ...] = (1e-9, 1e-7, 1e-5)
+    noise_points: int = 9
+    noise_orders: tuple[int, ...] = (3, 4, 5, 6)
+    scale_rounds: int = 2
+    largest_correction: float = 1e4
+    rough_noise: float = 1e-6
+    table_numbers: int = 4_000_000
+    block: int = 16
+    block_numbers: int = 20_000_000
+    most_enumerated: int = 5
+    multiplier_rounding: float = 1e-13
+    multiplier_ridge: float = 1e-14
+    multiplier_rounds: int = 6
+    tolerance: float = 1e-9
+    n_starts: int = 8
+    repair_steps: int = 200
+    repair_precision: float = 1e-15
+    unequal: float = 100.0
+    most_scaled: int = 500
+    largest_degree: int = 1000
+
+
+SCHEDULE = Schedule()

@@ -1,0 +1,426 @@
+"""Attempts at the Pareto set of a problem: one surface where that suffices, else an atlas, with
+kinks lifted where there are any. `minimize` has the order in which they are made."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Float
+
+from ..answer import ErrorEstimate, Flag, Reason, Result
+from ..atlas import AtlasFlow
+from ..bezier import BezierSimplex
+from ..evaluations import Evaluations, total
+from ..flows import (
+    AbstractFlow,
+    Flow,
+    Run,
+    corners,
+    dense_points,
+    drive,
+    leaves,
+    search_box,
+)
+from ..kinks import CannotLiftError
+from ..normal import NormalFlow, estimate_error, find_minimizers
+from ..objectives import (
+    Bridge,
+    FeasibleSet,
+    FlatObjectives,
+    JaxEvaluator,
+    Problem,
+    feasible_set,
+    point_in_words,
+)
+from ..scalarizations import AbstractReferencedScalarization, Reference
+from .better_point import Box, better_point
+from .call import Call
+from .kinked import Kinked, lift_problem
+from .schedule import SCHEDULE
+
+FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
+"""Ends of a run whose surface or atlas is the set, up to the error that it states."""
+
+NOTHING = Evaluations()
+
+
+class Attempt(NamedTuple):
+    """One flow, driven to its end, measured and explained.
+
+    Attributes:
+        flow: prepared for the problem.
+        start: where it started.
+        run: as it ended.
+        flat: the objectives that it worked on.
+        spent: what was evaluated before it began.
+        evaluations: what was evaluated by its end.
+        error: of what it found.
+        result: in words.
+        flaw: why what it found cannot be the answer, within bounds; empty where it may be.
+        open: whether a later attempt may replace it.
+        kinks: why kinks of the objectives could not be lifted.
+    """
+
+    flow: AbstractFlow
+    start: BezierSimplex
+    run: Run
+    flat: FlatObjectives
+    spent: Evaluations
+    evaluations: Evaluations
+    error: ErrorEstimate | None
+    result: Result
+    flaw: str = ""
+    open: bool = False
+    kinks: str = ""
+
+    @property
+    def surface(self) -> Any:
+        """What it found, with flat vectors for values."""
+        return self.flow.surface(self.run.state)
+
+    @property
+    def over(self) -> bool:
+        """Whether the user, a limit or the budget ended it."""
+        spent = self.error is not None and Flag.BUDGET_SPENT in self.error.flags
+        return self.run.stopped is not None or spent
+
+    def noted(self, note: str | None) -> "Attempt":
+        """The same with a note in its message."""
+        words = f"{self.result.message}; {note}" if note else self.result.message
+        return self._replace(result=Result(self.result.reason, words))
+
+    def cut_short(self, reason: Reason, words: str) -> "Attempt":
+        """The same for a user who does not wait for what comes next."""
+        error = self.error
+        # Only a surface can be measured later.
+        if error is None and not isinstance(self.surface, BezierSimplex):
+            error = ErrorEstimate.unknown(float("nan"))
+        message = f"{words}; {self.result.message or 'the best so far is returned'}"
+        run = replace(self.run, stopped=reason)
+        return self._replace(run=run, error=error, result=Result(reason, message), open=False)
+
+    def interrupted(self, when: str) -> "Attempt":
+        """The same after Ctrl-C."""
+        return self.cut_short(
+            Reason.INTERRUPTED, f"interrupted after iteration {self.run.iterations}, {when}"
+        )
+
+
+def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
+    """The flow that the user brings along, as it is, or their atlas that goes on where it was."""
+    paused = call.paused
+    if call.form_is_open and paused is not None:
+        flow = replace(paused.flow, n_iterations=call.method.n_iterations)
+        return run_flow(problem.lifted(paused.flat, paused.start), call, flow)
+    return run_flow(problem, call, call.method)
+
+
+def kinks_first(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
+    """An atlas of the problem with its kinks lifted, before a surface is tried; None where that
+    cannot be."""
+    kinked = _lift_kinks(problem, call, NOTHING, None)
+    return _atlas_of_kinks(problem, call, kinked, NOTHING) if isinstance(kinked, Kinked) else None
+
+
+def atlas_on_equalities(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
+    """An atlas among points that keep equality constraints."""
+    feasible = problem.feasible
+    assert feasible is not None
+    box = search_box(feasible, problem.start)
+    return _atlas(problem, call, feasible, box, "the set lies on equality constraints")
+
+
+def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
+    """One surface by a flow that knows of no bounds; within bounds it is stopped when its corners
+    leave them."""
+    feasible = problem.feasible
+    if feasible is None:
+        made = run_flow(problem, call, call.method)
+        ended = made.over or made.result.success or problem.start.n_objectives == 1
+        return made._replace(open=call.form_is_open and not ended)
+    made = run_flow(
+        problem, call, call.method, leaves=lambda surface: leaves(feasible, corners(surface))
+    )
+    flaw = made.run.left or leaves(feasible, dense_points(made.surface))
+    if made.run.stopped is not None and not made.run.left:  # the user gets what there is
+        return made.noted(flaw)
+    return made._replace(flaw=flaw, open=True)
+
+
+def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface, held against designs all over the box, with its flaw or with why it has none.
+
+    Raises `ValueError` where the user asked for one surface and it cannot be the answer.
+    """
+    flaw, feasible = found.flaw, problem.feasible
+    assert feasible is not None
+    if not flaw and found.result.reason in FITS:
+        rival, n, spent = better_point(
+            problem,
+            found.surface,
+            feasible,
+            search_box(feasible, problem.start),
+            found.evaluations,
+            getattr(call.method, "budget", None),
+            call.seed,
+        )
+        found = found._replace(evaluations=spent)
+        if rival is None:
+            # A Pareto point of the whole space that is feasible is one among feasible points, and
+            # whatever else is feasible is dominated by one of them.
+            looked = f", and none of {n} designs looked at all over the box is better" if n else ""
+            kept = "it keeps the bounds and constraints, so it is the Pareto set with them too"
+            may_be_better = call.form_is_open and not (found.over or found.result.success)
+            return found.noted(f"{kept}{looked}")._replace(open=may_be_better)
+        flaw = (
+            f"x = {point_in_words(rival, problem.names)} is not dominated by the set that was found"
+            " from the start"
+        )
+    if not call.form_is_open:
+        raise ValueError(
+            "bounds and constraints cut off a part of the Pareto set:"
+            f" {flaw or found.result.message}. A set that follows them has kinks, which one surface"
+            ' cannot: leave the method open for an atlas, method="auto", or give bounds with a'
+            " lifted method"
+        )
+    return found._replace(flaw=flaw or "one surface cannot be this set")
+
+
+def kinks_lifted(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """An atlas of the problem with its kinks lifted, where it has any and the atlas is better."""
+    kinked = _lift_kinks(problem, call, found.evaluations, found.surface)
+    if isinstance(kinked, Kinked):
+        return _better_of(found, _atlas_of_kinks(problem, call, kinked, found.evaluations))
+    if kinked is None:
+        return found
+    return found.noted(kinked)._replace(kinks=kinked, open=bool(found.flaw))
+
+
+def atlas_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """An atlas in a box around a suspect surface and what is known to be better; around what is
+    better than the atlas, once more."""
+    if found.result.reason is not Reason.SUSPECT:
+        return found
+    everywhere = feasible_set(None, None, problem.start.n_variables)
+    why = (
+        f"one surface cannot be this set; without bounds, looked for {SCHEDULE.around:.0f} widths"
+        " around what was found"
+    )
+    start = np.asarray(problem.start.control_points, dtype=float)
+    x = np.concatenate([dense_points(found.surface), start])
+    spread = np.linspace(0, len(x) - 1, SCHEDULE.known_designs).astype(int)
+    known = np.concatenate([corners(found.surface), x[spread]])
+    rival = getattr(found.run.state, "rival", None)
+    known = known if rival is None else np.vstack([known, rival])
+
+    def box(known: np.ndarray) -> Box:
+        return box_around(np.concatenate([x, known])) or search_box(everywhere, problem.start)
+
+    atlas = _challenged(problem, call, everywhere, box, why, known, found.evaluations)
+    return _better_of(found, atlas)
+
+
+def atlas_within(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """An atlas that follows bounds and constraints, in place of a surface that does not."""
+    feasible = problem.feasible
+    assert feasible is not None
+    if not found.flaw:
+        return found
+    box, nothing = search_box(feasible, problem.start), np.zeros((0, problem.start.n_variables))
+    return _challenged(
+        problem, call, feasible, lambda known: box, found.flaw, nothing, found.evaluations
+    ).noted(found.kinks)
+
+
+def _challenged(
+    problem: Problem,
+    call: Call,
+    feasible: FeasibleSet,
+    box: Callable[[np.ndarray], Box],
+    why: str,
+    known: Float[np.ndarray, "n n_variables"],
+    spent: Evaluations,
+) -> Attempt:
+    """An atlas that fresh probes have not beaten; made again with the best of them where one
+    has."""
+    n_made = 0
+    while True:
+        inside = box(known)
+        made, n_made = _atlas(problem, call, feasible, inside, why, known, spent), n_made + 1
+        error, fits = made.error, made.result.reason in FITS
+        if made.over or error is None or not fits or not problem.form.is_exact:
+            return made
+        try:
+            rival, n, spent = better_point(
+                problem, made.surface, feasible, inside, made.evaluations, call.method.budget
+            )
+        except KeyboardInterrupt:
+            return made.interrupted("while a better answer was looked for")
+        error = replace(error, n_probes=error.n_probes + n)
+        made = made._replace(evaluations=spent, error=error)
+        if rival is None:
+            return made.noted(f"no better point among {n} fresh probes")
+        if n_made == SCHEDULE.atlas_tries:
+            better = f"x = {point_in_words(rival, problem.names)} is better than its answers"
+            words = f"{better}. Result so far, not certified: {made.result.message}"
+            return made._replace(result=Result(Reason.SUSPECT, words))
+        known = np.vstack([known, rival])
+
+
+def _atlas(
+    problem: Problem,
+    call: Call,
+    feasible: FeasibleSet,
+    box: Box,
+    why: str,
+    known: Float[np.ndarray, "n n_variables"] | None = None,
+    spent: Evaluations = NOTHING,
+) -> Attempt:
+    """An atlas of the set among feasible points, looked for in a box, with designs that are known
+    to begin with."""
+    flow = AtlasFlow(
+        feasible,
+        box,
+        why,
+        call.method.tol,
+        _left(call, spent),
+        getattr(problem.flat, "n_auxiliary", 0),  # variables that stand for kinks
+        known,
+        n_iterations=call.method.n_iterations,
+    )
+    return run_flow(problem, call, flow, spent)
+
+
+def _lift_kinks(
+    problem: Problem, call: Call, spent: Evaluations, surface: BezierSimplex | None
+) -> Kinked | str | None:
+    """The problem with the kinks of its objectives lifted, or why that cannot be; None where there
+    are none.
+
+    A surface that was found shows where norms are 0.
+    """
+    found = None if surface is None else dense_points(surface)
+    try:
+        return lift_problem(
+            problem.flat, problem.start, problem.feasible, _left(call, spent), found
+        )
+    except CannotLiftError as error:
+        return f"the objectives have kinks, which could not be lifted: {error}"
+
+
+def _atlas_of_kinks(problem: Problem, call: Call, kinked: Kinked, spent: Evaluations) -> Attempt:
+    lifted, spent = (
+        problem.lifted(kinked.objectives, kinked.start),
+        total(kinked.evaluations, spent),
+    )
+    return _atlas(lifted, call, kinked.feasible, kinked.box, kinked.why, spent=spent)
+
+
+def _left(call: Call, spent: Evaluations) -> int | None:
+    """What is left of the budget for an atlas in place of the flow."""
+    budget = call.method.budget
+    return None if budget is None else max(budget - int(spent.objective), 0)
+
+
+def _better_of(found: Attempt, atlas: Attempt) -> Attempt:
+    """An atlas in place of a surface that is in doubt or less exact than asked for, if it is
+    better; it counts in any case."""
+    better = atlas.result.reason in FITS and (
+        atlas.result.success or found.result.reason is Reason.SUSPECT
+    )
+    if found.flaw or better:
+        return atlas
+    found = found._replace(evaluations=atlas.evaluations, open=False)
+    if atlas.over and isinstance(atlas.surface, BezierSimplex):
+        # It was stopped before it had found anything.
+        assert atlas.run.stopped is not None
+        return found.cut_short(atlas.run.stopped, atlas.run.ending)
+    return atlas if atlas.over else found
+
+
+def box_around(x: Float[np.ndarray, "n n_variables"]) -> Box | None:
+    """A box around points, wider on each side; None where they are one, or not finite."""
+    width = np.ptp(x, axis=0)
+    if not np.isfinite(x).all() or not width.max() > 0:
+        return None
+    margin = SCHEDULE.around * np.maximum(width, SCHEDULE.narrowest * width.max())
+    return x.min(axis=0) - margin, x.max(axis=0) + margin
+
+
+def run_flow(
+    problem: Problem,
+    call: Call,
+    flow: AbstractFlow,
+    spent: Evaluations = NOTHING,
+    leaves: Callable[[BezierSimplex], str] | None = None,
+) -> Attempt:
+    """Prepares a flow, drives it to its end, measures what it found and explains it."""
+    flow, before = _with_reference(flow, problem)
+    flow, start = flow.prepare(problem.flat, problem.start)
+    spent, paused = total(before, spent), call.paused
+    if paused is not None and flow.continues(paused.flow):
+        spent, state = total(spent, paused.spent), flow.with_budget(paused.state)
+    else:
+        # A surface that is at its goal already is kept.
+        arguments = problem.flat, start, call.seed
+        state = flow.accepted(*arguments) if isinstance(flow, NormalFlow) else None
+        state = flow.init(*arguments) if state is None else state
+    part = None if call.next_part is None else call.next_part()
+    run = drive(
+        flow,
+        problem.flat,
+        state,
+        call.callback,
+        call.progress,
+        problem.raveling,
+        part,
+        call.deadline,
+        leaves,
+    )
+    made = flow.evaluations(run.state)
+    # A lifted method does not know what its derivatives are made of.
+    if isinstance(flow, Flow) and isinstance(problem.form.flat, Bridge):
+        made = problem.form.flat.counted(made, problem.start.n_variables)
+    attempt = Attempt(
+        flow, start, run, problem.flat, spent, total(made, spent), None, Result(Reason.STOPPED, "")
+    )
+    if run.left:  # the surface is discarded, so it is not measured
+        return attempt._replace(result=Result(Reason.STOPPED, run.left))
+    # No error estimate after Ctrl-C or the time limit; an atlas cannot be measured later.
+    late = run.stopped in (Reason.INTERRUPTED, Reason.TIME_LIMIT)
+    try:
+        skipped = late and not isinstance(flow, AtlasFlow)
+        error = None if skipped else flow.measure(problem.flat, run, call.seed, estimate_error)
+        result = flow.explain(problem.flat, run, error, problem.names)
+        return attempt._replace(error=error, result=result)
+    except KeyboardInterrupt:
+        return attempt.interrupted("before its error was estimated")
+
+
+def _with_reference(flow: AbstractFlow, problem: Problem) -> tuple[AbstractFlow, Evaluations]:
+    """The flow, its scalarization with a reference where it needs one, and what finding it cost.
+
+    Each objective is minimized apart from the others, from its corner of the start; the ideal point
+    has the least values, and an objective's range is from there to its largest value at the others'
+    minimizers.
+    """
+    scalarization, start = flow.scalarization if isinstance(flow, Flow) else None, problem.start
+    if (
+        not isinstance(scalarization, AbstractReferencedScalarization)
+        or scalarization.reference is not None
+    ):
+        return flow, NOTHING
+    evaluator = JaxEvaluator(problem.flat, start.n_objectives, start.n_variables)
+    x = find_minimizers(evaluator.hessians, np.eye(start.n_objectives), corners(start)).x
+    f = evaluator.values(x)
+    ideal = f.min(axis=0)
+    scale = np.maximum(f.max(axis=0) - ideal, np.finfo(float).tiny)
+    if not (np.isfinite(ideal).all() and np.isfinite(scale).all()):
+        raise ValueError(
+            f"an objective has no finite minimum to measure from, found {ideal.tolist()}; give a"
+            " reference yourself"
+        )
+    settled = scalarization.with_reference(Reference(ideal, scale))
+    return eqx.tree_at(lambda flow: flow.scalarization, flow, settled), evaluator.evaluations

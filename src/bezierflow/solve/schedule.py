@@ -1,0 +1,103 @@
+"""The tuned numbers of `minimize`, `check` and `load`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When an attempt is given up for the next one, and what a look at a problem takes.
+
+    Attributes:
+        lifted_tol: change of a surface, relative to its diameter, below which a lifted run without
+            an iteration count of its own stops.
+        difference_tol: with gradients by differences, exact to ε^(2/3), a tolerance left open is
+            this many times that, since held-out t see the worst.
+        around: without bounds an atlas is looked for this many widths beyond what one surface
+            found, on each side.
+        narrowest: a box around points is at least this share of its widest side.
+        atlas_tries: how often an atlas is made that fresh probes may beat.
+        known_designs: designs of a surface that an atlas begins with.
+        atlas_variables: without bounds an atlas is tried up to so many variables, since it needs
+            Hessians of every objective at thousands of points.
+        compared_points: points of an atlas that the bottoms of wells are compared with.
+        clear_lead: a design is better than a surface if no point of the surface comes closer to
+            dominating it than this share of the ranges; for one and two objectives.
+        largest_lead: the same for three and more, where the points that a surface is looked at are
+            farther apart.
+        flat_range: a range of a front below this share of that of a survey says nothing.
+        descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
+            its scale.
+        cause_variables: causes of doubt are looked for up to so many variables, one at a time.
+        farthest: objectives are followed along variables up to 10 to this power.
+        least_fall: a fall below this share of the size of an objective is none.
+        scanned: places along a variable at which its slope is looked at.
+        halvings: how often the interval with the largest jump of a slope is halved.
+        jump: a slope that changes by more than this share of the largest one within the last
+            interval has a kink there.
+        same_place: kinks found from several points are one within this share of their place.
+        narrow_range: least range of a variable over a surface, relative to the size of the points,
+            for the search of kinks.
+        thinness_points: points inside the simplex at which tangents are looked at.
+        thinness_variables: surfaces of more variables are not looked at.
+        flat: tangents shorter than this share of the longest span no dimension.
+        rounding: nor do those shorter than this share of the designs.
+        probes: points around x0, or in the box, that `check` looks at.
+        compared_gradients: at so many of them gradients are compared with differences.
+        wrong_gradient: gradients that are off by this share of the largest entry, at most of the
+            points, are called wrong.
+        inexact_gradient: or by this many times the accuracy of differences, where that is more.
+        noise_places: points at which noise is measured.
+        noisy: relative noise above this is said; rounding alone is about 1e-16 to 1e-13.
+        scanned_variables: `check` looks for kinks along so many variables.
+        unequal_ranges: objectives whose ranges differ by more than this factor are named.
+        atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
+            three objectives.
+        agrees: values of objectives given for a file may differ from its front by this share of
+            ranges, beside `front_errors`.
+        front_errors: and by so many times the front's error.
+        front_rounding: and by this share of their size.
+    """
+
+    lifted_tol: float = 1e-8
+    difference_tol: float = 30.0
+    around: float = 2.0
+    narrowest: float = 0.1
+    atlas_tries: int = 2
+    known_designs: int = 50
+    atlas_variables: int = 50
+    compared_points: int = 300
+    clear_lead: float = 0.005
+    largest_lead: float = 0.02
+    flat_range: float = 1e-6
+    descent_steps: int = 200
+    cause_variables: int = 50
+    farthest: int = 7
+    least_fall: float = 1e-6
+    scanned: int = 64
+    halvings: int = 40
+    jump: float = 1e-3
+    same_place: float = 1e-6
+    narrow_range: float = 1e-3
+    thinness_points: int = 12
+    thinness_variables: int = 1000
+    flat: float = 1e-5
+    rounding: float = 1e-9
+    probes: int = 32
+    compared_gradients: int = 5
+    wrong_gradient: float = 1e-3
+    inexact_gradient: float = 100.0
+    noise_places: int = 3
+    noisy: float = 1e-12
+    scanned_variables: int = 10
+    unequal_ranges: float = 1e6
+    atlas_points: int = 12_000
+    agrees: float = 1e-3
+    front_errors: float = 10.0
+    front_rounding: float = 1e-6
+
+
+SCHEDULE = Schedule()
+
+SURFACE_POINTS = {1: 30, 2: 150, 3: 350, 4: 900, 5: 2000}
+"""About how many points a run evaluates whose answer is one surface, by the number of objectives;
+for more as for five."""

@@ -1,0 +1,355 @@
+"""Which designs to evaluate next.
+
+Most of them maximize the hypervolume improvement on the Pareto set of the posterior mean; their
+values are a held-out test of it. While that set is uncertain, some explore: they reduce the
+posterior variance along it, and along the sets of Thompson samples, most. Points live in the unit
+cube; values are standardized.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, PyTree
+
+from ..compilation import compiled
+from ..gaussian import (
+    Numbers,
+    Paths,
+    Posterior,
+    covariances,
+    mean_path,
+    means,
+    sample_paths,
+    stds,
+)
+from ..precision import double_precision
+from ..simplex import grid, largest_degree_within
+from .schedule import SCHEDULE
+
+
+class ModelSet(NamedTuple):
+    """Points of the Pareto set of a path, and their values."""
+
+    u: Float[np.ndarray, "n n_free"]
+    f: Float[np.ndarray, "n n_objectives"]
+
+
+class Known(NamedTuple):
+    """Points that were evaluated, that are being evaluated, and whose evaluation failed."""
+
+    evaluated: Float[np.ndarray, "n n_free"]
+    pending: Float[np.ndarray, "p n_free"]
+    failed: Float[np.ndarray, "q n_free"]
+
+
+class Proposal(NamedTuple):
+    """Points to evaluate.
+
+    Attributes:
+        u: the points.
+        on_surface: which of them lie on the set of the mean.
+        uncertainty: the RMS standard deviation along that set, in units of the ranges.
+        span: the ranges of the objectives over it, in their own units.
+    """
+
+    u: Float[np.ndarray, "n n_free"]
+    on_surface: Bool[np.ndarray, " n"]
+    uncertainty: float
+    span: Float[np.ndarray, " n_objectives"]
+
+
+def propose(
+    posterior: Posterior,
+    known: Known,
+    numbers: range,
+    worst: Float[np.ndarray, " n_objectives"],
+    calibration: float,
+    rng: np.random.Generator,
+) -> Proposal:
+    """The next points, one after the other, each as if those before had their expected values.
+
+    Args:
+        posterior: of the objectives.
+        known: points that are not proposed again.
+        numbers: of the points in the order in which they are asked for; one of `period` explores.
+        worst: values beyond which a point is of no use, infinite where there are none.
+        calibration: factor of standard deviations.
+        rng: of everything random.
+    """
+    unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
+    f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
+    starts = known.evaluated[properly_nondominated(f)]
+    promising = useful(find_sets(mean_path(posterior), starts, worst, rng)[0], worst)
+    promising = thin(promising, SCHEDULE.n_promising)
+    low, high = promising.f.min(axis=0), promising.f.max(axis=0)
+    span = np.where(high > low, high - low, np.maximum(f.std(axis=0), SCHEDULE.least_span))
+    reference = high + np.where(
+        np.isfinite(worst) & (high <= worst).all(),
+        np.clip(worst - high, 0.0, SCHEDULE.farthest * span),
+        SCHEDULE.beyond * span,
+    )
+    if len(known.pending):
+        f = np.vstack([f, (means(posterior, known.pending) - shift) / unit])
+    uncertainty = float(np.sqrt(np.mean((stds(posterior, promising.u) / (unit * span)) ** 2)))
+    uncertain = calibration * uncertainty > SCHEDULE.known_well
+    explores = [uncertain and number % SCHEDULE.period == SCHEDULE.period - 1 for number in numbers]
+    table = None
+    if any(explores):
+        paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
+        others = [
+            thin(useful(one, worst), SCHEDULE.n_targets)
+            for one in find_sets(paths, starts, worst, rng)
+        ]
+        table = VarianceReduction(posterior, [promising, *others], known, span, rng)
+    n_pending, on_surface = len(known.pending), []
+    for exploring in explores:
+        if exploring and table is not None:
+            row = table.best(~is_taken(table.candidates, known))
+        else:
+            row = most_improvement(promising.f, f, reference, ~is_taken(promising.u, known))
+        if row is None:
+            u = emptiest(known, rng)
+        elif table is None:
+            u = promising.u[row]
+        else:
+            u = table.candidates[row]  # the points of the mean's set come first
+            table.condition(row)
+        if row is not None and not exploring:
+            f = np.vstack([f, promising.f[row]])
+        known = known._replace(pending=np.vstack([known.pending, u]))
+        on_surface.append(row is not None and not exploring)
+    return Proposal(known.pending[n_pending:], np.array(on_surface), uncertainty, unit * span)
+
+
+def most_improvement(
+    f: Float[np.ndarray, "n n_objectives"],
+    known: Float[np.ndarray, "k n_objectives"],
+    reference: Float[np.ndarray, " n_objectives"],
+    free: Bool[np.ndarray, " n"],
+) -> int | None:
+    """The free row of f with the largest hypervolume improvement over known values; None where
+    there is no improvement."""
+    import moocore
+
+    base = known[nondominated(known)]
+    volumes = [
+        moocore.hypervolume(np.vstack([base, row]), ref=reference) if ok else 0.0
+        for row, ok in zip(f, free, strict=True)
+    ]
+    best = int(np.argmax(volumes))
+    return best if volumes[best] > moocore.hypervolume(base, ref=reference) else None
+
+
+class VarianceReduction:
+    """How much an evaluation would reduce the posterior variance, integrated over sets.
+
+    Attributes:
+        candidates: points that may be picked: those of the sets, random ones, and ones around the
+            sets.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        sets: list[ModelSet],
+        known: Known,
+        span: Float[np.ndarray, " n_objectives"],
+        rng: np.random.Generator,
+    ):
+        targets, n = np.concatenate([one.u for one in sets]), SCHEDULE.n_pool
+        around = targets[rng.integers(0, len(targets), n)]
+        around = np.clip(around + SCHEDULE.around * rng.standard_normal(around.shape), 0.0, 1.0)
+        self.candidates = np.concatenate([targets, rng.random((n, targets.shape[1])), around])
+        # each set counts as much as any other
+        self._weight = np.concatenate([np.full(len(one.u), 1 / len(one.u)) for one in sets])
+        u = np.concatenate([self.candidates, known.pending, known.failed])
+        self._covariances = np.array(covariances(posterior, u)) / span[:, None, None] ** 2
+        jitter = SCHEDULE.jitter * np.asarray(posterior.variance)
+        self._noise = (np.asarray(posterior.nugget) + jitter) / span**2
+        # Nothing more can be learned where a point is pending, or cannot be evaluated.
+        for row in range(len(self.candidates), len(u)):
+            self.condition(row)
+
+    def condition(self, row: int) -> None:
+        """Counts the point of this row as evaluated: a rank-one update of the covariances."""
+        column = self._covariances[:, :, row].copy()
+        total = np.maximum(column[:, row] + self._noise, SCHEDULE.rounding)
+        self._covariances -= column[:, :, None] * column[:, None, :] / total[:, None, None]
+
+    def best(self, free: Bool[np.ndarray, " n"]) -> int | None:
+        """The free candidate that reduces the mean variance along the sets most; None if none is
+        free. Objectives count in units of their ranges."""
+        k, n = len(self._weight), len(self.candidates)
+        variances = np.maximum(np.diagonal(self._covariances, axis1=1, axis2=2), 0.0)
+        total = np.maximum(variances + self._noise[:, None], SCHEDULE.rounding)[:, :n]
+        gain = np.einsum("k,mkj->mj", self._weight, self._covariances[:, :k, :n] ** 2) / total
+        row = int(np.argmax(np.where(free, gain.sum(axis=0), -1.0)))
+        return row if free[row] else None
+
+
+def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray, " k"]:
+    """Which points were asked for before, or lie where an evaluation failed."""
+    taken = np.zeros(len(u), dtype=bool)
+    for points, close in (
+        (known.evaluated, SCHEDULE.close),
+        (known.pending, SCHEDULE.close),
+        (known.failed, SCHEDULE.close_to_failed),
+    ):
+        taken |= np.abs(u[:, None] - points[None]).max(axis=2).min(axis=1, initial=np.inf) < close
+    return taken
+
+
+def emptiest(known: Known, rng: np.random.Generator) -> Float[np.ndarray, " n_free"]:
+    """Of random places of the cube the one farthest from all points."""
+    taken = np.concatenate(known)
+    places = rng.random((SCHEDULE.n_places, taken.shape[1]))
+    away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
+    return places[int(away.argmax())]
+
+
+def ranges(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n_objectives"]:
+    """Of the objectives over points; 1 for one that does not vary."""
+    span = np.ptp(f, axis=0)
+    return np.where(span > 0, span, 1.0)
+
+
+def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
+    """Which points no other one dominates; of equal ones the first."""
+    import moocore
+
+    return np.asarray(
+        moocore.is_nondominated(np.ascontiguousarray(f), keep_weakly=False), dtype=bool
+    )
+
+
+def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
+    """Which points no other one dominates for the wider cone, with units from the points
+    themselves."""
+    keep = nondominated(f)
+    for _ in range(2):  # the wider cone cuts off tails, and units change with them
+        keep = nondominated(_widened(f / ranges(f[keep])))
+    return keep
+
+
+def _widened(z: Any) -> Any:
+    """Objectives in units of their ranges, for the wider dominance cone."""
+    return z + SCHEDULE.cone * (z.sum(axis=-1, keepdims=True) - z)
+
+
+def useful(one: ModelSet, worst: Float[np.ndarray, " n_objectives"]) -> ModelSet:
+    """The points with no value beyond `worst`; all of them where there is none."""
+    keep = (one.f <= worst).all(axis=1)
+    return ModelSet(one.u[keep], one.f[keep]) if keep.any() else one
+
+
+def thin(one: ModelSet, most: int) -> ModelSet:
+    """Points of a set far from each other in objectives, its ends among them."""
+    z = one.f / ranges(one.f)
+    chosen = list(dict.fromkeys(int(i) for i in z.argmin(axis=0)))
+    away = np.min([np.linalg.norm(z - z[i], axis=1) for i in chosen], axis=0)
+    while len(chosen) < most and away.max() > 0:
+        chosen.append(int(away.argmax()))
+        away = np.minimum(away, np.linalg.norm(z - z[chosen[-1]], axis=1))
+    return ModelSet(one.u[chosen], one.f[chosen])
+
+
+def find_sets(
+    paths: Paths,
+    starts: Float[np.ndarray, "n n_free"],
+    worst: Float[np.ndarray, " n_objectives"],
+    rng: np.random.Generator,
+) -> list[ModelSet]:
+    """The Pareto set on the cube of each path, as points.
+
+    Each direction w minimizes max_m w_m z_m, z in units of the ranges, from the best candidate:
+    smooth maximum, Adam, clipped to the cube. Directions of the ends start at several candidates.
+
+    Args:
+        paths: functions of which the sets are looked for.
+        starts: points to begin with.
+        worst: values beyond which a point is of no use: directions are spread over what is of use.
+        rng: of everything random.
+    """
+    (n_paths, M, _), n = np.shape(paths.height), SCHEDULE.n_candidates
+    starts = starts[-(n // 2) :]
+    candidates = np.concatenate([starts, rng.random((n - len(starts), starts.shape[1]))])
+    regular = grid(M, largest_degree_within(M, SCHEDULE.n_regular))
+    random = rng.dirichlet(np.ones(M), SCHEDULE.n_random)
+    # that of equal weights finds points that are of use, if there are any
+    middle, ends = np.full((1, M), 1 / M), np.repeat(np.eye(M), SCHEDULE.n_ends, axis=0)
+    weights = np.concatenate([regular, random, middle, ends])
+    weights = np.maximum(weights, SCHEDULE.least_weight)
+    weights = weights / weights.max(axis=1, keepdims=True)
+    u = np.broadcast_to(candidates, (n_paths, *candidates.shape))
+    with double_precision():
+        f = np.asarray(_values(paths, candidates))
+        for k in range(SCHEDULE.n_rounds):
+            units = [_units(one, worst) for one in f]
+            ideal, span = (np.stack(part) for part in zip(*units, strict=True))
+            z = _widened((f - ideal[:, None]) / span[:, None])
+            inner = weights[: -len(ends)]
+            best = [np.argmin(np.max(w * z, axis=2), axis=1)[:, None] for w in inner]
+            own = slice(k * SCHEDULE.n_ends, (k + 1) * SCHEDULE.n_ends)
+            best += [np.argsort(z[:, :n, m], axis=1)[:, own] for m in range(M)]
+            begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)
+            found, values = map(np.asarray, _descend(paths, begin, weights, ideal, span))
+            u, f = np.concatenate([u, found], axis=1), np.concatenate([f, values], axis=1)
+    kept = [properly_nondominated(one) for one in f]
+    return [ModelSet(u[p][keep], f[p][keep]) for p, keep in enumerate(kept)]
+
+
+def _units(
+    f: Float[np.ndarray, "n n_objectives"], worst: Float[np.ndarray, " n_objectives"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ideal point and ranges of the points that are not dominated; ranges end where values are of
+    no use any more."""
+    best = f[properly_nondominated(f)]
+    ideal = best.min(axis=0)
+    span = np.minimum(best.max(axis=0), np.where(worst > ideal, worst, np.inf)) - ideal
+    return ideal, np.where(span > 0, span, np.maximum(f.std(axis=0), SCHEDULE.least_span))
+
+
+@compiled
+def _values(paths: Paths, u: Numbers) -> Array:
+    at_points = jax.vmap(paths, (0, None, None))
+    return jax.vmap(at_points, (None, 0, 0))(u, paths.height, paths.alpha)
+
+
+@compiled
+def _descend(
+    paths: Paths, u: Numbers, weights: Numbers, ideal: Numbers, span: Numbers
+) -> tuple[Array, Array]:
+    """The best points on the way of each direction of each path, and their values."""
+    (first, last), (wide, narrow), n = SCHEDULE.steps, SCHEDULE.widths, SCHEDULE.n_steps
+    b1, b2 = SCHEDULE.decay
+    adam = optax.adam(optax.exponential_decay(first, n, last / first), b1=b1, b2=b2)
+
+    def one(u: Array, w: Array, path: tuple[Array, ...]) -> tuple[Array, Array]:
+        height, alpha, ideal, span = path
+
+        def step(k: Array, carry: tuple[PyTree, ...]) -> tuple[PyTree, ...]:
+            u, memory, best, best_u = carry
+            width = wide * (narrow / wide) ** (k / n)  # narrows as the steps shrink
+
+            def smooth(u: Array) -> tuple[Array, Array]:
+                z = w * _widened((paths(u, height, alpha) - ideal) / span)
+                return width * jax.nn.logsumexp(z / width), jnp.max(z)
+
+            slope, level = jax.grad(smooth, has_aux=True)(u)
+            best, best_u = jnp.minimum(level, best), jnp.where(level < best, u, best_u)
+            # Adam's moments must not see slopes that push against a side of the cube.
+            slope = jnp.where(((u <= 0) & (slope > 0)) | ((u >= 1) & (slope < 0)), 0.0, slope)
+            change, memory = adam.update(slope, memory)
+            return jnp.clip(u + jnp.asarray(change), 0.0, 1.0), memory, best, best_u
+
+        begin = (u, adam.init(u), jnp.asarray(jnp.inf), u)
+        best = jax.lax.fori_loop(0, n, step, begin)[3]
+        return best, paths(best, height, alpha)
+
+    each = tuple(map(jnp.asarray, (paths.height, paths.alpha, ideal, span)))
+    return jax.vmap(jax.vmap(one, (0, 0, None)), (0, None, 0))(
+        jnp.asarray(u), jnp.asarray(weights), each
+    )

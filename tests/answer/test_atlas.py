@@ -1,0 +1,90 @@
+"""What patches say at chart points: who answers, and how much a known point is worth elsewhere."""
+
+import numpy as np
+
+from bezierflow.answer import LEAD, SIGN, BezierAtlas, Label, Patch, Units, ask_patches, best_levels
+from bezierflow.bezier import Raveling
+
+BOX = (np.zeros(1), np.ones(1))
+PLACE = np.array([[0.1, -0.1]])
+
+
+def constant(level, z):
+    """A patch of one variable and two objectives that says the same everywhere; it holds by what z
+    lies within [0, 1]."""
+    label = Label(np.ones(2, dtype=bool), np.zeros(0, dtype=bool), np.zeros(1, dtype=int), 0)
+    return Patch(
+        label,
+        np.array([[-2.0], [2.0]]),
+        0,
+        np.array([[z, level, 0.5, 0.5]]),
+        np.array([[1.0, 9.0], [-1.0, 9.0]]),
+        0.0,
+    )
+
+
+def answer(*patches):
+    return int(ask_patches(patches, PLACE, BOX).number[0])
+
+
+def test_of_those_that_hold_the_lowest_answers():
+    assert answer(constant(0.7, 0.5), constant(0.3, 0.5), constant(0.4, 0.5)) == 1
+
+
+def test_one_that_does_not_hold_is_not_asked_however_low():
+    assert answer(constant(0.7, 0.5), constant(0.3, -10 * SIGN)) == 0
+
+
+def test_one_that_nearly_holds_answers_where_it_is_clearly_lower():
+    assert answer(constant(0.7, 0.5), constant(0.3, -0.1 * SIGN)) == 1
+    assert answer(constant(0.7, 0.5), constant(0.7 - 0.5 * LEAD, -0.1 * SIGN)) == 0
+
+
+def test_in_a_sliver_between_neighbors_no_patch_of_another_basin_answers():
+    """Neighbors miss each other by their errors; another basin holds there, with a level that is
+    higher by a little only."""
+    assert answer(constant(0.7, 0.5), constant(0.6995, -2e-7), constant(0.6995, -1e-7)) == 2
+
+
+def test_where_none_holds_the_nearest_to_holding_answers():
+    claims = ask_patches([constant(0.1, -0.3), constant(0.9, -0.2)], PLACE, BOX)
+    assert claims.number[0] == 1
+    assert claims.sign[0] == -0.2
+    assert ask_patches([], PLACE, BOX).number[0] == -1
+
+
+def test_best_levels_are_those_of_all_points():
+    rng = np.random.default_rng(0)
+    f, a = rng.random((50, 3)), rng.random((200, 3))
+    level, where = best_levels(f, a)
+    every = np.array([[max(point - place) for point in f] for place in a])
+    np.testing.assert_allclose(level, every.min(axis=1))
+    np.testing.assert_array_equal(where, every.argmin(axis=1))
+    assert np.all(best_levels(np.zeros((0, 3)), a)[0] == np.inf)
+
+
+def test_where_no_patch_holds_the_point_with_the_least_level_answers():
+    """A corner (0, 1) claims the level of its first objective everywhere; its second one is far
+    above that at (0.6, 0)."""
+    corner = Label(np.array([True, False]), np.zeros(0, dtype=bool), np.zeros(1, dtype=int), 0)
+    point = Patch(
+        corner, np.zeros((1, 0)), 0, np.array([[0.2, 0.0, 1.0, 1.0]]), np.zeros((0, 1)), 0.0
+    )
+    middle = constant(0.5, 0.5)
+    middle = Patch(
+        middle.label,
+        middle.corners,
+        0,
+        middle.control_points,
+        np.array([[1.0, 0.1], [-1.0, 0.1]]),
+        0.0,
+    )
+    zero, one = np.zeros(2), np.ones(2)
+    units = Units(zero, one, zero[:1], one[:1], zero[:1], one[:1])
+    atlas = BezierAtlas((point, middle), units, Raveling.of(zero[:1]), 1.0)
+    t, a = np.array([0.2, 0.8]), np.array([0.3, -0.3])
+    np.testing.assert_allclose(atlas.place(t), a[None], atol=1e-15)
+    assert atlas.flat(t)[0] == 0.5
+    level = np.max(atlas.front(t) - a)
+    np.testing.assert_allclose(level, best_levels(atlas.points.f, a[None])[0][0], atol=1e-9)
+    assert not atlas.holds(t)
