@@ -47,7 +47,7 @@ class Restored(eqx.Module):
 class HeldOut(eqx.Module):
     """Objectives of x alone: those of one batch, computed with the types of x0."""
 
-    function: Restored
+    function: Sampled
     batch: Batch
     dtypes: tuple[np.dtype, ...] = eqx.field(static=True)
 
@@ -142,7 +142,7 @@ def _split(x0: PyTree) -> tuple[PyTree, PyTree]:
     other."""
     if isinstance(x0, Solution):
         before = x0.objectives.function if isinstance(x0.objectives, HeldOut) else None
-        return _split(x0.pareto_set)[0], None if before is None else before.rest
+        return _split(x0.pareto_set)[0], before.rest if isinstance(before, Restored) else None
     if isinstance(x0, BezierSimplex):
         return x0.vertex(0), None
     params, rest = eqx.partition(

@@ -333,7 +333,7 @@ def run_flow(
         state = flow.accepted(problem.flat, start, call.seed)
         state = flow.init(problem.flat, start, call.seed) if state is None else state
     part = None if call.next_part is None else call.next_part()
-    run = drive(
+    run: Run[Any] = drive(
         flow,
         problem.flat,
         state,
