@@ -1,4 +1,4 @@
-# Everything here needs only Python 3.11+, make and a package registry.
+# Everything here needs only Python 3.11+, make and pip.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,10 +31,10 @@ browser:  ## find Chromium for the page's tests, or install it where apt-get may
 demo: venv  ## run the paper's Algorithm 2 and others on scaled-MED: a table and a picture
 	$(BIN)/bezierflow demo
 
-test: venv browser  ## run the whole test suite; the page's tests need a Chromium
+test: venv browser  ## run the tests and the quick examples of the pages; the explorer's tests need a Chromium
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-slow: venv browser  ## the same with slow tests that are skipped otherwise
+slow: venv browser  ## the same with slow tests and slow examples, and with all types checked
 	$(BIN)/python -m pytest -n auto --dist worksteal --slow
 
 $(VENV)/.lint: $(VENV)/.installed

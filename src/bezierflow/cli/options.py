@@ -149,6 +149,7 @@ def read_problem(name: str, names: str | None = None, variables: str | None = No
 def _with_names(objectives: Callable, names: str | None, variables: str | None) -> Callable:
     labels: dict[str, tuple[str, ...]] = {}
     for kind, text in (("objective", names), ("variable", variables)):
+        # "cost [EUR]": a name, and a unit in brackets if there is one
         parts = [re.fullmatch(r"(.*?)\s*(?:\[(.*)\])?", label) for label in read_texts(text)]
         if parts:
             labels[f"{kind}s"] = tuple(part[1] for part in parts if part)
@@ -195,7 +196,7 @@ def read_flow(method: str, degree: int | None, step_size: str, samples: int | No
     harmonic = step_size.replace(" ", "") == "1/k"
     step = (lambda k: 1 / k) if harmonic else read_numbers(step_size, "--step-size")[0]
     if method == "adam":
-        import optax
+        import optax  # a second of its own, for this method alone
 
         lifted = bf.Optax(optax.adam(step))
     else:
@@ -211,6 +212,7 @@ def read_bounds(text: str) -> "tuple[np.ndarray | float | None, ...]":
             f"--bounds must be lower:upper such as 0:1 or 0,0:1,5, got {text!r}"
         )
     read = [read_numbers(side, "--bounds") if side else None for side in sides]
+    # one number bounds all variables, however many there are
     return tuple(side if side is None or len(side) > 1 else float(side[0]) for side in read)
 
 
@@ -267,7 +269,7 @@ def read_rows(texts: Iterable[str], name: str) -> "np.ndarray":
 
 def load_any(file: str) -> "bf.Solution | bf.BezierSimplex":
     """What a file holds; of the folder of a run or a study, the solution so far."""
-    return bf.Study(file).solution if Path(file).is_dir() else bf.load(file)
+    return bf.Study.open(file).solution if Path(file).is_dir() else bf.load(file)
 
 
 def load_solution(file: str) -> "bf.Solution":

@@ -48,5 +48,6 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def write_json(path: str | None, figures: Mapping[str, object]) -> None:
     """The figures of a report, where --json asks for them."""
     if path:
+        # errors that are not known are NaN, which Python reads back
         text = json.dumps(figures, indent=2, allow_nan=True)
         Path(path).write_text(text + "\n", encoding="utf-8")

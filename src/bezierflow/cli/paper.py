@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -124,9 +125,11 @@ def stability(  # noqa: PLR0913
     objectives = read_problem(problem)
     start = read_start(x0, objectives)
     counts = [read_count(n, "--samples", 1) for n in read_numbers(samples, "--samples")]
+    # of several counts each takes its turn as the number of samples in `against_samples`
     flow = read_flow(method, degree, step_size, max(counts))
     if len(counts) == 1:
-        solution = bf.minimize(objectives, start, flow, n_iterations=iterations, seed=seed)
+        flow = replace(flow, n_iterations=iterations)
+        solution = bf.minimize(objectives, start, flow, seed=seed)
         report = bf.stability.report(solution, epsilon=epsilon, n_twins=runs, seed=seed)
         click.echo(str(report))
         write_json(json_path, report.figures())
@@ -194,7 +197,7 @@ def reproduce(
     extra "experiments". A killed run continues where it was when the same command is given again.
     """
     root = str(_checkout_with("experiments"))
-    if root not in sys.path:
+    if root not in sys.path:  # experiments/ is a package of the checkout, not an installed one
         sys.path.insert(0, root)
     chosen = [part for name in methods for part in ("--method", name)]
     arguments = [what, "--trials", str(trials), "--seed", str(seed), *chosen, "--output", output]

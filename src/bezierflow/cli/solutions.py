@@ -121,6 +121,7 @@ def _wanted(solution: "bf.Solution", question: str, values: tuple[str, ...]) -> 
         if len(values) != 1:
             raise click.UsageError("best takes one objective, such as: choose FILE best cost")
         signs = dict(zip(solution.names.objectives, solution.names.signs, strict=True))
+        # a name that is none is refused by `best`, which lists those there are
         return {"maximize" if signs.get(values[0], 1) < 0 else "minimize": values[0]}
     if not values:
         raise click.UsageError(
@@ -191,6 +192,7 @@ def plot(file: str | None, kind: str, output: str | None, dpi: int, list_kinds: 
     target = Path(output) if output else Path(file).with_suffix(".png")
     check_writable(str(target))
     drawn = kinds[chosen](load_solution(file))
+    # some kinds return a figure of several panels, others the axes of their only one
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
     figure.savefig(target, dpi=dpi)
     click.echo(f"written: {target}")

@@ -91,9 +91,10 @@ def solve(  # noqa: PLR0913
         flow = bf.NormalFlow(degree=degree or "auto", n_iterations=iterations)
     else:
         flow = replace(read_flow(method, degree, step_size, samples), n_iterations=iterations)
+    # after everything was read: a command that was refused leaves no folder behind
     if checkpoint and not (Path(checkpoint) / COMMAND).exists():
         _keep_command(Path(checkpoint), ctx.params)
-    with orderly_interrupts():
+    with orderly_interrupts():  # also while the result is printed and written
         solution = bf.minimize(
             objectives,
             start,
@@ -228,6 +229,7 @@ def resume(
             raise ValueError(f"{command} is damaged: {error}") from error
         larger = {"iterations": iterations, "budget": budget, "output": output}
         kept |= {name: value for name, value in larger.items() if value is not None}
+        # The same command again: with this checkpoint, `solve` goes on with the run that is there.
         check_writable(kept["output"], ".bez")
         ctx.invoke(solve, **kept | {"checkpoint": folder, "json_path": json_path})
         return
