@@ -12,8 +12,6 @@ Model = Any
 """A `torch_bsf.BezierModel`. Its library brings torch along, which is large, so that nothing here
 imports it for its types."""
 
-LINE = "pip install pytorch-bsf"
-
 
 def from_model(model: Model) -> BezierSimplex:
     """The surface of a `torch_bsf.BezierModel` whose space is one simplex."""
@@ -34,7 +32,7 @@ def from_model(model: Model) -> BezierSimplex:
 def to_model(surface: BezierSimplex) -> Model:
     """A `torch_bsf.BezierModel` with the control points of a surface into R^L over two objectives
     or more."""
-    torch_bsf = require("torch_bsf", "pytorch-bsf", LINE)
+    torch_bsf = require("torch_bsf", "pytorch-bsf", "pip install pytorch-bsf")
     points = surface.on_host().control_points
     if not isinstance(points, np.ndarray) or points.ndim != 2 or surface.n_objectives < 2:
         raise ValueError(
