@@ -23,7 +23,9 @@ def falling(x):
 
 
 def test_a_healthy_problem_has_no_cause():
-    assert message(lambda x: jnp.zeros(2)).startswith("after ")
+    said = message(lambda x: jnp.zeros(2))
+    assert "does it need a bound" not in said
+    assert "kinks" not in said
 
 
 @pytest.mark.parametrize(
