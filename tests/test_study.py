@@ -88,10 +88,16 @@ def test_a_flow_in_a_folder_goes_on_in_another_process_with_names(called, tmp_pa
     np.testing.assert_array_equal(
         solution.pareto_set.control_points, called.pareto_set.control_points
     )
+    with pytest.raises(ValueError, match="are told and cannot be called"):
+        solution.front(np.array([0.123, 0.877]))
     table = second.to_pandas()
     np.testing.assert_array_equal(table[["cost", "mass"]], f(table[["x1", "x2"]].to_numpy()))
-    with pytest.raises(ValueError, match="max_degree was 3 and is 2"):
-        new(tmp_path, names=names, max_degree=2)
+    for change, words in (
+        ({"max_degree": 2}, "max_degree was 3 and is 2"),
+        ({"tol": 1e-3}, "tol was None and is 0.001"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            new(tmp_path, names=names, **change)
     with pytest.raises(ValueError, match="holds another study: n_objectives was 2 and is 3"):
         bf.Study(None, 3, "auto", x0=np.zeros(2), folder=tmp_path)
     with pytest.raises(ValueError, match="begun by hand and calls no objectives"):

@@ -452,8 +452,8 @@ class _AskedRun:
             maximize=[direction == "maximize" for direction in known.directions],
             transforms={i: scale for i, scale in enumerate(known.transforms) if scale},
         )
-        # daemonic: a process that ends does not wait for values that nobody will tell
         self._call = {"objectives": objectives, "x0": start, "bounds": bounds, **arguments}
+        # daemonic: a process that ends does not wait for values that nobody will tell
         self.thread = threading.Thread(target=self._work, daemon=True, name="bezierflow study")
         self._changed = threading.Condition()  # guards all that follows
         self._numbers: dict[bytes, int] = {}  # of all designs that the run has needed, in order
@@ -537,6 +537,11 @@ class _AskedRun:
         """What is known at designs; waits until somebody has told it."""
         rows = {row.tobytes(): row.copy() for row in np.asarray(x, dtype=float)}
         with self._changed:
+            if self._solution is not None and not rows.keys() <= self._told.keys():
+                raise ValueError(
+                    "the objectives of a study are told and cannot be called at further designs:"
+                    " evaluate those of solution.pareto_set(t) yourself"
+                )
             for key in rows:
                 self._numbers.setdefault(key, len(self._numbers))
             # by their bytes: a design that was told is found again only if it is the same one

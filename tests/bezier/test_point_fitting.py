@@ -144,9 +144,9 @@ def test_misuse_is_named(change, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tol": 0.0}, "tol must be above 0"),
+        ({"tol": 0.0}, "tol must be a finite number above 0"),
         ({"tautness": -1.0}, "tautness must be"),
-        ({"max_iterations": 0}, "max_iterations must be at least 1"),
+        ({"max_iterations": 0}, "max_iterations must be a whole number of at least 1"),
     ],
 )
 def test_options_that_cannot_be_are_named(options, message):

@@ -63,7 +63,7 @@ COMPILED = eqx.filter_jit(lambda flow, state: flow.step(PROBLEM, state))
 
 
 def step(name, flow, state):
-    compiled = isinstance(flow, bf.Flow) and not flow.runs_on_host
+    compiled = isinstance(flow, bf.Flow) and not flow.method.runs_on_host
     return COMPILED(flow, state) if compiled else flow.step(OBJECTIVES[name], state)
 
 

@@ -59,3 +59,26 @@ def test_parameters_that_are_no_numbers_are_named():
 
     with pytest.raises(TypeError, match="categorical 'kind'"):
         from_study(study_of(10, ["minimize", "minimize"], categorical))
+
+
+def test_trials_that_broke_a_constraint_are_left_out_and_conditional_parameters_are_named():
+    spaces = {name: optuna.distributions.FloatDistribution(0, 1) for name in ("a", "b")}
+
+    def study(*trials):
+        found = optuna.create_study(directions=["minimize", "minimize"])
+        for names, attributes in trials:
+            found.add_trial(
+                optuna.trial.create_trial(
+                    params=dict.fromkeys(names, 0.5),
+                    distributions={name: spaces[name] for name in names},
+                    values=[0.0, 1.0],
+                    system_attrs=attributes,
+                )
+            )
+        return found
+
+    broken = {"constraints": (-1.0, 0.1)}
+    with pytest.raises(ValueError, match="no completed trials that keep its constraints, of 2"):
+        from_study(study(("a", broken), ("ab", broken)))
+    with pytest.raises(ValueError, match="but 'b' is missing in some of them"):
+        from_study(study(("a", {}), ("ab", {"constraints": (-1.0, 0.0)})))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.interop import require
 from bezierflow.interop.pytorch_bsf import from_model, to_model
 
 SURFACE = bf.BezierSimplex(np.random.default_rng(0).normal(size=(10, 2)), 3, 3)
@@ -30,8 +31,6 @@ def test_a_missing_library_names_its_line(monkeypatch):
     ("part", "module"), [("pymoo", "pymoo"), ("sklearn", "sklearn"), ("optuna", "optuna")]
 )
 def test_a_missing_extra_names_its_line(part, module, monkeypatch):
-    from bezierflow.interop.requirements import require
-
     for name in [module, *[name for name in sys.modules if name.startswith(f"{module}.")]]:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"pip install 'bezierflow\[interop\]'"):

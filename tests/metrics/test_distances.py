@@ -1,11 +1,13 @@
-"""GD, IGD and both ways, against comparing all pairs."""
+"""GD, IGD and both ways, against comparing all pairs; the MSE against the exact Pareto map."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.metrics import distances, gd, igd, two_sided
+from bezierflow.bezier import BezierSimplex
+from bezierflow.metrics import gd, igd, mse, two_sided
+from bezierflow.problems import ScaledMED, SkewMED
 
 sets = st.tuples(
     st.integers(1, 30),
@@ -13,6 +15,8 @@ sets = st.tuples(
     st.sampled_from([1, 3, 12, 13, 20]),
     st.integers(0, 1000),
 )
+
+T = np.random.default_rng(0).dirichlet(np.ones(3), 200)
 
 
 def draw(sizes):
@@ -46,7 +50,7 @@ def test_igd_is_gd_the_other_way(sizes):
 def test_blocks_change_nothing(monkeypatch):
     x, y = draw((50, 40, 20, 0))
     whole = gd(x, y)
-    monkeypatch.setattr(distances, "BLOCK_ENTRIES", 100)
+    monkeypatch.setattr("bezierflow.metrics.distances.BLOCK_ENTRIES", 100)
     assert gd(x, y) == whole
 
 
@@ -64,7 +68,7 @@ def test_by_hand():
         (
             np.zeros(3),
             np.zeros((1, 3)),
-            "must be a matrix with one point a row, at least one, got shape",
+            "must be a matrix with one point per row, at least one, got shape",
         ),
         (np.zeros((0, 3)), np.zeros((1, 3)), "at least one"),
         (np.zeros((1, 3)), np.zeros((1, 2)), "must have 3 columns"),
@@ -74,3 +78,35 @@ def test_by_hand():
 def test_misuse_is_named(metric, x, y, message):
     with pytest.raises(ValueError, match=message):
         metric(x, y)
+
+
+def test_the_exact_map_has_no_mse():
+    assert mse(ScaledMED().pareto_map, ScaledMED(), T) == 0
+
+
+def test_mse_against_its_definition():
+    surface = BezierSimplex(np.random.default_rng(1).normal(size=(10, 3)), 3, 3)
+    expected = np.mean(np.sum((surface(T) - ScaledMED().pareto_map(T)) ** 2, axis=1))
+    np.testing.assert_allclose(mse(surface, ScaledMED(), T), expected, rtol=1e-13)
+
+
+def test_a_constant_shift_is_its_squared_length():
+    shifted = lambda t: ScaledMED().pareto_map(t) + np.array([1.0, 2.0, 2.0])
+    np.testing.assert_allclose(mse(shifted, ScaledMED(), T), 9, rtol=1e-13)
+
+
+def test_blocks_of_t_change_nothing(monkeypatch):
+    surface = BezierSimplex(np.ones((10, 3)), 3, 3)
+    whole = mse(surface, ScaledMED(), T)
+    monkeypatch.setattr("bezierflow.metrics.distances.BLOCK_POINTS", 7)
+    np.testing.assert_allclose(mse(surface, ScaledMED(), T), whole, rtol=1e-13)
+
+
+def test_a_problem_without_a_pareto_map_is_refused():
+    with pytest.raises(TypeError, match="SkewMED has none"):
+        mse(ScaledMED().pareto_map, SkewMED(3), T)
+
+
+def test_a_surface_into_another_space_is_refused():
+    with pytest.raises(ValueError, match="surface must return shape"):
+        mse(lambda t: t[:, :2], ScaledMED(), T)

@@ -161,7 +161,7 @@ def test_column_names_of_data_frames_become_names():
     assert solution.names.variables == ("a", "b", "c", "d")
     assert solution.names.objective_labels == ("cost [EUR]", "mass [kg]")
     with pytest.raises(
-        TypeError, match="X must hold numbers alone, one point a row; its columns 'kind' do not"
+        TypeError, match="X must hold numbers alone, one point per row; its columns 'kind' do not"
     ):
         bf.from_points(table.assign(kind="steel")[["a", "kind"]], table[["cost", "mass"]])
 
@@ -238,9 +238,24 @@ def test_there_are_no_objectives_to_call(curve):
             "finite; these rows are not: 1, 2; leave",
         ),
         (
+            np.full((9, 1), np.nan),
+            np.zeros((9, 2)),
+            "finite; these rows are not: 0, 1, 2, 3, 4 and 4 more; leave",
+        ),
+        (
+            np.zeros((3, 1)),
+            np.array([3.0, np.nan, 1.0]),
+            "a single objective has no trade-off, and its best point is row 2",
+        ),
+        (
+            {"a": 3.0},
+            np.zeros((5, 2)),
+            r"X\['a'\] must be an array with one point per row, got a single number",
+        ),
+        (
             np.zeros((5, 2, 2)),
             np.zeros((5, 2)),
-            r"X must be a matrix with one point a row, got shape \(5, 2, 2\)",
+            r"X must be a matrix with one point per row, got shape \(5, 2, 2\)",
         ),
     ],
 )

@@ -23,9 +23,7 @@ def falling(x):
 
 
 def test_a_healthy_problem_has_no_cause():
-    said = message(lambda x: jnp.zeros(2))
-    assert "does it need a bound" not in said
-    assert "kinks" not in said
+    assert message(lambda x: jnp.zeros(2)).startswith("The whole front was found")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ def objectives(x):
 START = np.zeros(2)
 CASES = {
     "normal": {"x0": START, "tol": 1e-4},
+    "Hessian-free": {"x0": START, "method": bf.NormalFlow(hessian="free", tol=1e-4)},
     "weights": {"x0": START, "method": bf.WeightsFlow(max_degree=4)},
     "atlas": {"x0": START, "bounds": (-0.5, 0.7), "tol": 1e-3},
 } | {

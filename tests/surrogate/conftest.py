@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import bezierflow as bf
+from bezierflow.surrogate import Search
 
 BOUNDS = ([-2.0, -1.0], [2.0, 3.0])
 
@@ -20,7 +20,7 @@ def distances(x):
 
 
 def new_search(**settings):
-    return bf.surrogate.Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 12, **settings})
+    return Search(BOUNDS, 2, maximize=[1], **{"seed": 3, "budget": 12, **settings})
 
 
 @pytest.fixture(scope="session")

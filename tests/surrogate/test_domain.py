@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-import bezierflow as bf
+from bezierflow.surrogate import Search
 
 BOX = ([0.01, 2.0, -1.0, 1e-3], [10.0, 2.0, 3.0, 1e3])
 """The second variable is fixed."""
 
 
 def search(**settings):
-    return bf.surrogate.Search(BOX, 3, transforms={0: "log10", 3: "log"}, **settings)
+    return Search(BOX, 3, transforms={0: "log10", 3: "log"}, **settings)
 
 
 def test_the_cube_and_the_box_are_mapped_onto_each_other():
@@ -28,7 +28,7 @@ def test_designs_keep_their_bounds_to_the_last_bit():
     """Powers of logarithms miss them by rounding."""
     rng = np.random.default_rng(0)
     lower = 10 ** rng.uniform(-5, 0, 30)
-    one = bf.surrogate.Search(
+    one = Search(
         (lower, lower * rng.uniform(1, 9, 30)), 2, transforms=dict.fromkeys(range(30), "log10")
     )
     for corner in (0.0, 1.0):
@@ -62,7 +62,7 @@ def test_worst_values_are_read_by_name_by_number_or_in_order(worst, expected):
     one = search(worst=worst, names={"objectives": ["cost", "mass", "gain"]}, maximize=["gain"])
     assert one.worst == expected
     settings = json.loads(json.dumps(one.settings))
-    assert bf.surrogate.Search.restore(settings).settings == one.settings
+    assert Search.restore(settings).settings == one.settings
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -83,7 +83,7 @@ def test_worst_values_are_read_by_name_by_number_or_in_order(worst, expected):
 )
 def test_worst_values_that_cannot_be_read_are_named(worst, says):
     with pytest.raises((TypeError, ValueError), match=says):
-        bf.surrogate.Search(([0.0, 0.0], [1.0, 1.0]), 2, worst=worst)
+        Search(([0.0, 0.0], [1.0, 1.0]), 2, worst=worst)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -98,12 +98,12 @@ def test_worst_values_that_cannot_be_read_are_named(worst, says):
 )
 def test_bounds_and_objectives_that_cannot_be_searched_are_named(arguments, says):
     with pytest.raises((TypeError, ValueError), match=says):
-        bf.surrogate.Search(*arguments)
+        Search(*arguments)
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_names_and_transforms_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match="bounds must be positive for x1"):
-        bf.surrogate.Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"})
+        Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"})
     with pytest.raises(TypeError, match=r"names must be a bezierflow\.problems\.Names or a dict"):
-        bf.surrogate.Search(([0.0, 1.0], [1.0, 2.0]), 2, names=["cost", "mass"])
+        Search(([0.0, 1.0], [1.0, 2.0]), 2, names=["cost", "mass"])

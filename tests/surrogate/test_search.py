@@ -8,7 +8,7 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.gaussian import mean_path, stds
-from bezierflow.surrogate import find_sets
+from bezierflow.surrogate import Search, find_sets
 
 RNG = np.random.default_rng
 
@@ -27,14 +27,14 @@ def test_settings_told_points_and_memory_restore_the_next_points_to_the_last_bit
     search, told = searched.search, searched.told
     asked = [(number, x) for number, x, _ in sorted(told, key=lambda row: row[0])]
     through_json = json.loads(json.dumps([search.settings, asked, told[:10]]))
-    restored = bf.surrogate.Search.restore(*through_json, memory=json.loads(searched.memories[-1]))
+    restored = Search.restore(*through_json, memory=json.loads(searched.memories[-1]))
     assert restored.settings == search.settings
     assert sorted(restored.pending) == sorted(number for number, _, _ in told[10:])
     for number, x, y in told[10:]:
         restored.tell(x, y)
         assert number not in restored.pending
     assert restored.memory == search.memory
-    uninterrupted = bf.surrogate.Search.restore(search.settings, asked, told, search.memory)
+    uninterrupted = Search.restore(search.settings, asked, told, search.memory)
     np.testing.assert_array_equal(restored.ask(3), uninterrupted.ask(3))
 
 
@@ -43,7 +43,7 @@ def test_a_search_that_is_restored_before_a_batch_asks_for_it_again(searched, ba
     told = searched.told[: 4 * batch]
     asked = [(number, x) for number, x, _ in told]
     memory = json.loads(searched.memories[batch - 1]) if batch else None
-    restored = bf.surrogate.Search.restore(searched.search.settings, asked, told, memory)
+    restored = Search.restore(searched.search.settings, asked, told, memory)
     x = {number: x for number, x, _ in searched.told}
     expected = [x[number] for number in range(4 * batch, 4 * batch + 4)]
     np.testing.assert_array_equal(restored.ask(4), expected)
@@ -262,10 +262,7 @@ def test_for_hypervolume_designs_are_chosen_within_the_worst_values_of_use_and_t
     assert F[:, 0].max() == pytest.approx(2.0, abs=1e-4)
     assert F[:, 1].min() == pytest.approx(-3.0, abs=1e-4)
     assert search.worst == [2.0, -3.0]
-    assert (
-        bf.surrogate.Search.restore(json.loads(json.dumps(search.settings))).settings
-        == search.settings
-    )
+    assert Search.restore(json.loads(json.dumps(search.settings))).settings == search.settings
 
 
 def test_worst_values_far_beyond_the_set_do_not_draw_designs_to_its_ends(told):
@@ -305,7 +302,7 @@ def test_a_set_of_which_little_is_of_use_is_found(problem, told):
 def test_a_search_is_done_when_its_predictions_hold(told):
     """Smooth objectives are known well after 20 evaluations; not to any tolerance."""
     evaluations = [(None, x, y) for x, y in zip(*told().evaluated, strict=True)]
-    search = bf.surrogate.Search.restore(told().settings, told=evaluations, memory=told().memory)
+    search = Search.restore(told().settings, told=evaluations, memory=told().memory)
     search.ask(1)
     last = search.held_out.rounds[-3:]
     assert [one.n for one in last] == [12, 16, 20]
@@ -313,7 +310,7 @@ def test_a_search_is_done_when_its_predictions_hold(told):
     assert largest < 0.1
     for tol, done in ((1.01 * largest, True), (0.99 * largest, False)):
         settings = {**search.settings, "tol": tol}
-        assert bf.surrogate.Search.restore(settings, memory=search.memory).done is done
+        assert Search.restore(settings, memory=search.memory).done is done
 
 
 @pytest.mark.usefixtures("unchecked")

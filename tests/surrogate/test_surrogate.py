@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.surrogate import Search
 
 BOUNDS = ([-2.0, -1.0], [2.0, 3.0])
 
@@ -30,7 +31,7 @@ def ready(monkeypatch, solved):
         told.append((*search.evaluated, raveling))
         return solved
 
-    monkeypatch.setattr(bf.surrogate.Search, "solution", solution)
+    monkeypatch.setattr(Search, "solution", solution)
     return told
 
 
@@ -129,14 +130,14 @@ def test_what_a_problem_says_about_itself_is_read(ready):
             return [x[0], x[1]]
 
     searches = []
-    keep = bf.surrogate.Search.__init__
+    keep = Search.__init__
 
     def noted(self, *args, **kwargs):
         keep(self, *args, **kwargs)
         searches.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bf.surrogate.Search, "__init__", noted)
+        patch.setattr(Search, "__init__", noted)
         bf.minimize(Plant(), None, bf.Surrogate(worst={"gain": 0.5}), budget=3)
     assert searches[-1].domain.names.variables == ("flow", "heat")
     assert searches[-1].domain.names.directions == ("minimize", "maximize")

@@ -4,7 +4,7 @@ from .atlas import BezierAtlas, Units
 from .description import cost_text, error_text, share_bar, table
 from .error import ErrorEstimate, Flag, by_cause
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
-from .pareto_set import Near
+from .pareto_set import Near, Points
 from .patches import (
     LEAD,
     ROUNDING,
@@ -21,7 +21,6 @@ from .patches import (
     frame,
     variables,
 )
-from .pieces import Points
 from .program import (
     LOWEST,
     MOST_MINIMA,

@@ -20,7 +20,7 @@ from .patches import (
     centered,
     variables,
 )
-from .pieces import Piece, Points, find_pieces, points_of_patches
+from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
 
 
 @kind("answer.units/1")
@@ -200,7 +200,7 @@ class BezierAtlas:
         return replace(self, units=replace(self.units, ideal=ideal, span=span))
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> PatchPoints:
         """Many points of the set, spread over all patches."""
         return points_of_patches(self.patches, self.units.box)
 

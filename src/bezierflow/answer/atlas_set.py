@@ -154,7 +154,7 @@ class AtlasSet(ParetoSet):
         """Their objectives."""
         return self.atlas.units.ideal + self.atlas.units.span * self.atlas.points.f
 
-    @property
+    @cached_property
     def scale(self) -> Float[np.ndarray, " n_objectives"]:
         """The range of each objective over the front."""
         return self.atlas.units.span

@@ -82,13 +82,27 @@ class ParetoSet(abc.ABC):
         text: what the set is, in words.
         trimmed: whether the set ends at bounds, constraints or other parts of itself, so that it
             has kinks and gaps and is no single polynomial.
-        pieces: what a trimmed set is made of.
     """
 
     n_objectives: int
     n_variables: int
     text: str
     trimmed: bool
+
+    @cached_property
+    @abc.abstractmethod
+    def sample_t(self) -> T:
+        """Places all over the set."""
+
+    @cached_property
+    @abc.abstractmethod
+    def neighbors(self) -> Int[np.ndarray, "n k"]:
+        """The rows of the sample next to each of its rows."""
+
+    @cached_property
+    @abc.abstractmethod
+    def scale(self) -> Float[np.ndarray, " n_objectives"]:
+        """The range of each objective over the set; 1 for one that is constant."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -103,21 +117,10 @@ class ParetoSet(abc.ABC):
         """What is active on a piece, with the variables' names."""
         raise IndexError(f"this set has no piece {number}")
 
-    @property
-    @abc.abstractmethod
-    def sample_t(self) -> T:
-        """Places all over the set."""
-
     @cached_property
     def sample_f(self) -> Float[np.ndarray, "n n_objectives"]:
         """The front there."""
         return self.front(self.sample_t)
-
-    @cached_property
-    def scale(self) -> Float[np.ndarray, " n_objectives"]:
-        """The range of each objective over the set; 1 for one that is constant."""
-        spread = np.ptp(self.sample_f, axis=0)
-        return np.where(spread > 1e-12 * np.abs(self.sample_f).max(axis=0), spread, 1.0)
 
     @abc.abstractmethod
     def designs(self, t: T) -> Float[np.ndarray, "n n_variables"]:
@@ -162,11 +165,6 @@ class ParetoSet(abc.ABC):
     def goes_on(self, around: Around, t: Float[np.ndarray, " n_objectives"]) -> bool:
         """Whether the set goes on beyond what `around` knows, at t."""
         return False
-
-    @property
-    @abc.abstractmethod
-    def neighbors(self) -> Int[np.ndarray, "n k"]:
-        """The rows of the sample next to each of its rows."""
 
     def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
         """The local minima of a rank on the sample, lowest first, that may lie in the lowest basin.

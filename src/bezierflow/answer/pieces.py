@@ -25,8 +25,8 @@ MEETING = 1e-3
 
 
 @dataclass(frozen=True)
-class Points:
-    """Points of the set.
+class PatchPoints:
+    """Points of the set on its patches.
 
     Attributes:
         patch: the number of the patch that each is on.
@@ -66,7 +66,7 @@ class Piece:
     face: bool
 
 
-def points_of_patches(patches: Sequence[Patch], box: tuple[np.ndarray, np.ndarray]) -> Points:
+def points_of_patches(patches: Sequence[Patch], box: tuple[np.ndarray, np.ndarray]) -> PatchPoints:
     """Evenly spread points of all patches that are valid and that no other patch or point beats."""
     if not patches:
         raise ValueError("an atlas needs at least one patch")
@@ -84,9 +84,9 @@ def points_of_patches(patches: Sequence[Patch], box: tuple[np.ndarray, np.ndarra
         coordinates.append(np.pad(c, ((0, 0), (0, widest - c.shape[1]))))
         designs.append(variables(patch.label, y, box))
         fronts.append(patch.label.values(y, c))
-    found = Points(*(np.concatenate(part) for part in (numbers, coordinates, designs, fronts)))
+    found = PatchPoints(*(np.concatenate(part) for part in (numbers, coordinates, designs, fronts)))
     keep = ~_beaten(patches, found, box)
-    return Points(found.patch[keep], found.c[keep], found.z[keep], found.f[keep])
+    return PatchPoints(found.patch[keep], found.c[keep], found.z[keep], found.f[keep])
 
 
 def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
@@ -105,7 +105,7 @@ def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
 
 
 def _beaten(
-    patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]
+    patches: Sequence[Patch], points: PatchPoints, box: tuple[np.ndarray, np.ndarray]
 ) -> Bool[np.ndarray, " n"]:
     """Whether a patch has a lower answer above the same chart point, or another point dominates."""
     a = centered(points.f)
@@ -140,7 +140,7 @@ def dominated(
 
 def find_pieces(
     patches: Sequence[Patch],
-    points: Points,
+    points: PatchPoints,
     box: tuple[np.ndarray, np.ndarray],
     n_auxiliary: int = 0,
 ) -> tuple[Piece, ...]:
@@ -175,7 +175,7 @@ def find_pieces(
 
 
 def _joined(
-    patches: Sequence[Patch], points: Points, touch: Bool[np.ndarray, "n n"]
+    patches: Sequence[Patch], points: PatchPoints, touch: Bool[np.ndarray, "n n"]
 ) -> list[Int[np.ndarray, " k"]]:
     """The patches of each piece: those of a region, and of regions with the same label that
     touch."""
@@ -214,7 +214,7 @@ def _agree(
 
 
 def _touching(
-    patches: Sequence[Patch], points: Points, box: tuple[np.ndarray, np.ndarray]
+    patches: Sequence[Patch], points: PatchPoints, box: tuple[np.ndarray, np.ndarray]
 ) -> Bool[np.ndarray, "n n"]:
     touch = np.zeros((len(patches), len(patches)), dtype=bool)
     for number, patch in enumerate(patches):
@@ -225,7 +225,7 @@ def _touching(
 
 def _covered(
     patches: Sequence[Patch],
-    points: Points,
+    points: PatchPoints,
     group: tuple[int, ...],
     above: list[int],
     box: tuple[np.ndarray, np.ndarray],
@@ -241,7 +241,7 @@ def _covered(
 
 
 def _near(
-    points: Points, numbers: list[int], f: Float[np.ndarray, "n n_objectives"]
+    points: PatchPoints, numbers: list[int], f: Float[np.ndarray, "n n_objectives"]
 ) -> Bool[np.ndarray, " n"]:
     """Which points of the front are next to a point of these patches: a patch may end a little
     before its neighbor begins."""

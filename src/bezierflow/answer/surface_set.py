@@ -145,7 +145,7 @@ class SurfaceSet(ParetoSet):
                     return polynomial
         return self.exact
 
-    @property
+    @cached_property
     def sample_t(self) -> T:
         """A regular grid."""
         return grid(self.n_objectives, _resolution(self.n_objectives))
@@ -155,7 +155,13 @@ class SurfaceSet(ParetoSet):
         """The front on the grid. Exact, since `searched` is chosen by the ranges seen here."""
         return self.exact.values(self.sample_t)
 
-    @property
+    @cached_property
+    def scale(self) -> Float[np.ndarray, " n_objectives"]:
+        """The range of each objective over the set; 1 for one that is constant."""
+        spread = np.ptp(self.sample_f, axis=0)
+        return np.where(spread > 1e-12 * np.abs(self.sample_f).max(axis=0), spread, 1.0)
+
+    @cached_property
     def neighbors(self) -> Int[np.ndarray, "n k"]:
         """Those of the grid."""
         return neighbor_positions(self.n_objectives, _resolution(self.n_objectives))

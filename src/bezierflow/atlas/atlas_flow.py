@@ -148,14 +148,14 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             )
             stop = f"{run.ending}; " if run.stopped else ""
             return Result(run.stopped or Reason.SUSPECT, f"{stop}{nothing}")
+        exact = f"objectives are exact to {error.front:.2g} of their ranges"
         made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
+        uncertified = f"Result so far, not certified: {exact} in {made}"
         if run.stopped is not None:
-            words = f"{run.ending}. Result so far, not certified: {made}"
-            return Result(run.stopped, words)
+            return Result(run.stopped, f"{run.ending}. {uncertified}")
         if Flag.NOT_COVERED in error.flags:
-            return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {made}")
-        exact = f"objectives are exact to {error.front:.2g} of their ranges"
+            return Result(Reason.SUSPECT, f"{advice}. {uncertified}")
         if error.flags:
             words = f"The front was found, but {exact}, less than asked for: {advice}. It is {made}"
             return Result(Reason.NOT_AT_TOLERANCE, words)
@@ -198,13 +198,16 @@ def describe_pieces(atlas: BezierAtlas) -> str:
 
 def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
-    beaten = f", {error.dominated:.1%} of them by more than {BEATEN:g}" if error.dominated else ""
+    beaten = (
+        f", {error.dominated:.1%} of them better by more than {BEATEN:g} of their ranges elsewhere"
+        if error.dominated
+        else ""
+    )
     violation = (
         f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
     )
     return (
-        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold;"
-        f" objectives are off by at most {error.front:.2g} of their ranges{beaten}, designs by"
-        f" {error.max:.2g} on a set of diameter {error.diameter:.3g}, as far as {error.n_probes}"
-        f" designs looked at all over the box tell{violation}"
+        f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold{beaten};"
+        f" designs are off by at most {error.max:.2g} on a set of diameter {error.diameter:.3g};"
+        f" {error.n_probes} designs were looked at all over the box{violation}"
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Num
 
+from ..arguments import read_count, read_nonnegative, read_positive
 from ..precision import ROUNDING
 from ..simplex import n_controls, nearest_from, nearest_of_grid, raised_positions
 from .basis import design_matrix
@@ -34,12 +35,9 @@ class FitOptions:
     max_iterations: int = 500
 
     def __post_init__(self):
-        if not 0 <= self.tautness < np.inf:
-            raise ValueError(f"tautness must be a finite number of at least 0, got {self.tautness}")
-        if not self.tol > 0:
-            raise ValueError(f"tol must be above 0, got {self.tol}")
-        if self.max_iterations < 1:
-            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+        read_nonnegative(self.tautness, "tautness")
+        read_positive(self.tol, "tol")
+        read_count(self.max_iterations, "max_iterations", 1)
 
 
 @dataclass(frozen=True)

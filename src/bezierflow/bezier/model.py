@@ -147,15 +147,8 @@ class BezierSimplex(eqx.Module):
         )
         return BezierSimplex(points, len(vertices), self.degree)
 
-    def split(self, t: Float[Array | np.ndarray, " n_objectives"]) -> tuple["BezierSimplex", ...]:
-        """The M surfaces over the sub-simplices that t and the facets span: t in place of e_m."""
-        t = np.asarray(self._check_on_simplex(t))
-        unit, m = np.eye(self.n_objectives), np.arange(self.n_objectives)
-        return tuple(self.subdivide(np.where(m[:, None] == i, t, unit)) for i in m)
-
     def bounds(self) -> tuple[PyTree, PyTree]:
-        """A box around the whole surface, lower and upper: that of its control points."""
-        # the convex-hull property
+        """A box around the whole surface, lower and upper: by the convex-hull property."""
         return (
             jax.tree.map(lambda leaf: leaf.min(axis=0), self.control_points),
             jax.tree.map(lambda leaf: leaf.max(axis=0), self.control_points),

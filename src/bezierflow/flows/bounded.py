@@ -22,6 +22,7 @@ def dense_points(surface: BezierSimplex) -> Float[np.ndarray, "n n_variables"]:
     M = surface.n_objectives
     t = grid(M, largest_degree_within(M, SCHEDULE.grid_points))
     with double_precision():
+        # A grid for many objectives has no points inside the simplex.
         if M > 1:
             inside = from_cube(kronecker(SCHEDULE.inner_points, M - 1))
             t = np.vstack([t, np.asarray(inside)])
@@ -56,6 +57,7 @@ def explain_bounds(
         f"clipped steps of {type(method).__name__} reach minimizers within bounds only where"
         " variables do not interact: compare with GradientDescent"
     )
+    # Only an answer that would be used as it is loses its name by the doubt.
     if not result.success:
         return Result(result.reason, f"{message}; {doubt}")
     return Result(Reason.SUSPECT, f"{doubt}. Result so far, not certified: {message}")
@@ -80,6 +82,7 @@ def search_box(feasible: FeasibleSet, start: BezierSimplex) -> tuple[np.ndarray,
     low, high = x.min(axis=0), x.max(axis=0)
     wide = SCHEDULE.wide * np.maximum(1.0, np.maximum(np.abs(x).max(axis=0), high - low))
     lower, upper = feasible.lower, feasible.upper
+    # A start beyond the one bound that there is must not turn the box inside out.
     return (
         np.where(np.isfinite(lower), lower, np.minimum(low, upper) - wide),
         np.where(np.isfinite(upper), upper, np.maximum(high, lower) + wide),

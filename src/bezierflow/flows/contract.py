@@ -80,6 +80,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
         n_iterations: the most iterations of a run; None for `most_iterations`.
     """
 
+    # By keyword alone, so that a new flow may have fields without defaults.
     n_iterations: int | None = eqx.field(
         static=True,
         kw_only=True,
@@ -103,6 +104,10 @@ class AbstractFlow(eqx.Module, Generic[State]):
     def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> State:
         """The state before the first iteration. `start` has degree 0 where the user gave a
         point."""
+
+    def accepted(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> State | None:
+        """The end of a run that starts at its goal, in place of `init`; None where it does not."""
+        return None
 
     @abc.abstractmethod
     def step(self, objectives: FlatObjectives, state: State) -> tuple[State, Info]:
@@ -159,6 +164,7 @@ class AbstractFlow(eqx.Module, Generic[State]):
     def parts(self) -> dict[str, object]:
         """What the flow is made of, for `solution.made_by`: numbers and texts."""
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        # Files hold numbers and texts alone.
         plain = {
             name: value if isinstance(value, int | float | None) else str(value)
             for name, value in settings.items()

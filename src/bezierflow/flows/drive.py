@@ -83,13 +83,15 @@ def drive(  # noqa: PLR0913
                 stopped = _limit(run.iterations, n_iterations, deadline)
                 if stopped is not None:
                     break
-                raise_if_interrupted()
+                raise_if_interrupted()  # the first Ctrl-C waits for a pause like this one
                 began = time.perf_counter()
                 room = most if n_iterations is None else min(most, n_iterations - run.iterations)
                 state, piece = flow.advance(objectives, run.state, room)
+                # An exception of a function on the host was kept, for JAX would wrap it.
                 raise_failures(objectives)
                 made, info = _last(piece)
                 run = Run(state, None, run.iterations + made, _joined(run.history, piece))
+                # Before the callback, which may raise.
                 if kept.is_due:
                     kept.keep(flow, objectives, run)
                 update(run.iterations, ", ".join(f"{name} {info[name]:.2g}" for name in info))

@@ -35,24 +35,31 @@ RUNNING, CONVERGED, DIVERGED, NON_FINITE = range(4)
 
 @kind("flow.state/1")
 class FlowState(NamedTuple):
-    """What the next iteration needs."""
+    """What the next iteration needs.
+
+    Attributes:
+        surface: b(t|P).
+        method_state: of A, a field over the simplex, or that of a rule on the control points.
+        key: of the whole run; the key of iteration k is `fold_in(key, k)`.
+        k: the number of the next iteration, from 1.
+        evaluations: what all iterations evaluated.
+        status: RUNNING, or why there is no next iteration.
+        calm: how many iterations in a row changed the surface by less than the tolerance.
+        size: of the control points at the start.
+        least_movement: of the points in an iteration so far.
+        calmest: the control points before that iteration, which are returned if the run goes wrong.
+    """
 
     surface: BezierSimplex
     method_state: PyTree
     key: Array
-    """Of the whole run; the key of iteration k is `fold_in(key, k)`."""
     k: Int[Array, ""]
     evaluations: Evaluations
     status: Int[Array, ""]
-    """RUNNING, or why there is no next iteration."""
     calm: Int[Array, ""]
-    """How many iterations in a row changed the surface by less than the tolerance."""
     size: Float[Array, ""]
-    """Of the control points at the start."""
     least_movement: Float[Array, ""]
     calmest: Float[Array, "n_controls n_variables"]
-    """Control points of the iterate whose points moved least: what is returned if the run goes
-    wrong."""
 
     @property
     def done(self) -> Bool[Array, ""]:
@@ -85,11 +92,6 @@ class Flow(AbstractFlow[FlowState]):
     most_iterations: ClassVar[int | None] = SCHEDULE.lifted_iterations
     parametrization: ClassVar[str] = "weights"
 
-    @property
-    def runs_on_host(self) -> bool:
-        """Whether JAX cannot trace the method."""
-        return self.method.runs_on_host
-
     def for_objectives(self, n_objectives: int) -> "Flow":
         """This flow with its sampler and its refit settled and its sizes checked for a problem with
         that many objectives."""
@@ -101,6 +103,8 @@ class Flow(AbstractFlow[FlowState]):
         needed = n_controls(n_objectives, self.degree)
         suitable = LeastSquares() if sampler.n_samples >= needed else PullBack()
         refit = suitable if self.refit is None else self.refit
+        # Fewer points than control points leave a refit of moved points undetermined; gradients
+        # pulled back to the control points are a descent direction all the same.
         by_gradients = isinstance(refit, PullBack) and isinstance(
             self.method, AbstractGradientMethod | GradientDescent
         )
@@ -176,10 +180,11 @@ class Flow(AbstractFlow[FlowState]):
         assert self.sampler is not None
         surface, P = state.surface, state.surface.control_points
 
+        # Line 3. The key depends on k alone: the run can be cut into pieces of any length.
         key = jax.random.fold_in(state.key, state.k) if key is None else key
         t, weights = self.sampler(key, surface.n_objectives)
         Z = basis(t, self.degree)
-        x = self._clipped(Z @ P)
+        x = self._clipped(Z @ P)  # line 4
         move = (
             self._follow_rule
             if isinstance(self.method, AbstractGradientMethod)
@@ -196,7 +201,7 @@ class Flow(AbstractFlow[FlowState]):
             "finite": jnp.all(jnp.isfinite(moved)) & jnp.all(jnp.isfinite(values)),
             "evaluations": evaluations,
         }
-        surface = BezierSimplex(P_next, surface.n_objectives, self.degree)
+        surface = BezierSimplex(P_next, surface.n_objectives, self.degree)  # line 6
         return state._replace(surface=surface, method_state=method_state, k=state.k + 1), info
 
     def step(
@@ -222,6 +227,7 @@ class Flow(AbstractFlow[FlowState]):
             jnp.where(blown_up, DIVERGED, jnp.where(at_rest, CONVERGED, RUNNING)),
         )
         calmer = finite & (info["movement"] <= state.least_movement)
+        # What was evaluated counts even where it led nowhere.
         after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, state)
         after = after._replace(
             evaluations=total(state.evaluations, info["evaluations"]),
@@ -242,6 +248,7 @@ class Flow(AbstractFlow[FlowState]):
     def surface(self, state: FlowState) -> BezierSimplex:
         """b(t|P) with the current P; after trouble the P whose points moved least."""
         trouble = int(state.status) in (DIVERGED, NON_FINITE)
+        # A diverged surface is finite, but the one before its steps grew is worth more.
         P = state.calmest if trouble else state.surface.control_points
         return BezierSimplex(on_host(P), state.surface.n_objectives, self.degree)
 
@@ -254,7 +261,7 @@ class Flow(AbstractFlow[FlowState]):
     ) -> tuple[FlowState, History]:
         """Up to `most` iterations in one compiled loop, the same program whatever `most` is: the
         same result, bit for bit."""
-        if self.runs_on_host:
+        if self.method.runs_on_host:
             after, infos = self.step(objectives, state)
         else:
             # Without n_iterations, which would be a program of its own for each number.
@@ -268,6 +275,7 @@ class Flow(AbstractFlow[FlowState]):
     ) -> ErrorEstimate | None:
         """Only the claim that the surface is at rest is verified: an estimate costs Hessians at
         some hundred points."""
+        # A run that was stopped claims nothing.
         claims = run.stopped is None and int(run.state.status) == CONVERGED
         verify = claims and not self._why_not_verified(objectives, self.surface(run.state))
         return super().measure(objectives, run, seed, estimate) if verify else None
@@ -349,6 +357,7 @@ class Flow(AbstractFlow[FlowState]):
         P = state.surface.control_points
 
         def move(t, x, method_state):
+            raise_if_interrupted()  # between points on the host; a traced method passes here once
             f = Scalarized(objectives, self.scalarization, t)
             moved, method_state = self.method.step(f, x, method_state)
             return moved, method_state, self.method.evaluations(method_state)
@@ -362,7 +371,10 @@ class Flow(AbstractFlow[FlowState]):
             return flat.reshape(previous.shape)
 
         if self.method.runs_on_host:
-            moved, method_state, evaluations = _point_by_point(move, t, x, state.method_state)
+            points = [move(*point, state.method_state) for point in zip(t, x, strict=True)]
+            rows, states, counts = zip(*points, strict=True)
+            moved, method_state = jnp.stack(rows), states[-1]
+            evaluations = Evaluations(*map(sum, zip(*counts, strict=True)))
         else:
             fields = jax.tree.map(_is_field, state.method_state)
             at_t = jax.tree.map(
@@ -518,21 +530,6 @@ def _is_field(leaf: PyTree) -> bool:
 def _shared(method_state: PyTree) -> PyTree:
     """Counters come out of vmap with one entry per point; all are the same, so one is kept."""
     return jax.tree.map(lambda leaf: leaf if _is_field(leaf) else leaf[0], method_state)
-
-
-def _point_by_point(
-    move: Callable, t: Array, x: Array, method_state: PyTree
-) -> tuple[Array, PyTree, Evaluations]:
-    def move_one(*point: Array) -> tuple[Array, PyTree, Evaluations]:
-        raise_if_interrupted()
-        return move(*point, method_state)
-
-    moved, states, evaluations = zip(*map(move_one, t, x), strict=True)
-    return (
-        jnp.stack(moved),
-        states[-1],
-        Evaluations(*(sum(counts) for counts in zip(*evaluations, strict=True))),
-    )
 
 
 def _rms(displacement: Float[Array, "n_samples n_variables"]) -> Float[Array, ""]:

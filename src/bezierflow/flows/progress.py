@@ -22,6 +22,7 @@ def progress_bar(show: bool, total: int | None, what: str) -> Iterator[Callable[
         with _notebook_bar(total, what) as update:
             yield update
         return
+    # On demand, since most runs show no bar.
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -43,6 +43,7 @@ class LeastSquares(AbstractRefit):
         previous: Float[Array, "n_controls width"],
     ) -> Float[Array, "n_controls width"]:
         """The least-squares control points."""
+        # For the change, since it is small where P is nearly right.
         return previous + least_squares(design, values - design @ previous, weights)
 
 

@@ -71,6 +71,7 @@ class Feed:
 
     def _next(self) -> Batch | None:
         found = next(self.iterator, None)
+        # An iterator that has ended would end again at once.
         if found is None and not self.one_pass and not isinstance(self.batches, Iterator):
             assert self.batches is not None
             self.iterator = iter(self.batches)
@@ -97,6 +98,7 @@ def as_arrays(batch: Batch, number: int) -> Batch:
         if isinstance(leaf, jax.Array):
             return leaf
         array = np.asarray(leaf)
+        # V: types that NumPy itself does not have, such as bfloat16.
         if array.dtype.kind not in "biufcV":
             raise TypeError(
                 f"batches must hold pytrees of arrays of numbers, but batch {number} has a leaf"
@@ -114,22 +116,28 @@ def _form(batch: Batch) -> str:
 
 class TrainingState(NamedTuple):
     """What the next iteration needs. Every leaf is a plain array, so that any library for
-    checkpoints can keep it."""
+    checkpoints can keep it.
+
+    Attributes:
+        control_points: shaped like x, with an axis of control points in front of each leaf that is
+            not shared.
+        method_state: of the rule.
+        seed: of the run.
+        k: the number of the next iteration, from 1.
+        status: RUNNING, or why there is no next iteration.
+        n_non_finite: how many iterations met a loss that is not finite.
+        where: the t of the last such loss.
+        objective: the number of its objective.
+    """
 
     control_points: PyTree
-    """Shaped like x, with an axis of control points in front of each leaf that is not shared."""
     method_state: PyTree
     seed: UInt[Array, ""]
     k: Int[Array, ""]
-    """The number of the next iteration, from 1."""
     status: Int[Array, ""]
-    """RUNNING, or why there is no next iteration."""
     n_non_finite: Int[Array, ""]
-    """How many iterations met a loss that is not finite."""
     where: Float[Array, " n_objectives"]
-    """The t of the last such loss."""
     objective: Int[Array, ""]
-    """The number of its objective."""
 
     @property
     def n_objectives(self) -> int:
@@ -269,12 +277,12 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         """
         M = state.n_objectives
         sampler, refit = self.settled(M)
+        # One key for t and one for the data: t stays the same where batches take the place of keys.
         for_t, for_data = jax.random.split(jax.random.fold_in(jax.random.key(state.seed), state.k))
         t, weights = sampler(for_t, M)
         Z, shares = basis(t, self.degree), weights / jnp.sum(weights)
-        loss, G, values = self._gradients(
-            objectives, state.control_points, t, Z, self._data(batch, for_data, len(t))
-        )
+        data, axis = self._data(batch, for_data, len(t))
+        loss, G, values = self._gradients(objectives, state.control_points, t, Z, data, axis)
 
         def pulled(shared: bool, g: Array) -> Array:
             if shared:
@@ -293,7 +301,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         return _checked(state, after, t, values), info
 
     def _gradients(
-        self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: tuple[Batch, int | None]
+        self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: Batch, axis: int | None
     ) -> tuple:
         """Scalarized losses (N,), their gradients at the points b(t), shaped like x with N rows,
         and all values (N, M)."""
@@ -315,8 +323,8 @@ class StochasticFlow(AbstractFlow[TrainingState]):
             scalarized = self.scalarization(values, t)
             return scalarized, (scalarized, values)
 
-        in_axes = ([None if shared else 0 for shared in flags], 0, data[1])
-        G, (losses, values) = jax.vmap(jax.grad(loss, has_aux=True), in_axes)(x, t, data[0])
+        in_axes = ([None if shared else 0 for shared in flags], 0, axis)
+        G, (losses, values) = jax.vmap(jax.grad(loss, has_aux=True), in_axes)(x, t, data)
         return losses, jax.tree.unflatten(treedef, G), values
 
     def _data(self, batch: Batch, key: Array, n: int) -> tuple[Batch, int | None]:
@@ -325,6 +333,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
             return jax.random.split(key, n), 0
         if not self.split:
             return batch, None
+        # Shapes are known while tracing, so this raises before anything is computed.
         sizes = {leaf.shape[0] if leaf.ndim else 0 for leaf in jax.tree.leaves(batch)}
         if any(size == 0 or size % n for size in sizes):
             raise ValueError(
@@ -367,10 +376,10 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         )
 
     def advance(
-        self, objectives: Feed, state: TrainingState, most: int
+        self, objectives: PyTree, state: TrainingState, most: int
     ) -> tuple[TrainingState, History]:
         """Up to `most` iterations, which wait for the device only at their end."""
-        feed = objectives
+        feed: Feed = objectives
         # Without n_iterations, which would be a program of its own for each number.
         flow = replace(self, n_iterations=None)
         if feed.batches is None:
@@ -387,19 +396,20 @@ class StochasticFlow(AbstractFlow[TrainingState]):
                 listed[0] if listed else ("loss", *(f"f{m + 1}" for m in range(state.n_objectives)))
             )
             infos = {name: np.array([info[name] for info in listed]) for name in names}
+            # A loss that is not finite says more than that batches ended.
             if feed.why and not after.done:
                 after = after._replace(status=jnp.full_like(after.status, OUT_OF_BATCHES))
         made = int(after.k) - int(state.k)
         return after, {name: np.asarray(values)[:made] for name, values in infos.items()}
 
     def measure(
-        self, objectives: Feed, run: Run[TrainingState], seed: int, estimate: Estimate
+        self, objectives: PyTree, run: Run[TrainingState], seed: int, estimate: Estimate
     ) -> ErrorEstimate | None:
         """None: an estimate takes Hessians of what is known by samples only."""
         return None
 
     def explain(
-        self, objectives: Feed, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
+        self, objectives: PyTree, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
     ) -> Result:
         """Why the run ended, and whether a loss was not finite on the way."""
         state, k, n = run.state, run.iterations, int(run.state.n_non_finite)

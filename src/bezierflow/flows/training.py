@@ -47,7 +47,7 @@ class Restored(eqx.Module):
 class HeldOut(eqx.Module):
     """Objectives of x alone: those of one batch, computed with the types of x0."""
 
-    function: Restored
+    function: Sampled
     batch: Batch
     dtypes: tuple[np.dtype, ...] = eqx.field(static=True)
 
@@ -87,28 +87,32 @@ def train_surface(  # noqa: PLR0913
     as it is."""
     began = time.perf_counter()
     x, rest = _split(x0)
-    feed = Feed(Restored(function, rest), batches, one_pass=flow.n_iterations is None)
+    restored = Restored(function, rest)
+    feed = Feed(restored, batches, one_pass=flow.n_iterations is None)
+    # Shapes of one batch, or a key, tell how many objectives there are.
     example = jax.random.key(seed) if batches is None else feed.first
-    start = _start(feed.function, x0, x, example)
+    start = _start(restored, x0, x, example)
     paused = x0.paused if isinstance(x0, Solution) else None
     if paused is not None and paused.given is function and flow.continues(paused.flow):
+        # Batches that had ended, or a limit, are no reason to end again.
         state = paused.state._replace(status=jnp.full_like(paused.state.status, RUNNING))
     else:
         plain = replace(flow, n_iterations=None)
-        state = _begin(plain, feed.function, start, np.asarray(seed))
+        state = _begin(plain, restored, start, np.asarray(seed))
     run = drive(flow, feed, state, callback, progress)
     surface = flow.surface(run.state).on_host()
     x = surface.vertex(0)
     raveling = Raveling.of(x)
     complete = Names(tuple(names)).complete(surface.n_objectives, raveling.n_variables)
+    # Where nobody holds out a batch, the front is that of the last one: of data that was seen.
     last = example if batches is None else feed.last
     objectives = HeldOut(
-        feed.function,
+        restored,
         as_arrays(last if held_out is None else held_out, 1),
         tuple(np.dtype(leaf.dtype) for leaf in jax.tree.leaves(x)),
     )
     result = flow.explain(feed, run, None, complete)
-    lost = result.reason is Reason.NON_FINITE
+    lost = result.reason is Reason.NON_FINITE  # the same state would fail again
     of = f"values of {'the last' if held_out is None else 'the held-out'} batch"
     return Solution(
         pareto_set=surface,
@@ -138,7 +142,7 @@ def _split(x0: PyTree) -> tuple[PyTree, PyTree]:
     other."""
     if isinstance(x0, Solution):
         before = x0.objectives.function if isinstance(x0.objectives, HeldOut) else None
-        return _split(x0.pareto_set)[0], None if before is None else before.rest
+        return _split(x0.pareto_set)[0], before.rest if isinstance(before, Restored) else None
     if isinstance(x0, BezierSimplex):
         return x0.vertex(0), None
     params, rest = eqx.partition(
@@ -183,6 +187,7 @@ def average_along(
     of the corners, so they are computed anew along the surface. Batches count equally.
     """
     x, total, n = surface(np.asarray(t)), None, 0
+    # Batch by batch: a whole loader may not fit into memory.
     for n, batch in enumerate(batches, 1):
         found = _at_each(function, x, as_arrays(batch, n))
         total = found if total is None else jax.tree.map(jnp.add, total, found)

@@ -25,8 +25,7 @@ NOISE = {
     "some": (SCHEDULE.noisy_nugget,),
     "auto": (SCHEDULE.exact_nugget, SCHEDULE.noisy_nugget),
 }
-"""Means of the prior of the log nugget: the prior is a mixture of equal parts where there are
-two."""
+"""Prior means of the log nugget; two are a mixture of equal parts."""
 
 
 @jax.custom_jvp
@@ -89,7 +88,7 @@ def fit(
     """A process for each function, with the kernel of larger posterior density.
 
     Args:
-        u: points of the unit cube.
+        u: points of the cube.
         values: of mean 0 and variance 1, or all 0.
         noise: a key of `NOISE`.
         former: an earlier fit of each function, whose optima are starts as well.
@@ -134,15 +133,8 @@ def negative_log_density(
     kind: str,
     nuggets: tuple[float, ...],
 ) -> tuple[float, np.ndarray]:
-    """−log p(theta | y) up to a constant, and its gradient.
-
-    Args:
-        theta: as in a row of `Fit.theta`.
-        squares: squared differences of the points, by variable.
-        y: standardized values.
-        kind: one of `KINDS`.
-        nuggets: means of the prior of the log nugget, as in `NOISE`.
-    """
+    """−log p(theta | y) up to a constant, and its gradient; theta is a row of `Fit.theta`,
+    `squares` are squared differences of the points by variable, `nuggets` a value of `NOISE`."""
     import scipy.linalg as linalg
 
     L, n = len(squares), len(y)

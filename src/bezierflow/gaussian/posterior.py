@@ -1,5 +1,4 @@
-"""Posteriors of Gaussian processes: mean, standard deviation and covariance, functions drawn from
-them, and the mean as objectives of designs as people see them."""
+"""Posteriors of Gaussian processes, functions drawn from them, and their mean as objectives."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -36,15 +35,15 @@ class Posterior(eqx.Module):
         points: where the functions were evaluated; rows from n on mean nothing.
         is_point: which rows are evaluations.
         lengths: length scales of the kernels.
-        variance: of the processes, of standardized values.
-        nugget: variance of the noise, of standardized values.
-        level: constant mean, of standardized values.
+        variance: of the processes; this and what follows is of standardized values.
+        nugget: variance of the noise.
+        level: constant mean.
         kind: number of each kernel in `KINDS`.
-        values: the standardized values of the evaluations.
+        values: of the evaluations.
         factor: Cholesky factors of the covariances of the evaluations.
         alpha: the inverses of these covariances times the values less the level.
-        shift: what is taken from values to standardize them.
-        scale: what they are divided by then.
+        shift: what values are standardized with: (value − shift) / scale.
+        scale: likewise.
     """
 
     points: Float[Numbers, "N n_variables"]
@@ -61,7 +60,7 @@ class Posterior(eqx.Module):
     scale: Float[Numbers, " M"]
 
     def mean(self, u: Float[Numbers, " n_variables"]) -> Float[Array, " M"]:
-        """The expected values at a point of the cube. Traceable, and so are two derivatives."""
+        """The expected values at a point. Traceable, and so are two derivatives."""
         return jnp.asarray(self.shift) + jnp.asarray(self.scale) * self.scaled(u, self.alpha)
 
     def scaled(
@@ -72,6 +71,7 @@ class Posterior(eqx.Module):
         def one(
             lengths: Array, variance: Array, level: Array, kind: Array, coefficients: Array
         ) -> Array:
+            # Not |u|² − 2u·p + |p|²: rounding would make distances to the data negative.
             s = jnp.sum(((jnp.asarray(self.points) - u) / lengths) ** 2, axis=1)
             k = jnp.where(self.is_point, correlation(s, kind), 0.0)
             return level + variance * k @ coefficients
@@ -93,9 +93,9 @@ class Posterior(eqx.Module):
         )
 
     def std(self, u: Float[Numbers, " n_variables"]) -> Float[Array, " M"]:
-        """The standard deviation of the values, noise left out, at a point of the cube."""
+        """The standard deviation of the values at a point, noise left out."""
         variance = self.covariance(u[None])[:, 0, 0]
-        # The difference above can be slightly negative at an evaluated point.
+        # A difference of nearly equal numbers at evaluated points: it may be negative.
         least = SCHEDULE.least_variance * self.variance
         return jnp.asarray(self.scale) * jnp.sqrt(jnp.maximum(variance, least))
 
@@ -111,16 +111,17 @@ def fit_posterior(
     former: Sequence[Fit] | None = None,
     refit: bool = True,
 ) -> tuple[tuple[Fit, ...], Posterior]:
-    """Processes fitted to values at points of the cube, and their posterior.
+    """Processes fitted to values, in any units, at points of the cube, and their posterior.
 
     Args:
-        u: points of the unit cube.
-        values: in any units; they are standardized.
+        u: the points.
+        values: of each function.
         noise: a key of `NOISE`.
         former: an earlier fit of each function, to start from.
         refit: whether to fit; else `former` is taken as it is.
     """
     shift, spread = values.mean(axis=0), values.std(axis=0)
+    # A constant objective has no spread: units of its own size keep its process near it.
     varies = spread > SCHEDULE.constant * np.abs(shift)
     scale = np.where(varies, spread, np.maximum(np.abs(shift), 1.0))
     scaled = (values - shift) / scale
@@ -144,18 +145,12 @@ def condition(
     shift: Float[np.ndarray, " M"],
     scale: Float[np.ndarray, " M"],
 ) -> Posterior:
-    """The posterior of processes given standardized values at points of the cube.
-
-    Args:
-        u: the points.
-        scaled: values less `shift`, over `scale`.
-        hyperparameters: lengths, variance, nugget, level and kind, as in `Posterior`.
-        shift: likewise.
-        scale: likewise.
-    """
+    """The posterior of processes given standardized values at points of the cube; hyperparameters
+    are lengths, variance, nugget, level and kind, as in `Posterior`."""
     n, L = u.shape
     size = 1 << (max(n, SCHEDULE.least_rows) - 1).bit_length()
     is_point = np.arange(size) < n
+    # rows that are no point must be finite: 0 times what is not finite is not 0
     points, values = np.full((size, L), 0.5), np.zeros((size, scaled.shape[1]))
     points[:n], values[:n] = u, scaled
     with double_precision():
@@ -198,6 +193,8 @@ def covariances(
         return np.asarray(found)[:, : len(u), : len(u)]
 
 
+# Equinox takes a bound method for a function of its module's arrays: one program serves all
+# posteriors of the same size.
 @compiled
 def _at_rows(function: Callable[[Numbers], Array], u: Numbers) -> Array:
     return jax.vmap(function)(u)
@@ -211,16 +208,16 @@ def _covariances(posterior: Posterior, u: Numbers) -> Array:
 class Paths(eqx.Module):
     """P functions drawn from each of M posteriors, whole, so that JAX differentiates them.
 
-    Matheron's rule: path = prior path + k(·, X) K⁻¹ (y − prior path at X − noise), with random
-    Fourier features as the prior path (Wilson et al., "Efficiently sampling functions from Gaussian
-    process posteriors", ICML 2020). The posterior mean is a path without features.
+    By Matheron's rule, path = prior path + k(·, X) K⁻¹ (y − prior path at X − noise), and random
+    Fourier features make the prior path (Wilson et al., "Efficiently sampling functions from
+    Gaussian process posteriors", ICML 2020). The posterior mean is a path without features.
 
     Attributes:
         posterior: which they are drawn from.
         frequency: of the features.
         phase: of the features.
         height: of the features, in units of √(2 variance / n_features).
-        alpha: the coefficients of the kernels.
+        alpha: coefficients of the kernels.
     """
 
     posterior: Posterior
@@ -255,6 +252,7 @@ def mean_path(posterior: Posterior) -> Paths:
 def sample_paths(posterior: Posterior, n: int, rng: np.random.Generator) -> Paths:
     """Draws n paths from the posterior."""
     (M, L), K = np.shape(posterior.lengths), SCHEDULE.n_features
+    # Bochner's theorem: frequencies are drawn from the spectral density of the kernel.
     normal = rng.standard_normal((M, K, L))
     tails = np.sqrt(rng.chisquare(STUDENT, (M, K, 1)) / STUDENT)
     frequency = np.where(np.asarray(posterior.kind)[:, None, None] == 0, normal, normal / tails)
@@ -288,11 +286,9 @@ class PosteriorMean(eqx.Module):
 
     Attributes:
         posterior: of the objectives as they are minimized, on the unit cube.
-        low: lower bounds of the variables that vary, logarithms where they are taken: 0 in the
-            cube.
+        low: lower bounds of the variables that vary, or their logarithms: 0 in the cube.
         width: from there to their upper bounds: 1 in the cube.
-        calibration: factor of the posterior's standard deviations that makes them agree with
-            held-out errors.
+        calibration: factor of standard deviations that makes them agree with held-out errors.
         free: the numbers of the variables that vary.
         raveling: how x lies in a flat vector.
         names: with directions and transforms.

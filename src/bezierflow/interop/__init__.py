@@ -11,6 +11,7 @@ from types import ModuleType
 _PARTS = ("optuna", "pymoo", "pytorch_bsf", "sklearn", "torch")
 
 
+# PEP 562: a part, and its library with it, is imported when it is first asked for.
 def __getattr__(name: str) -> ModuleType:
     if name in _PARTS:
         return _import_module(f".{name}", __name__)
@@ -19,3 +20,13 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_PARTS})
+
+
+def require(
+    module: str, library: str, line: str = "pip install 'bezierflow[interop]'"
+) -> ModuleType:
+    """A module of another library, or an ImportError with the line that installs it."""
+    try:
+        return _import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this part of bezierflow.interop needs {library}: {line}") from error

@@ -1,6 +1,5 @@
 """Optuna: a finished multi-objective study as a solution."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
@@ -10,7 +9,7 @@ import numpy as np
 from ..answer import Result, Solution
 from ..names import Names
 from ..points import from_points
-from .requirements import require
+from . import require
 
 if TYPE_CHECKING:
     import optuna
@@ -35,45 +34,17 @@ def from_study(study: "optuna.Study") -> Solution:
             "study must have two objectives or more, got one; study.best_trial is the answer to"
             " that"
         )
-    trials = [trial for trial in study.get_trials(deepcopy=False) if _counts(trial, library)]
-    if not trials:
-        raise ValueError(
-            f"study has no completed trials that keep its constraints, of {len(study.trials)}"
-            " trials"
-        )
+    trials = _completed(study, library)
     spaces = _spaces(trials, library)
-    flipped = np.array(
-        [direction == library.study.StudyDirection.MAXIMIZE for direction in study.directions]
-    )
-    x, f = _arrays(trials, list(spaces))
-    names = study.metric_names or [f"f{m + 1}" for m in range(len(flipped))]
+    x = np.array([[float(trial.params[name]) for name in spaces] for trial in trials])
+    f = np.array([trial.values for trial in trials], dtype=float)
+    names = study.metric_names or [f"f{m + 1}" for m in range(f.shape[1])]
+    flipped = np.equal(study.directions, library.study.StudyDirection.MAXIMIZE)
+    maximized = np.array(names)[flipped].tolist()
+    signed = tuple(f"{name} (negated)" if name in maximized else name for name in names)
     lower, upper = np.array([(space.low, space.high) for space in spaces.values()], dtype=float).T
-    solution = from_points(
-        x,
-        np.where(flipped, -f, f),
-        names=Names(_signed(names, flipped), tuple(spaces)),
-        bounds=(lower, upper),
-    )
-    return _told(solution, [names[m] for m in np.flatnonzero(flipped)])
-
-
-def _arrays(
-    trials: "list[optuna.trial.FrozenTrial]", variables: list[str]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Parameters and values, one trial a row."""
-    x = np.array([[float(trial.params[name]) for name in variables] for trial in trials])
-    return x, np.array([trial.values for trial in trials], dtype=float)
-
-
-def _signed(names: Sequence[str], flipped: np.ndarray) -> tuple[str, ...]:
-    """The names of objectives as they are minimized."""
-    return tuple(
-        f"{name} (negated)" if sign else name for name, sign in zip(names, flipped, strict=True)
-    )
-
-
-def _told(solution: Solution, maximized: list[str]) -> Solution:
-    """The solution whose result says which signs were changed."""
+    minimized = np.where(flipped, -f, f)
+    solution = from_points(x, minimized, names=Names(signed, tuple(spaces)), bounds=(lower, upper))
     if not maximized:
         return solution
     message = (
@@ -83,12 +54,21 @@ def _told(solution: Solution, maximized: list[str]) -> Solution:
     return replace(solution, result=Result(solution.result.reason, message))
 
 
-def _counts(trial: "optuna.trial.FrozenTrial", library: ModuleType) -> bool:
-    """Whether a trial was completed and kept its constraints."""
-    constraints = trial.system_attrs.get("constraints") or ()
-    return trial.state == library.trial.TrialState.COMPLETE and all(
-        value <= 0 for value in constraints
-    )
+def _completed(study: "optuna.Study", library: ModuleType) -> "list[optuna.trial.FrozenTrial]":
+    """The trials that were completed and kept their constraints, or an error if there are none."""
+    trials = [
+        trial
+        for trial in study.get_trials(deepcopy=False)
+        if trial.state == library.trial.TrialState.COMPLETE
+        # where Optuna's samplers keep the values of constraints, positive where one is broken
+        and all(value <= 0 for value in trial.system_attrs.get("constraints") or ())
+    ]
+    if not trials:
+        raise ValueError(
+            f"study has no completed trials that keep its constraints, of {len(study.trials)}"
+            " trials"
+        )
+    return trials
 
 
 def _spaces(
@@ -105,15 +85,9 @@ def _spaces(
         )
     spaces = {name: trials[-1].distributions[name] for name in names}
     kinds = library.distributions.FloatDistribution, library.distributions.IntDistribution
-    numeric = {
-        name: cast("FloatDistribution | IntDistribution", s)
-        for name, s in spaces.items()
-        if isinstance(s, kinds)
-    }
-    wrong = sorted(spaces.keys() - numeric.keys())
+    wrong = ", ".join(repr(name) for name, space in spaces.items() if not isinstance(space, kinds))
     if wrong:
-        raise TypeError(
-            "study must have numeric parameters alone, got the categorical"
-            f" {', '.join(map(repr, wrong))}"
-        )
+        raise TypeError(f"study must have numeric parameters alone, got the categorical {wrong}")
+    numeric = cast("dict[str, FloatDistribution | IntDistribution]", spaces)
+    # a parameter with one value would be a variable that its bounds fix
     return {name: space for name, space in numeric.items() if space.low < space.high}

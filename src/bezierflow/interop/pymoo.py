@@ -2,7 +2,7 @@
 as a starting population."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import PyTree
@@ -13,7 +13,7 @@ from ..names import Names
 from ..objectives import from_pymoo as problem
 from ..points import from_points
 from ..solve import minimize
-from .requirements import require
+from . import require
 
 __all__ = ["Result", "from_result", "polish", "problem", "to_population"]
 
@@ -21,14 +21,8 @@ if TYPE_CHECKING:
     from pymoo.core.population import Population
 
 
-@runtime_checkable
-class Result(Protocol):
-    """What is read of a pymoo `Result`: designs `X`, values `F` and the `problem` with its
-    bounds."""
-
-    X: ArrayLike | None
-    F: ArrayLike | None
-    problem: object
+Result = Any
+"""A pymoo `Result`: designs `X`, values `F` and the `problem` with its bounds are read."""
 
 
 def from_result(result: Result, names: Names | None = None) -> Solution:
@@ -52,6 +46,7 @@ def from_result(result: Result, names: Names | None = None) -> Solution:
             "result must be of several objectives and hold several points, got F of shape"
             f" {np.shape(result.F)}"
         )
+    # pymoo's mixed variables are dicts in an array of objects
     if np.asarray(result.X).dtype.kind not in "fiu":
         raise TypeError(
             "result must be of real variables (an array of numbers), got designs of another kind"
@@ -77,6 +72,7 @@ def polish(
         constraints: as in `bezierflow.minimize`; by default none. Bounds are those of the problem.
         tol: as in `bezierflow.minimize`.
     """
+    # a warm start from the surface, not from the points: these have no t
     start = from_result(result).pareto_set
     solution = minimize(objectives, start, bounds=_bounds(result), constraints=constraints, tol=tol)
     return solution.spread(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..bezier import BezierSimplex
-from .requirements import require
+from . import require
 
 Model = Any
 """A `torch_bsf.BezierModel`. Its library brings torch along, which is large, so that nothing here
@@ -17,6 +17,7 @@ LINE = "pip install pytorch-bsf"
 
 def from_model(model: Model) -> BezierSimplex:
     """The surface of a `torch_bsf.BezierModel` whose space is one simplex."""
+    # a space may be glued from several simplices and products of them
     space = model.space
     cells = [space.cells[number] for number in space.main_cells]
     if len(cells) != 1 or len(cells[0].dimensions) != 1:

@@ -7,12 +7,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from ..bezier import BezierSimplex, fit
-from .requirements import require
+from . import require
 
-_base, _validation = (
-    require("sklearn.base", "scikit-learn"),
-    require("sklearn.utils.validation", "scikit-learn"),
-)
+_base = require("sklearn.base", "scikit-learn")
+_validation = require("sklearn.utils.validation", "scikit-learn")
 
 OFF = 1e-6
 """Rows that are farther from the simplex than this are moved with a warning."""
@@ -23,8 +21,8 @@ class OffSimplexWarning(UserWarning):
 
 
 class BezierSimplexRegressor(_base.RegressorMixin, _base.BaseEstimator):
-    """Least squares with a Bézier simplex: `fit(T, X)` with T on the simplex, one point a row, and
-    `predict(T)`.
+    """Least squares with a Bézier simplex: `fit(T, X)` with T on the simplex, one point per row,
+    and `predict(T)`.
 
     Rows of T should hold numbers of at least 0 with sum 1. Other rows are moved to the nearest
     point of the simplex, with an `OffSimplexWarning` where that is farther than rounding. A matrix
@@ -68,7 +66,7 @@ class BezierSimplexRegressor(_base.RegressorMixin, _base.BaseEstimator):
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        # of points anywhere in space, which tests give, only their projections count
+        # scikit-learn's checks give points anywhere in space, of which only projections count
         tags.regressor_tags.poor_score = True
         return tags
 

@@ -1,6 +1,7 @@
 """Single-objective methods A, one short file each; `bezierflow.lift` makes any of them
 multi-objective."""
 
+from ..evaluations import Evaluations
 from .from_optax import Optax
 from .from_optimistix import Optimistix
 from .from_scipy import SciPy
@@ -8,16 +9,15 @@ from .gradient_descent import GradientDescent
 from .method import AbstractGradientMethod, AbstractMethod
 from .newton import Newton
 from .proximal_gradient import ProximalGradient
-from .step_size import at_iteration
 
 __all__ = [
     "AbstractGradientMethod",
     "AbstractMethod",
+    "Evaluations",
     "GradientDescent",
     "Newton",
     "Optax",
     "Optimistix",
     "ProximalGradient",
     "SciPy",
-    "at_iteration",
 ]

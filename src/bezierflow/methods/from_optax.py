@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Optax(AbstractGradientMethod):
-    """A method from any `optax` optimizer: `Optax(optax.adam(1e-2))`. One gradient a step.
+    """A method from any `optax` optimizer: `Optax(optax.adam(1e-2))`. One gradient per step.
 
     Lifted, the optimizer acts on the control points (see `AbstractGradientMethod`), so momenta,
     second moments and schedules mean what they mean in optax although fresh t are drawn each

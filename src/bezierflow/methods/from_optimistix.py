@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 
 class Optimistix(AbstractMethod):
-    """A method from any `optimistix` minimiser: `Optimistix(optx.BFGS(rtol=1e-8, atol=1e-8),
-    n_steps=5)`.
+    """A method from any `optimistix` minimiser: `Optimistix(optx.BFGS(1e-8, 1e-8), n_steps=5)`.
 
     One application of A is up to `n_steps` steps of the minimiser, started afresh at each point: as
     the paper has it, a map from a point and an objective to a better point. What it learns (an
     approximate Hessian, say) belongs to one t and one application; nothing is carried to other t,
-    so more steps an application serve such methods better than more iterations.
+    so more steps per application serve such methods better than more iterations.
 
     Args:
         minimiser: the solver, with its tolerances.
@@ -62,5 +61,5 @@ class Optimistix(AbstractMethod):
         return solution.value, jnp.asarray(solution.stats["num_steps"], state.dtype)
 
     def evaluations(self, state: Array) -> Evaluations:
-        """One value and one gradient a step, the most that optimistix' minimisers take."""
+        """One value and one gradient per step, the most that optimistix' minimisers take."""
         return Evaluations(objective=state, jacobian=state)

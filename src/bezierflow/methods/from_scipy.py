@@ -29,12 +29,12 @@ KNOWN = WITHOUT_GRADIENT | WITH_HESSIAN | {"cg", "bfgs", "l-bfgs-b", "tnc", "sls
 
 
 class SciPy(AbstractMethod):
-    """A method from `scipy.optimize.minimize`: `SciPy("L-BFGS-B", n_steps=20)`. Runs in Python,
-    point by point.
+    """A method from `scipy.optimize.minimize`: `SciPy("L-BFGS-B", n_steps=20)`.
 
     One application of A is up to `n_steps` iterations of SciPy's method, started afresh at each
-    point. Gradients (and Hessians, for the methods that take them) come from JAX. Slower than a
-    compiled method; choose it for a method that only SciPy has, or to check another one.
+    point. Gradients (and Hessians, for the methods that take them) come from JAX. It runs in
+    Python, point by point, and so is slower than a compiled method; choose it for a method that
+    only SciPy has, or to check another one.
 
     Args:
         method: SciPy's name for the method.
@@ -58,11 +58,8 @@ class SciPy(AbstractMethod):
                 f"method must be a method of scipy.optimize.minimize ({', '.join(sorted(KNOWN))}),"
                 f" got {shown(method)}"
             )
-        self.method, self.n_steps, self.options = (
-            method,
-            read_count(n_steps, "n_steps", 1),
-            dict(options or {}),
-        )
+        self.method, self.n_steps = method, read_count(n_steps, "n_steps", 1)
+        self.options = dict(options or {})
 
     def init(self, x: Float[Array, "..."]) -> Counts:
         """What the last application evaluated: nothing yet."""
@@ -74,14 +71,15 @@ class SciPy(AbstractMethod):
         """Up to `n_steps` iterations of SciPy's method from x, and what they evaluated."""
         from scipy.optimize import minimize
 
+        def derivative(order: int) -> Callable[[np.ndarray], np.ndarray]:
+            return lambda y: np.asarray(_derivative(objective, jnp.asarray(y), order))
+
         name = self.method.lower()
-        derivatives: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
-        if name not in WITHOUT_GRADIENT:
-            derivatives["jac"] = lambda y: np.asarray(_gradient(objective, jnp.asarray(y)))
+        derivatives = {} if name in WITHOUT_GRADIENT else {"jac": derivative(1)}
         if name in WITH_HESSIAN:
-            derivatives["hess"] = lambda y: np.asarray(_hessian(objective, jnp.asarray(y)))
+            derivatives["hess"] = derivative(2)
         found = minimize(
-            lambda y: float(_value(objective, jnp.asarray(y))),
+            lambda y: float(_derivative(objective, jnp.asarray(y), 0)),
             np.asarray(x),
             method=self.method,
             options={"maxiter": self.n_steps, **self.options},
@@ -95,22 +93,9 @@ class SciPy(AbstractMethod):
         return Evaluations(*map(int, state))
 
 
-# One compilation for each kind of objective: t is an array leaf of it, so a new t does not compile
-# a new program.
+# One compilation per kind of objective and order: t is an array leaf of the objective, so that a
+# new t does not compile a new program.
 @program
-def _value(objective: Objective, x: Float[Array, " n_variables"]) -> Float[Array, ""]:
-    return objective(x)
-
-
-@program
-def _gradient(
-    objective: Objective, x: Float[Array, " n_variables"]
-) -> Float[Array, " n_variables"]:
-    return jax.grad(objective)(x)
-
-
-@program
-def _hessian(
-    objective: Objective, x: Float[Array, " n_variables"]
-) -> Float[Array, "n_variables n_variables"]:
-    return jax.hessian(objective)(x)
+def _derivative(objective: Objective, x: Float[Array, " n_variables"], order: int) -> Array:
+    """f(x), ∇f(x) or ∇²f(x)."""
+    return (objective, jax.grad(objective), jax.hessian(objective))[order](x)

@@ -5,16 +5,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..evaluations import Evaluations
-from .method import AbstractMethod, Objective
-from .step_size import StepSize, at_iteration, check_step_size
+from .method import AbstractMethod, Objective, StepSize, at_iteration, check_step_size
 
 
 class GradientDescent(AbstractMethod):
-    """x ← x − α^(k) ∇f(x): one gradient a step (equation 10). Lifted, it is the surface-wise
-    gradient descent, Algorithm 2.
+    """x ← x − α^(k) ∇f(x): one gradient per step (equation 10).
 
-    Choose it to follow the paper, whose stability theory is about it. It wants a step size that
-    fits the objectives' scale.
+    Lifted, it is the surface-wise gradient descent, Algorithm 2. Choose it to follow the paper,
+    whose stability theory is about it. It wants a step size that fits the objectives' scale.
 
     Args:
         step_size: α, a number or a function of the iteration k = 1, 2, …; the paper takes `lambda

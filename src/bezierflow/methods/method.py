@@ -1,5 +1,4 @@
-"""The single-objective method A: what every one of them has, and how its evaluations are
-counted."""
+"""The single-objective method A: what every one of them has, and step sizes α^(k)."""
 
 import abc
 from collections.abc import Callable
@@ -7,11 +6,16 @@ from typing import ClassVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from ..arguments import read_positive
 from ..evaluations import Evaluations
 
 Objective = Callable[[Float[Array, " n_variables"]], Float[Array, ""]]
+
+StepSize = float | Callable[[Array], Array]
+"""A number, or a function of the iteration number k = 1, 2, …"""
 
 
 class AbstractMethod(eqx.Module):
@@ -44,8 +48,7 @@ class AbstractMethod(eqx.Module):
 
 
 class AbstractGradientMethod(AbstractMethod):
-    """A method that is a rule on gradients: it never looks at the objective, only at ∇f and at its
-    own state.
+    """A method that is a rule on gradients: it sees only ∇f and its own state, not f.
 
     Lifted, such a rule is applied where a surface keeps its numbers: to the control points, with
     the gradient field fitted like the surface, (ZᵀZ)⁻¹ Zᵀ G. For plain gradient descent that is the
@@ -55,8 +58,7 @@ class AbstractGradientMethod(AbstractMethod):
 
     @abc.abstractmethod
     def update(self, gradient: PyTree, x: PyTree, state: PyTree) -> tuple[PyTree, PyTree]:
-        """Where x moves to when its gradient is this, and the state after it. x is an array, or a
-        pytree in training."""
+        """Where x (in training a pytree) moves to by its gradient, and the state after it."""
 
     def step(
         self, objective: Objective, x: Float[Array, " n_variables"], state: PyTree
@@ -65,5 +67,18 @@ class AbstractGradientMethod(AbstractMethod):
         return self.update(jax.grad(objective)(x), x, state)
 
     def evaluations(self, state: PyTree) -> Evaluations:
-        """One gradient a step."""
+        """One gradient per step."""
         return Evaluations(jacobian=1)
+
+
+def check_step_size(step_size: StepSize) -> StepSize:
+    """A number above 0, or any function: that is called when the run starts."""
+    if callable(step_size):
+        return step_size
+    advice = "a function of the iteration such as lambda k: 1 / k will do as well"
+    return read_positive(step_size, "step_size", advice)
+
+
+def at_iteration(step_size: StepSize, k: Array) -> Array:
+    """α^(k)."""
+    return step_size(k) if callable(step_size) else jnp.asarray(step_size)

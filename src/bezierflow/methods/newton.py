@@ -6,17 +6,15 @@ from jaxtyping import Array, Float
 
 from ..arguments import read_probability
 from ..evaluations import Evaluations
-from .method import AbstractMethod, Objective
-from .step_size import StepSize, at_iteration, check_step_size
+from .method import AbstractMethod, Objective, StepSize, at_iteration, check_step_size
 
 
 class Newton(AbstractMethod):
-    """x ← x − α |H|⁻¹ ∇f(x): one gradient, one Hessian and its eigenvalues a step. For smooth
-    objectives, L up to some hundred.
+    """x ← x − α |H|⁻¹ ∇f(x): one gradient, one Hessian and its eigenvalues per step.
 
-    Where the Hessian is not positive definite, |H| takes the absolute values of its eigenvalues,
-    none below `floor` times the largest: the step is then a descent direction instead of one
-    towards a saddle, and it stays finite.
+    For smooth objectives, L up to some hundred. Where the Hessian is not positive definite, |H|
+    takes the absolute values of its eigenvalues, none below `floor` times the largest: the step is
+    then a descent direction instead of one towards a saddle, and it stays finite.
 
     Args:
         step_size: α, a number (1 is Newton's own) or a function of the iteration.

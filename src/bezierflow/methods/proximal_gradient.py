@@ -5,17 +5,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..evaluations import Evaluations
-from .method import AbstractMethod, Objective
-from .step_size import StepSize, at_iteration, check_step_size
+from .method import AbstractMethod, Objective, StepSize, at_iteration, check_step_size
 
 
 class ProximalGradient(AbstractMethod):
-    """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth, g with a cheap prox: one gradient and one
-    prox a step.
+    """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth: one gradient and one prox per step.
 
-    For objectives with kinks such as lasso and group lasso, where it converges and gradient descent
-    does not. The objective must have `smooth(x)` and `prox(x, step)`; problems made with
-    `bezierflow.problems.Composite` do.
+    For objectives with kinks and a cheap prox, such as lasso and group lasso, where it converges
+    and gradient descent does not. The objective must have `smooth(x)` and `prox(x, step)`; problems
+    made with `bezierflow.problems.Composite` do.
 
     Args:
         step_size: α, a number (at most one over the Lipschitz constant of ∇s) or a function of the
@@ -43,8 +41,7 @@ class ProximalGradient(AbstractMethod):
             )
         k = state
         step = at_iteration(self.step_size, k)
-        forward = x - step * jax.grad(smooth)(x)
-        return prox(forward, step), k + 1
+        return prox(x - step * jax.grad(smooth)(x), step), k + 1
 
     def evaluations(self, state: Array) -> Evaluations:
         """One gradient."""

@@ -1,9 +1,17 @@
-"""Metrics: arrays in, number out. Errors in decision space (MSE, GD, IGD) and quality of fronts
-(IGD+, hypervolume)."""
+"""Metrics: arrays in, number out. Errors in decision space, and quality of fronts."""
 
-from .distances import TwoSided, gd, igd, two_sided
-from .fronts import igd_plus
-from .mse import mse
-from .volume import Volume, hypervolume
+from .distances import TwoSided, gd, igd, mse, two_sided
+from .fronts import Volume, farthest_points, hypervolume, igd_plus, nondominated
 
-__all__ = ["TwoSided", "Volume", "gd", "hypervolume", "igd", "igd_plus", "mse", "two_sided"]
+__all__ = [
+    "TwoSided",
+    "Volume",
+    "farthest_points",
+    "gd",
+    "hypervolume",
+    "igd",
+    "igd_plus",
+    "mse",
+    "nondominated",
+    "two_sided",
+]

@@ -36,7 +36,7 @@ class Bounds:
 def read_bounds(
     bounds: object, raveling: Raveling | None = None, variables: Sequence[str] | None = None
 ) -> Bounds:
-    """The bounds of x, or an error in one line.
+    """The bounds of x, or an error in one line. What was read before is returned as it is.
 
     Args:
         bounds: None; `(lower, upper)`, each a number, an array, a pytree like x or None;
@@ -48,6 +48,8 @@ def read_bounds(
         raveling: the form of x; None where the bounds have to tell it.
         variables: their names in messages; x1, x2, … if not given.
     """
+    if isinstance(bounds, Bounds):
+        return bounds
     form = raveling_of_bounds(bounds) if raveling is None else raveling.plain
     if form is None:
         raise ValueError(
@@ -55,9 +57,8 @@ def read_bounds(
             " arrays"
         )
     n, (lower, upper) = form.n_variables, _sides(bounds, form)
-    names = variables or ()
-    if len(names) != n:  # none, or those of something else, which whoever reads names will say
-        names = [f"x{i + 1}" for i in range(n)]
+    # those given may be too few, which is for the reader of names to say
+    names = [*(variables or ()), *(f"x{i + 1}" for i in range(n))]
     for side, values in (("lower", lower), ("upper", upper)):
         if np.isnan(values).any():
             name = names[int(np.argmax(np.isnan(values)))]

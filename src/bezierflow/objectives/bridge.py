@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from ..evaluations import Evaluations
 from .differences import Differences
-from .host import HostRows
+from .functions import HostRows
 from .schedule import SCHEDULE
 
 
@@ -46,7 +46,7 @@ class Bridge:
 
     def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " n_rows"]:
         """f(x)."""
-        return _values(self, jnp.asarray(x))
+        return _derivative(self, 0, jnp.asarray(x))
 
     def prices(self, n_variables: int) -> Int[np.ndarray, "3 3"]:
         """What a value, a Jacobian and a Hessian cost, one row each, in evaluations of values,
@@ -126,9 +126,12 @@ def _keys(x: np.ndarray) -> list[bytes]:
     return [row.tobytes() for row in np.ascontiguousarray(x + 0.0)]
 
 
-def _call(bridge: Bridge, order: int, x: Array) -> Array:
-    """A callback of JAX's. Doubles travel as pairs of integers: in the thread of a callback JAX
-    would make them single."""
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _derivative(bridge: Bridge, order: int, x: Array) -> Array:
+    """Derivatives of one order at x, by a callback of JAX's.
+
+    Doubles travel as pairs of integers: in the thread of a callback JAX would make them single.
+    """
     shape = (bridge.n_rows, *([x.shape[-1]] * order))
     call = partial(jax.pure_callback, vmap_method="broadcast_all")
     if x.dtype != np.float64:
@@ -148,22 +151,12 @@ def _call(bridge: Bridge, order: int, x: Array) -> Array:
     return jax.lax.bitcast_convert_type(pairs, np.float64)
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _values(bridge: Bridge, x: Array) -> Array:
-    return _call(bridge, 0, x)
-
-
-@_values.defjvp
-def _(bridge: Bridge, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    return _values(bridge, *primals), _jacobian(bridge, *primals) @ tangents[0]
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _jacobian(bridge: Bridge, x: Array) -> Array:
-    return _call(bridge, 1, x)
-
-
-@_jacobian.defjvp
-def _(bridge: Bridge, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    product = jnp.einsum("mij,j->mi", _call(bridge, 2, *primals), tangents[0])
-    return _jacobian(bridge, *primals), product
+@_derivative.defjvp
+def _(
+    bridge: Bridge, order: int, primals: tuple[Array], tangents: tuple[Array]
+) -> tuple[Array, Array]:
+    if order == 2:
+        raise NotImplementedError("functions on the host have no third derivatives")
+    # the next derivative times the direction, by its last axis
+    slope = _derivative(bridge, order + 1, *primals) @ tangents[0]
+    return _derivative(bridge, order, *primals), slope

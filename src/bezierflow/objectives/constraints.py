@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PyTree
 
 from ..bezier import Raveling
 from ..runs import kind
-from .bounds import Bounds, read_bounds
+from .bounds import read_bounds
 from .bridge import Bridge
 from .feasible import Constraint, FeasibleSet
 from .forms import Form, read_function
@@ -66,7 +66,7 @@ def feasible_set(
     """
     raveling = Raveling.of(np.zeros(raveling)) if isinstance(raveling, int) else raveling
     names = tuple(variables or (f"x{i + 1}" for i in range(raveling.n_variables)))
-    found = bounds if isinstance(bounds, Bounds) else read_bounds(bounds, raveling, names)
+    found = read_bounds(bounds, raveling, names)
     sides = found.lower / raveling.units, found.upper / raveling.units
     box = FeasibleSet(*sides, (), names, raveling.scale)
     if constraints is None:

@@ -16,17 +16,22 @@ from ..precision import double_precision
 from .bridge import Bridge
 from .differences import Differences
 from .functions import (
+    HostRows,
     Joined,
     Objectives,
     Raveled,
     Rows,
     TorchFunction,
+    TorchRows,
     Unraveled,
     as_vector,
     is_list_of_functions,
+    is_torch_module,
+    jax_rows,
+    numbers_of,
+    numpy_rows,
     values_of,
 )
-from .host import HostRows, TorchRows, is_torch_module, jax_rows, numbers_of, numpy_rows
 
 UNDIFFERENTIABLE = ("custom_vjp_call", "pure_callback", "io_callback", "ffi_call", "while")
 """JAX's primitives, by how their names begin, that may have no derivative, a first one only, or one

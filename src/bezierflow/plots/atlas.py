@@ -132,7 +132,11 @@ def _draw_regions(ax: "Axes", solution: Solution) -> None:
             ax.plot([], [], color=color, linewidth=6, label=label)
     # Edges in the color of their triangle close the hairlines between neighbors.
     cells = PolyCollection(
-        places[triangles], facecolors=shades, edgecolors=shades, linewidths=0.3, rasterized=True
+        list(places[triangles]),
+        facecolors=shades,
+        edgecolors=shades,
+        linewidths=0.3,
+        rasterized=True,
     )
     ax.add_collection(cells)
     draw_corners(ax, solution.names)

@@ -1,5 +1,4 @@
-"""From points to a solution: Pareto points of any optimizer, study or measurement become a surface
-that can be asked."""
+"""From Pareto points of any optimizer, study or measurement to a solution."""
 
 from .from_points import from_points
 

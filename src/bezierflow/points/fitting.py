@@ -11,46 +11,26 @@ these end.
 """
 
 import warnings
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from ..bezier import BezierSimplex, FitOptions, design_matrix, fit_skeleton, project
-from ..simplex import faces, n_controls
-from .reading import nondominated
-from .shape import MOST_FOLDED, folded_share
-
-FOLDS = 5
-"""Cross-validation fits to all but one of so many parts of the points, and measures at that
-part."""
-
-LARGEST_DEGREE = 6
-"""Of a surface through points."""
-
-POINTS_PER_CONTROL = 2
-"""So many points at least for each control point."""
-
-PATIENCE, EXACT = 2, 1e-4
-"""The degree is raised until the held-out distance has not fallen for so many degrees in a row, or
-is below the second, in units of ranges."""
-
-BESIDE = 3
-"""A point is on a face if it is the outermost of so many nearest ones, itself included, among those
-that may be."""
-
-OPTIONS = FitOptions(tol=1e-3, max_iterations=60)
-"""Of every fit: held-out distances change little beyond that."""
-
-WORTH_A_FOLD = 2.0
-"""A surface without folds is taken if it misses held-out points by at most so many times as much as
-one with folds."""
+from ..bezier import (
+    BezierSimplex,
+    FitOptions,
+    design_matrix,
+    fit_skeleton,
+    project,
+    surface_tangents,
+)
+from ..simplex import faces, grid, largest_degree_within, n_controls
+from .schedule import SCHEDULE
 
 
 class Cloud(NamedTuple):
-    """Points (x, f), one a row, in units of ranges; all variables together count like one objective
-    at most.
+    """Points (x, f), one per row, in units of ranges; all variables together count like one
+    objective at most.
 
     Attributes:
         rows: x and f side by side.
@@ -69,32 +49,14 @@ class Cloud(NamedTuple):
         """The objective values, from 0 to 1."""
         return self.rows[:, -self.n_objectives :]
 
-    def subset(self, rows: np.ndarray) -> "Cloud":
-        """Some of the points."""
-        return self._replace(rows=self.rows[rows])
 
+def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
+    """Which points no other one dominates; points with equal values are all kept or none."""
+    import moocore
 
-class Trial(NamedTuple):
-    """How surfaces of a degree do at points that they have not seen.
-
-    Attributes:
-        degree: D.
-        residuals: held-out points minus the surface, one a row. Corners are always fitted and count
-            with what is left there.
-    """
-
-    degree: int
-    residuals: Float[np.ndarray, "n width"]
-
-    @property
-    def squares(self) -> Float[np.ndarray, " n"]:
-        """Squared distances."""
-        return np.sum(self.residuals**2, axis=1)
-
-    @property
-    def rms(self) -> float:
-        """Root mean square distance."""
-        return float(np.sqrt(self.squares.mean()))
+    # moocore keeps the first of equal rows alone
+    values, place = np.unique(f, axis=0, return_inverse=True)
+    return np.asarray(moocore.is_nondominated(values))[place.ravel()]
 
 
 def corner_rows(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n_objectives"]:
@@ -109,132 +71,167 @@ def face_rows(
     """The points on a face, as far as the points tell; of a corner its best point."""
     from scipy.spatial import KDTree
 
-    inside, n_objectives = list(face), f.shape[1]
+    inside = list(face)
     if len(face) == 1:
         return corner_rows(f)[inside]
     candidates = np.flatnonzero(nondominated(f[:, inside]))
-    if len(face) == n_objectives or len(candidates) <= BESIDE:
+    if len(face) == f.shape[1] or len(candidates) <= SCHEDULE.beside:
         return candidates
     along = f[candidates][:, inside]
     outward = np.delete(f[candidates], inside, axis=1).sum(axis=1)
     # where on the face, however far from the ideal point
     along = along - along.mean(axis=1, keepdims=True)
-    beside = np.asarray(KDTree(along).query(along, k=BESIDE)[1])
+    beside = np.asarray(KDTree(along).query(along, k=SCHEDULE.beside)[1])
     return candidates[outward >= outward[beside].max(axis=1)]
 
 
 def fit_surface(cloud: Cloud, degree: int) -> BezierSimplex:
     """The surface of a degree through the points, face by face, its designs within the bounds."""
+    M = cloud.n_objectives
+    options = FitOptions(tol=SCHEDULE.fit_tol, max_iterations=SCHEDULE.fit_iterations)
     members = {
-        face: cloud.rows[face_rows(cloud.f, face)]
-        for face in faces(cloud.n_objectives)
-        if len(face) <= degree
+        face: cloud.rows[face_rows(cloud.f, face)] for face in faces(M) if len(face) <= degree
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit that could still improve is measured like any other
-        surface = fit_skeleton(members, cloud.n_objectives, degree, options=OPTIONS)
-    return _within_bounds(surface, cloud)
-
-
-def front_part(surface: BezierSimplex) -> BezierSimplex:
-    """The objective values of a surface through designs and values."""
-    M = surface.n_objectives
-    return BezierSimplex(np.asarray(surface.control_points)[:, -M:], M, surface.degree)
-
-
-def fit_best(cloud: Cloud) -> tuple[BezierSimplex, Trial, list[Trial]]:
-    """The surface that serves held-out points best, how it does so, and all trials in order.
-
-    Of several degrees that cannot be told apart, within one standard error of the least mean
-    squared distance, the lowest is taken. Where its front folds and that of a lower degree does
-    not, the lower one is taken if it is not much farther off.
-    """
-    trials = list(_raise_degree(cloud))
-    chosen = _lowest_good(trials)
-    for trial in reversed([trial for trial in trials if trial.degree <= chosen.degree]):
-        surface = fit_surface(cloud, trial.degree)
-        if (
-            trial.rms <= WORTH_A_FOLD * chosen.rms
-            and folded_share(front_part(surface)) <= MOST_FOLDED
-        ):
-            return surface, trial, trials
-    return fit_surface(cloud, chosen.degree), chosen, trials
-
-
-def _raise_degree(cloud: Cloud) -> Iterator[Trial]:
-    """Trials of rising degree, until that helps no more."""
-    least, waited, degree = np.inf, 0, 1
-    while waited < PATIENCE and least >= EXACT and (degree == 1 or _determined(cloud, degree)):
-        trial = Trial(degree, _held_out_residuals(cloud, degree))
-        waited = 0 if trial.rms < least else waited + 1
-        least, degree = min(least, trial.rms), degree + 1
-        yield trial
-
-
-def _lowest_good(trials: list[Trial]) -> Trial:
-    """The lowest degree within one standard error of the least mean squared distance."""
-    best = min(trials, key=lambda trial: trial.rms)
-    deviation = best.squares.std() / np.sqrt(len(best.squares))
-    return next(
-        trial for trial in trials if trial.squares.mean() <= best.squares.mean() + deviation
-    )
-
-
-def _determined(cloud: Cloud, degree: int) -> bool:
-    """Whether there are enough points for the surface, and for each of its faces, in each part of a
-    cross-validation."""
-    M, share = cloud.n_objectives, 1 - 1 / FOLDS
-    if degree > LARGEST_DEGREE or len(cloud.rows) * share < POINTS_PER_CONTROL * n_controls(
-        M, degree
-    ):
-        return False
-    inner = {
-        face: n_controls(len(face), degree - len(face))
-        for face in faces(M)
-        if 1 < len(face) <= degree
-    }
-    return all(len(face_rows(cloud.f, face)) * share >= count + 1 for face, count in inner.items())
-
-
-def _held_out_residuals(cloud: Cloud, degree: int) -> Float[np.ndarray, "n width"]:
-    """What a surface misses each point by that was fitted to other parts of the points; it is
-    fitted to corners always."""
-    n, corners = len(cloud.rows), corner_rows(cloud.f)
-    part = np.random.default_rng(0).permutation(n) % min(FOLDS, n)
-    residuals = np.empty_like(cloud.rows)
-    for k in range(part.max() + 1):
-        held_out = part == k
-        fitted = ~held_out
-        fitted[corners] = True
-        surface = fit_surface(cloud.subset(fitted), degree)
-        residuals[held_out] = cloud.rows[held_out] - np.asarray(
-            surface(project(surface, cloud.rows[held_out])[0])
-        )
-    return residuals
-
-
-def _within_bounds(surface: BezierSimplex, cloud: Cloud) -> BezierSimplex:
-    """The surface with designs within the bounds: control points of variables that leave them are
-    fitted anew within them.
-
-    A Bézier simplex lies in the hull of its control points, so that bounds on these are bounds on
-    all designs.
-    """
+        surface = fit_skeleton(members, M, degree, options=options)
     points = np.array(surface.control_points)
-    n_variables = points.shape[1] - cloud.n_objectives
-    designs = points[:, :n_variables]
+    designs = points[:, :-M]
     outside = np.flatnonzero(((designs < cloud.lower) | (designs > cloud.upper)).any(axis=0))
     if not len(outside):
         return surface
     from scipy.optimize import lsq_linear
 
-    design = design_matrix(project(surface, cloud.rows)[0], surface.degree)
+    # A Bézier simplex lies in the hull of its control points, so that bounds on these are bounds on
+    # all designs: the control points of a variable that leaves its bounds are fitted within them.
+    design = design_matrix(project(surface, cloud.rows)[0], degree)
     for column in outside:
         low, high = cloud.lower[column], cloud.upper[column]
-        fixed = high - low <= 0
-        points[:, column] = (
-            low
-            if fixed
-            else lsq_linear(design, cloud.rows[:, column], (low, high)).x.clip(low, high)
-        )
-    return BezierSimplex(points, surface.n_objectives, surface.degree)
+        points[:, column] = low
+        if high > low:
+            fitted = lsq_linear(design, cloud.rows[:, column], (low, high)).x
+            points[:, column] = fitted.clip(low, high)
+    return BezierSimplex(points, M, degree)
+
+
+def fit_best(cloud: Cloud) -> tuple[BezierSimplex, dict[int, Float[np.ndarray, "n width"]]]:
+    """The surface of the degree that serves held-out points best, and the residuals of all degrees.
+
+    Of several degrees that cannot be told apart, within one standard error of the least mean
+    squared distance, the lowest is taken. Where its front folds and that of a lower degree does
+    not, the lower one is taken if it is not much farther off.
+    """
+    trials = _cross_validate(cloud)
+    squares = {degree: np.sum(residuals**2, axis=1) for degree, residuals in trials.items()}
+    rms = {degree: np.sqrt(one.mean()) for degree, one in squares.items()}
+    best = squares[min(rms, key=lambda degree: rms[degree])]
+    most = best.mean() + best.std() / np.sqrt(len(best))
+    chosen = next(degree for degree, one in squares.items() if one.mean() <= most)
+    for degree in range(chosen, 0, -1):
+        surface = fit_surface(cloud, degree)
+        near = rms[degree] <= SCHEDULE.worth_a_fold * rms[chosen]
+        if near and folded_share(surface) <= SCHEDULE.most_folded:
+            return surface, trials
+    return fit_surface(cloud, chosen), trials
+
+
+def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
+    """Points minus surfaces that were fitted without them, for rising degrees, until that helps no
+    more. Corners are always fitted, and count with what is left there."""
+    n, corners = len(cloud.rows), corner_rows(cloud.f)
+    # Points of optimizers come in order along the front: parts are random, and the same each time.
+    part = np.random.default_rng(0).permutation(n) % min(SCHEDULE.folds, n)
+    trials: dict[int, np.ndarray] = {}
+    least, waited, degree = np.inf, 0, 1
+    while (
+        waited < SCHEDULE.patience
+        and least >= SCHEDULE.exact
+        and (degree == 1 or _determined(cloud, degree))
+    ):
+        residuals = trials[degree] = np.empty_like(cloud.rows)
+        for k in range(part.max() + 1):
+            held_out = part == k
+            fitted = ~held_out
+            fitted[corners] = True  # without its corners a set would end early
+            surface = fit_surface(cloud._replace(rows=cloud.rows[fitted]), degree)
+            nearest = surface(project(surface, cloud.rows[held_out])[0])
+            residuals[held_out] = cloud.rows[held_out] - np.asarray(nearest)
+        rms = np.sqrt(np.sum(residuals**2, axis=1).mean())
+        waited = 0 if rms < least else waited + 1
+        least, degree = min(least, rms), degree + 1
+    return trials
+
+
+def _determined(cloud: Cloud, degree: int) -> bool:
+    """Whether there are enough points for the surface, and for each of its faces, in each part of a
+    cross-validation."""
+    M, share = cloud.n_objectives, 1 - 1 / SCHEDULE.folds
+    needed = SCHEDULE.points_per_control * n_controls(M, degree)
+    if degree > SCHEDULE.largest_degree or len(cloud.rows) * share < needed:
+        return False
+    inner = [face for face in faces(M) if 1 < len(face) <= degree]
+    return all(
+        len(face_rows(cloud.f, face)) * share >= n_controls(len(face), degree - len(face)) + 1
+        for face in inner
+    )
+
+
+def n_groups(rows: Float[np.ndarray, "n width"]) -> int:
+    """How many groups of points lie clearly apart: single linkage, cut at gaps that are wide beside
+    the usual ones."""
+    from scipy.cluster.hierarchy import linkage
+
+    if len(rows) > SCHEDULE.most_compared:
+        rows = rows[np.random.default_rng(0).permutation(len(rows))[: SCHEDULE.most_compared]]
+    links = linkage(rows, "single")
+    usual = float(np.quantile(links[:, 2], SCHEDULE.usual))
+    apart = links[:, 2] > max(SCHEDULE.wide_gap * usual, SCHEDULE.long_gap)
+    sizes = np.concatenate([np.ones(len(rows)), links[:, 3]])
+    smaller = np.minimum(sizes[links[:, 0].astype(int)], sizes[links[:, 1].astype(int)])
+    return 1 + int(np.sum(apart & (smaller >= SCHEDULE.group * len(rows))))
+
+
+def has_lost_a_dimension(f: Float[np.ndarray, "n n_objectives"]) -> bool:
+    """Whether points fill fewer than M − 1 dimensions: the neighbors of most of them lie along a
+    thinner set."""
+    from scipy.spatial import KDTree
+
+    M = f.shape[1]
+    around = f[np.asarray(KDTree(f).query(f, k=min(len(f), 4 * (M - 1) + 1))[1])]
+    widths = np.linalg.svd(around - around.mean(axis=1, keepdims=True), compute_uv=False)
+    # of M − 1 dimensions that a front has, the least
+    thinness = widths[:, M - 2] / np.maximum(widths[:, 0], np.finfo(float).tiny)
+    return bool(np.median(thinness) < SCHEDULE.thin)
+
+
+def folded_share(surface: BezierSimplex) -> float:
+    """The share of t where the front, the last M columns of a surface, runs backwards, against the
+    majority.
+
+    A front has a normal with no negative entry, so that the determinant of its tangents and (1, …,
+    1) keeps its sign.
+    """
+    M, t = surface.n_objectives, _inner_parameters(surface.n_objectives)
+    tangents = surface_tangents(np.asarray(surface.control_points)[:, -M:], t, surface.degree)
+    columns = np.concatenate([tangents, np.ones((len(t), M, 1))], axis=2)
+    lengths = np.linalg.norm(columns, axis=1, keepdims=True)
+    determinant = np.linalg.det(columns / np.maximum(lengths, np.finfo(float).tiny))
+    return min(float(np.mean(side * determinant > SCHEDULE.clear)) for side in (1, -1))
+
+
+def dominated_share(surface: BezierSimplex) -> float:
+    """The share of the front, the last M columns of a surface, that other parts of it clearly
+    dominate."""
+    import moocore
+
+    M = surface.n_objectives
+    values = np.asarray(surface(_inner_parameters(M)))[:, -M:]
+    # A point is clearly dominated if it still is after all others have become worse.
+    best = values[np.asarray(moocore.is_nondominated(values))] + SCHEDULE.clear
+    return float(np.mean([(best <= value).all(axis=1).any() for value in values]))
+
+
+def _inner_parameters(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
+    """Points inside the simplex: tangents of a degenerate edge have no direction."""
+    t = grid(n_objectives, largest_degree_within(n_objectives, SCHEDULE.n_parameters))
+    return (1 - SCHEDULE.inward) * t + SCHEDULE.inward / n_objectives

@@ -1,14 +1,11 @@
-"""Problems: the paper's and others, each with its exact Pareto set where the mathematics gives
-one."""
+"""Problems: the paper's and others, each with its exact Pareto set where there is one."""
 
-from .composite import Composite
 from .fonseca import Fonseca
-from .problem import AbstractProblem, AbstractSolvedProblem, Problem
+from .problem import AbstractProblem, AbstractSolvedProblem, Composite, Problem
 from .quadratic import Quadratic
 from .registry import available, by_name
 from .scaled_med import ScaledMED
-from .skew_med import SkewMED
-from .skew_mmd import SkewMMD
+from .skew import SkewMED, SkewMMD
 from .warped import Warped
 
 __all__ = [

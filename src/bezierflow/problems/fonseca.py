@@ -1,15 +1,13 @@
-"""Fonseca's problem: two objectives, a straight Pareto set and a concave front that no weighted sum
-can trace."""
+"""Fonseca's problem: a straight Pareto set and a concave front that no weighted sum can trace."""
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..arguments import read_count
 from ..names import Names
-from ..precision import in_double_precision
-from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
-from .quadratic_forms import CenterMap
+from .forms import CenterMap
+from .problem import AbstractSolvedProblem, as_batch
 
 
 class Fonseca(AbstractSolvedProblem):
@@ -23,20 +21,10 @@ class Fonseca(AbstractSolvedProblem):
         n_variables: L, at least 1.
     """
 
-    names: Names = eqx.field(static=True)
-    n_objectives: int = eqx.field(static=True)
-    n_variables: int = eqx.field(static=True)
-
     def __init__(self, n_variables: int = 2):
         self.n_objectives = 2
-        self.n_variables = check_count(n_variables, "n_variables", 1)
+        self.n_variables = read_count(n_variables, "n_variables", 1)
         self.names = Names.default(2, self.n_variables)
-
-    def __call__(
-        self, x: Float[Array | np.ndarray, " n_variables"]
-    ) -> Float[Array | np.ndarray, "2"]:
-        """f(x)."""
-        return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
     def _objectives(self, x: Array | np.ndarray) -> Array:
         center = self.n_variables**-0.5

@@ -1,5 +1,4 @@
-"""What a problem is: a map x -> (f_1(x), …, f_M(x)) that knows its size and what its parts are
-called."""
+"""What a problem is: a map x -> (f_1(x), …, f_M(x)) that knows its sizes and names."""
 
 import abc
 import copy
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import read_count
 from ..names import Names
+from ..precision import in_double_precision
 from ..simplex import SmoothMap, nearest
 
 Renamed = TypeVar("Renamed", bound="AbstractProblem")
@@ -28,9 +28,9 @@ class AbstractProblem(eqx.Module):
     ask with `hasattr`. `n_objectives` or `n_variables` may be None where only a call can tell.
     """
 
-    names: eqx.AbstractVar[Names]
-    n_objectives: eqx.AbstractVar[int | None]
-    n_variables: eqx.AbstractVar[int | None]
+    names: Names = eqx.field(static=True)
+    n_objectives: int | None = eqx.field(static=True)
+    n_variables: int | None = eqx.field(static=True)
 
     @abc.abstractmethod
     def __call__(self, x: PyTree) -> Float[Array | np.ndarray, " n_objectives"]:
@@ -40,12 +40,8 @@ class AbstractProblem(eqx.Module):
         # By content, arrays included, so that `jax.jit(problem)` works and equal problems share
         # what it compiled.
         leaves, structure = jax.tree.flatten(self)
-        return hash(
-            (
-                structure,
-                *(leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves),
-            )
-        )
+        content = (leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves)
+        return hash((structure, *content))
 
     def with_names(
         self: Renamed,
@@ -58,48 +54,57 @@ class AbstractProblem(eqx.Module):
         given = (objectives, variables, objective_units, variable_units)
         Names().replaced(*given).check(self.n_objectives, self.n_variables)
         names = self.names.replaced(*given)
+        fields = {
+            "names": names,
+            "n_objectives": self.n_objectives or names.n_objectives,
+            "n_variables": self.n_variables or names.n_variables,
+        }
         renamed = copy.copy(self)
-        n_objectives, n_variables = (
-            self.n_objectives or names.n_objectives,
-            self.n_variables or names.n_variables,
-        )
-        for field, value in (
-            ("names", names),
-            ("n_objectives", n_objectives),
-            ("n_variables", n_variables),
-        ):
+        for field, value in fields.items():
             # a frozen module: only this fresh copy, before anyone sees it
             object.__setattr__(renamed, field, value)
         return renamed
 
 
 class AbstractSolvedProblem(AbstractProblem):
-    """A problem whose Pareto set is known exactly, so that a surface can be measured against the
-    truth."""
+    """A problem whose Pareto set is known exactly: a surface can be measured against the truth."""
 
-    n_objectives: eqx.AbstractVar[int]  # type: ignore[reportIncompatibleVariableOverride]
-    n_variables: eqx.AbstractVar[int]  # type: ignore[reportIncompatibleVariableOverride]
+    n_objectives: int = eqx.field(static=True)  # type: ignore[reportIncompatibleVariableOverride]
+    n_variables: int = eqx.field(static=True)  # type: ignore[reportIncompatibleVariableOverride]
+
+    def __call__(
+        self, x: Float[Array | np.ndarray, " n_variables"]
+    ) -> Float[Array | np.ndarray, " n_objectives"]:
+        """f(x), in the precision of x; in double precision for NumPy's float64."""
+        x = as_batch(x, self.n_variables, "x")
+        if x.ndim != 1:
+            raise ValueError(
+                f"x must be one point of shape ({self.n_variables},), got shape {x.shape};"
+                " jax.vmap(problem) takes many"
+            )
+        return in_double_precision(self._objectives, x)
+
+    @abc.abstractmethod
+    def _objectives(self, x: Array | np.ndarray) -> Array | np.ndarray:
+        """f(x) of one point, in JAX."""
 
     @abc.abstractmethod
     def pareto_point(
         self, w: Float[Array | np.ndarray, "*batch n_objectives"]
     ) -> Float[Array | np.ndarray, "*batch n_variables"]:
-        """A continuous map from Δ^{M−1} onto the Pareto set, each face Δ_J onto the Pareto set of
-        the objectives J.
+        """A continuous map from Δ^{M−1} onto the Pareto set, Δ_J onto that of the objectives J.
 
         Where the problem has a `pareto_map`, it is that one; else w only parametrizes the set.
         """
 
     @abc.abstractmethod
     def set_map(self) -> SmoothMap:
-        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto it and
-        what is made of it."""
+        """A map from Δ^{M−1} onto the Pareto set, with derivatives: for projections onto it."""
 
     def project(
         self, x: Float[Array | np.ndarray, "*batch n_variables"]
     ) -> Float[np.ndarray, "*batch n_variables"]:
-        """The point of the Pareto set nearest to each x (see `simplex.nearest`), in NumPy float64.
-        Not for use while tracing."""
+        """The point of the Pareto set nearest to each x (see `simplex.nearest`), in NumPy."""
         points = np.asarray(as_batch(x, self.n_variables, "x"), dtype=float)
         set_map = self.set_map()
         t = nearest(set_map, points.reshape(-1, self.n_variables), self.n_objectives).t
@@ -108,8 +113,7 @@ class AbstractSolvedProblem(AbstractProblem):
     def distance(
         self, x: Float[Array | np.ndarray, "*batch n_variables"]
     ) -> Float[np.ndarray, "*batch"]:
-        """The Euclidean distance of each x from the Pareto set, in NumPy float64. Not for use while
-        tracing."""
+        """The Euclidean distance of each x from the Pareto set, in NumPy."""
         return np.asarray(np.linalg.norm(np.asarray(x, dtype=float) - self.project(x), axis=-1))
 
 
@@ -137,9 +141,6 @@ class Problem(AbstractProblem):
     constraints: object
     maximize: PyTree
     transforms: PyTree
-    names: Names = eqx.field(static=True)
-    n_objectives: int | None = eqx.field(static=True)
-    n_variables: int | None = eqx.field(static=True)
 
     def __init__(  # noqa: PLR0913
         self,
@@ -161,14 +162,10 @@ class Problem(AbstractProblem):
         names = Names().replaced(objective_names, variable_names, objective_units, variable_units)
         for argument, size in (("n_objectives", n_objectives), ("n_variables", n_variables)):
             if size is not None:
-                check_count(size, argument, 1)
+                read_count(size, argument, 1)
         names.check(n_objectives, n_variables)
-        self.function, self.names, self.bounds, self.constraints = (
-            function,
-            names,
-            bounds,
-            constraints,
-        )
+        self.function, self.names = function, names
+        self.bounds, self.constraints = bounds, constraints
         self.maximize, self.transforms = maximize, transforms
         self.n_objectives = n_objectives or names.n_objectives
         self.n_variables = n_variables or names.n_variables
@@ -178,27 +175,45 @@ class Problem(AbstractProblem):
         return self.function(x)
 
 
-def check_count(n: object, argument: str, least: int) -> int:
-    """The number as an int, or a ValueError that names the argument."""
-    return read_count(n, argument, least)
+class Composite(AbstractProblem):
+    """f_m = s_m + g_m with s_m smooth and g_m nonsmooth: lasso, group lasso, worst cases.
 
+    `minimize(problem, x0)` lifts the kinks it finds, absolute values and maxima that objectives
+    rise with, and answers with an atlas (`docs/atlas.md`); it does not use the prox. Proximal
+    methods use the prox, whatever the kinks are, constraints as indicators included:
+    `minimize(problem, x0, ProximalGradient(step_size))`.
 
-def as_point(x: ArrayLike, n_variables: int) -> Float[Array | np.ndarray, " n_variables"]:
-    """One point as an array of floats, or a ValueError that says which shape was expected."""
-    x = as_batch(x, n_variables, "x")
-    if x.ndim != 1:
-        raise ValueError(
-            f"x must be one point of shape ({n_variables},), got shape {x.shape}; jax.vmap(problem)"
-            " takes many"
-        )
-    return x
+    Args:
+        smooth: x -> (s_1(x), …, s_M(x)); zeros where an objective is all nonsmooth.
+        nonsmooth: x -> (g_1(x), …, g_M(x)); zeros where an objective is all smooth.
+        prox: (x, weights) -> argmin_y |y − x|²/2 + Σ_m weights_m g_m(y), for any weights of at
+            least 0.
+        names: names and units, if any.
+    """
+
+    smooth: Callable[[PyTree], Float[Array, " n_objectives"]]
+    nonsmooth: Callable[[PyTree], Float[Array, " n_objectives"]]
+    prox: Callable[[PyTree, Float[Array, " n_objectives"]], PyTree]
+
+    def __init__(
+        self, smooth: Callable, nonsmooth: Callable, prox: Callable, names: Names | None = None
+    ):
+        for name, part in (("smooth", smooth), ("nonsmooth", nonsmooth), ("prox", prox)):
+            if not callable(part):
+                raise TypeError(f"{name} must be a function, got {part!r}")
+        self.smooth, self.nonsmooth, self.prox = smooth, nonsmooth, prox
+        self.names = names or Names()
+        self.n_objectives, self.n_variables = self.names.n_objectives, self.names.n_variables
+
+    def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
+        """s(x) + g(x)."""
+        return self.smooth(x) + self.nonsmooth(x)
 
 
 def as_batch(
     points: ArrayLike, size: int, argument: str
 ) -> Float[Array | np.ndarray, "*batch size"]:
-    """Points with coordinates last, as an array of floats, or a ValueError that names the
-    argument."""
+    """Points with coordinates last, as an array of floats, or a ValueError with the argument."""
     if not isinstance(points, jax.Array | np.ndarray):
         points = np.asarray(points, dtype=float)
     if points.ndim < 1 or points.shape[-1] != size:

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
+from ..arguments import read_count
 from ..names import Names
-from ..precision import in_double_precision
-from .problem import AbstractSolvedProblem, as_batch, as_point, check_count
-from .quadratic_forms import CenterMap, apply, balanced, stack_matrices, weighted_center
+from .forms import CenterMap, apply, balanced, stack_matrices, weighted_center
+from .problem import AbstractSolvedProblem, as_batch
 
 
 class Quadratic(AbstractSolvedProblem):
@@ -21,16 +20,13 @@ class Quadratic(AbstractSolvedProblem):
 
     Args:
         matrices: the Q_m, each a matrix (L, L) or, for a diagonal one, its diagonal (L,).
-        centers: the minimizers c_m, one a row.
+        centers: the minimizers c_m, one per row.
         offsets: the least values o_m, one number for all or one each.
     """
 
     matrices: np.ndarray
     centers: np.ndarray
     offsets: np.ndarray
-    names: Names = eqx.field(static=True)
-    n_objectives: int = eqx.field(static=True)
-    n_variables: int = eqx.field(static=True)
 
     def __init__(
         self,
@@ -59,31 +55,21 @@ class Quadratic(AbstractSolvedProblem):
     def random(
         cls, n_objectives: int, n_variables: int, condition: float = 10.0, seed: int = 0
     ) -> "Quadratic":
-        """A random one: standard normal centers, randomly rotated Q_m of exactly this condition
-        number.
+        """Standard normal centers, and randomly rotated Q_m of exactly this condition number.
 
         The eigenvalues are spread evenly on a logarithmic scale around 1.
         """
-        check_count(n_objectives, "n_objectives", 1)
-        check_count(n_variables, "n_variables", 1)
+        read_count(n_objectives, "n_objectives", 1)
+        read_count(n_variables, "n_variables", 1)
         if not 1 <= condition < np.inf:
             raise ValueError(f"condition must be a finite number of at least 1, got {condition!r}")
         generator = np.random.default_rng(seed)
-        eigenvalues = (
-            condition ** np.linspace(-0.5, 0.5, n_variables) if n_variables > 1 else np.ones(1)
-        )
-        rotations = np.linalg.qr(
-            generator.standard_normal((n_objectives, n_variables, n_variables))
-        )[0]
-        matrices = (rotations * eigenvalues) @ rotations.transpose(0, 2, 1)
+        spread = np.linspace(-0.5, 0.5, n_variables) if n_variables > 1 else np.zeros(1)
+        size = (n_objectives, n_variables, n_variables)
+        rotations = np.linalg.qr(generator.standard_normal(size))[0]
+        matrices = (rotations * condition**spread) @ rotations.transpose(0, 2, 1)
         matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
         return cls(matrices, generator.standard_normal((n_objectives, n_variables)))
-
-    def __call__(
-        self, x: Float[Array | np.ndarray, " n_variables"]
-    ) -> Float[Array | np.ndarray, " n_objectives"]:
-        """f(x)."""
-        return in_double_precision(self._objectives, as_point(x, self.n_variables))
 
     def _objectives(self, x: Array | np.ndarray) -> Array:
         x = jnp.asarray(x)

@@ -1,5 +1,4 @@
-"""Built-in problems by name, for the command line: 'scaled-med', 'skew-5med', 'quadratic-3-10' and
-more."""
+"""Built-in problems by name, for the command line: 'scaled-med', 'skew-5med', 'quadratic-3-10'."""
 
 import re
 from collections.abc import Callable
@@ -9,8 +8,7 @@ from .fonseca import Fonseca
 from .problem import AbstractSolvedProblem
 from .quadratic import Quadratic
 from .scaled_med import ScaledMED
-from .skew_med import SkewMED
-from .skew_mmd import SkewMMD
+from .skew import SkewMED, SkewMMD
 from .warped import Warped
 
 # The form a person reads, the pattern it stands for, and what it makes of the numbers in the name.
@@ -25,14 +23,12 @@ _FAMILIES: tuple[tuple[str, str, Callable[..., AbstractSolvedProblem]], ...] = (
 
 
 def available() -> tuple[str, ...]:
-    """The names there are; <M> stands for the number of objectives and <L> for the number of
-    variables."""
+    """The names there are; <M> stands for the number of objectives, <L> for that of variables."""
     return tuple(form for form, _, _ in _FAMILIES)
 
 
 def by_name(name: str) -> AbstractSolvedProblem:
-    """The built-in problem of this name, in upper or lower case; an unknown one gives a ValueError
-    that lists what there is."""
+    """The built-in problem of this name, in upper or lower case."""
     if not isinstance(name, str):
         raise TypeError(
             f"name must be that of a built-in problem such as scaled-med, got {shown(name)}"

@@ -1,39 +1,33 @@
-"""Scaled-MED: the paper's problem with three objectives, three variables and a Pareto map in closed
-form."""
+"""Scaled-MED: the paper's problem with a Pareto map in closed form."""
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..names import Names
-from ..precision import in_double_precision
-from .problem import AbstractSolvedProblem, as_batch, as_point
-from .quadratic_forms import CenterMap, weighted_center
+from .forms import CenterMap, weighted_center
+from .problem import AbstractSolvedProblem, as_batch
 
 SCALES = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
 CENTERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
 
 
 class ScaledMED(AbstractSolvedProblem):
-    """Squared distances to three points, each variable scaled differently in each objective
-    (Appendix "Problem Definition").
+    """Squared distances to three points, scaled differently per objective (Appendix "Problem
+    Definition").
 
     f_1 = x_1² + 3(x_2−1)² + 2(x_3−1)²,  f_2 = 2(x_1−1)² + x_2² + 3(x_3−1)²,  f_3 = 3(x_1−1)² +
     2(x_2−1)² + (x_3+1)².
     """
 
-    names: Names = eqx.field(static=True)
-    n_objectives: int = eqx.field(static=True)
-    n_variables: int = eqx.field(static=True)
-
     def __init__(self):
         self.n_objectives = self.n_variables = 3
         self.names = Names.default(3, 3)
 
-    def __call__(self, x: Float[Array | np.ndarray, "3"]) -> Float[Array | np.ndarray, "3"]:
-        """f(x)."""
-        return in_double_precision(_objectives, as_point(x, 3))
+    def _objectives(self, x: Array | np.ndarray) -> Array:
+        x = jnp.asarray(x)
+        away = x - jnp.asarray(CENTERS, x.dtype)
+        return jnp.sum(jnp.asarray(SCALES, x.dtype) * away**2, axis=1)
 
     def pareto_map(
         self, t: Float[Array | np.ndarray, "*batch 3"]
@@ -54,9 +48,3 @@ class ScaledMED(AbstractSolvedProblem):
     def set_map(self) -> CenterMap:
         """`pareto_map`, with derivatives."""
         return CenterMap(SCALES, CENTERS)
-
-
-def _objectives(x: Array | np.ndarray) -> Array:
-    x = jnp.asarray(x)
-    away = x - jnp.asarray(CENTERS, x.dtype)
-    return jnp.sum(jnp.asarray(SCALES, x.dtype) * away**2, axis=1)

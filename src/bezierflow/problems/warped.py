@@ -1,5 +1,4 @@
-"""A known problem seen through a bend of the variables: its objectives are no longer convex, its
-Pareto set is still exact."""
+"""A known problem with bent variables: objectives no longer convex, the Pareto set still exact."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..names import Names
-from ..precision import in_double_precision
 from ..simplex import SmoothMap
-from .problem import AbstractSolvedProblem, as_point
+from .problem import AbstractSolvedProblem
 
 
 class Warped(AbstractSolvedProblem):
@@ -30,9 +27,6 @@ class Warped(AbstractSolvedProblem):
 
     problem: AbstractSolvedProblem
     bend: float = eqx.field(static=True)
-    names: Names = eqx.field(static=True)
-    n_objectives: int = eqx.field(static=True)
-    n_variables: int = eqx.field(static=True)
 
     def __init__(self, problem: AbstractSolvedProblem, bend: float = 1.0):
         if not isinstance(problem, AbstractSolvedProblem):
@@ -46,18 +40,12 @@ class Warped(AbstractSolvedProblem):
         self.problem, self.bend, self.names = problem, float(bend), problem.names
         self.n_objectives, self.n_variables = problem.n_objectives, problem.n_variables
 
-    def __call__(
-        self, x: Float[Array | np.ndarray, " n_variables"]
-    ) -> Float[Array | np.ndarray, " n_objectives"]:
-        """F(x)."""
-        return in_double_precision(
-            lambda x: self.problem(_bent(jnp.asarray(x), self.bend)), as_point(x, self.n_variables)
-        )
+    def _objectives(self, x: Array | np.ndarray) -> Array | np.ndarray:
+        return self.problem(_bent(jnp.asarray(x), self.bend))
 
     @property
     def pareto_map(self) -> Callable:
-        """The map from t to the minimizer of Σ t_m F_m, that of f bent back. A property: it is
-        absent where f has none."""
+        """T -> the minimizer of Σ t_m F_m, that of f bent back; absent where f has none."""
         of_problem = getattr(self.problem, "pareto_map", None)
         if of_problem is None:
             raise AttributeError(
@@ -105,9 +93,5 @@ class BentMap:
 def _bent(x: Array | np.ndarray, bend: float) -> Array | np.ndarray:
     """The point x with β x_1² added to x_2."""
     second = x[..., 1:2] + bend * x[..., :1] ** 2
-    parts = [x[..., :1], second, x[..., 2:]]
-    return (
-        jnp.concatenate(parts, axis=-1)
-        if isinstance(x, jax.Array)
-        else np.concatenate(parts, axis=-1)
-    )
+    xp = jnp if isinstance(x, jax.Array) else np
+    return xp.concatenate([x[..., :1], second, x[..., 2:]], axis=-1)

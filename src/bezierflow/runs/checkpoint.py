@@ -93,10 +93,14 @@ class Arguments:
         """Writes the file."""
         write_checked(path, {"kind": ARGUMENTS_KIND, "arguments": self.documents}, self.arrays)
 
+    def document(self, name: str) -> Any:
+        """An argument as JSON; None for one that was not given."""
+        return self.documents.get(name, {"value": None})
+
     def value(self, name: str) -> Any:
         """An argument, made again; MISSING where that cannot be. A function of a file is loaded by
         running that file."""
-        document = self.documents[name]
+        document = self.document(name)
         if "value" in document:
             return Decoder(self.arrays).decode(document["value"])
         if "file" not in document:
@@ -132,25 +136,32 @@ class Arguments:
     def differences(self, other: "Arguments") -> dict[str, str]:
         """The arguments that differ, each with words."""
         found = {}
-        for name, document in self.documents.items():
+        for name in {**self.documents, **other.documents}:
             if name in COMPARED_BY_VALUE or self._agrees(other, name):
                 continue
             # a file that was written before an object had some field: read, it has the default
-            if "value" in document and Arguments.of({name: self.value(name)})._agrees(other, name):
+            held = "value" in self.document(name)
+            if held and Arguments.of({name: self.value(name)})._agrees(other, name):
                 continue
             found[name] = f"{name} was {self._words(name)} and is {other._words(name)}"
         return found
 
+    def grown(self, arguments: Mapping[str, Any]) -> list[str]:
+        """The arguments that may be larger and are."""
+        sizes = {name: (self.value(name), arguments.get(name)) for name in GROWING}
+        # None is no limit, so that it is more than any number
+        return [name for name, (old, new) in sizes.items() if old and (new is None or new > old)]
+
     def _agrees(self, other: "Arguments", name: str) -> bool:
         # equal documents name the same arrays
-        return self.documents[name] == other.documents.get(name) and all(
+        return self.document(name) == other.document(name) and all(
             np.array_equal(array, other.arrays[key], equal_nan=True)
             for key, array in self.arrays.items()
             if key.startswith(f"{name}/")
         )
 
     def _words(self, name: str) -> str:
-        document = self.documents.get(name, {"words": "not given"})
+        document = self.document(name)
         value = repr(self.value(name)) if "value" in document else None
         text = value or document.get("words") or f"{document['file']}"
         return text if len(text) < 100 else f"{text[:97]}..."
@@ -181,9 +192,7 @@ def settle_arguments(path: Path, arguments: Mapping[str, Any], ended: bool = Fal
         return []
     kept = Arguments.read(path)
     changed = kept.differences(given)
-    # None is no limit, so that it is more than any number
-    size = {name: (kept.value(name), arguments[name]) for name in changed if name in GROWING}
-    grown = [name for name, (old, new) in size.items() if old and (new is None or new > old)]
+    grown = kept.grown(arguments)
     refused = [words for name, words in changed.items() if name not in grown]
     if refused:
         raise ValueError(

@@ -1,5 +1,5 @@
-"""Evaluations by any `concurrent.futures.Executor`: handed out in chunks, retried, and given back
-as they arrive."""
+"""Evaluations by any `concurrent.futures.Executor`: a task per design, retried where it failed, and
+given back as they arrive."""
 
 import pickle
 import sys
@@ -211,8 +211,8 @@ class Pool:
 
     def _send(self) -> None:
         """Hands out all points, or the next suspect."""
-        if not self._sent:
-            self._alone = bool(self._suspects)
+        if not self._sent:  # workers cannot have answered while they had nothing to do
+            self._alone, self._heard = bool(self._suspects), time.monotonic()
         queue = self._suspects if self._alone else self._queue
         while queue and not (self._alone and self._sent):
             point = queue.popleft()

@@ -1,7 +1,11 @@
 """What A minimizes at t."""
 
-from .reference import AbstractReferencedScalarization, Reference
-from .scalarization import AbstractScalarization, Scalarized
+from .scalarization import (
+    AbstractReferencedScalarization,
+    AbstractScalarization,
+    Reference,
+    Scalarized,
+)
 from .smooth_tchebycheff import SmoothTchebycheff
 from .weighted_power import WeightedPower
 from .weighted_sum import WeightedSum

@@ -4,12 +4,11 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
 from ..arguments import read_positive
-from .reference import AbstractReferencedScalarization, Reference
+from .scalarization import AbstractReferencedScalarization, Reference
 
 
 class SmoothTchebycheff(AbstractReferencedScalarization):
-    """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the objectives from their ideal
-    point in units of their ranges.
+    """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the normalized objectives.
 
     Its minimizers reach every Pareto point, on fronts of any shape. A smaller μ is closer to the
     maximum itself and harder on a method (curvature grows like 1/μ). See Lin et al., "Smooth

@@ -4,12 +4,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..arguments import read_number
-from .reference import AbstractReferencedScalarization, Reference
+from .scalarization import AbstractReferencedScalarization, Reference
 
 
 class WeightedPower(AbstractReferencedScalarization):
-    """Σ_m t_m u_m^p with u the objectives from their ideal point in units of their ranges. Smooth;
-    for fronts bent inward.
+    """Σ_m t_m u_m^p, with u the normalized objectives. Smooth; for fronts bent inward.
 
     A power p > 1 straightens a concave front: where p is large enough, weights t reach all of it;
     those of a plain sum do not. The larger p, the flatter the ends, and the less exactly they are

@@ -7,8 +7,7 @@ from .scalarization import AbstractScalarization
 
 
 class WeightedSum(AbstractScalarization):
-    """E_t(F) = Σ_m t_m f_m (Section 2.1). Reaches the whole Pareto set of convex problems; on
-    others only convex parts."""
+    """E_t(F) = Σ_m t_m f_m (Section 2.1). Reaches the convex parts of a front."""
 
     def __call__(
         self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]

@@ -24,7 +24,7 @@ from ..flows import (
     search_box,
 )
 from ..kinks import CannotLiftError
-from ..normal import NormalFlow, estimate_error, find_minimizers
+from ..normal import estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
     FeasibleSet,
@@ -37,7 +37,7 @@ from ..objectives import (
 from ..scalarizations import AbstractReferencedScalarization, Reference
 from .better_point import Box, better_point
 from .call import Call
-from .kinked import Kinked, lift_problem
+from .kinked import box_around, lift_problem
 from .schedule import SCHEDULE
 
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
@@ -117,13 +117,6 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     return run_flow(problem, call, call.method)
 
 
-def kinks_first(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
-    """An atlas of the problem with its kinks lifted, before a surface is tried; None where that
-    cannot be."""
-    kinked = _lift_kinks(problem, call, NOTHING, None)
-    return _atlas_of_kinks(problem, call, kinked, NOTHING) if isinstance(kinked, Kinked) else None
-
-
 def atlas_on_equalities(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     """An atlas among points that keep equality constraints."""
     feasible = problem.feasible
@@ -188,14 +181,25 @@ def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:
     return found._replace(flaw=flaw or "one surface cannot be this set")
 
 
-def kinks_lifted(problem: Problem, call: Call, found: Attempt) -> Attempt:
-    """An atlas of the problem with its kinks lifted, where it has any and the atlas is better."""
-    kinked = _lift_kinks(problem, call, found.evaluations, found.surface)
-    if isinstance(kinked, Kinked):
-        return _better_of(found, _atlas_of_kinks(problem, call, kinked, found.evaluations))
+def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
+    """An atlas of the problem with its kinks lifted, where it has any, in place of a surface that
+    is no better."""
+    spent = NOTHING if found is None else found.evaluations
+    # A surface that was found shows where norms are 0.
+    x = None if found is None else dense_points(found.surface)
+    try:
+        kinked = lift_problem(problem.flat, problem.start, problem.feasible, _left(call, spent), x)
+    except CannotLiftError as error:
+        if found is None:
+            return None
+        why = f"the objectives have kinks, which could not be lifted: {error}"
+        return found.noted(why)._replace(kinks=why, open=bool(found.flaw))
     if kinked is None:
         return found
-    return found.noted(kinked)._replace(kinks=kinked, open=bool(found.flaw))
+    lifted = problem.lifted(kinked.objectives, kinked.start)
+    spent = total(kinked.evaluations, spent)
+    atlas = _atlas(lifted, call, kinked.feasible, kinked.box, kinked.why, spent=spent)
+    return atlas if found is None else _better_of(found, atlas)
 
 
 def atlas_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
@@ -211,50 +215,46 @@ def atlas_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
     start = np.asarray(problem.start.control_points, dtype=float)
     x = np.concatenate([dense_points(found.surface), start])
     spread = np.linspace(0, len(x) - 1, SCHEDULE.known_designs).astype(int)
-    known = np.concatenate([corners(found.surface), x[spread]])
     rival = getattr(found.run.state, "rival", None)
-    known = known if rival is None else np.vstack([known, rival])
-
-    def box(known: np.ndarray) -> Box:
-        return box_around(np.concatenate([x, known])) or search_box(everywhere, problem.start)
-
-    atlas = _challenged(problem, call, everywhere, box, why, known, found.evaluations)
+    known = np.vstack([corners(found.surface), x[spread], *([] if rival is None else [rival])])
+    atlas = _challenged(problem, call, everywhere, why, known, found.evaluations, x)
     return _better_of(found, atlas)
 
 
 def atlas_within(problem: Problem, call: Call, found: Attempt) -> Attempt:
     """An atlas that follows bounds and constraints, in place of a surface that does not."""
-    feasible = problem.feasible
-    assert feasible is not None
-    if not found.flaw:
+    feasible, nothing = problem.feasible, np.zeros((0, problem.start.n_variables))
+    if feasible is None or not found.flaw:
         return found
-    box, nothing = search_box(feasible, problem.start), np.zeros((0, problem.start.n_variables))
-    return _challenged(
-        problem, call, feasible, lambda known: box, found.flaw, nothing, found.evaluations
-    ).noted(found.kinks)
+    atlas = _challenged(problem, call, feasible, found.flaw, nothing, found.evaluations)
+    return atlas.noted(found.kinks)
 
 
 def _challenged(
     problem: Problem,
     call: Call,
     feasible: FeasibleSet,
-    box: Callable[[np.ndarray], Box],
     why: str,
     known: Float[np.ndarray, "n n_variables"],
     spent: Evaluations,
+    around: Float[np.ndarray, "k n_variables"] | None = None,
 ) -> Attempt:
-    """An atlas that fresh probes have not beaten; made again with the best of them where one
-    has."""
-    n_made = 0
+    """An atlas that fresh probes have not beaten; made again with the best of them where one has.
+
+    It is looked for in the box, or around points and what is known to be good.
+    """
+    n_made, box = 0, search_box(feasible, problem.start)
     while True:
-        inside = box(known)
-        made, n_made = _atlas(problem, call, feasible, inside, why, known, spent), n_made + 1
+        if around is not None:
+            points = np.concatenate([around, known])
+            box = box_around(points, problem.start, feasible, SCHEDULE.around)
+        made, n_made = _atlas(problem, call, feasible, box, why, known, spent), n_made + 1
         error, fits = made.error, made.result.reason in FITS
         if made.over or error is None or not fits or not problem.form.is_exact:
             return made
         try:
             rival, n, spent = better_point(
-                problem, made.surface, feasible, inside, made.evaluations, call.method.budget
+                problem, made.surface, feasible, box, made.evaluations, call.method.budget
             )
         except KeyboardInterrupt:
             return made.interrupted("while a better answer was looked for")
@@ -293,31 +293,6 @@ def _atlas(
     return run_flow(problem, call, flow, spent)
 
 
-def _lift_kinks(
-    problem: Problem, call: Call, spent: Evaluations, surface: BezierSimplex | None
-) -> Kinked | str | None:
-    """The problem with the kinks of its objectives lifted, or why that cannot be; None where there
-    are none.
-
-    A surface that was found shows where norms are 0.
-    """
-    found = None if surface is None else dense_points(surface)
-    try:
-        return lift_problem(
-            problem.flat, problem.start, problem.feasible, _left(call, spent), found
-        )
-    except CannotLiftError as error:
-        return f"the objectives have kinks, which could not be lifted: {error}"
-
-
-def _atlas_of_kinks(problem: Problem, call: Call, kinked: Kinked, spent: Evaluations) -> Attempt:
-    lifted, spent = (
-        problem.lifted(kinked.objectives, kinked.start),
-        total(kinked.evaluations, spent),
-    )
-    return _atlas(lifted, call, kinked.feasible, kinked.box, kinked.why, spent=spent)
-
-
 def _left(call: Call, spent: Evaluations) -> int | None:
     """What is left of the budget for an atlas in place of the flow."""
     budget = call.method.budget
@@ -340,15 +315,6 @@ def _better_of(found: Attempt, atlas: Attempt) -> Attempt:
     return atlas if atlas.over else found
 
 
-def box_around(x: Float[np.ndarray, "n n_variables"]) -> Box | None:
-    """A box around points, wider on each side; None where they are one, or not finite."""
-    width = np.ptp(x, axis=0)
-    if not np.isfinite(x).all() or not width.max() > 0:
-        return None
-    margin = SCHEDULE.around * np.maximum(width, SCHEDULE.narrowest * width.max())
-    return x.min(axis=0) - margin, x.max(axis=0) + margin
-
-
 def run_flow(
     problem: Problem,
     call: Call,
@@ -364,11 +330,10 @@ def run_flow(
         spent, state = total(spent, paused.spent), flow.with_budget(paused.state)
     else:
         # A surface that is at its goal already is kept.
-        arguments = problem.flat, start, call.seed
-        state = flow.accepted(*arguments) if isinstance(flow, NormalFlow) else None
-        state = flow.init(*arguments) if state is None else state
+        state = flow.accepted(problem.flat, start, call.seed)
+        state = flow.init(problem.flat, start, call.seed) if state is None else state
     part = None if call.next_part is None else call.next_part()
-    run = drive(
+    run: Run[Any] = drive(
         flow,
         problem.flat,
         state,

@@ -53,7 +53,7 @@ def better_point(
     probes = _probes(answer, feasible, box)
     evaluator = JaxEvaluator(problem.flat, answer.n_objectives, probes.shape[1], budget, spent)
     rival = None
-    with suppress(BudgetSpentError):
+    with suppress(BudgetSpentError):  # then what was looked at so far must do
         values = evaluator.values(probes)
         rival = _beats_its_answer(answer, probes, values, feasible)
         if rival is None:
@@ -74,9 +74,10 @@ def _not_dominated(
     x = dense_points(surface)
     # The surface itself costs nothing of the budget: it is the answer.
     front = JaxEvaluator(problem.flat, surface.n_objectives, x.shape[1]).values(x)
+    # Of a front that is one value in an objective, the survey's range is the unit.
     span, wide = np.ptp(front, axis=0), np.ptp(f, axis=0)
     scale = np.maximum(
-        np.where(span > SCHEDULE.flat_range * wide, span, wide), np.finfo(float).tiny
+        np.where(span > SCHEDULE.negligible * wide, span, wide), np.finfo(float).tiny
     )
     lead = best_levels(front / scale, f / scale)[0]
     best = int(np.argmax(lead))
@@ -123,7 +124,7 @@ def _bottom(
     atlas."""
     x, f = atlas.units.x(atlas.points.z), atlas.units.ideal + atlas.points.f * atlas.units.span
     spread = np.linspace(0, len(x) - 1, SCHEDULE.compared_points).astype(int)
-    rows = np.concatenate([f.argmin(axis=0), spread])
+    rows = np.concatenate([f.argmin(axis=0), spread])  # corners come first
     x, f, scale = x[rows], f[rows], np.abs(atlas.units.span)
     usable = np.isfinite(values).all(axis=1, keepdims=True)
     seen = Seen(probes, np.where(usable, values, np.inf) / scale, x, f / scale, scale)

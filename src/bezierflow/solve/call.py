@@ -89,10 +89,17 @@ class Call:
     next_part: Callable[[], Part] | None = None
 
     def __post_init__(self) -> None:
+        method, kept = self.method, self.checkpoint
+        searches = callable(getattr(method, "search", None)) and not isinstance(method, type)
+        known = isinstance(method, AbstractMethod | AbstractFlow) or searches
+        if not known and not (isinstance(method, str) and method == "auto"):
+            raise (ValueError if isinstance(method, str) else TypeError)(
+                'method must be "auto", a single-objective method such as GradientDescent(0.1) or'
+                f" Newton(), a flow or a Surrogate(), got {shown(method)}; optimizers of optax,"
+                " optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
+            )
         of = "of an Iteration, which returns True to stop the run"
-        kept = self.checkpoint
         read = {
-            "method": _read_method(self.method),
             "tol": or_none(read_nonnegative, self.tol, "tol"),
             "budget": or_none(read_count, self.budget, "budget"),
             "time_limit": or_none(read_positive, self.time_limit, "time_limit", "in seconds"),
@@ -101,6 +108,7 @@ class Call:
             "progress": read_flag(self.progress, "progress"),
             "checkpoint": kept if isinstance(kept, Checkpoint | None) else Checkpoint(kept),
         }
+        # A frozen record is written once, here.
         for name, value in read.items():
             object.__setattr__(self, name, value)
 
@@ -172,22 +180,6 @@ def with_limits(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {**arguments, "method": method}
 
 
-def _read_method(method: Any) -> Any:
-    if isinstance(method, str) and method != "auto":
-        raise ValueError(
-            'method must be "auto", a single-objective method such as Newton(), or a flow, got'
-            f" {method!r}"
-        )
-    searches = callable(getattr(method, "search", None)) and not isinstance(method, type)
-    if not isinstance(method, str | AbstractMethod | AbstractFlow) and not searches:
-        raise TypeError(
-            'method must be "auto", a single-objective method such as GradientDescent(0.1) or'
-            f" Newton(), a flow or a Surrogate(), got {shown(method)}; optimizers of optax,"
-            " optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
-        )
-    return method
-
-
 def flow_for(call: Call, problem: Problem) -> AbstractFlow:
     """The flow that the call asks for, with what the problem and the call's limits settle."""
     method = NormalFlow() if isinstance(call.method, str) else call.method
@@ -195,6 +187,7 @@ def flow_for(call: Call, problem: Problem) -> AbstractFlow:
         return _automatic(method, call, problem)
     if isinstance(method, AbstractMethod):
         method = lift(method, max(FLOWS.lifted_degree, problem.start.degree))
+    # A lifted method has no use for a budget, since each iteration costs the same.
     refused = {"budget": call.budget} | ({} if isinstance(method, Flow) else {"tol": call.tol})
     for name, value in refused.items():
         if value is not None:
@@ -210,6 +203,7 @@ def flow_for(call: Call, problem: Problem) -> AbstractFlow:
             " defined for every method; give bounds alone, or add a penalty for the constraints to"
             " the objectives"
         )
+    # Whoever says how many iterations there shall be wants all of them.
     default = SCHEDULE.lifted_tol if method.n_iterations is None else 0.0
     tol = default if call.tol is None else call.tol
     return replace(method, tol=tol, bounds=problem.feasible)

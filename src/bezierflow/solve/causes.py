@@ -35,7 +35,7 @@ def find_cause(
     """
     L, M = surface.n_variables, surface.n_objectives
     finite = np.isfinite(np.asarray(surface.control_points)).all()
-    if SCHEDULE.cause_variables < L or not finite:
+    if SCHEDULE.most_variables < L or not finite:
         return ""
     evaluator = JaxEvaluator(objectives, M, L)
     try:
@@ -61,6 +61,7 @@ def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> s
     directions = np.concatenate(
         [np.tile(np.concatenate([np.eye(L), -np.eye(L)]), (M, 1, 1)), downhill[:, None]], axis=1
     )
+    # In decades: where an objective turns back does not matter, only whether it does.
     steps = np.concatenate([[0.0], 10.0 ** np.arange(SCHEDULE.farthest + 1)])
     points = corners[:, None, None] + steps[:, None] * directions[:, :, None]
     values = evaluator.values(points.reshape(-1, L)).reshape(M, 2 * L + 1, len(steps), M)
@@ -68,7 +69,7 @@ def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> s
         f = values[m, ..., m]
         fall, size = f[:, 0] - f[:, -1], np.abs(f[:, 0]) + 1.0
         never_rises = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
-        endless = never_rises & (fall > SCHEDULE.least_fall * size)
+        endless = never_rises & (fall > SCHEDULE.negligible * size)
         if endless.any():
             k = int(np.argmax(np.where(endless, fall, -np.inf)))
             variable = names.solver_variables[int(np.argmax(np.abs(directions[m, k])))]
@@ -89,7 +90,7 @@ def _kink(
     try:
         if find_kinks(objectives, surface.n_variables) == 0:
             return ""
-    except CannotLiftError:
+    except CannotLiftError:  # there are kinks, of a kind that is not known
         pass
     M = surface.n_objectives
     # One point towards each corner, at different distances from the center.
@@ -100,9 +101,9 @@ def _kink(
     for i in range(surface.n_variables):
         for m in range(M):
             found = [find_jump(evaluator, x, i, m, 2 * width[i]) for x in points]
-            apart = SCHEDULE.same_place * (1 + np.abs(found).max())
+            apart = SCHEDULE.negligible * (1 + np.abs(found).max())
             if np.isfinite(found).all() and np.ptp(found) <= apart:
-                place = 0.0 if abs(found[0]) < SCHEDULE.same_place * width[i] else found[0]
+                place = 0.0 if abs(found[0]) < SCHEDULE.negligible * width[i] else found[0]
                 return (
                     f"{names.objectives[m]} has kinks along {names.solver_variables[i]} ="
                     f" {place:.3g}: leave the method open for an atlas, or take ProximalGradient"
@@ -126,6 +127,7 @@ def find_jump(
         points[:, i] = places
         return evaluator.jacobians(points).gradients[:, m, i]
 
+    # A kink far from the points that were found explains nothing about them.
     places = np.linspace(x[i] - reach, x[i] + reach, SCHEDULE.scanned)
     at_places = slopes(places)
     largest, k = float(np.abs(at_places).max()), int(np.argmax(np.abs(np.diff(at_places))))

@@ -140,7 +140,7 @@ def _report(problem: Problem) -> Checkup:
     points = np.concatenate([x0[None], low + (high - low) * kronecker(SCHEDULE.probes, L)])
 
     evaluator = JaxEvaluator(problem.flat, M, L)
-    seconds = _times(evaluator, points)
+    seconds = _times(evaluator, points)  # first, since it measures compilation too
     f = evaluator.values(points)
     usable = points[np.isfinite(f).all(axis=1)]
     problems, remarks = _look_at_values(problem, points, f)
@@ -264,7 +264,9 @@ def _compare_gradients(
     points = points[: SCHEDULE.compared_gradients]
     given = evaluator.jacobians(points).gradients
     found = differences.gradients(evaluator.values, points)
+    # Relative to the largest entry of the gradient: small ones are mostly rounding of differences.
     size = np.maximum(np.abs(found).max(axis=2, keepdims=True), np.finfo(float).tiny)
+    # The median over points forgives a kink or a cliff near one of them.
     worst = np.nanmedian((np.abs(given - found) / size).reshape(len(points), -1), axis=0)
     k = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
     inexact = SCHEDULE.inexact_gradient * differences.accuracy(0)
@@ -290,6 +292,7 @@ def _kinks(
         n = find_kinks(problem.flat, L)
     except (CannotLiftError, TypeError, NotImplementedError):
         n = 0
+    # Slopes by differences jump wherever values are noisy.
     if n or not len(points) or not problem.form.is_exact:
         return n, ""
     for i in range(min(L, SCHEDULE.scanned_variables)):
@@ -313,7 +316,7 @@ def _plan(problem: Problem, kinks: int) -> tuple[str, int]:
     if kinks:
         return f"lift {kinks} kinks of the objectives and answer with an atlas", atlas
     if feasible is None:
-        few = problem.start.n_variables <= SCHEDULE.atlas_variables
+        few = problem.start.n_variables <= SCHEDULE.most_variables
         beyond = ", and try an atlas if one surface cannot be the set" if few else ""
         return f"look for one surface through all trade-offs{beyond}", surface
     if feasible.n_equalities:

@@ -72,13 +72,14 @@ def lift_problem(
     feasible = feasible or feasible_set(None, None, start.n_variables)
     if find_kinks(flat, start.n_variables) == 0:
         return None
+    # The slope of a norm at 0 is not a number; with a finite one the descent goes on.
     evaluator = JaxEvaluator(
         with_slopes(flat, start.n_variables), start.n_objectives, start.n_variables, budget
     )
     x = known = np.asarray(start.control_points, dtype=float)
     if not feasible.has_finite_box or has_norms(flat, start.n_variables):
         known = np.concatenate([known, minimizers(evaluator, start, feasible)])
-    box = settled_box(known, start, feasible)
+    box = box_around(known, start, feasible)
     places = known if found is None else np.concatenate([known, found])
     lifting = lift_kinks(
         flat, box, feasible.has_finite_box, Places(places, feasible.violation(places) <= 0)
@@ -136,16 +137,18 @@ def minimizers(
     return np.array([end for end in ends if np.isfinite(end).all()]).reshape(-1, start.n_variables)
 
 
-def settled_box(
-    known: Float[np.ndarray, "n n_variables"], start: BezierSimplex, feasible: FeasibleSet
+def box_around(
+    x: Float[np.ndarray, "n n_variables"],
+    start: BezierSimplex,
+    feasible: FeasibleSet,
+    widths: float = 1.0,
 ) -> tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]:
-    """A finite box to look in: the bounds, and where there are none three times as wide as what
-    lies between the known points."""
-    wide = search_box(feasible, start)
-    low, high = known.min(axis=0), known.max(axis=0)
-    margin = np.maximum(high - low, SCHEDULE.narrowest * (high - low).max())
-    if feasible.has_finite_box or not margin.max() > 0:
-        return wide
+    """A finite box to look in: the bounds, and where there are none what lies between points and so
+    many widths of it beyond, on each side."""
+    low, high = x.min(axis=0), x.max(axis=0)
+    margin = widths * np.maximum(high - low, SCHEDULE.narrowest * (high - low).max())
+    if feasible.has_finite_box or not np.isfinite(x).all() or not margin.max() > 0:
+        return search_box(feasible, start)
     lower, upper = feasible.lower, feasible.upper
     return (
         np.where(np.isfinite(lower), lower, np.minimum(low, upper) - margin),

@@ -36,7 +36,6 @@ from .attempts import (
     atlas_around,
     atlas_on_equalities,
     atlas_within,
-    kinks_first,
     kinks_lifted,
     one_surface,
     own_flow,
@@ -71,7 +70,7 @@ def minimize(  # noqa: PLR0913
 
     Args:
         objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; a `Objectives` with derivatives; a problem from
+            torch or plain Python; `Objectives` with derivatives; a problem from
             `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
             derivatives that nobody gives are finite differences, which
             `solution.made_by["objectives"]` says.
@@ -130,10 +129,7 @@ def minimize(  # noqa: PLR0913
                 " within bounds; leave them out"
             )
         return call.method.search(replace(call, objectives=call.form))
-    folder, every = (
-        getattr(call.checkpoint, "folder", None),
-        getattr(call.checkpoint, "every", None),
-    )
+    folder, every = (getattr(call.checkpoint, name, None) for name in ("folder", "every"))
     with (
         double_precision(),
         orderly_interrupts(),
@@ -164,12 +160,12 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
     paused = call.paused.flow if call.paused is not None else None
     goes_on = open_form and isinstance(paused, AtlasFlow)
     lies_on_equalities = feasible is not None and feasible.n_equalities > 0
-    small = problem.start.n_variables <= SCHEDULE.atlas_variables and problem.form.is_exact
+    small = problem.start.n_variables <= SCHEDULE.most_variables and problem.form.is_exact
     listed = [
         # What the user asks for by name runs as it is, and an atlas that was stopped goes on.
         (isinstance(call.method, Flow | AtlasFlow) or goes_on, own_flow),
         # No smooth surface is the set of objectives that bring a prox.
-        (open_form and hasattr(problem.objectives, "prox"), kinks_first),
+        (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
         # No surface that ignores equality constraints lies on them.
         (open_form and lies_on_equalities, atlas_on_equalities),
         # The cheapest answer, and the best one where it holds.

@@ -14,27 +14,25 @@ class Schedule:
             this many times that, since held-out t see the worst.
         around: without bounds an atlas is looked for this many widths beyond what one surface
             found, on each side.
+        negligible: shares below this are none: of the range of a survey that a front spans, of the
+            size of an objective that it falls, of the place of a kink, of the values of a file.
         narrowest: a box around points is at least this share of its widest side.
         atlas_tries: how often an atlas is made that fresh probes may beat.
         known_designs: designs of a surface that an atlas begins with.
-        atlas_variables: without bounds an atlas is tried up to so many variables, since it needs
-            Hessians of every objective at thousands of points.
+        most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
+            every objective at thousands of points, and causes of doubt are looked for.
         compared_points: points of an atlas that the bottoms of wells are compared with.
         clear_lead: a design is better than a surface if no point of the surface comes closer to
             dominating it than this share of the ranges; for one and two objectives.
         largest_lead: the same for three and more, where the points that a surface is looked at are
             farther apart.
-        flat_range: a range of a front below this share of that of a survey says nothing.
         descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
             its scale.
-        cause_variables: causes of doubt are looked for up to so many variables, one at a time.
         farthest: objectives are followed along variables up to 10 to this power.
-        least_fall: a fall below this share of the size of an objective is none.
         scanned: places along a variable at which its slope is looked at.
         halvings: how often the interval with the largest jump of a slope is halved.
         jump: a slope that changes by more than this share of the largest one within the last
             interval has a kink there.
-        same_place: kinks found from several points are one within this share of their place.
         narrow_range: least range of a variable over a surface, relative to the size of the points,
             for the search of kinks.
         thinness_points: points inside the simplex at which tangents are looked at.
@@ -55,28 +53,24 @@ class Schedule:
         agrees: values of objectives given for a file may differ from its front by this share of
             ranges, beside `front_errors`.
         front_errors: and by so many times the front's error.
-        front_rounding: and by this share of their size.
     """
 
     lifted_tol: float = 1e-8
     difference_tol: float = 30.0
     around: float = 2.0
+    negligible: float = 1e-6
     narrowest: float = 0.1
     atlas_tries: int = 2
     known_designs: int = 50
-    atlas_variables: int = 50
+    most_variables: int = 50
     compared_points: int = 300
     clear_lead: float = 0.005
     largest_lead: float = 0.02
-    flat_range: float = 1e-6
     descent_steps: int = 200
-    cause_variables: int = 50
     farthest: int = 7
-    least_fall: float = 1e-6
     scanned: int = 64
     halvings: int = 40
     jump: float = 1e-3
-    same_place: float = 1e-6
     narrow_range: float = 1e-3
     thinness_points: int = 12
     thinness_variables: int = 1000
@@ -93,7 +87,6 @@ class Schedule:
     atlas_points: int = 12_000
     agrees: float = 1e-3
     front_errors: float = 10.0
-    front_rounding: float = 1e-6
 
 
 SCHEDULE = Schedule()

@@ -30,7 +30,7 @@ class Setting(eqx.Module):
     def __init__(
         self, flow: Flow, objectives: FlatObjectives, surface: BezierSimplex, n_iterations: int
     ):
-        if flow.runs_on_host:
+        if flow.method.runs_on_host:
             raise TypeError(
                 "flow must have a method that JAX can trace, so that twins run side by side;"
                 f" {type(flow.method).__name__} runs in Python. Use GradientDescent, Newton,"

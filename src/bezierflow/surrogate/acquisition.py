@@ -86,39 +86,41 @@ def propose(
     promising = thin(promising, SCHEDULE.n_promising)
     low, high = promising.f.min(axis=0), promising.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), SCHEDULE.least_span))
+    # A reference point beyond the nadir values the ends of the set too.
     reference = high + np.where(
         np.isfinite(worst) & (high <= worst).all(),
         np.clip(worst - high, 0.0, SCHEDULE.farthest * span),
         SCHEDULE.beyond * span,
     )
-    if len(known.pending):
+    if len(known.pending):  # as if evaluated, with the values that are expected
         f = np.vstack([f, (means(posterior, known.pending) - shift) / unit])
     uncertainty = float(np.sqrt(np.mean((stds(posterior, promising.u) / (unit * span)) ** 2)))
     uncertain = calibration * uncertainty > SCHEDULE.known_well
-    explores = [uncertain and number % SCHEDULE.period == SCHEDULE.period - 1 for number in numbers]
-    table = None
-    if any(explores):
+    explores = uncertain & (np.array(numbers) % SCHEDULE.period == SCHEDULE.period - 1)
+    table, candidates = None, promising.u
+    if explores.any():
         paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
         others = [
             thin(useful(one, worst), SCHEDULE.n_targets)
             for one in find_sets(paths, starts, worst, rng)
         ]
         table = VarianceReduction(posterior, [promising, *others], known, span, rng)
+        candidates = table.candidates  # those of the mean's set come first
     n_pending, on_surface = len(known.pending), []
     for exploring in explores:
+        free = ~is_taken(candidates, known)
         if exploring and table is not None:
-            row = table.best(~is_taken(table.candidates, known))
+            row = table.best(free)
         else:
-            row = most_improvement(promising.f, f, reference, ~is_taken(promising.u, known))
+            row = most_improvement(promising.f, f, reference, free[: len(promising.f)])
         if row is None:
             u = emptiest(known, rng)
-        elif table is None:
-            u = promising.u[row]
         else:
-            u = table.candidates[row]  # the points of the mean's set come first
-            table.condition(row)
-        if row is not None and not exploring:
-            f = np.vstack([f, promising.f[row]])
+            u = candidates[row]
+            if table is not None:
+                table.condition(row)
+            if not exploring:
+                f = np.vstack([f, promising.f[row]])
         known = known._replace(pending=np.vstack([known.pending, u]))
         on_surface.append(row is not None and not exploring)
     return Proposal(known.pending[n_pending:], np.array(on_surface), uncertainty, unit * span)
@@ -134,7 +136,7 @@ def most_improvement(
     there is no improvement."""
     import moocore
 
-    base = known[nondominated(known)]
+    base = known[nondominated(known)]  # the others take time and change nothing
     volumes = [
         moocore.hypervolume(np.vstack([base, row]), ref=reference) if ok else 0.0
         for row, ok in zip(f, free, strict=True)
@@ -163,7 +165,7 @@ class VarianceReduction:
         around = targets[rng.integers(0, len(targets), n)]
         around = np.clip(around + SCHEDULE.around * rng.standard_normal(around.shape), 0.0, 1.0)
         self.candidates = np.concatenate([targets, rng.random((n, targets.shape[1])), around])
-        # each set counts as much as any other
+        # Each set counts as much as any other, however many points it has.
         self._weight = np.concatenate([np.full(len(one.u), 1 / len(one.u)) for one in sets])
         u = np.concatenate([self.candidates, known.pending, known.failed])
         self._covariances = np.array(covariances(posterior, u)) / span[:, None, None] ** 2
@@ -274,11 +276,11 @@ def find_sets(
         rng: of everything random.
     """
     (n_paths, M, _), n = np.shape(paths.height), SCHEDULE.n_candidates
-    starts = starts[-(n // 2) :]
+    starts = starts[-(n // 2) :]  # the last ones, which the search chose
     candidates = np.concatenate([starts, rng.random((n - len(starts), starts.shape[1]))])
     regular = grid(M, largest_degree_within(M, SCHEDULE.n_regular))
     random = rng.dirichlet(np.ones(M), SCHEDULE.n_random)
-    # that of equal weights finds points that are of use, if there are any
+    # The direction of equal weights finds points that are of use, if there are any.
     middle, ends = np.full((1, M), 1 / M), np.repeat(np.eye(M), SCHEDULE.n_ends, axis=0)
     weights = np.concatenate([regular, random, middle, ends])
     weights = np.maximum(weights, SCHEDULE.least_weight)
@@ -292,6 +294,7 @@ def find_sets(
             z = _widened((f - ideal[:, None]) / span[:, None])
             inner = weights[: -len(ends)]
             best = [np.argmin(np.max(w * z, axis=2), axis=1)[:, None] for w in inner]
+            # among the first candidates: points found since are near ends that are known
             own = slice(k * SCHEDULE.n_ends, (k + 1) * SCHEDULE.n_ends)
             best += [np.argsort(z[:, :n, m], axis=1)[:, own] for m in range(M)]
             begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)

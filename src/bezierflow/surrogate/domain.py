@@ -71,6 +71,7 @@ def read_domain(
                 f"bounds must be positive for {named.variables[i]}, whose logarithm is taken, got a"
                 f" lower bound of {low:g}"
             )
+    # A variable that its bounds fix has no place in the cube: its length scale would mean nothing.
     free = np.flatnonzero(lower < upper)
     low, high = (encode(side, named.transforms)[free] for side in (lower, upper))
     return Domain(lower, upper, named, free, low, high - low)
@@ -78,7 +79,7 @@ def read_domain(
 
 def read_worst(worst: Worst) -> dict[str | int, float]:
     """The worst values of use by objective, as they were given, or an error in one line."""
-    if hasattr(worst, "__array__"):
+    if hasattr(worst, "__array__"):  # also JAX's arrays and columns of data frames
         worst = np.asarray(worst).tolist()
     if worst is not None and (
         isinstance(worst, str | bytes) or not isinstance(worst, Mapping | Sequence)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import PyTree
@@ -37,7 +37,7 @@ from ..runs import (
     versions,
     warn,
 )
-from ..solve import Call, kept_arguments
+from ..solve import Call, Checkpoint, kept_arguments
 from .search import Search
 
 
@@ -103,7 +103,7 @@ def drive_search(
         pool: evaluates a design.
         plan: how many, and how many at once.
     """
-    folder = None if task.checkpoint is None else Path(task.checkpoint.folder)
+    folder = None if task.checkpoint is None else Path(cast(Checkpoint, task.checkpoint).folder)
     about = {"versions": versions(), "code": _code(task.objectives)}
     if folder is not None:  # a study that goes on may know how many objectives there are
         records = [one for one in read_journal(folder / JOURNAL) if one["kind"] == "changed"]

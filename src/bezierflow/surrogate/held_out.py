@@ -59,6 +59,7 @@ class HeldOut:
         errors = self.errors
         if errors is None:
             return 1.0
+        # pooled over objectives: six errors of one are too few
         std = np.maximum([std for _, std in self.misses], np.finfo(float).tiny)
         return max(1.0, float(np.sqrt(np.mean((errors / std) ** 2))))
 
@@ -146,6 +147,7 @@ def what_is_wrong(
     if len(y) < SCHEDULE.least_values:
         return found
     for m in np.flatnonzero(~constant):
+        # median and quantile, which outliers do not move
         away = np.abs(y[:, m] - np.median(y[:, m]))
         row, usual = int(away.argmax()), np.quantile(away, SCHEDULE.usual)
         if away[row] > SCHEDULE.outlier * max(usual, sizes[m]):

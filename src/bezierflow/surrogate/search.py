@@ -65,14 +65,11 @@ class Search:
         batch: how many evaluations there are between two looks at the error.
         tol: `done` when held-out error and calibrated uncertainty, in units of ranges, were below
             this for three batches.
-        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None
-            for any: hypervolume is looked for among designs that are expected within them, and the
-            surface ends there.
+        worst: the worst values that are of use, as in `Surrogate`.
         names: a `bezierflow.problems.Names`, or a dict such as {"objectives": [...], "variables":
             [...]}.
-        maximize: the objectives to be maximized, as in `minimize`. Values are told, and come back,
-            with their own signs.
-        transforms: variables by name or number with "log10" or "log", as in `minimize`.
+        maximize: as in `minimize`. Values are told, and come back, with their own signs.
+        transforms: as in `minimize`.
 
     Attributes:
         domain: the box of designs, with names.
@@ -139,16 +136,14 @@ class Search:
 
     @property
     def memory(self) -> Record:
-        """What the search learned on its way and does not learn anew, ready for JSON: the last fit,
-        predictions, their errors."""
+        """What the search learned on its way, ready for JSON: the last fit, predictions, errors."""
         fits = [{"kind": one.kind, "theta": one.theta.tolist()} for one in self._fits or ()]
         counts = {"n_told": len(self._x), "fitted_on": self._fitted_on}
         return {**counts, "fits": fits or None, "held_out": self.held_out.to_dict()}
 
     @property
     def pending(self) -> dict[int, Float[np.ndarray, " n_variables"]]:
-        """The points asked for and not told yet, by their numbers: 0 for the first point ever asked
-        for."""
+        """The points asked for and not told yet, by their numbers from 0 on."""
         return dict(self._pending)
 
     @classmethod
@@ -227,6 +222,7 @@ class Search:
             nugget = np.asarray(self.model()[1].nugget)
             if (nugget > SCHEDULE.mostly_noise).any():
                 spread = max(spread, (n + first % 2) // 2)
+        # Points of the sequence are taken by number, so that a restored search goes on with it.
         sobol = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
         u = sobol.random_base2((first + spread - 1).bit_length())[first : first + spread]
         if spread < n:
@@ -241,26 +237,28 @@ class Search:
         predictions of those on the surface are recorded."""
         (fits, posterior), first = self.model(), self._n_asked + len(also)
         self._fits, self._fitted_on = fits, len(self._x)
-        cube, (x, _) = self.domain.to_cube, self.evaluated
-        L = len(self.domain.lower)
+        cube, (x, _), L = self.domain.to_cube, self.evaluated, len(self.domain.lower)
         failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
         pending = [self._pending[number] for number in sorted(self._pending)]
         in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
         known = Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))))
+        # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
         found = propose(posterior, known, numbers, self._worst, self.held_out.calibration, rng)
         noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
         self.held_out.note_round(len(x), found.span, noise, found.uncertainty, self.batch)
         mean = self.domain.names.signs * means(posterior, found.u)
         std = np.hypot(stds(posterior, found.u), noise)
+        # Points that explore lie where predictions are worst, and would say nothing of the surface.
         for k in np.flatnonzero(found.on_surface):
             self.held_out.predict(first + int(k), mean[k], std[k])
         return found.u
 
     def model(self) -> tuple[tuple[Fit, ...], Posterior]:
-        """The processes of what was told so far: a pure function of the evaluations and of the last
-        fit that was asked with."""
+        """Hyperparameters and posterior from what was told so far."""
         n = len(self._x)
+        # Fits start from that of the last `ask`, not from the last one made: looking at a solution
+        # in between must not change the next points.
         if self._model is None or self._model[0] != n:
             (x, y), refit = self.evaluated, self._fitted_on != n
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
@@ -281,11 +279,12 @@ class Search:
             raise ValueError(
                 f"y must have values for each of the {len(rows)} designs, got {len(values)}"
             )
-        # all are checked before the first is taken
+        # All are checked before the first is taken.
         known = [
             (self._design(row), self._values(one)) for row, one in zip(rows, values, strict=True)
         ]
         for row, one in known:
+            # Equal to the last bit: two pending points may differ by little.
             same = (k for k, asked in self._pending.items() if np.array_equal(asked, row))
             self._note(next(same, None), row, one)
 
@@ -338,10 +337,12 @@ class Search:
         unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
         worst, u = (self._worst - shift) / unit, domain.to_cube(x)
         starts = u[properly_nondominated(means(posterior, u))]
+        # a generator of its own: a solution changes nothing in the search
         rng = np.random.default_rng([self.seed, 1])
         whole = find_sets(mean_path(posterior), starts, worst, rng)[0]
         part = useful(whole, worst)
         reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
+        # The ends of the set are on these limits, and solvers need room around their answers.
         limit = whole.f.max(axis=0) + SCHEDULE.slack * ranges(whole.f)
         limit = np.minimum(limit, worst if reached else np.inf)
         wrong = what_is_wrong(x, y, names)
@@ -353,6 +354,8 @@ class Search:
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
         made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
         n_told, seconds = len(self._x), time.perf_counter() - began
+        # The flow's own error estimate is that of following the mean, however wrong the mean is:
+        # it is replaced by that of held-out evaluations.
         return replace(
             solution,
             result=self._judged(solution.result, error, wrong),
@@ -362,7 +365,7 @@ class Search:
             known_error=error,
             evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
             surrogate=mean,
-            paused=None,
+            paused=None,  # going on with the flow would not make the mean any better
         )
 
     def _out_of_reach(self, f: np.ndarray, span: np.ndarray) -> str:
@@ -410,7 +413,8 @@ class Search:
         if flow.doubtful:
             doubts.append(f"the surface of the surrogate is in doubt ({flow.message})")
         if doubts:
-            return Result(Reason.SUSPECT, f"{'; '.join(doubts)}. For what it is worth: {message}")
+            message = f"{'; '.join(doubts)}. Result so far, not certified: {message}"
+            return Result(Reason.SUSPECT, message)
         return Result(Reason.CONVERGED if self.done else Reason.ITERATION_LIMIT, message)
 
 
@@ -437,6 +441,7 @@ def _follow(
 ) -> Solution:
     """The atlas of the mean within the bounds, where no objective is worse than its limit."""
     raveling, names = within.mean.raveling, domain.names
+    # The flow starts where the worst of the objectives, in units of ranges, is least.
     middle = int(np.argmin(((part.f - part.f.min(axis=0)) / ranges(part.f)).max(axis=1)))
     start = domain.from_cube(part.u)[middle]
     sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))

@@ -91,6 +91,7 @@ class Surrogate:
             "worst": self.worst,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
         }
+        # Objectives are not called to count them: each call may take an hour.
         n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
         make = partial(new_search, sides, settings, named)
         pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
@@ -108,6 +109,7 @@ class Surrogate:
         declared = _own(problem, "n_objectives") or (names and names.n_objectives)
         if declared:
             return declared
+        # Names of objectives are f1, f2, … then: a wrong one is said before anything is evaluated.
         for key in read_worst(self.worst):
             if isinstance(key, str) and not re.fullmatch(r"f[1-9]\d*", key):
                 raise ValueError(
@@ -157,6 +159,7 @@ def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
     if raveling.is_vector:
         rows = np.atleast_2d(np.asarray(x, dtype=float))
     else:
+        # designs of any form: several have an axis more than the bounds
         several = Raveling.of(x).shapes != raveling.shapes
         rows = np.atleast_2d(np.asarray(raveling.ravel(x, batch_axes=int(several)), dtype=float))
     if rows.ndim != 2 or rows.shape[1] != raveling.n_variables:

@@ -1,5 +1,4 @@
-"""Families of quadratic forms Q_1, …, Q_M, diagonal (M, L) or dense (M, L, L), and the Pareto set
-they share."""
+"""Families of quadratic forms Q_1, …, Q_M, diagonal (M, L) or dense (M, L, L); their Pareto set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,8 +44,7 @@ def gram(matrices: Float[Array | np.ndarray, "M ..."]) -> Float[Array | np.ndarr
 
 
 def balanced(matrices: Float[np.ndarray, "M ..."]) -> Float[np.ndarray, "M ..."]:
-    """Q_m over its mean eigenvalue: the same Pareto set, parametrized so that no objective's weight
-    dwarfs the others'."""
+    """Q_m over its mean eigenvalue: the same Pareto set, and no weight dwarfs the others."""
     trace = matrices.sum(axis=1) if matrices.ndim == 2 else np.trace(matrices, axis1=1, axis2=2)
     return matrices * matrices.shape[-1] / trace.reshape(-1, *[1] * (matrices.ndim - 1))
 
@@ -62,9 +60,8 @@ def weighted_center(
     onto faces, and hence of every problem whose objectives are increasing functions of them. NumPy
     in, NumPy out; JAX in, JAX out.
     """
-    xp: ModuleType = (
-        jnp if any(isinstance(array, jax.Array) for array in (matrices, centers, w)) else np
-    )
+    traced = any(isinstance(array, jax.Array) for array in (matrices, centers, w))
+    xp: ModuleType = jnp if traced else np
     Q, c = xp.asarray(matrices, w.dtype), xp.asarray(centers, w.dtype)
     if Q.ndim == 2:
         return (w @ (Q * c)) / (w @ Q)
@@ -74,8 +71,7 @@ def weighted_center(
 
 @dataclass(frozen=True)
 class CenterMap:
-    """w -> x(w) as `weighted_center` has it, with its first two derivatives, in NumPy: what a
-    projection needs.
+    """w -> x(w) of `weighted_center` as a `SmoothMap`, in NumPy.
 
     With S = Σ w_m Q_m: ∂_m x = S⁻¹ Q_m (c_m − x) and ∂_m ∂_k x = −S⁻¹ (Q_m ∂_k x + Q_k ∂_m x).
     """
