@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.kinks import Places, find_kinks, lift_kinks
+from bezierflow.kinks import find_kinks, lift_kinks
 from bezierflow.precision import double_precision
 
 L = 3
@@ -110,6 +110,7 @@ def test_a_lifted_composition_has_the_same_values_slopes_and_minima(seed):
     steepest = 1 + np.abs(dF).max()
     np.testing.assert_allclose(dF, dF_nearby, atol=1e-4 * steepest)
     smooth = np.abs(df - df_nearby).max(axis=(1, 2)) < 1e-4 * steepest
+    smooth[0] = False  # kinks meet at 0
     assert smooth.sum() > 10
     np.testing.assert_allclose(followed[smooth], df[smooth], rtol=1e-9, atol=1e-9)
 
@@ -131,7 +132,7 @@ def test_norms_of_linear_maps_are_lifted_to_polar_coordinates(seed):
         return jnp.stack([jnp.sum((x - 1) ** 2), sum(jnp.linalg.norm(A @ x) for A in maps) + kink])
 
     at_the_tip = (np.zeros((1, L)), np.ones(1, dtype=bool))
-    lifting = lift_kinks(objectives, BOX, places=Places(*at_the_tip))
+    lifting = lift_kinks(objectives, BOX, places=at_the_tip)
     lifted, plan = lifting.lifted, lifting.lifted.plan
     assert sorted(norm.n_terms for norm in plan.norms) == sorted(len(A) for A in maps)
 
@@ -143,7 +144,7 @@ def test_norms_of_linear_maps_are_lifted_to_polar_coordinates(seed):
     with double_precision():
         xu, f, F, rows, df, dF = map(np.asarray, jax.jit(jax.vmap(look))(jnp.asarray(X)))
     np.testing.assert_allclose(F[1:], f[1:], rtol=1e-12)
-    assert 0 <= (F[0] - f[0]).max() <= sum(norm.tip for norm in plan.norms) / 2 * (1 + 1e-9)
+    assert 0 <= (F[0] - f[0]).max() <= sum(norm.tip for norm in plan.norms) / 2 + 1e-15
     lower, upper = plan.limits
     assert (rows >= lower - 1e-12).all()
     assert (rows <= upper + 1e-12).all()

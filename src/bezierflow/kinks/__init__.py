@@ -2,23 +2,12 @@
 with rows that hold them up."""
 
 from .lifted import Lifted
-from .lifting import (
-    CannotLiftError,
-    KinkRows,
-    Lifting,
-    find_kinks,
-    has_norms,
-    lift_kinks,
-    with_slopes,
-)
-from .tips import Places
+from .lifting import CannotLiftError, Lifting, find_kinks, has_norms, lift_kinks, with_slopes
 
 __all__ = [
     "CannotLiftError",
-    "KinkRows",
     "Lifted",
     "Lifting",
-    "Places",
     "find_kinks",
     "has_norms",
     "lift_kinks",

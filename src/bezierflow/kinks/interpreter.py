@@ -1,12 +1,15 @@
 """Evaluates a traced function with a say in its kinks: every |e|, ‖e‖, max and min that depends on
 x is handed to a visitor.
 
-Those without effect on slopes (see `effects`) are evaluated as they are.
-
 Each kink is brought to the form base + gain · u with u = max_k e_k of its arms e_k. Two arms a, b
 that do not depend on other kinks become ±(a − b), since max(a, b) = (a + b + |a − b|) / 2: kinks at
 the same place then have the same arms up to a factor, however they are written. A Euclidean norm √Σ
 e_k², a root of a sum of squares in the trace, is handed over with its terms e_k.
+
+Kinks without effect on slopes are evaluated as they are. Two kinds are found, both in every
+log-sum-exp: a value that reaches the results through `stop_gradient` only, as the largest score
+does that is taken off before exponentials, has no slopes; and the absolute value of what is nowhere
+negative, as a sum of exponentials, is that number.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,12 +18,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
+from jax.core import Tracer
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from ..precision import double_precision
-from .effects import CALLS, effective, felt, inner_jaxprs, is_constant_nonnegative, is_nonnegative
 
 CONSTANT, SMOOTH, KINKED = 0, 1, 2
 """How a value depends on x: not at all, without kinks, through a kink."""
@@ -32,8 +35,28 @@ OTHER_KINKS = frozenset(
 )
 """Kinked operations that cannot be lifted."""
 
+PLAIN_CALLS = frozenset(
+    {"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"}
+)
+"""Calls whose kinks can be reached."""
+
+CALLS = PLAIN_CALLS | {"custom_jvp_call"}
+"""The same, and calls that have a derivative of their own."""
+
+PARTS = frozenset({"slice", "squeeze", "reshape"})
+"""Operations by which a part of an array is taken."""
+
 SHAPES = frozenset({"broadcast_in_dim", "convert_element_type", "reshape", "squeeze", "copy"})
 """Operations that only give numbers another form."""
+
+NONNEGATIVE = frozenset({"exp", "exp2", "abs", "square", "sqrt", "logistic"})
+"""Operations whose values are nowhere negative."""
+
+KEEP_SIGNS = SHAPES | {
+    *("add", "mul", "div", "max", "min", "pow", "reduce_sum", "reduce_max", "reduce_min"),
+    *("cumsum", "dot_general", "transpose", "slice", "concatenate", "stack"),
+}
+"""Operations whose values are nowhere negative where none of their inputs is."""
 
 
 class Kinks(NamedTuple):
@@ -52,15 +75,12 @@ class Kinks(NamedTuple):
         return jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
 
 
-PARTS = frozenset({"slice", "squeeze", "reshape"})
-"""Operations by which a part of an array is taken."""
-
 Visitor = Callable[[Kinks], Float[Array, " n"]]
 """From n kinks to the values u that take their place."""
 
 
 class Entry(NamedTuple):
-    """A value, how it depends on x, the terms e_k, one a row, where it is known to be Σ e_k², and
+    """A value, how it depends on x, the terms e_k, one per row, where it is known to be Σ e_k², and
     whether it surely is ≥ 0."""
 
     value: ArrayLike
@@ -78,11 +98,28 @@ def evaluate(
     return jnp.asarray(_walk(traced, [Entry(x, SMOOTH)], [True], visit)[0].value)
 
 
+def count_kinks(
+    objectives: Callable[[Array], Array], n_variables: int
+) -> list[tuple[int, int, bool]]:
+    """For each operation with kinks how many parts each has, how many there are, and whether they
+    are norms. The objectives are traced and not evaluated."""
+    sizes: list[tuple[int, int, bool]] = []
+
+    def visit(kinks: Kinks) -> Float[Array, " n"]:
+        sizes.append((*kinks.parts.shape, kinks.is_norm))
+        return kinks.values
+
+    with double_precision():
+        x = jax.ShapeDtypeStruct((n_variables,), np.float64)
+        jax.eval_shape(lambda x: evaluate(objectives, x, visit), x)
+    return sizes
+
+
 def _walk(
     closed: ClosedJaxpr, arguments: Iterable[Entry], marks: list[bool], visit: Visitor
 ) -> list[Entry]:
     """The outputs; marked are those whose slopes count."""
-    jaxpr, consts, marked = closed.jaxpr, closed.consts, felt(closed.jaxpr, marks)
+    jaxpr, consts, marked = closed.jaxpr, closed.consts, _felt(closed.jaxpr, marks)
     known = dict(zip(jaxpr.constvars, (Entry(const, CONSTANT) for const in consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
 
@@ -109,50 +146,61 @@ def _apply(
     """The outputs of one operation; marked are those whose slopes count."""
     level = max((entry.level for entry in inputs), default=CONSTANT)
     values = [entry.value for entry in inputs]
-    if level == CONSTANT or not any(marks) or _is_idle(equation, inputs):
-        return _bind(equation, inputs, level)
-    if is_kink(equation) and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
-        return [Entry(_meet_kink(equation, list(map(jnp.asarray, values)), level, visit), KINKED)]
-    if level == SMOOTH and _is_root(equation) and inputs[0].terms is not None:
+    if level > CONSTANT and any(marks):
+        idle = equation.primitive.name == "abs" and inputs[0].nonnegative
+        kinked = _is_kink(equation) and not idle
+        if kinked and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
+            return [Entry(_meet_kink(equation, [*map(jnp.asarray, values)], level, visit), KINKED)]
         terms = inputs[0].terms
-        return [
-            Entry(
-                visit(Kinks(terms.reshape(len(terms), -1), True)).reshape(terms.shape[1:]), KINKED
-            )
-        ]
-    if is_open(equation):
-        (inner,) = inner_jaxprs(equation)
-        return _walk(inner, inputs, marks, visit)
-    return _bind(equation, inputs, level)
-
-
-def _is_idle(equation: JaxprEqn, inputs: list[Entry]) -> bool:
-    """Whether an operation is the absolute value of what is nowhere negative."""
-    return equation.primitive.name == "abs" and inputs[0].nonnegative
-
-
-def _bind(equation: JaxprEqn, inputs: list[Entry], level: int) -> list[Entry]:
-    """The outputs of an operation as it is."""
+        if level == SMOOTH and _is_root(equation) and terms is not None:
+            norms = visit(Kinks(terms.reshape(len(terms), -1), True))
+            return [Entry(norms.reshape(terms.shape[1:]), KINKED)]
+        if _is_open(equation):
+            return _walk(_inner(equation)[0], inputs, marks, visit)
     bound = equation.primitive.get_bind_params(equation.params)
     # a pair in older versions of JAX
     functions, parameters = bound if isinstance(bound, tuple) else ([], bound)
-    outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
+    outputs = equation.primitive.bind(*functions, *values, **parameters)
     if equation.primitive.multiple_results:
         return [Entry(value, level) for value in outputs]
     terms = _terms(equation, inputs, outputs) if level == SMOOTH else None
-    return [Entry(outputs, level, terms, is_nonnegative(equation, map(_is_nonnegative, inputs)))]
+    signs = [
+        entry.nonnegative or (entry.level == CONSTANT and _is_constant_nonnegative(entry.value))
+        for entry in inputs
+    ]
+    return [Entry(outputs, level, terms, _is_nonnegative(equation, signs))]
 
 
-def _is_nonnegative(entry: Entry) -> bool:
-    return entry.nonnegative or (entry.level == CONSTANT and is_constant_nonnegative(entry.value))
+def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
+    """The output of a kink, from what the visitor makes of its arms, one per row."""
+    name = equation.primitive.name
+    sign = -1.0 if name in ("min", "reduce_min") else 1.0
+    if name == "abs":
+        arms = jnp.stack([values[0], -values[0]])
+    elif name in ("max", "min"):
+        arms = jnp.stack(jnp.broadcast_arrays(*values))
+    else:
+        axes = equation.params["axes"]
+        arms = jnp.moveaxis(values[0], axes, range(len(axes)))
+        arms = arms.reshape(-1, *arms.shape[len(axes) :])
+    shape, arms = arms.shape[1:], arms.reshape(len(arms), -1)
+    if len(arms) == 2 and level == SMOOTH:
+        difference, base = arms[0] - arms[1], (arms[0] + arms[1]) / 2
+        u = visit(Kinks(jnp.stack([difference, -difference]), False))
+        return (base + sign / 2 * u).reshape(shape)
+    return (sign * visit(Kinks(sign * arms, False))).reshape(shape)
 
 
 def _terms(equation: JaxprEqn, inputs: list[Entry], value: Array) -> Array | None:
     """The numbers whose squares an operation's value is the sum of, one row each; None where it is
     not seen to be one."""
     name, first = equation.primitive.name, inputs[0]
-    if _is_square(equation, inputs):
-        return jnp.asarray(first.value) if name == "dot_general" else jnp.asarray(first.value)[None]
+    twice = len(inputs) == 2 and inputs[0] is inputs[1]
+    if twice and name == "dot_general" and jnp.ndim(first.value) == 1:
+        return jnp.asarray(first.value)
+    power = name == "square" or (name == "integer_pow" and equation.params["y"] == 2)
+    if power or (twice and name == "mul"):
+        return jnp.asarray(first.value)[None]
     known = [entry.terms for entry in inputs if entry.terms is not None]
     if len(known) != len(inputs):
         return None
@@ -162,61 +210,17 @@ def _terms(equation: JaxprEqn, inputs: list[Entry], value: Array) -> Array | Non
         axes = tuple(axis + 1 for axis in equation.params["axes"])
         terms = jnp.moveaxis(known[0], axes, range(1, 1 + len(axes)))
         return terms.reshape(-1, *value.shape)
-    return (
-        known[0].reshape(-1, *value.shape)
-        if name in SHAPES and value.size == jnp.size(first.value)
-        else None
-    )
-
-
-def _is_square(equation: JaxprEqn, inputs: list[Entry]) -> bool:
-    """Whether an operation squares its numbers, or adds up their squares where they are those of a
-    vector."""
-    name, twice = equation.primitive.name, len(inputs) == 2 and inputs[0] is inputs[1]
-    power = name == "square" or (name == "integer_pow" and equation.params["y"] == 2)
-    return power or (
-        twice and (name == "mul" or (name == "dot_general" and jnp.ndim(inputs[0].value) == 1))
-    )
+    same_size = name in SHAPES and value.size == jnp.size(first.value)
+    return known[0].reshape(-1, *value.shape) if same_size else None
 
 
 def _is_root(equation: JaxprEqn) -> bool:
-    power = equation.invars[-1]
-    half = (
-        equation.primitive.name == "pow"
-        and isinstance(power, Literal)
-        and np.ndim(power.val) == 0
-        and power.val == 0.5
-    )
-    return equation.primitive.name == "sqrt" or bool(half)
+    name, power = equation.primitive.name, equation.invars[-1]
+    half = isinstance(power, Literal) and np.ndim(power.val) == 0 and bool(power.val == 0.5)
+    return name == "sqrt" or (name == "pow" and half)
 
 
-def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
-    """The output of a kink, from what the visitor makes of its arms."""
-    arms, sign = _arms(equation, values)
-    shape, arms = arms.shape[1:], arms.reshape(len(arms), -1)
-    base, gain = jnp.zeros(arms.shape[1]), sign
-    if len(arms) == 2 and level == SMOOTH:
-        difference = arms[0] - arms[1]
-        arms, base, gain = jnp.stack([difference, -difference]), (arms[0] + arms[1]) / 2, sign / 2
-    else:
-        arms = sign * arms
-    return (base + gain * visit(Kinks(arms, False))).reshape(shape)
-
-
-def _arms(equation: JaxprEqn, values: list[Array]) -> tuple[Float[Array, "n_arms *shape"], float]:
-    """What a kink is the largest of, one row an arm, and −1 where it is the smallest."""
-    name = equation.primitive.name
-    sign = -1.0 if name in ("min", "reduce_min") else 1.0
-    if name == "abs":
-        return jnp.stack([values[0], -values[0]]), sign
-    if name in ("max", "min"):
-        return jnp.stack(jnp.broadcast_arrays(*values)), sign
-    axes = equation.params["axes"]
-    arms = jnp.moveaxis(values[0], axes, range(len(axes)))
-    return arms.reshape(-1, *arms.shape[len(axes) :]), sign
-
-
-def is_kink(equation: JaxprEqn) -> bool:
+def _is_kink(equation: JaxprEqn) -> bool:
     """Whether an operation has kinks that can be lifted. The larger of a number and −inf has
     none."""
     endless = any(
@@ -225,87 +229,43 @@ def is_kink(equation: JaxprEqn) -> bool:
     return equation.primitive.name in KINKS and not endless
 
 
-def is_open(equation: JaxprEqn) -> bool:
+def _is_open(equation: JaxprEqn) -> bool:
     """Whether an operation is a call with kinks inside that can be reached.
 
     A function with a derivative of its own is left closed, since it may be smooth in spite of the
     kinks inside (softplus), unless it is nothing but a kink (relu).
     """
-    inner = inner_jaxprs(equation)
-    if equation.primitive.name not in CALLS or not any(
-        has_kinks(jaxpr) or _has_roots(jaxpr) for jaxpr in inner
-    ):
+    name = equation.primitive.name
+    if name not in PLAIN_CALLS and not (name in CALLS and _is_bare(equation)):
         return False
-    return equation.primitive.name != "custom_jvp_call" or _is_bare(equation)
+    return any(has_kinks(jaxpr, roots=True) for jaxpr in _inner(equation))
 
 
 def _is_bare(equation: JaxprEqn) -> bool:
     name = equation.primitive.name
-    inner = [part for jaxpr in inner_jaxprs(equation) for part in jaxpr.jaxpr.eqns]
+    inner = [part for jaxpr in _inner(equation) for part in jaxpr.jaxpr.eqns]
     return name in KINKS | SHAPES or (name in CALLS and all(map(_is_bare, inner)))
 
 
-def has_kinks(jaxpr: ClosedJaxpr) -> bool:
-    """Whether there is a kink anywhere inside whose slopes reach the outputs."""
+def has_kinks(jaxpr: ClosedJaxpr, roots: bool = False) -> bool:
+    """Whether there is a kink anywhere inside whose slopes reach the outputs, or, where asked for,
+    a root."""
     return any(
-        is_kink(equation) or any(map(has_kinks, inner_jaxprs(equation)))
-        for equation in effective(jaxpr)
+        _is_kink(equation)
+        or (roots and _is_root(equation))
+        or any(has_kinks(inner, roots) for inner in _inner(equation))
+        for equation in _effective(jaxpr)
     )
 
 
-def _has_roots(jaxpr: ClosedJaxpr) -> bool:
-    return any(
-        _is_root(equation) or any(map(_has_roots, inner_jaxprs(equation)))
-        for equation in jaxpr.jaxpr.eqns
-    )
+def beyond_reach(jaxpr: ClosedJaxpr) -> Iterator[str]:
+    """Names of what may have kinks that cannot be lifted, or not for sure: operations, loops with
+    kinks inside, roots of sums (at 0).
 
-
-def beyond_reach(jaxpr: ClosedJaxpr) -> list[str]:
-    """What may have kinks that cannot be lifted, or not for sure: operations, loops with kinks
-    inside, roots of sums (at 0)."""
-    return [name for equations in _bodies(jaxpr) for name in _unliftable(equations)]
-
-
-class Size(NamedTuple):
-    """How many kinks an operation has, how many parts each, and whether they are norms."""
-
-    n_parts: int
-    n: int
-    is_norm: bool
-
-
-def count_kinks(objectives: Callable[[Array], Array], n_variables: int) -> list[Size]:
-    """The sizes of the operations with kinks. The objectives are traced and not evaluated."""
-    sizes: list[Size] = []
-
-    def visit(kinks: Kinks) -> Float[Array, " n"]:
-        n_parts, n = kinks.parts.shape
-        sizes.append(Size(n_parts, n, kinks.is_norm))
-        return kinks.values
-
-    with double_precision():
-        jax.eval_shape(
-            lambda x: evaluate(objectives, x, visit),
-            jax.ShapeDtypeStruct((n_variables,), np.float64),
-        )
-    return sizes
-
-
-def _bodies(jaxpr: ClosedJaxpr) -> Iterator[list[JaxprEqn]]:
-    yield jaxpr.jaxpr.eqns
-    for equation in jaxpr.jaxpr.eqns:
-        if equation.primitive.name in CALLS and (
-            equation.primitive.name != "custom_jvp_call" or _is_bare(equation)
-        ):
-            for inner in inner_jaxprs(equation):
-                yield from _bodies(inner)
-
-
-def _unliftable(equations: list[JaxprEqn]) -> Iterator[str]:
-    """Names of what may have kinks. A root of a sum, also of parts of it or behind a condition, is
-    taken for a norm."""
+    A root of a sum, also of parts of it or behind a condition, is taken for a norm.
+    """
     sums: set[int] = set()
-    for equation in equations:
+    for equation in jaxpr.jaxpr.eqns:
         name, of_sum = equation.primitive.name, any(id(atom) in sums for atom in equation.invars)
         if name in ("reduce_sum", "dot_general") or (
             of_sum and name in CALLS | SHAPES | {"select_n", "slice", "max"}
@@ -313,7 +273,79 @@ def _unliftable(equations: list[JaxprEqn]) -> Iterator[str]:
             sums |= {id(out) for out in equation.outvars}
         if name == "sqrt" and of_sum:
             yield "norm"
+        # what has a derivative of its own may be smooth in spite of kinks inside
         elif name in OTHER_KINKS or (
-            name in ("scan", "while", "cond") and any(map(has_kinks, inner_jaxprs(equation)))
+            name not in CALLS | {"custom_vjp_call"} and any(map(has_kinks, _inner(equation)))
         ):
             yield name
+        elif name in PLAIN_CALLS or (name in CALLS and _is_bare(equation)):
+            for inner in _inner(equation):
+                yield from beyond_reach(inner)
+
+
+def _inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
+    """What a call, a loop or a condition has inside."""
+    found: list[ClosedJaxpr] = []
+    for value in equation.params.values():
+        for part in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(part, ClosedJaxpr):
+                found.append(part)
+            elif isinstance(part, Jaxpr):
+                found.append(ClosedJaxpr(part, []))
+    return found
+
+
+def _felt(jaxpr: Jaxpr, outputs: Iterable[bool]) -> set[Var]:
+    """The variables whose slopes reach one of the marked outputs."""
+    atoms = [atom for atom, marked in zip(jaxpr.outvars, outputs, strict=True) if marked]
+    found = {atom for atom in atoms if isinstance(atom, Var)}
+    for equation in reversed(jaxpr.eqns):
+        marks = [out in found for out in equation.outvars]
+        if not any(marks) or equation.primitive.name == "stop_gradient":
+            continue
+        atoms, inner = list(equation.invars), _inner(equation)
+        # of loops and conditions all inputs are taken to reach all outputs
+        if equation.primitive.name in PLAIN_CALLS and len(inner) == 1:
+            inside = _felt(inner[0].jaxpr, marks)
+            own = inner[0].jaxpr.invars
+            atoms = [atom for atom, name in zip(atoms, own, strict=True) if name in inside]
+        found |= {atom for atom in atoms if isinstance(atom, Var)}
+    return found
+
+
+def _effective(jaxpr: ClosedJaxpr) -> list[JaxprEqn]:
+    """The operations whose slopes reach the outputs, without absolute values of what is nowhere
+    negative."""
+    marked = _felt(jaxpr.jaxpr, [True] * len(jaxpr.jaxpr.outvars))
+    # those of an inner trace may be unknown
+    constants = dict(zip(jaxpr.jaxpr.constvars, jaxpr.consts, strict=False))
+    nonnegative: set[Var] = set()
+
+    def sign(atom: Var | Literal) -> bool:
+        if isinstance(atom, Literal):
+            return _is_constant_nonnegative(atom.val)
+        return atom in nonnegative or (
+            atom in constants and _is_constant_nonnegative(constants[atom])
+        )
+
+    found = []
+    for equation in jaxpr.jaxpr.eqns:
+        idle = equation.primitive.name == "abs" and sign(equation.invars[0])
+        if not idle and any(out in marked for out in equation.outvars):
+            found.append(equation)
+        if _is_nonnegative(equation, map(sign, equation.invars)):
+            nonnegative |= set(equation.outvars)
+    return found
+
+
+def _is_nonnegative(equation: JaxprEqn, inputs: Iterable[bool]) -> bool:
+    """Whether the value of an operation is nowhere negative, given which inputs are."""
+    name = equation.primitive.name
+    even = name == "integer_pow" and equation.params["y"] % 2 == 0
+    return name in NONNEGATIVE or even or (name in KEEP_SIGNS and all(inputs))
+
+
+def _is_constant_nonnegative(value: ArrayLike) -> bool:
+    """Whether no number of a constant is below 0; no where it is not known yet."""
+    known = not isinstance(value, Tracer) and jnp.issubdtype(jnp.result_type(value), jnp.number)
+    return known and bool((np.asarray(value) >= 0).all())

@@ -13,19 +13,20 @@ norm's cone, u is at its bound, and d = λ/κ for the multipliers λ of the rows
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .interpreter import Kinks, Size, evaluate
+from .interpreter import Kinks, evaluate
 
 AS_IT_IS = -1
 """In place of a number: a kink that stays what it is."""
 
 
-class Norm(eqx.Module):
+class Norm(NamedTuple):
     """A norm that has variables.
 
     Attributes:
@@ -35,10 +36,10 @@ class Norm(eqx.Module):
         tip: ε.
     """
 
-    kink: int = eqx.field(static=True)
-    variable: int = eqx.field(static=True)
-    n_terms: int = eqx.field(static=True)
-    tip: float = eqx.field(static=True)
+    kink: int
+    variable: int
+    n_terms: int
+    tip: float
 
 
 class Plan(eqx.Module):
@@ -83,20 +84,14 @@ class Plan(eqx.Module):
         return np.append(np.full(n, -np.inf), np.zeros(n_equal)), np.zeros(n + n_equal)
 
     @staticmethod
-    def everything(sizes: list[Size]) -> "Plan":
-        """A variable u for each kink, norms included, and a row for each part."""
-        n, n_rows = sum(size.n for size in sizes), sum(size.n_parts * size.n for size in sizes)
-        return Plan(tuple(range(n)), (1.0,) * n, (AS_IT_IS,) * n, tuple(range(n_rows)))
-
-    @staticmethod
-    def nothing(sizes: list[Size]) -> "Plan":
-        """Every kink as it is; slopes of norms are defined at 0 then, as 0."""
-        n = sum(size.n for size in sizes)
-        return Plan((AS_IT_IS,) * n, (1.0,) * n, (AS_IT_IS,) * n, ())
-
-    def without_directions(self) -> "Plan":
-        """The same with u alone in place of each norm."""
-        return Plan(self.variables, self.factors, self.winners, self.rows)
+    def of_all(sizes: list[tuple[int, int, bool]], lift: bool) -> "Plan":
+        """A variable u for each kink, norms included, and a row for each part; or every kink as it
+        is, by which slopes of norms are defined at 0, as 0."""
+        n, n_rows = sum(n for _, n, _ in sizes), sum(n_parts * n for n_parts, n, _ in sizes)
+        stay = (AS_IT_IS,) * n
+        if lift:
+            return Plan(tuple(range(n)), (1.0,) * n, stay, tuple(range(n_rows)))
+        return Plan(stay, (1.0,) * n, stay, ())
 
 
 class Lifted(eqx.Module):
@@ -128,15 +123,12 @@ class Lifted(eqx.Module):
     def rows(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_rows"]:
         """The arms less their u, ‖d‖² − 1 for each norm, and e − (u + ε) d: see `Plan.limits`."""
         u, directions = self._auxiliary(xu)
-        kinks, values = self.evaluate(xu)[1:]
+        _, kinks, values = self.evaluate(xu)
         parts = [(each.parts - value).ravel() for each, value in zip(kinks, values, strict=True)]
         arms = jnp.concatenate([jnp.zeros(0), *parts])[np.array(self.plan.rows, dtype=int)]
-        terms = self._terms(kinks)
+        norms = list(zip(self.plan.norms, self._terms(kinks), directions, strict=True))
         balls = [jnp.sum(d**2, keepdims=True) - 1 for d in directions]
-        cones = [
-            e - (u[norm.variable] + norm.tip) * d
-            for norm, e, d in zip(self.plan.norms, terms, directions, strict=True)
-        ]
+        cones = [e - (u[norm.variable] + norm.tip) * d for norm, e, d in norms]
         return jnp.concatenate([arms, *balls, *cones])
 
     def evaluate(self, xu: Float[Array, " n_all"]) -> tuple[Array, list[Kinks], list[Array]]:
@@ -144,32 +136,18 @@ class Lifted(eqx.Module):
         u, directions = self._auxiliary(xu)
         for norm, d in zip(self.plan.norms, directions, strict=True):
             u = u.at[norm.variable].add(norm.tip * (1 + jnp.sum(d**2)) / 2)
-        return self._follow(
-            xu[: self.n_variables],
-            lambda kinks: jnp.asarray(self._factors[kinks]) * u[self._variables[kinks]],
-        )
+        return self._follow(xu[: self.n_variables], u)
 
     def exact(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_auxiliary"]:
         """u*(x) and d*(x), for which all rows hold and F is least."""
         _, kinks, values = self._follow(x, None)
-        first = self.plan.firsts
-        u = (
-            jnp.concatenate([jnp.zeros(0), *values])[np.array(first, dtype=int)]
-            / self._factors[first]
-        )
+        first = np.array(self.plan.firsts, dtype=int)
+        u = jnp.concatenate([jnp.zeros(0), *values])[first] / np.array(self.plan.factors)[first]
         directions = []
         for norm, e in zip(self.plan.norms, self._terms(kinks), strict=True):
             u = u.at[norm.variable].set(jnp.maximum(u[norm.variable] - norm.tip, 0.0))
             directions.append(e / (u[norm.variable] + norm.tip))
         return jnp.concatenate([u, *directions])
-
-    @property
-    def _variables(self) -> np.ndarray:
-        return np.array(self.plan.variables, dtype=int)
-
-    @property
-    def _factors(self) -> np.ndarray:
-        return np.array(self.plan.factors)
 
     def _auxiliary(self, xu: Array) -> tuple[Array, list[Array]]:
         """U, and the direction d of each norm."""
@@ -179,32 +157,26 @@ class Lifted(eqx.Module):
 
     def _terms(self, kinks: list[Kinks]) -> list[Array]:
         """The terms e of each norm that has variables."""
-        columns = [
-            (number, column)
-            for number, each in enumerate(kinks)
-            for column in range(each.parts.shape[1])
-        ]
+        columns = [(each.parts, k) for each in kinks for k in range(each.parts.shape[1])]
         places = [columns[norm.kink] for norm in self.plan.norms]
-        return [kinks[number].parts[:, column] for number, column in places]
+        return [parts[:, k] for parts, k in places]
 
-    def _follow(
-        self, x: Array, lift: Callable[[np.ndarray], Array] | None
-    ) -> tuple[Array, list[Kinks], list[Array]]:
-        """Evaluates the objectives with `lift(numbers)` in place of the kinks that have a variable,
-        if it is given."""
+    def _follow(self, x: Array, u: Array | None) -> tuple[Array, list[Kinks], list[Array]]:
+        """Evaluates the objectives at x, with u in place of the kinks that have a variable, if it
+        is given."""
+        variables, winners = np.array(self.plan.variables, int), np.array(self.plan.winners, int)
         everything: list[Kinks] = []
         all_values: list[Array] = []
-        n_seen = 0
 
         def visit(found: Kinks) -> Array:
-            nonlocal n_seen
+            n_seen = sum(each.parts.shape[1] for each in everything)
             kinks = np.arange(n_seen, n_seen + found.parts.shape[1])
-            n_seen += len(kinks)
-            winner = np.array(self.plan.winners, dtype=int)[kinks]
+            winner = winners[kinks]
             largest = found.parts[np.maximum(winner, 0), np.arange(len(kinks))]
             value = jnp.where(winner == AS_IT_IS, found.values, largest)
-            if lift is not None and self.plan.n_kinks:
-                value = jnp.where(self._variables[kinks] == AS_IT_IS, value, lift(kinks))
+            if u is not None and self.plan.n_kinks:
+                lifted = jnp.asarray(np.array(self.plan.factors)[kinks]) * u[variables[kinks]]
+                value = jnp.where(variables[kinks] == AS_IT_IS, value, lifted)
             everything.append(found)
             all_values.append(value)
             return value

@@ -2,9 +2,9 @@
 solutions: seen at samples."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,42 +15,15 @@ from ..precision import double_precision
 from ..simplex import kronecker
 from .interpreter import beyond_reach, count_kinks
 from .lifted import AS_IT_IS, Lifted, Norm, Plan
-from .tips import Places, may_be_met
+from .schedule import SCHEDULE
 
-N_SAMPLES = 256
-"""Points of the box at which kinks are looked at."""
-
-MOST_KINKS = 100
-"""A problem with more is not lifted: each of them adds a variable and at least two rows to every
-system of equations."""
-
-FALLING = 1e-9
-"""Slopes above minus this share of the largest count as nonnegative."""
-
-NEAR_KINK, VANISHING = 1e-8, 1e-4
-"""An absolute value is smooth in a function whose slope by it vanishes with it: at the first share
-of it, below the second."""
-
-TIP = 1e-8
-"""The ε of a norm, as a share of its median at the samples: how far from 0 its terms are where they
-should be 0."""
-
-SAME = 1e-12
-"""Kinks and arms that differ by less at all samples, relative to their size, are the same."""
+Places = tuple[Float[np.ndarray, "n n_variables"], Bool[np.ndarray, " n"]]
+"""Designs all over the set, roughly, and which of them obey all bounds and constraints: others
+dominate nothing."""
 
 
 class CannotLiftError(Exception):
     """Kinks that cannot be lifted, and why."""
-
-
-class KinkRows(eqx.Module):
-    """(x, u, d) -> the rows that hold where each u is at least its kink."""
-
-    lifted: Lifted
-
-    def __call__(self, xu: Float[Array, " n_all"]) -> Float[Array, " n_rows"]:
-        """The rows."""
-        return self.lifted.rows(xu)
 
 
 class Lifting(NamedTuple):
@@ -69,24 +42,26 @@ class Lifting(NamedTuple):
     rest: tuple[str, ...]
 
 
-class _Kinks(NamedTuple):
-    """The kinks of a function at samples: parts by operation (n, n_parts, n_values), values and
-    slopes by u in one array each."""
+class Samples(NamedTuple):
+    """The kinks of a function at samples.
+
+    Attributes:
+        x: the samples.
+        parts: by operation, each (n, n_parts, n_values).
+        is_norm: which kinks are norms.
+        met: which are norms that may be 0 on the set; all norms, where nothing is known of it.
+        inert: which have no effect on slopes.
+        u: the values of all kinks.
+        slopes: those of the objectives, then of all parts, by all kinks.
+    """
 
     x: Float[np.ndarray, "n n_variables"]
     parts: list[np.ndarray]
     is_norm: Bool[np.ndarray, " n_kinks"]
     met: Bool[np.ndarray, " n_kinks"]
-    """Which are norms that may be 0 on the set; all norms, where nothing is known of it."""
+    inert: Bool[np.ndarray, " n_kinks"]
     u: Float[np.ndarray, "n n_kinks"]
     slopes: Float[np.ndarray, "n n_outputs n_kinks"]
-    slopes_near: Float[np.ndarray, "n n_outputs n_kinks"]
-    """With absolute values and norms near 0."""
-
-    @property
-    def inert(self) -> Bool[np.ndarray, " n_kinks"]:
-        """Which have no effect on slopes."""
-        return _largest(self.slopes_near) <= VANISHING * _largest(self.slopes)
 
 
 def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
@@ -96,7 +71,7 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
         CannotLiftError: where there are only others, or too many.
     """
     with double_precision():
-        n = sum(size.n for size in count_kinks(objectives, n_variables))
+        n = sum(n for _, n, _ in count_kinks(objectives, n_variables))
         rest = _rest(objectives, n_variables, 0)
     if n == 0:
         _refuse_rest(rest)
@@ -106,14 +81,13 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
 
 def has_norms(objectives: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether norms are among the kinks that may be lifted."""
-    with double_precision():
-        return any(size.is_norm for size in count_kinks(objectives, n_variables))
+    return any(is_norm for _, _, is_norm in count_kinks(objectives, n_variables))
 
 
 def with_slopes(objectives: Callable[[Array], Array], n_variables: int) -> Lifted:
     """The same function, with slopes of norms at 0 that are finite."""
-    with double_precision():
-        return Lifted(objectives, n_variables, Plan.nothing(count_kinks(objectives, n_variables)))
+    plan = Plan.of_all(count_kinks(objectives, n_variables), lift=False)
+    return Lifted(objectives, n_variables, plan)
 
 
 def _refuse_rest(rest: tuple[str, ...]) -> None:
@@ -124,15 +98,17 @@ def _refuse_rest(rest: tuple[str, ...]) -> None:
 
 
 def _refuse_many(n: int) -> None:
-    if n > MOST_KINKS:
-        raise CannotLiftError(f"there are {n} of them, and at most {MOST_KINKS} are lifted")
+    if n > SCHEDULE.most_kinks:
+        raise CannotLiftError(
+            f"there are {n} of them, and at most {SCHEDULE.most_kinks} are lifted"
+        )
 
 
 def _rest(
     objectives: Callable[[Array], Array], n_variables: int, n_settled: int
 ) -> tuple[str, ...]:
     """What may have kinks besides those that are lifted, some norms having been settled."""
-    names = beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables)))
+    names = list(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables))))
     settled = names.count("norm") <= n_settled
     return tuple(sorted(set(names) - ({"norm"} if settled else set())))
 
@@ -149,8 +125,8 @@ def lift_kinks(
         objectives: a function of a flat vector, written in JAX.
         box: finite bounds, in which kinks are looked for.
         whole: whether x stays in the box, so that a kink that never switches there is smooth.
-        places: designs all over the set, roughly: a norm that is not 0 on the set by what they tell
-            is not lifted.
+        places: designs all over the set, roughly, and which of them are feasible: a norm that is
+            not 0 on the set by what they tell is not lifted.
 
     Raises:
         CannotLiftError: where kinks are found but the lifted problem would have other solutions, or
@@ -159,139 +135,139 @@ def lift_kinks(
     n_variables = len(box[0])
     if find_kinks(objectives, n_variables) == 0:
         return None
-    x = box[0] + kronecker(N_SAMPLES, n_variables) * (box[1] - box[0])
+    x = box[0] + kronecker(SCHEDULE.n_samples, n_variables) * (box[1] - box[0])
     with double_precision():
-        everything = Plan.everything(count_kinks(objectives, n_variables))
-        kinks = _look(Lifted(objectives, n_variables, everything), x, places)
-        lifted = Lifted(objectives, n_variables, _plan(kinks, whole))
-        plan, rest = lifted.plan, _rest(objectives, n_variables, _n_settled(kinks, lifted.plan))
+        sizes = count_kinks(objectives, n_variables)
+        everything = Lifted(objectives, n_variables, Plan.of_all(sizes, lift=True))
+        samples = _sample(everything, sizes, x, places)
+        plan = _plan(samples, whole)
+        lifted = Lifted(objectives, n_variables, plan)
+        rest = _rest(objectives, n_variables, _n_settled(samples, plan))
         if lifted.n_auxiliary == 0:
-            if kinks.is_norm.any():
+            if samples.is_norm.any():
                 _refuse_rest(rest)
             return None
         _refuse_many(lifted.n_auxiliary)
-        u, plain = (
-            kinks.u[:, plan.firsts],
-            Lifted(objectives, n_variables, plan.without_directions()),
-        )
-        _check_slopes(
-            plain, kinks.slopes if plain.plan == everything else _slopes_at(plain, kinks.x, u)
-        )
+        u = samples.u[:, plan.firsts]
+        # a norm counts by its value: slopes by its direction may have any sign
+        plain = replace(lifted, plan=replace(plan, norms=()))
+        changed = plain.plan != everything.plan
+        _check_slopes(_slopes(plain, samples.x, u) if changed else samples.slopes, samples.parts)
     low, high, lower = u.min(axis=0), u.max(axis=0), np.full(lifted.n_auxiliary, -np.inf)
     norms = [norm.variable for norm in plan.norms]
     low[norms] = lower[norms] = 0.0
     sides = np.ones(plan.n_directions)
-    return Lifting(
-        lifted,
-        (np.append(low, -sides), np.append(np.where(high > low, high, low + 1.0), sides)),
-        lower,
-        rest,
-    )
+    high = np.where(high > low, high, low + 1.0)
+    return Lifting(lifted, (np.append(low, -sides), np.append(high, sides)), lower, rest)
 
 
-def _n_settled(kinks: _Kinks, plan: Plan) -> int:
-    """How many operations have norms all of which have a variable, no effect on slopes, or no kink
-    on the set."""
-    fine = (np.array(plan.variables) != AS_IT_IS) | kinks.inert | ~kinks.met
-    ends = np.cumsum([part.shape[2] for part in kinks.parts])[:-1]
-    return sum(
-        bool(ok.all() and norm.all())
-        for ok, norm in zip(np.split(fine, ends), np.split(kinks.is_norm, ends), strict=True)
-    )
-
-
-def _outputs(lifted: Lifted, x: Array, u: Array) -> Array:
-    """The objectives and all arms, which have to be nondecreasing in u."""
-    f, kinks, _ = lifted.evaluate(jnp.concatenate([x, u]))
-    return jnp.concatenate([f, *(each.parts.ravel() for each in kinks)])
-
-
-@program
-def _slopes(lifted: Lifted, x: Array, u: Array) -> Float[Array, "n n_outputs n_auxiliary"]:
-    return jax.vmap(jax.jacfwd(lambda x, u: _outputs(lifted, x, u), argnums=1))(x, u)
-
-
-def _slopes_at(
-    lifted: Lifted, x: np.ndarray, u: np.ndarray
-) -> Float[np.ndarray, "n n_outputs n_auxiliary"]:
-    return np.asarray(_slopes(lifted, jnp.asarray(x), jnp.asarray(u)))
-
-
-@program
-def _parts(lifted: Lifted, x: Array) -> list[Array]:
-    def parts(x: Array) -> list[Array]:
-        return [each.parts for each in lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))[1]]
-
-    return jax.vmap(parts)(x)
-
-
-def _look(lifted: Lifted, x: np.ndarray, places: Places | None) -> _Kinks:
-    sizes = count_kinks(lifted.objectives, lifted.n_variables)
-    norms = np.repeat([size.is_norm for size in sizes], [size.n for size in sizes])
-    parts = [np.asarray(part) for part in _parts(lifted, jnp.asarray(x))]
-    fine = np.isfinite(np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)).all(
-        axis=1
-    )
+def _sample(
+    lifted: Lifted, sizes: list[tuple[int, int, bool]], x: np.ndarray, places: Places | None
+) -> Samples:
+    """The kinks at those of the samples where their arguments are finite."""
+    norms = np.repeat([is_norm for _, _, is_norm in sizes], [n for _, n, _ in sizes])
+    parts = _look(lifted, x)[1]
+    flat = np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)
+    fine = np.isfinite(flat).all(axis=1)
     if not fine.any():
         raise CannotLiftError("the arguments of kinks are not finite at any sample")
     parts, x = [part[fine] for part in parts], x[fine]
-    u = _values(parts, norms)
-    met = (
-        norms
-        if places is None or not norms.any()
-        else may_be_met(lifted, norms, np.median(u, axis=0), places)
-    )
-    opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
-    near = np.where(norms | np.concatenate(opposite), NEAR_KINK * u, u)
-    return _Kinks(x, parts, norms, met, u, _slopes_at(lifted, x, u), _slopes_at(lifted, x, near))
-
-
-def _values(
-    parts: list[np.ndarray], is_norm: Bool[np.ndarray, " n_kinks"]
-) -> Float[np.ndarray, "n n_kinks"]:
     largest = np.concatenate([part.max(axis=1) for part in parts], axis=1)
-    return np.where(
-        is_norm, np.concatenate([np.linalg.norm(part, axis=1) for part in parts], axis=1), largest
-    )
+    lengths = np.concatenate([np.linalg.norm(part, axis=1) for part in parts], axis=1)
+    u = np.where(norms, lengths, largest)
+    met = norms
+    if places is not None and norms.any():
+        met = _may_be_met(lifted, norms, np.median(u, axis=0), *places)
+    opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
+    near = np.where(norms | np.concatenate(opposite), SCHEDULE.near_kink * u, u)
+    slopes, slopes_near = _slopes(lifted, x, u), _slopes(lifted, x, near)
+    # Sample by sample: where a function grows fast, its slopes far from a kink say nothing about
+    # those near it.
+    sizes_of = [np.abs(np.where(np.isfinite(part), part, 0.0)) for part in (slopes, slopes_near)]
+    rounding = SCHEDULE.falling * sizes_of[0].max(axis=(0, 2), keepdims=True, initial=0.0)
+    vanishes = sizes_of[1] <= np.maximum(SCHEDULE.vanishing * sizes_of[0], rounding)
+    return Samples(x, parts, norms, met, vanishes.all(axis=(0, 1)), u, slopes)
 
 
-def _plan(kinks: _Kinks, whole: bool) -> Plan:
+def _look(lifted: Lifted, x: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The objectives at points, and the parts of each operation with kinks."""
+    f, parts = _looked(lifted, jnp.asarray(x))
+    return np.asarray(f), [np.asarray(part) for part in parts]
+
+
+def _parts(lifted: Lifted, x: Array) -> tuple[Array, list[Array]]:
+    f, kinks, _ = lifted.evaluate(jnp.concatenate([x, lifted.exact(x)]))
+    return f, [each.parts for each in kinks]
+
+
+@program
+def _looked(lifted: Lifted, x: Array) -> tuple[Array, list[Array]]:
+    return jax.vmap(lambda x: _parts(lifted, x))(x)
+
+
+@program
+def _slopes_of_parts(lifted: Lifted, x: Array) -> list[Array]:
+    return jax.vmap(jax.jacfwd(lambda x: _parts(lifted, x)[1]))(x)
+
+
+@program
+def _slopes_by_kinks(lifted: Lifted, x: Array, u: Array) -> Array:
+    def outputs(u: Array, x: Array) -> Array:
+        f, kinks, _ = lifted.evaluate(jnp.concatenate([x, u]))
+        return jnp.concatenate([f, *(each.parts.ravel() for each in kinks)])
+
+    return jax.vmap(jax.jacfwd(outputs))(u, x)
+
+
+def _slopes(
+    lifted: Lifted, x: np.ndarray, u: np.ndarray
+) -> Float[np.ndarray, "n n_outputs n_auxiliary"]:
+    """Slopes of the objectives and of all arms, which have to be nondecreasing in u."""
+    return np.asarray(_slopes_by_kinks(lifted, jnp.asarray(x), jnp.asarray(u)))
+
+
+def _n_settled(samples: Samples, plan: Plan) -> int:
+    """How many operations have norms all of which have a variable, no effect on slopes, or no kink
+    on the set."""
+    fine = (np.array(plan.variables) != AS_IT_IS) | samples.inert | ~samples.met
+    ends = np.cumsum([part.shape[2] for part in samples.parts])[:-1]
+    return sum(bool(ok.all()) for ok in np.split(fine & samples.is_norm, ends))
+
+
+def _plan(samples: Samples, whole: bool) -> Plan:
     """What becomes of each kink.
 
     Kinks without effect on slopes stay: those behind `stop_gradient`, and those that a square makes
     smooth. One that never switches is replaced by its largest arm where x stays in the box;
     elsewhere it stays if it cannot be lifted. A norm stays where its kink is not met.
     """
-    winners = np.concatenate([part.argmax(axis=1) for part in kinks.parts], axis=1)
-    switches = (winners != winners[0]).any(axis=0) | kinks.is_norm
-    inert = kinks.inert
-    stays = inert | (~switches & (whole | _falling(kinks.slopes))) | (kinks.is_norm & ~kinks.met)
+    u, parts, is_norm, inert = samples.u, samples.parts, samples.is_norm, samples.inert
+    winners = np.concatenate([part.argmax(axis=1) for part in parts], axis=1)
+    switches = (winners != winners[0]).any(axis=0) | is_norm
+    stays = inert | (~switches & (whole | _falling(samples.slopes))) | (is_norm & ~samples.met)
     variables, factors = np.full(len(stays), AS_IT_IS), np.ones(len(stays))
     firsts: list[int] = []
-    size = np.maximum(np.linalg.norm(kinks.u, axis=0), np.finfo(float).tiny)
-    shapes = kinks.u / size
+    size = np.maximum(np.linalg.norm(u, axis=0), np.finfo(float).tiny)
+    shapes = u / size
     for k in np.flatnonzero(~stays):
-        same = [i for i in firsts if np.abs(shapes[:, i] - shapes[:, k]).max() < SAME]
+        same = [i for i in firsts if np.abs(shapes[:, i] - shapes[:, k]).max() < SCHEDULE.same]
         if same:
             variables[k], factors[k] = variables[same[0]], size[k] / size[same[0]]
         else:
             variables[k] = len(firsts)
             firsts.append(int(k))
     winner = np.where(~switches & ~inert & whole, winners[0], AS_IT_IS)
-    rows = _different_arms(kinks.parts, [k for k in firsts if not kinks.is_norm[k]])
-    n_terms = np.repeat(
-        [part.shape[1] for part in kinks.parts], [part.shape[2] for part in kinks.parts]
-    )
+    n_terms = np.repeat([part.shape[1] for part in parts], [part.shape[2] for part in parts])
     norms = [
-        Norm(k, number, int(n_terms[k]), TIP * float(np.median(kinks.u[:, k])))
+        Norm(k, number, int(n_terms[k]), SCHEDULE.tip * float(np.median(u[:, k])))
         for number, k in enumerate(firsts)
-        if kinks.is_norm[k]
+        if is_norm[k]
     ]
     return Plan(
         tuple(variables.tolist()),
         tuple(factors.tolist()),
         tuple(winner.tolist()),
-        tuple(rows),
+        tuple(_different_arms(parts, [k for k in firsts if not is_norm[k]])),
         tuple(norms),
     )
 
@@ -304,34 +280,69 @@ def _different_arms(arms: list[np.ndarray], kinks: list[int]) -> list[int]:
             seen: list[np.ndarray] = []
             for i in range(part.shape[1] if n_kinks + k in kinks else 0):
                 arm = part[:, i, k]
-                if not any(np.abs(arm - other).max() <= SAME * np.abs(arm).max() for other in seen):
+                rounding = SCHEDULE.same * np.abs(arm).max()
+                if not any(np.abs(arm - other).max() <= rounding for other in seen):
                     seen.append(arm)
                     numbers.append(n_arms + i * part.shape[2] + k)
         n_arms, n_kinks = n_arms + part.shape[1] * part.shape[2], n_kinks + part.shape[2]
     return sorted(numbers)
 
 
-def _largest(slopes: Float[np.ndarray, "n n_outputs n_kinks"]) -> Float[np.ndarray, " n_kinks"]:
-    return np.abs(np.where(np.isfinite(slopes), slopes, 0.0)).max(axis=(0, 1))
-
-
 def _falling(slopes: Float[np.ndarray, "n n_outputs n_kinks"]) -> Bool[np.ndarray, " n_kinks"]:
     """For which kinks some output falls as the kink rises."""
     known = np.where(np.isfinite(slopes), slopes, 0.0)
     largest = np.abs(known).max(axis=(0, 2), keepdims=True, initial=0.0)
-    return np.any(known < -FALLING * np.maximum(largest, np.finfo(float).tiny), axis=(0, 1))
+    least = -SCHEDULE.falling * np.maximum(largest, np.finfo(float).tiny)
+    return np.any(known < least, axis=(0, 1))
 
 
-def _check_slopes(lifted: Lifted, slopes: Float[np.ndarray, "n n_outputs n_auxiliary"]) -> None:
+def _check_slopes(
+    slopes: Float[np.ndarray, "n n_outputs n_auxiliary"], parts: list[np.ndarray]
+) -> None:
     """Raises unless the objectives, and all arms, are nondecreasing in each u."""
     if _falling(slopes).any():
-        with double_precision():
-            M = jax.eval_shape(
-                lifted.objectives, jax.ShapeDtypeStruct((lifted.n_variables,), np.float64)
-            ).shape[0]
-        wrong = [m for m in range(M) if _falling(slopes[:, m : m + 1]).any()]
+        n_objectives = slopes.shape[1] - sum(part.shape[1] * part.shape[2] for part in parts)
+        wrong = [m for m in range(n_objectives) if _falling(slopes[:, m : m + 1]).any()]
         who = f"objective {wrong[0] + 1}" if wrong else "another kink"
         raise CannotLiftError(
             f"{who} falls as an absolute value or a maximum in it rises, so that its kink points"
             " upwards and is no minimum"
         )
+
+
+def _may_be_met(
+    lifted: Lifted,
+    is_norm: Bool[np.ndarray, " n_kinks"],
+    usual: Float[np.ndarray, " n_kinks"],
+    x: Float[np.ndarray, "n n_variables"],
+    feasible: Bool[np.ndarray, " n"],
+) -> Bool[np.ndarray, " n_kinks"]:
+    """Which norms may be 0 on the Pareto set: those that are about 0 at one of the designs x, or
+    whose tip no design dominates. `usual` are the medians of the kinks.
+
+    A tip that is one point of the set is not left out, wherever the designs are: no feasible one
+    dominates it. Where the tip is a plane, its points nearest to the designs are looked at. The
+    objectives come with a variable for each kink.
+    """
+    f, parts = _look(lifted, x)
+    u = np.array([np.linalg.norm(terms, axis=1) for terms in _by_kink(parts)]).T
+    met = is_norm & np.any(u <= SCHEDULE.met * usual, axis=0)
+    rivals = f[feasible & np.isfinite(f).all(axis=1)]
+    margin = SCHEDULE.clearly * np.ptp(rivals, axis=0) if len(rivals) else 0.0
+    for k in np.flatnonzero(is_norm & ~met):
+        tip = x[np.argsort(u[:, k])[: SCHEDULE.n_nearest]]
+        for _ in range(SCHEDULE.tip_steps):  # Gauss-Newton steps towards e = 0
+            e = _by_kink(_look(lifted, tip)[1])[k]
+            slopes = _by_kink(_slopes_of_parts(lifted, jnp.asarray(tip)))[k]
+            tip = tip - np.einsum("nik,nk->ni", np.linalg.pinv(slopes), e)
+        f, parts = _look(lifted, tip)
+        reached = np.linalg.norm(_by_kink(parts)[k], axis=1) <= SCHEDULE.met * usual[k]
+        beaten = (rivals[:, None] < f - margin).all(axis=2).any(axis=0)
+        met[k] = bool((reached & ~beaten).any())
+    return met
+
+
+def _by_kink(parts: list[np.ndarray] | list[Array]) -> list[np.ndarray]:
+    """For each kink its parts at n points, or their slopes, as arrays that begin with (n,
+    n_parts)."""
+    return [np.asarray(part)[:, :, k] for part in parts for k in range(part.shape[2])]

@@ -16,10 +16,8 @@ from ..evaluations import Evaluations
 from ..flows import search_box
 from ..kinks import (
     CannotLiftError,
-    KinkRows,
     Lifted,
     Lifting,
-    Places,
     find_kinks,
     has_norms,
     lift_kinks,
@@ -81,9 +79,8 @@ def lift_problem(
         known = np.concatenate([known, minimizers(evaluator, start, feasible)])
     box = box_around(known, start, feasible)
     places = known if found is None else np.concatenate([known, found])
-    lifting = lift_kinks(
-        flat, box, feasible.has_finite_box, Places(places, feasible.violation(places) <= 0)
-    )
+    obey = feasible.violation(places) <= 0
+    lifting = lift_kinks(flat, box, feasible.has_finite_box, (places, obey))
     if lifting is None:
         return None
     lifted, n = lifting.lifted, lifting.lifted.plan.n_kinks
@@ -104,7 +101,7 @@ def _with_rows(feasible: FeasibleSet, lifting: Lifting) -> FeasibleSet:
         Constraint(Partial(_of_x, c.function, lifted.n_variables), c.lower, c.upper, c.name)
         for c in feasible.constraints
     ]
-    rows = Constraint(KinkRows(lifted), *lifted.plan.limits, "kinks")
+    rows = Constraint(Partial(Lifted.rows, lifted), *lifted.plan.limits, "kinks")
     lower = np.append(feasible.lower, lifting.lower)
     upper = np.append(feasible.upper, np.full(n, np.inf))
     names = (*feasible.variables, *(f"kink {k + 1}" for k in range(n)))
