@@ -183,19 +183,23 @@ def _learn(
     return patch
 
 
+def _outset(patch: Patch, numbers: Schedule) -> tuple[np.ndarray, int, float, bool]:
+    """Where a round sets out from: control points, degree and error, and whether the last round is
+    undone."""
+    # Far from the set distances are rough: only a round that made things clearly worse is undone.
+    astray = numbers.near <= patch.error < numbers.gain * patch.errors[-1]
+    if astray or (patch.n_failed > 0 and patch.error < numbers.near):
+        return patch.best, patch.best_degree, patch.error if astray else patch.errors[-1], True
+    return patch.control_points, patch.degree, patch.errors[-1], False
+
+
 def _refit(
     patch: Patch, recall: Cloud, target: float, max_degree: int, curvature: Curvature
 ) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it
     determines."""
     numbers, diameter, size = curvature.schedule, curvature.diameter, len(patch.members)
-    # Far from the set distances are rough: only a round that made things clearly worse is undone.
-    astray = numbers.near <= patch.error < numbers.gain * patch.errors[-1]
-    undone = astray or (patch.n_failed > 0 and patch.error < numbers.near)
-    points, degree = patch.control_points, patch.degree
-    if undone:
-        points, degree = patch.best, patch.best_degree
-    error = patch.error if astray else patch.errors[-1]
+    points, degree, error, undone = _outset(patch, numbers)
     precision = numbers.precise * error * diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, max_degree, numbers)
@@ -213,6 +217,6 @@ def _refit(
             break
         points, degree = elevate(points, size, degree, degree + 1), degree + 1
     order = patch.order + 1
-    if degree < max_degree and size == 2:
-        order = max(degree + 2, order)
+    # a curve that may still grow is looked at beyond its degree
+    order = max(degree + 2, order) if degree < max_degree and size == 2 else order
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)
