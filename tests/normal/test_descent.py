@@ -2,7 +2,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.normal import find_minimizers
+from bezierflow.normal import Matrices, find_minimizers
+from bezierflow.normal.descent import break_ties, descend, not_unique
 from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import SkewMED
 
@@ -25,7 +26,8 @@ def run(objectives, x0, weights=None, n_variables=2):
     weights = np.eye(3) if weights is None else weights
     evaluator = JaxEvaluator(objectives, weights.shape[1], n_variables)
     starts = np.tile(np.asarray(x0, dtype=float), (len(weights), 1))
-    return find_minimizers(evaluator.hessians, weights, starts), evaluator.evaluations
+    curvature = Matrices(evaluator, starts[: weights.shape[1]])
+    return find_minimizers(curvature, weights, starts), evaluator.evaluations
 
 
 @pytest.mark.parametrize(
@@ -74,3 +76,31 @@ def test_minimizes_weighted_sums():
 def test_an_objective_without_minimizer_is_not_called_converged():
     state, _ = run(lambda x: jnp.stack([x[0], jnp.exp(-x[1]), jnp.sum(x**2)]), [0.5, 0.5])
     assert state.converged.tolist() == [False, False, True]
+
+
+def ties(x):
+    """The first does not see x[1]; the second has one minimizer; the third is flat at its minimizer
+    but has only one."""
+    return jnp.stack([x[0] ** 2, jnp.sum((x - 1) ** 2), jnp.sum((x + 1) ** 2) ** 2])
+
+
+def found(objectives, n_objectives):
+    starts = np.tile([3.0, -2.0], (n_objectives, 1))
+    curvature = Matrices(JaxEvaluator(objectives, n_objectives, 2), starts)
+    return curvature, find_minimizers(curvature, np.eye(n_objectives), starts)
+
+
+def test_only_a_singular_hessian_at_a_smooth_minimum_means_that_it_is_not_unique():
+    curvature, descent = found(ties, 3)
+    assert descent.converged.all()
+    np.testing.assert_array_equal(not_unique(curvature, descent), [True, False, False])
+
+
+def test_a_tie_is_broken_by_the_others_and_the_rest_stays():
+    curvature, descent = found(lambda x: ties(x)[:2], 2)
+    broken = break_ties(curvature, descent, not_unique(curvature, descent))
+    np.testing.assert_array_equal(broken.active, [True, False])
+    while broken.active.any():
+        broken = descend(curvature, broken)
+    np.testing.assert_allclose(broken.x, [[0, 1], [1, 1]], atol=1e-5)
+    np.testing.assert_array_equal(broken.x[1], descent.x[1])

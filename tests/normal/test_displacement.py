@@ -1,4 +1,4 @@
-from functools import partial
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.normal.displacement import common_descent, linearize
+from bezierflow.normal import linearize
+from bezierflow.normal.displacement import find_multipliers
+from bezierflow.objectives import Derivatives, JaxEvaluator, face_multipliers
 from bezierflow.precision import double_precision
 from bezierflow.problems import ScaledMED, SkewMMD
 
@@ -15,14 +17,12 @@ PROBLEM = ScaledMED()
 EVERY = np.ones(3, dtype=bool)
 
 
-@partial(jax.jit, static_argnums=0)
-def at(objectives, x, face, support=False):
-    return linearize(jax.jacfwd(objectives)(x), jax.hessian(objectives)(x), face, support)
-
-
 def linearized(objectives, x, face=EVERY, support=False):
-    with double_precision():
-        return at(objectives, np.asarray(x), np.asarray(face), support)
+    """At one point, without the axis of points."""
+    x = np.asarray(x)[None]
+    found = JaxEvaluator(objectives, 3, 3).hessians(x)
+    lin = linearize(found, np.asarray(face)[None], support)
+    return SimpleNamespace(**{name: part[0] for name, part in lin._asdict().items()})
 
 
 def weights(seed):
@@ -35,7 +35,7 @@ def test_vanishes_on_the_set_and_its_tangents_are_the_sets(seed):
     w = weights(seed)
     x = np.asarray(PROBLEM.pareto_map(w))
     lin = linearized(PROBLEM, x)
-    assert np.linalg.norm(lin.displacement) < 1e-13
+    assert np.linalg.norm(lin.displacement) < 1e-12
     assert lin.minimal
     with double_precision():
         along = np.asarray(jax.jacfwd(PROBLEM.pareto_map)(jnp.asarray(w))) @ np.array(
@@ -100,17 +100,42 @@ def test_a_kinked_objective_is_met_as_its_convex_power():
 
 
 def test_without_gradients_there_is_no_answer_and_no_nan():
-    bad = np.full((3, 3), np.nan)
-    with double_precision():
-        lin = jax.jit(linearize)(bad, np.ones((3, 3, 3)), EVERY)
-    assert not lin.valid
-    assert np.all(np.asarray(lin.displacement) == 0)
+    bad = Derivatives(
+        np.zeros((2, 3)), np.zeros((2, 3)), np.full((2, 3, 3), np.nan), np.ones((2, 3, 3, 3))
+    )
+    lin = linearize(bad, np.ones((2, 3), dtype=bool))
+    assert not lin.valid.any()
+    assert np.all(lin.displacement == 0)
 
 
-def test_common_descent_is_the_step_along_the_shortest_combination():
+def test_without_curvature_there_is_no_answer():
+    """Linear objectives: nothing says how far away the set is."""
+    rng = np.random.default_rng(0)
+    flat = Derivatives(
+        np.zeros((1, 3)), np.zeros((1, 2)), rng.normal(size=(1, 2, 3)), np.zeros((1, 2, 3, 3))
+    )
+    assert not linearize(flat, np.ones((1, 2), dtype=bool)).minimal.any()
+
+
+def test_multipliers_from_inner_products_are_those_from_vectors():
+    g = np.random.default_rng(1).normal(size=(20, 3, 12)) - 0.3
+    unit = g / np.linalg.norm(g, axis=2, keepdims=True)
+    faces = np.ones((20, 3), dtype=bool)
+    faces[:4, 1] = False
     with double_precision():
-        gradients = np.asarray(jax.jit(jax.jacfwd(PROBLEM))(np.array([0.2, 0.1, 0.9])))
-        lin = jax.jit(lambda gradients: common_descent(gradients, EVERY, 0.1))(gradients)
-    directions = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
-    rho = np.asarray(lin.multipliers) @ directions
-    np.testing.assert_allclose(lin.displacement, -0.1 * rho, atol=1e-12)
+        expected = jax.vmap(face_multipliers)(unit, faces)
+    w = find_multipliers(unit @ np.swapaxes(unit, 1, 2), faces)
+    np.testing.assert_allclose(w, expected, atol=1e-10)
+
+
+def test_many_points_are_linearized_as_each_of_them_is():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(20, 3))
+    faces = rng.random((20, 3)) < 0.7
+    faces[:, 0] = True
+    found = JaxEvaluator(PROBLEM, 3, 3).hessians(x)
+    batch = linearize(found, faces)
+    for i in (0, 7, 19):
+        one = linearized(PROBLEM, x[i], faces[i])
+        np.testing.assert_allclose(batch.displacement[i], one.displacement, atol=1e-12)
+        np.testing.assert_allclose(batch.multipliers[i], one.multipliers, atol=1e-12)

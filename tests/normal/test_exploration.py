@@ -3,12 +3,24 @@ import numpy as np
 import pytest
 
 from bezierflow.answer import Flag
-from bezierflow.normal import Schedule, Settings, advance, begin
+from bezierflow.normal import (
+    Incumbents,
+    Matrices,
+    Schedule,
+    Settings,
+    advance,
+    begin,
+    better_point,
+    probes_around,
+    probes_within,
+)
 from bezierflow.normal.exploration import explore
 from bezierflow.objectives import JaxEvaluator
 from bezierflow.problems import ScaledMED, SkewMMD
 
-NUMBERS = Schedule().explore
+NUMBERS = Schedule()
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0]])
+HOLE = np.array([4.0, -3.0])
 
 
 def run(objectives, x0, **settings):
@@ -89,17 +101,77 @@ def test_nothing_better_is_found_where_there_is_nothing(problem):
     assert state.n_probes == NUMBERS.probes * len(NUMBERS.boxes)
 
 
+def search(objectives, surface, budget=None):
+    evaluator = JaxEvaluator(objectives, surface.n_objectives, surface.n_variables, budget)
+    corners = np.asarray(surface(np.eye(surface.n_objectives)))
+    curvature = Matrices(evaluator, corners, 2.0)
+    found = explore(curvature, np.asarray(surface.control_points), surface.degree, 1.0)
+    return *found, evaluator.evaluations
+
+
 def test_a_budget_is_kept_and_values_that_are_not_finite_are_passed_over():
     problem = ScaledMED()
     surface = run(problem, np.zeros(3)).surface
-    evaluator = JaxEvaluator(problem, 3, 3, budget=100)
-    assert explore(evaluator, surface, 2 * np.array(NUMBERS.boxes), NUMBERS).n_probes == 0
-    assert evaluator.evaluations.objective == 0
+    n_probes, _, _, spent = search(problem, surface, budget=100)
+    assert (n_probes, spent.objective) == (0, 0)
 
     def partly(x):
         return jnp.where(x[0] > 1.5, jnp.nan, problem(x))
 
-    assert (
-        explore(JaxEvaluator(partly, 3, 3), surface, 2 * np.array(NUMBERS.boxes), NUMBERS).rival
-        is None
-    )
+    assert search(partly, surface)[1] is None
+
+
+def bowls(x):
+    return jnp.sum((x - CORNERS) ** 2, axis=1)
+
+
+def with_a_hole(x):
+    """The first objective is 0 at its corner, and −0.25 at the bottom of a hole that is about 0.1
+    wide below 0."""
+    return bowls(x) - jnp.array([25.0, 0.0]) * jnp.exp(-4 * jnp.sum((x - HOLE) ** 2))
+
+
+def gain(x, f):
+    """How much lower an objective is than at its corner, where it is 0."""
+    return -f.min(axis=1)
+
+
+def elsewhere(objectives):
+    """The better point that probes around the flat set between the corners hint at; by values alone
+    there is none."""
+    evaluator = JaxEvaluator(objectives, 2, 2)
+    points = np.concatenate([CORNERS, np.linspace(*CORNERS, 101)])
+    incumbents = Incumbents(points, evaluator.values(points), np.ones(2))
+    probes = probes_around(CORNERS.mean(axis=0), 1.0)
+    values = evaluator.values(probes)
+    assert gain(probes, values).max() < NUMBERS.clear
+    boxes = (part.reshape(-1, NUMBERS.probes, 2) for part in (probes, values))
+    return better_point(Matrices(evaluator, CORNERS, 1.0), *boxes, incumbents, gain, 2), evaluator
+
+
+def test_a_narrow_well_that_no_probe_meets_is_found_by_going_downhill():
+    rival, _ = elsewhere(with_a_hole)
+    assert np.linalg.norm(rival - HOLE) < 0.1
+    assert with_a_hole(rival)[0] < -0.2
+
+
+def test_bowls_hint_at_no_wells_and_cost_no_hessians():
+    rival, evaluator = elsewhere(bowls)
+    assert rival is None
+    assert evaluator.evaluations.hessian == 0
+
+
+def test_wells_that_are_no_better_are_no_rivals():
+    rival, evaluator = elsewhere(lambda x: bowls(x) - 10 * jnp.exp(-4 * jnp.sum((x - HOLE) ** 2)))
+    assert rival is None
+    assert evaluator.evaluations.hessian > 0
+
+
+def test_probes_fill_their_boxes():
+    low, high = np.array([-1.0, 2.0, 0.0]), np.array([1.0, 2.5, 9.0])
+    probes = probes_within(low, high)
+    assert ((probes >= low) & (probes <= high)).all()
+    np.testing.assert_allclose((probes - low).mean(axis=0) / (high - low), 0.5, atol=0.01)
+    around = probes_around(np.full(30, 5.0), 2.0).reshape(-1, NUMBERS.probes, 30)
+    for box, side in zip(around, NUMBERS.boxes, strict=False):
+        np.testing.assert_allclose(np.ptp(box, axis=0), 2.0 * side, rtol=0.02)

@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 
 from bezierflow.bezier import design_matrix
 from bezierflow.simplex import n_controls
-from bezierflow.stability import CurvatureBounds, PaperBounds, SharperBounds
-from bezierflow.stability.smallest_eigenvalue import smallest_eigenvalues
+from bezierflow.stability import (
+    CurvatureBounds,
+    PaperBounds,
+    SharperBounds,
+    smallest_eigenvalues,
+)
 
 
 def fitted(t, field, degree):

@@ -16,11 +16,12 @@ from bezierflow.stability import (
     PaperBounds,
     Setting,
     empirical_stability,
+    own_residuals,
+    residuals_of_quadratics,
     run_bounds,
     smallest_eigenvalue_law,
     trace,
 )
-from bezierflow.stability.region import own_residuals, residuals_of_quadratics
 
 PROBLEM = bf.problems.ScaledMED()
 K, N, DEGREE, EPSILON = 12, 14, 2, 0.2

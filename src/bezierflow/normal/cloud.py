@@ -1,15 +1,16 @@
 """What a run has learned about the Pareto set: points near it, each with its tangents and with how
-far it may be off."""
+far it may be off; and how looking at a surface adds to them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from ..runs import kind
-from .displacement import Linearization
-from .survey import AbstractSurvey
+from .curvature import Curvature, Frames, Rows, Sight
+
+ROUNDING = 1e-12
+"""Displacements below this share of the diameter are rounding, and not worth another look."""
 
 
 @kind("normal.cloud/1")
@@ -24,81 +25,118 @@ class Cloud:
 
     t: Float[np.ndarray, "n n_objectives"]
     faces: Bool[np.ndarray, "n n_objectives"]
-    points: Float[np.ndarray, "n n_variables"]
-    tangents: Float[np.ndarray, "n n_variables n_tangents"]
+    points: Rows
+    tangents: Frames
     miss: Float[np.ndarray, " n"]
 
     def __len__(self) -> int:
         return len(self.t)
 
+    @classmethod
+    def empty(cls, n_objectives: int, width: int, n_tangents: int) -> "Cloud":
+        """A cloud without points."""
+        t = np.zeros((0, n_objectives))
+        return cls(t, t > 0, np.zeros((0, width)), np.zeros((0, width, n_tangents)), np.zeros(0))
+
     def join(self, other: "Cloud") -> "Cloud":
         """Both together."""
-        mine, others = (tuple(vars(cloud).values()) for cloud in (self, other))
-        return Cloud(*[np.concatenate(parts) for parts in zip(mine, others, strict=True)])
+        parts = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Cloud(*[np.concatenate(pair) for pair in parts])
 
     def take(self, rows: np.ndarray) -> "Cloud":
         """Only these points, given by their numbers or by a mask."""
         return Cloud(*[part[rows] for part in vars(self).values()])
 
-    def with_points(self, changed: Callable[[np.ndarray], np.ndarray]) -> "Cloud":
-        """With other coordinates for points and tangents."""
-        n, width, k = self.tangents.shape
-        points, tangents = (
-            changed(self.points),
-            changed(np.swapaxes(self.tangents, 1, 2).reshape(n * k, width)),
-        )
-        return replace(
-            self, points=points, tangents=np.swapaxes(tangents.reshape(n, k, points.shape[1]), 1, 2)
-        )
-
-    def within(self, members: tuple[int, ...]) -> "Cloud":
-        """The same points with t as coordinates of the face of these objectives."""
-        columns = list(members)
-        return replace(self, t=self.t[:, columns], faces=self.faces[:, columns])
-
-
-def empty_cloud(n_objectives: int, n_variables: int, n_tangents: int) -> Cloud:
-    """A cloud without points."""
-    return Cloud(
-        np.zeros((0, n_objectives)),
-        np.zeros((0, n_objectives), dtype=bool),
-        np.zeros((0, n_variables)),
-        np.zeros((0, n_variables, n_tangents)),
-        np.zeros(0),
-    )
+    def on_face(self, members: tuple[int, ...]) -> "Cloud":
+        """The points seen from this face or from one of its own faces, with t as coordinates of
+        it."""
+        others = np.delete(np.arange(self.t.shape[1]), list(members))
+        own = self.take(np.asarray(~(self.t[:, others] > 0).any(axis=1)))
+        return replace(own, t=own.t[:, list(members)], faces=own.faces[:, list(members)])
 
 
 def observe(
-    survey: AbstractSurvey,
-    t: Float[np.ndarray, "n n_objectives"],
-    x: Float[np.ndarray, "n n_variables"],
-    linearization: Linearization,
-    miss: Float[np.ndarray, " n"] | None = None,
-) -> Cloud:
-    """The cloud that a linearization at x = b(t) gives; points where it is not valid are left out.
-
-    By how much a point may miss the set follows from the length of its displacement, unless `miss`
-    says it (as a number).
-    """
-    look, diameter = survey.schedule.look, survey.diameter
-    y = np.asarray(linearization.displacement)
-    length = np.linalg.norm(y, axis=1)
-    capped = y * np.minimum(1, look.longest * diameter / np.maximum(length, 1e-300))[:, None]
-    usual = assumed_miss(survey, x, length)
-    miss = usual if miss is None else np.where(np.isnan(miss), usual, miss)
+    curvature: Curvature, t: Float[np.ndarray, "n n_objectives"], x: Rows, sight: Sight
+) -> tuple[Cloud, Bool[np.ndarray, " n_cloud"]]:
+    """The cloud that a look at x = b(t) gives, without points where it is not valid; and which of
+    them may miss the set by so much of their displacement that they are worth another look."""
+    numbers, diameter, found = curvature.schedule, curvature.diameter, sight.linearization
+    length = np.linalg.norm(found.displacement, axis=1)
+    longest = numbers.longest * diameter
+    share = np.minimum(1, longest / np.maximum(length, 1e-300))
+    miss = curvature.assumed_miss(x, length)
+    if sight.miss is not None:
+        miss = np.where(np.isnan(sight.miss), miss, sight.miss)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
-    miss = np.where(linearization.minimal, miss, np.maximum(miss, look.longest * diameter))
-    cloud = Cloud(np.array(t), t > 0, x + capped, np.asarray(linearization.tangents), miss)
-    return cloud.take(np.asarray(linearization.valid))
+    miss = np.where(found.minimal, miss, np.maximum(miss, longest))
+    points = x + found.displacement * share[:, None]
+    follow = (miss > numbers.follow * length) & (length > ROUNDING * diameter)
+    cloud = Cloud(np.array(t), t > 0, points, found.tangents, miss)
+    return cloud.take(found.valid), follow[found.valid]
 
 
-def assumed_miss(
-    survey: AbstractSurvey, x: Float[np.ndarray, "n n_variables"], length: Float[np.ndarray, " n"]
-) -> Float[np.ndarray, " n"]:
-    """By how much displacements of these lengths usually miss the set: |y|²/ℓ, with ℓ as in
-    `LookSchedule.straight`."""
-    to_corner = np.linalg.norm(x[:, None, :] - survey.corners[None], axis=2).min(
-        axis=1, initial=np.inf
-    )
-    straight = np.minimum(survey.schedule.look.straight * survey.diameter, to_corner)
-    return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)
+def probe(
+    curvature: Curvature,
+    t: Float[np.ndarray, "n n_objectives"],
+    x: Rows,
+    tangents: Frames,
+    near: bool = False,
+) -> tuple[Cloud, Float[np.ndarray, " n"], Cloud]:
+    """The surface looked at in x = b(t); points far from the set are followed to it before they
+    join the cloud.
+
+    Args:
+        curvature: what it is looked at with.
+        t: where.
+        x: the points of the surface.
+        tangents: of the surface there.
+        near: whether the surface is near the set, so that curvature may be borrowed.
+
+    Returns:
+        Points of the set. The distance of each x from the set, the diameter where there is no valid
+        one. Where the surface reaches beyond the boundary of the set, points inside to which those
+        t should be called back: they hold for this surface alone, and their t are fixed (they
+        belong to no face).
+    """
+    sight = curvature.look(x, t > 0, tangents, near=near)
+    cloud, follow = observe(curvature, t, x, sight)
+    distance, recall = _beyond(curvature, sight, t)
+    settled, rows = [], np.flatnonzero(sight.linearization.valid)
+    for _ in range(curvature.schedule.corrections):
+        if not follow.any() or follow.sum() > curvature.evaluator.left:
+            break
+        settled.append(cloud.take(~follow))
+        rows, x = rows[follow], cloud.points[follow]
+        sight = curvature.look(x, t[rows] > 0, tangents[rows], whole=True)
+        cloud, follow = observe(curvature, t[rows], x, sight)
+        rows = rows[sight.linearization.valid]
+    for part in settled:
+        cloud = part.join(cloud)
+    return cloud, distance, recall
+
+
+def _beyond(
+    curvature: Curvature, sight: Sight, t: np.ndarray
+) -> tuple[Float[np.ndarray, " n"], Cloud]:
+    """The distances of all points, and where to call those back that lie beyond the boundary of the
+    set.
+
+    The set goes on past its boundary as a set of critical points with a negative multiplier. To
+    learn its shape, that part is as good as any, but a surface that reaches there is wrong, and
+    only the displacement with support rows sees it.
+    """
+    numbers, diameter, found = curvature.schedule, curvature.diameter, sight.linearization
+    distance = np.where(found.valid, np.linalg.norm(found.displacement, axis=1), diameter)
+    beyond = found.beyond(t > 0)
+    if not beyond.any():
+        return distance, Cloud.empty(t.shape[1], *found.tangents.shape[1:])
+    inward = curvature.look_back(sight, beyond, t > 0)
+    length = np.linalg.norm(inward.displacement, axis=1)
+    distance[beyond] = np.where(inward.valid, length, diameter)
+    # Only where a surface is near the set but for this: a farther one first has to come nearer.
+    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
+    due = inward.valid & farther & (length < numbers.near * diameter)
+    points = sight.derivatives.points[beyond] + numbers.recall_inward * inward.displacement
+    nowhere = np.zeros((len(points), t.shape[1]), dtype=bool)
+    recall = Cloud(t[beyond], nowhere, points, inward.tangents, numbers.recall_miss * length)
+    return distance, recall.take(due)

@@ -13,21 +13,33 @@ what v can absorb. Then H d + ρ ∈ span U, so
     tangent space of the set:  T = orthonormal basis of H⁻¹ Uᵀ
     displacement:              y = −(I − T Tᵀ) H⁻¹ ρ,
 
-the shortest such d. Adding any multiple of UᵀU to H changes neither, since only H modulo span U was
-asked for: with H̃ = H + κ UᵀU the system stays solvable where a monotone change of an objective (a
-power, a logarithm) would make H singular. Only directions and curvature relative to slope enter:
-scales and offsets of the objectives cancel.
+the shortest such d. Only H modulo span U was asked for: H restricted by P = I − UᵀU stays solvable
+where a monotone change of an objective (a power, a logarithm) would make H singular. So with
+
+    B = P H P + UᵀU = C Cᵀ,    d = −B⁻¹ P ρ,    T = orth(Uᵀ − B⁻¹ P H Uᵀ),    y = (I − T Tᵀ) d
+
+one Cholesky factor gives all: d is across U with P(H d + ρ) = 0, every column v of T has P H v = 0,
+and that the factor exists is the second-order condition. Only directions and curvature relative to
+slope enter: scales and offsets of the objectives cancel.
 """
 
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Bool, Float
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import nnls
 
-from ..compilation import NO_NESTED_THREADS
-from ..objectives import face_multipliers
+from ..objectives import Derivatives
+
+Values = Float[np.ndarray, "n n_objectives"]
+"""A number per objective at each of n points."""
+
+Faces = Bool[np.ndarray, "n n_objectives"]
+"""The objectives that take part at each of n points."""
+
+Column = Float[np.ndarray, " n"]
+"""A number at each of n points."""
 
 DEPENDENT = 1e-8
 """Gradient directions that span less than this (they have length 1) count as dependent."""
@@ -36,135 +48,149 @@ CRITICAL = 1e-9
 """Below this residual |ρ| a point counts as critical, and zero multipliers are no sign that it lies
 past the boundary."""
 
+FLAT = 1e-12
+"""Curvature below this, in units of its norm, counts as none."""
+
 
 class Linearization(NamedTuple):
-    """What a flow knows about one point: its multipliers, its residual, the way to the set and
-    along it.
+    """What a flow knows about points: multipliers, residual |ρ|, the way y to the set and T along
+    it, whether the second-order condition holds, and whether all of that is valid."""
 
-    The seam for other ways to move: whatever gives these six numbers at a point can be refitted and
-    reported on.
-    """
-
-    multipliers: Float[Array | np.ndarray, "*batch n_objectives"]
-    residual: Float[Array | np.ndarray, "*batch"]
-    displacement: Float[Array | np.ndarray, "*batch n_variables"]
-    tangents: Float[Array | np.ndarray, "*batch n_variables n_tangents"]
-    minimal: Bool[Array | np.ndarray, "*batch"]
-    valid: Bool[Array | np.ndarray, "*batch"]
-
-    @property
-    def distance(self) -> Array:
-        """|y|, to first order the distance to the set."""
-        return jnp.linalg.norm(self.displacement, axis=-1)
+    multipliers: Values
+    residual: Column
+    displacement: Float[np.ndarray, "n n_variables"]
+    tangents: Float[np.ndarray, "n n_variables n_tangents"]
+    minimal: Bool[np.ndarray, " n"]
+    valid: Bool[np.ndarray, " n"]
 
     def take(self, rows: np.ndarray) -> "Linearization":
         """Those of some of the points."""
-        return Linearization(*[np.asarray(part)[rows] for part in self])
+        return Linearization(*[part[rows] for part in self])
+
+    def with_rows(self, rows: np.ndarray, others: "Linearization") -> "Linearization":
+        """With some of the points replaced."""
+        parts = [np.array(part) for part in self]
+        for part, new in zip(parts, others, strict=True):
+            part[rows] = new
+        return Linearization(*parts)
+
+    def beyond(self, faces: Faces) -> Bool[np.ndarray, " n"]:
+        """Which points lie past the boundary of the set: a multiplier of the face is 0 off the
+        set."""
+        unused = np.any((self.multipliers == 0) & faces, axis=1)
+        return self.valid & unused & (self.residual > CRITICAL)
 
 
-def linearize(
-    gradients: Float[Array | np.ndarray, "n_objectives n_variables"],
-    hessians: Float[Array | np.ndarray, "n_objectives n_variables n_variables"],
-    face: Bool[Array | np.ndarray, " n_objectives"],
-    support: Bool[Array | np.ndarray, ""] | bool = False,
-) -> Linearization:
-    """The linearization at one point; vmap it over points. Frozen Hessians are simply older ones.
+def linearize(derivatives: Derivatives, faces: Faces, support: bool = False) -> Linearization:
+    """The linearizations at n points.
 
     Args:
-        gradients: g_m, one row an objective.
-        hessians: H_m; from this point, or from one nearby.
-        face: The objectives J that t asks for.
+        derivatives: Gradients at the points, and Hessians from there or from others nearby.
+        faces: The objectives J that t asks for.
         support: Whether the face shrinks to the support of w where the point is not critical. Past
             the boundary of the set some w_m is 0 and ρ lies in the span of the differences, so
             without this the displacement would be blind to it.
     """
-    size = jnp.linalg.norm(gradients, axis=1)
-    usable = jnp.all(jnp.isfinite(gradients)) & jnp.all(jnp.isfinite(hessians))
-    scale = jnp.where(usable & (size > 0), size, 1.0)[:, None]
-    directions = jnp.where(usable, gradients, 0.0) / scale
-    w = face_multipliers(directions, face)
-    rho = w @ directions
-    residual = jnp.linalg.norm(rho)
-    members = jnp.where(support & (residual > CRITICAL), face & (w > 0), face)
-    curvature = jnp.tensordot(w / scale[:, 0], jnp.where(usable, hessians, 0.0), 1)
-    absorbed = _span(directions - rho, members)
-    d, tangents, minimal = _solve(curvature, rho, absorbed)
-    valid = usable & jnp.all(jnp.isfinite(d)) & jnp.all(jnp.isfinite(tangents))
+    gradients, hessians = derivatives.gradients, derivatives.hessians
+    assert hessians is not None
+    n_tangents = min(gradients.shape[1] - 1, gradients.shape[2])
+    usable = np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(hessians).all(axis=(1, 2, 3))
+    g = np.where(usable[:, None, None], gradients, 0.0)
+    size = np.linalg.norm(g, axis=2)
+    size = np.where(size > 0, size, 1.0)
+    directions = g / size[:, :, None]
+    w = find_multipliers(directions @ np.swapaxes(directions, 1, 2), faces)
+    rho = np.einsum("nm,nml->nl", w, directions)
+    residual = np.linalg.norm(rho, axis=1)
+    members = np.where((support & (residual > CRITICAL))[:, None], faces & (w > 0), faces)
+    apart = np.where(members[:, :, None], directions - rho[:, None], 0.0)
+    _, singular, rows = np.linalg.svd(apart, full_matrices=False)
+    U = np.where(singular > DEPENDENT, 1.0, 0.0)[:, :n_tangents, None] * rows[:, :n_tangents]
+    h = np.where(usable[:, None, None, None], hessians, 0.0)
+    d, tangents, minimal = _solve(np.einsum("nm,nmij->nij", w / size, h), rho, U)
+    valid = usable & np.isfinite(d).all(axis=1) & np.isfinite(tangents).all(axis=(1, 2))
     return Linearization(
         w,
         residual,
-        jnp.where(valid, d, 0.0),
-        jnp.where(valid, tangents, 0.0),
+        np.where(valid[:, None], d, 0.0),
+        np.where(valid[:, None, None], tangents, 0.0),
         minimal & valid,
         valid,
     )
 
 
-def common_descent(
-    gradients: Float[Array | np.ndarray, "n_objectives n_variables"],
-    face: Bool[Array | np.ndarray, " n_objectives"],
-    step_size: float,
-) -> Linearization:
-    """The first-order variant, without Hessians: y = −α ρ, the face-wise common descent direction.
+def find_multipliers(
+    gram: Float[np.ndarray, "n n_objectives n_objectives"], faces: Faces
+) -> Values:
+    """The convex combinations w of unit vectors with these Gram matrices nearest to 0.
 
-    It takes every curvature for 1/α, so the tangents are the gradient differences themselves.
-    Cheap, and many times slower.
+    With w = u/Σu it is min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0, nonnegative least squares: for
+    a given direction of u the best length leaves |ρ|²/(1 + |ρ|²), which grows with |ρ|.
     """
-    n_objectives, n_variables = gradients.shape
-    flat = jnp.broadcast_to(
-        jnp.eye(n_variables) / step_size, (n_objectives, n_variables, n_variables)
-    )
-    return linearize(
-        gradients, flat * jnp.linalg.norm(gradients, axis=1)[:, None, None], face, support=True
-    )
+    values, vectors = np.linalg.eigh(gram)
+    factors = np.sqrt(np.maximum(values, 0.0))[:, :, None] * np.swapaxes(vectors, 1, 2)
+    w, right = np.zeros(faces.shape), np.append(np.zeros(faces.shape[1]), 1.0)
+    for row, factor, face in zip(w, factors, faces, strict=True):
+        members = np.flatnonzero(face)
+        u = nnls(np.vstack([factor[:, members], np.ones(len(members))]), right)[0]
+        row[members] = u / u.sum()
+    return w
 
 
-def _span(differences: Array, members: Array) -> Array:
-    """Orthonormal rows that span the members' differences, in order of importance, padded with zero
-    rows."""
-    _, singular, rows = jnp.linalg.svd(
-        jnp.where(members[:, None], differences, 0.0), full_matrices=False
-    )
-    n_tangents = min(differences.shape[0] - 1, differences.shape[1])
-    return jnp.where(singular > DEPENDENT, 1.0, 0.0)[:n_tangents, None] * rows[:n_tangents]
-
-
-def _solve(curvature: Array, rho: Array, absorbed: Array) -> tuple[Array, Array, Array]:
-    """y, T and whether the second-order condition holds: the curvature is positive across the
-    absorbed directions.
+def _solve(
+    h: np.ndarray, rho: np.ndarray, U: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """y, T and whether the curvature is positive across U, at each point.
 
     Where it is not, it is bent along ρ, as a monotone change of the objectives would do (to H it
     adds multiples of ĝ_m ĝ_mᵀ, which is ρρᵀ modulo span U): a power below 1 of a convex function is
     met as the convex function. On the set ρ = 0, and nothing is changed.
     """
-    strength = jnp.linalg.norm(curvature)
-    strength = jnp.where(strength > 0, strength, 1.0)
-    convexifier = absorbed.T @ absorbed
-    across = jnp.eye(len(rho)) - convexifier
-    curvature = curvature / strength
-    length = jnp.linalg.norm(rho)
-    bend = jnp.outer(rho, rho) / jnp.where(length > 0, length, 1.0) ** 2
-    curvature = curvature + jnp.where(
-        _positive(across @ curvature @ across + convexifier), 0.0, bend
-    )
-    minimal = _positive(across @ curvature @ across + convexifier)
-    solved = jnp.linalg.solve(
-        curvature + convexifier, jnp.column_stack([-rho / strength, absorbed.T])
-    )
-    kept = jnp.any(absorbed != 0, axis=1)
-    tangents = jnp.linalg.qr(solved[:, 1:])[0] * kept
-    d = solved[:, 0] - tangents @ (tangents.T @ solved[:, 0])
-    # Twice is enough: the second pass removes what rounding left of the tangents in the first.
-    return d - tangents @ (tangents.T @ d), tangents, minimal
+    strength, length = np.linalg.norm(h, axis=(1, 2)), np.linalg.norm(rho, axis=1)
+    strength = np.where(strength > 0, strength, 1.0)
+    h, along = h / strength[:, None, None], rho / np.where(length > 0, length, 1.0)[:, None]
+    factors, systems = _factored(h, U)
+    bent = np.array([factor is None for factor in factors], dtype=bool)
+    if bent.any():
+        h[bent] += along[bent, :, None] * along[bent, None, :]
+        again, systems[bent] = _factored(h[bent], U[bent])
+        for i, factor in zip(np.flatnonzero(bent), again, strict=True):
+            factors[i] = factor
+    Ut = np.swapaxes(U, 1, 2)
+    right = np.concatenate([(-rho / strength[:, None])[:, :, None], -h @ Ut], axis=2)
+    right -= Ut @ (U @ right)
+    solved = np.empty_like(right)
+    for i, factor in enumerate(factors):
+        try:
+            solved[i] = (
+                np.linalg.solve(systems[i], right[i])
+                if factor is None
+                else cho_solve((factor, True), right[i], check_finite=False)
+            )
+        except np.linalg.LinAlgError:
+            solved[i] = np.nan
+    solved -= Ut @ (U @ solved)
+    finite = np.isfinite(solved).all(axis=(1, 2))[:, None, None]
+    tangents = np.linalg.qr(Ut + np.where(finite, solved[:, :, 1:], 0.0))[0]
+    tangents = tangents * np.any(U != 0, axis=2)[:, None, :]
+    y = solved[:, :, :1]
+    for _ in range(2):  # the second pass removes what rounding left of the tangents in the first
+        y = y - tangents @ (np.swapaxes(tangents, 1, 2) @ y)
+    return y[:, :, 0], tangents, np.array([factor is not None for factor in factors], dtype=bool)
 
 
-def _positive(matrix: Array) -> Array:
-    """Whether a symmetric matrix with entries of order 1 is positive definite beyond rounding."""
-    return jnp.all(jnp.isfinite(jnp.linalg.cholesky(matrix - 1e-12 * jnp.eye(len(matrix)))))
-
-
-linearize_points = jax.jit(
-    jax.vmap(linearize, in_axes=(0, 0, 0, None)), compiler_options=NO_NESTED_THREADS
-)
-"""`linearize` at a batch of points, compiled: gradients, hessians and faces with the batch axis
-first."""
+def _factored(h: np.ndarray, U: np.ndarray) -> tuple[list[np.ndarray | None], np.ndarray]:
+    """Cholesky factors of B = P h P + UᵀU, None where it is not positive definite beyond rounding;
+    and B."""
+    Ut = np.swapaxes(U, 1, 2)
+    hU = h @ Ut
+    across = hU @ U
+    # P h P without forming P: a few products with the thin U instead of two with L × L matrices
+    systems = h - across - np.swapaxes(across, 1, 2) + Ut @ (U @ hU) @ U + Ut @ U
+    factors: list[np.ndarray | None] = []
+    for system in systems - FLAT * np.eye(h.shape[1]):
+        try:
+            factors.append(cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0])
+        except np.linalg.LinAlgError:
+            factors.append(None)
+    return factors, systems

@@ -1,45 +1,81 @@
 """An honest error estimate for any surface: its normal distance to the Pareto-critical set at t
 that no fit ever saw."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Bool, Float
 
-from ..answer import ErrorEstimate, Flag
+from ..answer import ErrorEstimate, Flag, Solution, why_not_estimated
 from ..bezier import BezierSimplex, design_matrix, surface_tangents
-from ..objectives import Derivatives, JaxEvaluator
-from .chord import settle_chords
+from ..flows import touches
+from ..objectives import FlatObjectives, JaxEvaluator
+from .curvature import Curvature, Frames, Memory, Rows, Sight
 from .descent import descend, start_descent
-from .displacement import Linearization
-from .held_out import held_out_points, suspect_points
-from .lending import KnownHessians
-from .schedule import ReportSchedule, Schedule
-from .shape import dominated_rows, fold_fraction, largest_gap, rounding_of, weakly_pareto_vertices
-from .survey import AbstractSurvey, Survey
+from .displacement import Column, linearize
+from .nodes import held_out_points, suspect_points
+from .products import start_memory
+from .settings import Settings
+from .shape import (
+    dominated_rows,
+    face_tangents,
+    fold_fraction,
+    largest_gap,
+    rounding_of,
+    weakly_pareto_vertices,
+)
+from .span import resize
 
-POINT = 1e-9
-"""A set smaller than this share of |x|, or of 1 near the origin, is taken for a single point, and
-has that for its diameter."""
 
-LONGEST_CORRECTION = 0.5
-"""A displacement is shortened to this share of the diameter before the point is moved by it: a
-longer one could lead anywhere."""
+class Corners(NamedTuple):
+    """The corners of a surface, beside the minimizers that descents from there find.
 
-CURVED = 1e-3
-"""A corner is a smooth minimum if its gradient is below this share of the usual one, and quadratic
-if its Hessian is above it."""
+    Attributes:
+        values: the objectives at the corners.
+        slope: |g_m| at the corner of f_m.
+        minimizers: where the descents ended.
+        found: which of them found a minimizer.
+        distance: from each corner to its minimizer.
+        flatness: smallest curvature over the largest there.
+        strength: the largest curvature there.
+    """
+
+    values: Float[np.ndarray, "n_objectives n_objectives"]
+    slope: Float[np.ndarray, " n_objectives"]
+    minimizers: Rows
+    found: Bool[np.ndarray, " n_objectives"]
+    distance: Float[np.ndarray, " n_objectives"]
+    flatness: Float[np.ndarray, " n_objectives"]
+    strength: Float[np.ndarray, " n_objectives"]
+
+
+class Inside(NamedTuple):
+    """The samples off the corners: first looks, and the ways from there to the set.
+
+    Attributes:
+        sight: the first looks.
+        moved: the ways to the set.
+        distance: their lengths, the diameter where they are not valid.
+        valid: which are.
+        minimal: which points are minima across the set.
+    """
+
+    sight: Sight
+    moved: Rows
+    distance: Column
+    valid: Bool[np.ndarray, " n"]
+    minimal: Bool[np.ndarray, " n"]
 
 
 def estimate_error(
-    objectives: Callable[[Array], Array],
+    objectives: FlatObjectives,
     surface: BezierSimplex,
     seed: int = 0,
     n: int | None = None,
     tol: float | None = None,
-    known: KnownHessians | None = None,
-    schedule: Schedule | None = None,
+    settings: Settings | None = None,
+    memory: Memory | None = None,
 ) -> ErrorEstimate:
     """The error of a surface, whichever flow made it: the distance to the critical set of face J(t)
     at held-out t.
@@ -47,9 +83,9 @@ def estimate_error(
     Each distance is the normal displacement with support rows (see `displacement`); where it is
     large, the point is followed to the set by repeating it, and the length of its path counts.
     Corners count with the distance to the minimizer that a descent from there finds. The estimate
-    needs Hessians at about n points, or gradients at about 2n where a run has left Hessians nearby
-    (see `chord`). It does not know the true set: a surface on a local Pareto set is told apart only
-    where `dominated` or the curvature shows it.
+    needs Hessians at about n points, or gradients at about 2n where a run has left Hessians nearby;
+    or products with Hessians at these points. It does not know the true set: a surface on a local
+    Pareto set is told apart only where `dominated` or the curvature shows it.
 
     Args:
         objectives: x (L,) -> (M,), twice differentiable, in double precision.
@@ -57,327 +93,207 @@ def estimate_error(
         seed: draws the held-out t.
         n: about how many held-out t, 200 by default; vertices come on top.
         tol: relative to the diameter; a larger estimate raises the flag NOT_AT_TOLERANCE.
-        known: Hessians that a run has computed, to borrow from.
-        schedule: the tuned numbers.
+        settings: where curvature comes from, and the tuned numbers. The budget does not count.
+        memory: of a run, to borrow curvature from.
     """
-    schedule = schedule or Schedule()
-    samples = draw_samples(surface, n or schedule.report.samples, seed)
-    evaluator = JaxEvaluator(objectives, *samples.corners.shape)
-    # Hessians far from the set, where a descent may start, are not lent to others.
-    corners = _measure_corners(Survey(evaluator, samples.corners, 0.0, schedule=schedule))
-    diameter = set_diameter(np.concatenate([samples.points, corners.minimizers[corners.found]]))
-    size = max(float(np.abs(samples.points).max()), 1.0)
-    one_point = diameter <= POINT * size
-    if known is None or one_point:  # Hessians are lent in units of distances to the corners
-        known = KnownHessians()
-    survey = Survey(evaluator, samples.corners, size if one_point else diameter, known, schedule)
-    inside = _measure(
-        survey, samples.points[surface.n_objectives :], samples.t[surface.n_objectives :] > 0
-    )
-    corners = corners._replace(
-        singular=_singular_corners(
-            corners.derivatives.join(inside.derivatives), surface.n_objectives
-        )
-    )
-    return report(
-        surface, samples, corners, inside, survey, tol, int(evaluator.evaluations.objective)
-    )
+    settings = replace(settings or Settings(), budget=None)
+    numbers, M, degree = settings.schedule, surface.n_objectives, surface.degree
+    n = n or numbers.samples
+    empty, points = start_memory(objectives, np.asarray(surface.control_points), settings)
+    held_out = held_out_points(points, M, degree, n, seed)
+    suspects = suspect_points(points, M, degree, int(numbers.suspects * n), seed)
+    t, n_even = np.concatenate([np.eye(M), held_out, suspects]), M + len(held_out)
+    x = design_matrix(t, degree) @ points
+    # Hessians far from the set, where a descent may start, are not lent to others: the memory of
+    # the run comes in afterwards.
+    curvature = empty.open(objectives, settings, x[:M], error=0.0)
+    ends = _measure_corners(curvature, x[:M])
+    width = curvature.reserve((numbers.report_corrections + 2) * (len(t) - M) + 1)
+    x, points, minimizers = (resize(rows, width) for rows in (x, points, ends.minimizers))
+    ends = ends._replace(minimizers=minimizers)
+    diameter, size = _diameter(np.concatenate([x, minimizers[ends.found]])), _size(x)
+    one_point = diameter <= numbers.point * size
+    # curvature is borrowed in units of distances to the corners
+    lent = empty if memory is None or one_point else memory
+    curvature.settle(x[:M], size if one_point else diameter, lent)
+    tangents = face_tangents(points, t[M:], degree, curvature.n_tangents)
+    sight = curvature.measure(x[M:], t[M:] > 0, tangents)
+    inside = Inside(sight, *_follow_far(curvature, x[M:], sight, t[M:] > 0, tangents))
+    spent = curvature.evaluator.evaluations
+    error = _report(curvature, points, degree, t[:n_even], x, ends, inside)
+    above = tol is not None and error.max > tol * error.diameter
+    flags = (Flag.NOT_AT_TOLERANCE, *error.flags) if above else error.flags
+    return replace(error, flags=flags, evaluations=int(spent.objective))
 
 
-def set_diameter(points: Float[np.ndarray, "n n_variables"]) -> float:
+def _diameter(points: Rows) -> float:
     """The diameter of points, up to a factor √2 at most: the largest distance from the one farthest
     from their mean."""
     farthest = points[np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1))]
     return float(np.linalg.norm(points - farthest, axis=1).max())
 
 
-class Samples(NamedTuple):
-    """Held-out t with the corners first, their points, and how many there are before those near
-    corners and folds."""
-
-    t: Float[np.ndarray, "n n_objectives"]
-    points: Float[np.ndarray, "n n_variables"]
-    n_even: int
-
-    @property
-    def corners(self) -> Float[np.ndarray, "n_objectives n_variables"]:
-        """The corners of the surface."""
-        return self.points[: self.t.shape[1]]
+def _size(points: Rows) -> float:
+    """|x|, at least 1."""
+    return max(float(np.linalg.norm(points, axis=1).max()), 1.0)
 
 
-def draw_samples(surface: BezierSimplex, n: int, seed: int) -> Samples:
-    """Corners, about n held-out t, and some near corners and folds."""
-    control_points, M, D = (
-        np.asarray(surface.control_points, dtype=float),
-        surface.n_objectives,
-        surface.degree,
-    )
-    held_out = held_out_points(control_points, M, D, n, seed)
-    t = np.concatenate([np.eye(M), held_out, suspect_points(control_points, M, D, n // 5, seed)])
-    return Samples(t, design_matrix(t, D) @ control_points, M + len(held_out))
-
-
-class Corners(NamedTuple):
-    """Derivatives at the corners, the minimizers found from there, whether they were found, how far
-    they are.
-
-    `singular` says which are no single points.
-    """
-
-    derivatives: Derivatives
-    minimizers: Float[np.ndarray, "n_objectives n_variables"]
-    found: Bool[np.ndarray, " n_objectives"]
-    distance: Float[np.ndarray, " n_objectives"]
-    singular: Bool[np.ndarray, " n_objectives"]
-
-
-def _measure_corners(survey: Survey) -> Corners:
+def _measure_corners(curvature: Curvature, x: Rows) -> Corners:
     """Each objective minimized from its corner. The last Newton step, too short to be worth an
     evaluation, counts as well."""
-    corners, schedule = survey.corners, survey.schedule.descent
-    first = survey.look(corners)
-    descent = descend(lambda points: first, start_descent(np.eye(len(corners)), corners), schedule)
+    M = len(x)
+    descent = descend(curvature, start_descent(np.eye(M), x))
+    values, slope = descent.best.values, descent.best.slope
     while descent.active.any():
-        descent = descend(survey.look, descent, schedule)
+        descent = descend(curvature, descent)
     step = np.nan_to_num(descent.factor[:, None] * descent.best.newton)
-    minimizers = descent.best.x - np.where(descent.converged[:, None], step, 0.0)
-    unknown = np.zeros(len(corners), dtype=bool)
-    return Corners(
-        first, minimizers, descent.converged, np.linalg.norm(minimizers - corners, axis=1), unknown
-    )
+    minimizers = descent.x - np.where(descent.converged[:, None], step, 0.0)
+    distance = np.linalg.norm(minimizers - resize(x, minimizers.shape[1]), axis=1)
+    flatness = curvature.flatness(descent.best, np.eye(M)) if M > 1 else (np.ones(1), np.ones(1))
+    return Corners(values, slope, minimizers, descent.converged, distance, *flatness)
 
 
-class Measured(NamedTuple):
-    """Derivatives and linearizations at points; the ways to the set, their lengths, whether valid;
-    whether points are minimal."""
-
-    derivatives: Derivatives
-    first: Linearization
-    moved: Float[np.ndarray, "n n_variables"]
-    distance: Float[np.ndarray, " n"]
-    valid: Bool[np.ndarray, " n"]
-    minimal: Bool[np.ndarray, " n"]
-
-
-def _measure(survey: Survey, points: np.ndarray, faces: np.ndarray) -> Measured:
-    """Distances of points to the critical sets of their faces; invalid ones are the diameter."""
-    borrowed = survey.can_borrow
-    derivatives = survey.look_by_gradients(points)
-    first = survey.linearize(derivatives, faces, support=True)
-    far = survey.schedule.report.far * survey.diameter
-    if borrowed:
-        near = np.flatnonzero(first.valid & (np.linalg.norm(first.displacement, axis=1) <= far))
-        first = _along_chords(survey, derivatives, first, faces, near)
-    return Measured(derivatives, first, *follow_far(survey, points, first, faces, None))
-
-
-def _along_chords(
-    survey: Survey,
-    derivatives: Derivatives,
-    first: Linearization,
-    faces: np.ndarray,
-    rows: np.ndarray,
-) -> Linearization:
-    """The linearizations with borrowed Hessians in these rows followed along their chords."""
-    settled = settle_chords(
-        survey, derivatives.take(rows), first.take(rows), faces[rows], support=True
-    )[1]
-    parts = [np.array(part) for part in first]
-    for part, better in zip(parts, settled, strict=True):
-        part[rows] = better
-    return Linearization(*parts)
-
-
-def follow_far(
-    survey: AbstractSurvey,
-    points: np.ndarray,
-    first: Linearization,
-    faces: np.ndarray,
-    tangents: np.ndarray | None,
+def _follow_far(
+    curvature: Curvature, points: Rows, sight: Sight, faces: np.ndarray, tangents: Frames
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Ways to the set, their lengths, whether they are valid and whether points are minimal, with
     far points followed to it."""
-    numbers, diameter = survey.schedule.report, survey.diameter
-    valid, minimal, moved = (
-        np.array(first.valid),
-        np.array(first.minimal),
-        np.array(first.displacement),
-    )
+    numbers, diameter = curvature.schedule, curvature.diameter
+    first = sight.linearization
+    valid, minimal, moved = map(np.array, (first.valid, first.minimal, first.displacement))
     start = np.linalg.norm(moved, axis=1)
     last = start.copy()
-    far = np.flatnonzero(valid & (start > numbers.far * diameter))
-    for _ in range(numbers.corrections):
-        if len(far) == 0 or len(far) > survey.left:
+    far = np.flatnonzero(valid & (start > curvature.far * diameter))
+    for _ in range(numbers.report_corrections):
+        if len(far) == 0 or len(far) > curvature.evaluator.left:
             break
-        moved[far] *= np.minimum(
-            1, LONGEST_CORRECTION * diameter / np.linalg.norm(moved[far], axis=1)
-        )[:, None]
-        along = None if tangents is None else tangents[far]
-        following = survey.see(
-            points[far] + moved[far], faces[far], along, support=True
-        ).linearization
+        longest = numbers.longest_correction * diameter
+        moved[far] *= np.minimum(1, longest / np.linalg.norm(moved[far], axis=1))[:, None]
+        again = curvature.look(points[far] + moved[far], faces[far], tangents[far], support=True)
+        following = again.linearization
         moved[far] += following.displacement
         valid[far], minimal[far] = following.valid, following.minimal
         last[far] = np.linalg.norm(following.displacement, axis=1)
-        far = far[following.valid & (last[far] > numbers.far * diameter)]
+        far = far[following.valid & (last[far] > curvature.far * diameter)]
     # A point that does not come nearer has no distance that could be vouched for.
     valid[far] &= last[far] < start[far] / 2
-    return (
-        moved,
-        np.where(valid, np.maximum(np.linalg.norm(moved, axis=1), last), diameter),
-        valid,
-        minimal,
-    )
+    length = np.maximum(np.linalg.norm(moved, axis=1), last)
+    return moved, np.where(valid, length, diameter), valid, minimal
 
 
-def report(
-    surface: BezierSimplex,
-    samples: Samples,
-    corners: Corners,
-    inside: Measured,
-    survey: AbstractSurvey,
-    tol: float | None,
-    evaluations: int,
+def _report(
+    curvature: Curvature,
+    points: Rows,
+    degree: int,
+    t: np.ndarray,
+    x: Rows,
+    ends: Corners,
+    inside: Inside,
 ) -> ErrorEstimate:
-    """The figures and flags of all samples. Corners with a singular Hessian are no single points,
-    and do not count."""
-    M, degree, numbers = surface.n_objectives, surface.degree, survey.schedule.report
-    control_points = np.asarray(surface.control_points, dtype=float)
-    derivatives = corners.derivatives.join(inside.derivatives)
-    counted = np.concatenate([~corners.singular, np.ones(len(inside.valid), dtype=bool)])
-    valid = np.concatenate([corners.found, inside.valid])
-    lengths = np.concatenate(
-        [np.where(corners.found, corners.distance, survey.diameter), inside.distance]
-    )
+    """The figures and flags of all samples, of which those at these t are evenly spread. Corners
+    with a singular Hessian are no single points, and do not count."""
+    M, numbers, diameter = len(ends.found), curvature.schedule, curvature.diameter
+    gradients, first = inside.sight.derivatives.gradients, inside.sight.linearization
+    singular = _singular_corners(curvature, ends, gradients, x)
+    counted = np.concatenate([~singular, np.ones(len(inside.valid), dtype=bool)])
+    valid = np.concatenate([ends.found, inside.valid])
+    lengths = np.concatenate([np.where(ends.found, ends.distance, diameter), inside.distance])
     distance = lengths[counted]
-    even = np.flatnonzero(
-        (samples.t > 0).all(axis=1) & valid & (np.arange(len(valid)) < samples.n_even)
-    )
+    values = np.concatenate([ends.values, inside.sight.derivatives.values])
+    even = np.flatnonzero((t > 0).all(axis=1) & valid[: len(t)])
     even = even[even >= M]
-    tangents = surface_tangents(control_points, samples.t[even], degree)
-    largest = float(distance.max(initial=0.0))
-    dominated = dominated_rows(derivatives.values)
-    near = lengths <= survey.schedule.rounds.near * survey.diameter
+    tangents = surface_tangents(points, t[even], degree)
+    dominated, largest = dominated_rows(values), float(distance.max(initial=0.0))
+    near = lengths <= numbers.near * diameter
     good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
-    shares = _Shares(
-        folded=fold_fraction(
-            derivatives.gradients[even], tangents, np.asarray(inside.first.multipliers)[even - M]
-        ),
-        dominated=float(dominated.mean()),
-        invalid=float(np.mean(~valid[counted])),
-        saddles=float(np.sum(~inside.minimal) / counted.sum()),
-        point=set_diameter(samples.points) <= POINT * max(float(np.abs(samples.points).max()), 1.0),
-        singular=bool(corners.singular.any()),
-    )
-    missed = bool((corners.distance[corners.found] > numbers.missed_corner * survey.diameter).any())
-    above_tol = tol is not None and largest > tol * survey.diameter
+    invalid = float(np.mean(~valid[counted]))
+    saddles = float(np.sum(~inside.minimal) / counted.sum())
+    folded = fold_fraction(gradients[even - M], tangents, first.multipliers[even - M])
+    missed = ends.distance[ends.found] > numbers.missed_corner * diameter
+    point = _diameter(x) <= numbers.point * _size(x)
+    not_simplicial = folded > numbers.folded or dominated.mean() > numbers.dominated
+    # the most general first
+    flags = {
+        Flag.CORNERS_MISSED: bool(missed.any()),
+        Flag.NOT_SIMPLICIAL: not point and not_simplicial,
+        Flag.MINIMIZER_NOT_UNIQUE: bool(singular.any()),
+        Flag.WEAKLY_PARETO_VERTEX: not point and weakly_pareto_vertices(values, M).any(),
+        Flag.FEW_VARIABLES: curvature.evaluator.n_variables < M - 1,
+        Flag.WRONG_BRANCH: saddles - invalid > numbers.invalid,
+        Flag.ESTIMATE_INVALID: invalid > numbers.invalid,
+    }
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distance**2))),
         max=largest,
         bound=numbers.safety * largest,
-        diameter=survey.diameter,
+        diameter=diameter,
         n_samples=int(counted.sum()),
         n_invalid=int(np.sum(~valid[counted])),
-        residual=float(np.max(np.where(inside.valid, inside.first.residual, 0.0), initial=0.0)),
-        folded=shares.folded,
-        gap=largest_gap(control_points, M, degree),
-        dominated=shares.dominated,
-        flags=_flags(derivatives, shares, missed, above_tol, numbers),
-        evaluations=evaluations,
-        front=_front_error(corners, inside, counted, survey),
+        residual=float(np.max(np.where(inside.valid, first.residual, 0.0), initial=0.0)),
+        folded=folded,
+        gap=largest_gap(points, M, degree),
+        dominated=float(dominated.mean()),
+        flags=tuple(flag for flag, raised in flags.items() if raised),
+        evaluations=0,
+        front=_front_error(curvature, ends, inside, counted),
         coverage=float(good[counted].mean()) if counted.any() else 0.0,
     )
 
 
-def _front_error(
-    corners: Corners, inside: Measured, counted: np.ndarray, survey: AbstractSurvey
-) -> float:
-    """The largest change of an objective on the way to the set, in units of its range: of corners
-    by values, else by slopes."""
-    M = len(corners.found)
-    change = np.abs(np.einsum("nml,nl->nm", inside.derivatives.gradients, inside.moved))
-    values = np.concatenate([corners.derivatives.values, inside.derivatives.values])
-    there = survey.values(corners.minimizers) if (corners.distance > 0).any() else values[:M]
-    change = np.concatenate([np.abs(there - values[:M]), change])
-    values = np.concatenate([values, there])
-    span = (
-        np.ptp(values[np.isfinite(values).all(axis=1)], axis=0)
-        if np.isfinite(values).all(axis=1).any()
-        else np.ones(M)
-    )
-    valid = np.concatenate([corners.found, inside.valid])
-    share = np.where(
-        span > rounding_of(values),
-        np.nan_to_num(change, nan=0.0) / np.maximum(span, np.finfo(float).tiny),
-        0.0,
-    )
-    return float(np.where(valid, np.minimum(share.max(axis=1), 1.0), 1.0)[counted].max(initial=0.0))
-
-
-def _singular_corners(derivatives: Derivatives, n_objectives: int) -> np.ndarray:
-    """Which objectives have a Hessian at their corner (the first rows) that leaves the minimizer
-    undetermined.
+def _singular_corners(
+    curvature: Curvature, ends: Corners, gradients: np.ndarray, x: Rows
+) -> Bool[np.ndarray, " n_objectives"]:
+    """Which objectives have a Hessian at their corner (the first rows of x) that leaves the
+    minimizer undetermined.
 
     The corner must be a smooth minimum for that: its gradient small beside those elsewhere (else it
-    is a kink, like a norm's) and its Hessian not (else the objective is flatter than quadratic,
-    like a high power of a norm, and nothing can be said).
+    is a kink, like a norm's) and its Hessian not small beside |g_m|/r_m there (else the objective
+    is flatter than quadratic, like a high power of a norm, and nothing can be said).
     """
-    assert derivatives.hessians is not None
-    corner = np.arange(n_objectives)
-    own, slope = (
-        derivatives.hessians[corner, corner],
-        np.asarray(np.linalg.norm(derivatives.gradients, axis=2)),
-    )
-    curvature = np.asarray(np.linalg.norm(derivatives.hessians, axis=(2, 3)))
-    usable = np.asarray(np.isfinite(own).all(axis=(1, 2)))
-    smooth = slope[corner, corner] < CURVED * np.nanmedian(slope, axis=0)
-    quadratic = curvature[corner, corner] > CURVED * np.nanmedian(curvature, axis=0)
-    values = np.abs(np.linalg.eigvalsh(np.where(usable[:, None, None], own, np.eye(own.shape[-1]))))
-    return (
-        usable
-        & smooth
-        & quadratic
-        & (values.min(axis=1) <= Schedule().descent.singular * values.max(axis=1))
-    )
+    M, numbers = len(ends.found), curvature.schedule
+    slopes = np.linalg.norm(gradients, axis=2)
+    away = np.linalg.norm(x[M:, None] - x[None, :M], axis=2)
+    steepness = slopes / np.where(away > 0, away, np.inf)
+    smooth = ends.slope < numbers.curved * np.nanmedian(slopes, axis=0)
+    quadratic = ends.strength > numbers.curved * np.nanmedian(steepness, axis=0)
+    singular = max(numbers.singular, 8 * curvature.product_rounding)
+    return ends.found & smooth & quadratic & (ends.flatness <= singular)
 
 
-class _Shares(NamedTuple):
-    """Shares of samples on folds, dominated, without a valid distance, or no minima across the set;
-    is it a single point?
+def _front_error(curvature: Curvature, ends: Corners, inside: Inside, counted: np.ndarray) -> float:
+    """The largest change of an objective on the way to the set, in units of its range: of corners
+    by values, else by slopes."""
+    derivatives = inside.sight.derivatives
+    change = np.abs(np.einsum("nml,nl->nm", derivatives.gradients, inside.moved))
+    there = curvature.values(ends.minimizers) if (ends.distance > 0).any() else ends.values
+    change = np.concatenate([np.abs(there - ends.values), change])
+    values = np.concatenate([ends.values, derivatives.values, there])
+    finite = np.isfinite(values).all(axis=1)
+    span = np.ptp(values[finite], axis=0) if finite.any() else np.ones(len(there))
+    share = np.nan_to_num(change, nan=0.0) / np.maximum(span, np.finfo(float).tiny)
+    share = np.where(span > rounding_of(values), share, 0.0).max(axis=1)
+    valid = np.concatenate([ends.found, inside.valid])
+    return float(np.where(valid, np.minimum(share, 1.0), 1.0)[counted].max(initial=0.0))
 
-    `singular` says whether a corner is none.
-    """
 
-    folded: float
-    dominated: float
-    invalid: float
-    saddles: float
-    point: bool
-    singular: bool
+class NormalEstimator:
+    """The estimator of every smooth surface: normal displacements at held-out t."""
 
+    def estimate(self, solution: Solution) -> ErrorEstimate:
+        """The error at held-out t, however long that takes."""
+        error = estimate_error(solution.flat_objectives, solution.flat_surface)
+        if solution.feasible is None or not touches(solution.feasible, solution.flat_surface):
+            return error
+        return replace(error, flags=(*error.flags, Flag.BOUNDS_IGNORED))
 
-def _flags(
-    derivatives: Derivatives,
-    shares: _Shares,
-    missed: bool,
-    above_tol: bool,
-    numbers: ReportSchedule,
-) -> tuple[Flag, ...]:
-    """What is wrong with a surface, the most general first."""
-    n_objectives, n_variables = derivatives.gradients.shape[1:]
-    found = {
-        Flag.NOT_AT_TOLERANCE: above_tol,
-        Flag.CORNERS_MISSED: missed,
-        Flag.NOT_SIMPLICIAL: (
-            not shares.point
-            and (shares.folded > numbers.folded or shares.dominated > numbers.dominated)
-        ),
-        Flag.MINIMIZER_NOT_UNIQUE: shares.singular,
-        Flag.WEAKLY_PARETO_VERTEX: (
-            not shares.point and weakly_pareto_vertices(derivatives.values, n_objectives).any()
-        ),
-        Flag.FEW_VARIABLES: n_variables < n_objectives - 1,
-        Flag.WRONG_BRANCH: shares.saddles - shares.invalid > numbers.invalid,
-        Flag.ESTIMATE_INVALID: shares.invalid > numbers.invalid,
-    }
-    return tuple(flag for flag, raised in found.items() if raised)
+    def at(self, solution: Solution, t: Float[np.ndarray, "n n_objectives"]) -> Column:
+        """The distance of b(t) to the Pareto set at each t; not a number where there is none."""
+        surface = solution.flat_surface
+        if why_not_estimated(solution.flat_objectives, surface):
+            return np.full(len(t), np.nan)
+        evaluator = JaxEvaluator(
+            solution.flat_objectives, surface.n_objectives, surface.n_variables
+        )
+        found = evaluator.hessians(np.asarray(surface(t)))
+        seen = linearize(found, np.asarray(t) > 0, support=True)
+        return np.where(seen.valid, np.linalg.norm(seen.displacement, axis=1), np.nan)

@@ -1,169 +1,269 @@
-"""Is there anything better elsewhere? Values alone, at points spread over boxes around the set.
+"""Is a better point known? Values at points spread over boxes around the set, and the bottoms of
+wells that they hint at.
 
 Every measurement of the normal flow is local: on the Pareto set of one basin all of them are 0,
 however much better another one is. Values tell: a point that beats a corner in its own objective,
 or dominates a point of the surface, lies in a better basin.
+
+The bottom of a narrow well may be met by no probe although several lie on its slopes, higher than
+the surface. Such a probe is lower than its neighbors, and on the straight way from it to the
+surface the objective rises before it falls: in one basin of a convex function it does not, so that
+nothing is followed there.
+
+In many dimensions all probes are equally far from each other and from everything. There boxes have
+few axes: those that the set extends along, and some random ones.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
-from ..bezier import BezierSimplex
-from ..objectives import JaxEvaluator
+from ..bezier import design_matrix
 from ..simplex import kronecker
+from .curvature import Curvature, Rows
 from .descent import find_minimizers
-from .held_out import held_out_points
-from .schedule import ExploreSchedule
+from .nodes import held_out_points
+from .schedule import USUAL, Schedule
 from .shape import rounding_of
-from .survey import Survey
+from .span import resize
 
-MOST_EVEN = 20
-"""Up to this many variables probes are a low-discrepancy sequence; beyond, such a sequence is no
-better than random points."""
+ROUNDING = 1e-9
+"""A rise along the way of less than this, of an objective's range or its size at the probe, is
+none."""
 
-
-ONE_VALUE = 1e-3
-"""The unit of an objective that has one value all over the set, as where objectives share their
-minimizer: this share of how much it differs from that value in the smallest box."""
+Gain = Callable[[Rows, Float[np.ndarray, "n n_objectives"]], Float[np.ndarray, " n"]]
+"""By how much each point, with its objectives, beats the incumbents; in units of ranges."""
 
 
-class Exploration(NamedTuple):
-    """What a search around the set found.
+class Incumbents(NamedTuple):
+    """Points that a better one has to beat, those that are best for each objective first, with
+    their objectives and the units of these."""
 
-    Attributes:
-        n_probes: how many points were looked at.
-        rival: the point that beats the surface most; None if no point does.
-        beaten: the share of the surface that a probe dominates.
-        seen: what the search was made of; None where there was none.
-    """
-
-    n_probes: int
-    rival: Float[np.ndarray, " n_variables"] | None
-    beaten: float = 0.0
-    seen: "Seen | None" = None
-
-
-class Seen(NamedTuple):
-    """Probes and points of the surface, corners first, with their objectives in units of their
-    ranges; infinite if undefined."""
-
-    probes: Float[np.ndarray, "n n_variables"]
-    values: Float[np.ndarray, "n n_objectives"]
-    surface: Float[np.ndarray, "n_on_surface n_variables"]
-    on_surface: Float[np.ndarray, "n_on_surface n_objectives"]
-    scale: Float[np.ndarray, " n_objectives"]
+    x: Rows
+    f: Float[np.ndarray, "n n_objectives"]
+    units: Float[np.ndarray, " n_objectives"]
 
 
 def explore(
-    evaluator: JaxEvaluator,
-    surface: BezierSimplex,
-    sides: Float[np.ndarray, " n_boxes"],
-    numbers: ExploreSchedule,
-) -> Exploration:
-    """Looks at points in cubes around the surface with these sides, if the budget allows.
+    curvature: Curvature, control_points: Rows, degree: int, scale: float
+) -> tuple[int, Float[np.ndarray, " width"] | None, float]:
+    """Looks for something better in boxes around a surface, where |x| is about `scale`.
 
     A point beats the surface by the larger of two gains, in units of each objective's range over
     the surface: how much lower an objective is than at its own corner, and how much lower all
     objectives are than at a point of the surface.
+
+    Returns:
+        How many probes were evaluated, 0 if the budget does not allow them. The point that beats
+        the surface most; None if no point does. The share of the surface that a probe dominates.
     """
-    control_points = np.asarray(surface.control_points, dtype=float)
-    M, n = (
-        surface.n_objectives,
-        numbers.probes * len(sides) + numbers.samples + surface.n_objectives,
-    )
-    if n > evaluator.left:
-        return Exploration(0, None)
+    numbers, M = curvature.schedule, curvature.evaluator.n_objectives
+    many = curvature.evaluator.n_variables >= numbers.free_variables
+    n_probes = numbers.few_probes if many else numbers.probes
+    compared = numbers.few_compared if many else numbers.compared
+    sides = _sides_of_boxes(curvature.diameter or scale, scale, numbers)
+    if n_probes * len(sides) + compared + M > curvature.evaluator.left:
+        return 0, None, 0.0
+    control_points = resize(control_points, curvature.reserve(numbers.axes))
     t = np.eye(M)
     if M > 1:
-        t = np.concatenate(
-            [
-                t,
-                held_out_points(control_points, M, surface.degree, numbers.samples, seed=0)[
-                    : numbers.samples
-                ],
-            ]
-        )
-    points = np.asarray(surface(t))
-    on_surface = evaluator.values(points)
-    probes = probes_around(points.mean(axis=0), sides, numbers.probes)
-    values = evaluator.values(probes)
-    usable = np.asarray(np.isfinite(values).all(axis=1))
-    scale = _units(on_surface, values[: numbers.probes])
-    seen = Seen(
-        probes, np.where(usable[:, None], values, np.inf) / scale, points, on_surface / scale, scale
-    )
-    corner, dominates = gains(seen.values, seen.on_surface)
-    gain = np.maximum(corner, dominates.max(axis=1))
-    best, beaten = int(np.argmax(gain)), float(np.mean((dominates > numbers.clear).any(axis=0)))
-    return Exploration(
-        len(probes), probes[best] if gain[best] > numbers.clear else None, beaten, seen
-    )
+        held_out = held_out_points(control_points, M, degree, compared, seed=0)
+        t = np.concatenate([t, held_out[:compared]])
+    points = design_matrix(t, degree) @ control_points
+    front, sets_of_axes = curvature.values(points), _axes(curvature, points)
+    each, searches = n_probes // len(sets_of_axes), []
+    for axes in sets_of_axes:
+        cube = kronecker(each * len(sides), len(axes)) - 0.5
+        probes = points.mean(axis=0) + np.repeat(sides, each)[:, None] * (cube @ axes)
+        searches.append((probes, curvature.values(probes), len(axes)))
+    units = _units(front, searches[0][1][:each], numbers)
+    incumbents = Incumbents(points, front, units)
+
+    def gain(x: Rows, f: np.ndarray) -> np.ndarray:
+        below_corner, dominates = _gains(incumbents, f)
+        return np.maximum(below_corner, dominates.max(axis=1))
+
+    rival, beaten = None, np.zeros(len(front), dtype=bool)
+    for probes, values, n_axes in searches:
+        beaten |= (_gains(incumbents, values)[1] > numbers.clear).any(axis=0)
+        if rival is None:
+            boxes = (part.reshape(len(sides), each, -1) for part in (probes, values))
+            rival = better_point(curvature, *boxes, incumbents, gain, n_axes)
+    return sum(len(probes) for probes, _, _ in searches), rival, float(np.mean(beaten))
 
 
-def evenly_spread(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
-    """Points of the unit cube: a low-discrepancy sequence in few dimensions, else random ones."""
-    return (
-        kronecker(n, dimension)
-        if dimension <= MOST_EVEN
-        else np.random.default_rng(0).random((n, dimension))
-    )
+def better_point(
+    curvature: Curvature,
+    probes: Float[np.ndarray, "n_boxes n width"],
+    values: Float[np.ndarray, "n_boxes n n_objectives"],
+    incumbents: Incumbents,
+    gain: Gain,
+    n_axes: int,
+    clip: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Float[np.ndarray, " width"] | None:
+    """The point that beats the incumbents most, and clearly: a probe, or else the bottom of a well
+    that probes hint at; None if none does.
+
+    Wells are looked for in each objective, and in the sum of all in units of their ranges.
+
+    Args:
+        curvature: what probes are followed downhill with.
+        probes: points, box by box.
+        values: the objectives there.
+        incumbents: what is to be beaten.
+        gain: by how much points beat them.
+        n_axes: dimension of the boxes. With very many, neighbors say nothing, and no wells are
+            looked for.
+        clip: puts points where they are allowed to be.
+    """
+    numbers, M, units = curvature.schedule, values.shape[2], incumbents.units
+    x, f = probes.reshape(-1, probes.shape[2]), values.reshape(-1, M)
+    rival = _best(x, f, gain, numbers)
+    if rival is not None or n_axes > numbers.even_variables:
+        return rival
+    usable = np.isfinite(f).all(axis=1, keepdims=True)
+    f, front = np.where(usable, f, np.inf) / units, incumbents.f / units
+    weights = np.concatenate([np.eye(M), np.ones((1, M))]) if M > 1 else np.eye(1)
+    sums = np.where(usable, np.where(usable, f, 0.0) @ weights.T, np.inf)
+    rows, columns = np.nonzero(_lower_than_neighbors(probes, sums, numbers.neighbors * n_axes))
+    chosen = weights[columns]
+    heights = (f[rows] * chosen).sum(axis=1)
+    least = front @ weights.T
+    goals = incumbents.x[least.argmin(axis=0)[columns]]
+    behind = _behind_barriers(curvature, x[rows], goals, chosen / units, heights)
+    above = heights - least.min(axis=0)[columns]
+    order = np.flatnonzero(behind)[np.argsort(above[behind])][: numbers.wells]
+    if len(order) == 0 or len(order) * numbers.descent_trials > curvature.evaluator.left:
+        return None
+    bottoms = find_minimizers(curvature, chosen[order] / units, x[rows][order]).x
+    bottoms = bottoms if clip is None else np.asarray(clip(bottoms))
+    return _best(bottoms, curvature.values(bottoms), gain, numbers)
 
 
-def _units(on_surface: np.ndarray, nearby: np.ndarray) -> Float[np.ndarray, " n_objectives"]:
-    """The range of each objective over the surface; of one that is the same all over it,
-    `ONE_VALUE` of how it varies nearby."""
-    span = np.ptp(on_surface, axis=0)
-    nearby = nearby[np.isfinite(nearby).all(axis=1)]
-    varies = (
-        np.median(np.abs(nearby - on_surface[0]), axis=0) if len(nearby) else np.abs(on_surface[0])
-    )
-    return np.where(
-        span > rounding_of(on_surface), span, np.maximum(ONE_VALUE * varies, np.finfo(float).tiny)
-    )
-
-
-def sides_of_boxes(
-    diameter: float, scale: float, numbers: ExploreSchedule
-) -> Float[np.ndarray, " n_boxes"]:
-    """How wide to look around a set of some diameter, where |x| is about `scale`."""
-    sides = diameter * np.array(numbers.boxes)
-    return (
-        sides if sides.max() >= numbers.widest * scale else np.append(sides, numbers.widest * scale)
-    )
+def better_corners(curvature: Curvature, rival: Float[np.ndarray, " width"]) -> Rows | None:
+    """The corners with those replaced that a descent from the rival beats clearly; None if it beats
+    none."""
+    n = len(curvature.corners)
+    found = find_minimizers(curvature, np.eye(n), np.tile(rival, (n, 1)))
+    corners = resize(curvature.corners, found.x.shape[1])
+    old, new = curvature.values(corners), curvature.values(found.x)
+    span = np.ptp(old, axis=0)
+    units = np.where(span > 0, span, np.abs(old).max(axis=0))
+    lower = np.diagonal(old) - np.diagonal(new) > curvature.schedule.clear * units
+    replaced = lower & found.converged
+    return np.where(replaced[:, None], found.x, corners) if replaced.any() else None
 
 
 def probes_around(
-    center: np.ndarray, sides: Float[np.ndarray, " n_boxes"], n: int
-) -> Float[np.ndarray, "n_probes n_variables"]:
-    """Evenly spread points, n in each of the cubes around a center with these sides."""
-    cube = evenly_spread(n * len(sides), len(center)) - 0.5
-    return center + np.repeat(sides, n)[:, None] * cube
+    center: Float[np.ndarray, " n_variables"], size: float, numbers: Schedule = USUAL
+) -> Float[np.ndarray, "n n_variables"]:
+    """Evenly spread points in cubes around a center, whose sides are multiples of a size: so many
+    for each cube as `Schedule.probes` says."""
+    sides = _sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), numbers)
+    cube = _evenly_spread(numbers.probes * len(sides), len(center)) - 0.5
+    return center + np.repeat(sides, numbers.probes)[:, None] * cube
 
 
-def gains(
-    values: np.ndarray, on_surface: np.ndarray
-) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_on_surface"]]:
-    """By how much each row of values beats a corner, and every objective of each point of the
-    surface; corners come first."""
-    n_objectives = values.shape[1]
-    below_corner = (np.diagonal(on_surface[:n_objectives]) - values).max(axis=1)
-    return below_corner, (on_surface[None] - values[:, None]).min(axis=2)
+def probes_within(
+    low: Float[np.ndarray, " n_variables"],
+    high: Float[np.ndarray, " n_variables"],
+    numbers: Schedule = USUAL,
+) -> Float[np.ndarray, "n n_variables"]:
+    """As many points, evenly spread all over a box."""
+    cube = _evenly_spread(numbers.probes * len(numbers.boxes), len(low))
+    return low + (high - low) * cube
 
 
-def better_corners(
-    survey: Survey, rival: Float[np.ndarray, " n_variables"], clear: float
-) -> np.ndarray | None:
-    """The corners with those replaced that a descent from the rival beats clearly; None if it beats
-    none."""
-    corners = survey.corners
-    n_objectives = len(corners)
-    found = find_minimizers(survey.look, np.eye(n_objectives), np.tile(rival, (n_objectives, 1)))
-    old, new = survey.evaluator.values(corners), survey.evaluator.values(found.x)
-    span = np.ptp(old, axis=0)
-    lower = np.diagonal(old) - np.diagonal(new) > clear * np.where(
-        span > 0, span, np.abs(old).max(axis=0)
-    )
-    replaced = lower & found.converged
-    return np.where(replaced[:, None], found.x, corners) if replaced.any() else None
+def _evenly_spread(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
+    """Points of the unit cube: a low-discrepancy sequence, which in many dimensions is no better
+    than random points."""
+    if dimension <= USUAL.even_variables:
+        return kronecker(n, dimension)
+    return np.random.default_rng(0).random((n, dimension))
+
+
+def _sides_of_boxes(
+    diameter: float, scale: float, numbers: Schedule
+) -> Float[np.ndarray, " n_boxes"]:
+    """How wide to look around a set of some diameter, where |x| is about `scale`."""
+    sides, widest = diameter * np.array(numbers.boxes), numbers.widest * scale
+    return sides if sides.max() >= widest else np.append(sides, widest)
+
+
+def _axes(curvature: Curvature, points: Rows) -> list[Rows]:
+    """The axes of boxes around these points: all variables if there are few; else those that the
+    points extend along, and these with random ones."""
+    numbers, n_variables = curvature.schedule, curvature.evaluator.n_variables
+    if n_variables <= numbers.even_variables and points.shape[1] == n_variables:
+        return [np.eye(n_variables)]
+    _, extents, along = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    along = along[extents > numbers.flat_axis * extents[0]][: numbers.axes // 2]
+    random = curvature.directions(numbers.axes - len(along))
+    return [along, np.concatenate([along, random])] if len(along) else [random]
+
+
+def _units(front: np.ndarray, nearby: np.ndarray, numbers: Schedule) -> np.ndarray:
+    """The range of each objective over the front; of one that is the same all over it, a share of
+    how it varies nearby."""
+    nearby = nearby[np.isfinite(nearby).all(axis=1)]
+    varies = np.median(np.abs(nearby - front[0]), axis=0) if len(nearby) else np.abs(front[0])
+    varies = np.maximum(numbers.one_value * varies, np.finfo(float).tiny)
+    span = np.ptp(front, axis=0)
+    return np.where(span > rounding_of(front), span, varies)
+
+
+def _gains(
+    incumbents: Incumbents, f: np.ndarray
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_incumbents"]]:
+    """By how much each row of objectives beats a corner, and every objective of each incumbent."""
+    values = np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf) / incumbents.units
+    front = incumbents.f / incumbents.units
+    below_corner = (np.diagonal(front[: f.shape[1]]) - values).max(axis=1)
+    return below_corner, (front[None] - values[:, None]).min(axis=2)
+
+
+def _best(
+    x: Rows, f: np.ndarray, gain: Gain, numbers: Schedule
+) -> Float[np.ndarray, " width"] | None:
+    """The point with the largest gain, if that is a clear one."""
+    gains = gain(x, f)
+    best = int(np.argmax(gains))
+    return x[best] if gains[best] > numbers.clear else None
+
+
+def _lower_than_neighbors(
+    probes: np.ndarray, sums: np.ndarray, k: int
+) -> Bool[np.ndarray, "n n_weights"]:
+    """Which probes have a lower sum than all of their k nearest ones of the same box."""
+    parts = []
+    for x, own in zip(probes, np.split(sums, len(probes)), strict=True):
+        squared = (x**2).sum(axis=1)
+        apart = squared[:, None] + squared[None] - 2 * x @ x.T
+        near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
+        itself = np.asarray(near == np.arange(len(x))[:, None])
+        others = np.where(itself[..., None], np.inf, own[near])
+        parts.append((own < others.min(axis=1)) & np.isfinite(own))
+    return np.concatenate(parts)
+
+
+def _behind_barriers(
+    curvature: Curvature,
+    starts: Rows,
+    goals: Rows,
+    weights: Float[np.ndarray, "n n_objectives"],
+    heights: Float[np.ndarray, " n"],
+) -> Bool[np.ndarray, " n"]:
+    """Whether a weighted sum rises on the straight way from each start, of this height, to its
+    goal."""
+    n_steps = curvature.schedule.path
+    if len(starts) == 0 or len(starts) * n_steps > curvature.evaluator.left:
+        return np.zeros(len(starts), dtype=bool)
+    share = np.linspace(0, 1, n_steps + 1)[1:, None, None]
+    x = (1 - share) * starts + share * goals
+    f = curvature.values(x.reshape(-1, x.shape[-1]))
+    sums = (f.reshape(*x.shape[:2], -1) * weights).sum(axis=2)
+    path = np.concatenate([heights[None], sums])
+    rise = np.where(np.isfinite(path[1:]), np.diff(path, axis=0), np.inf)
+    return np.asarray((rise > ROUNDING * (1 + np.abs(heights))).any(axis=0))

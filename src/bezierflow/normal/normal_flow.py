@@ -1,41 +1,99 @@
-"""The normal flow: a surface that slides along the Pareto set for free and pays only for its
-distance to it."""
+"""The flows of `method="auto"`: what they share, and the normal flow, a surface that slides along
+the Pareto set for free and pays only for its distance to it."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 from jax.sharding import Mesh
+from jaxtyping import PyTree
 
 from ..answer import ErrorEstimate, Result
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
-from ..flows import Estimate, Info, Run, corners, explain_end
+from ..flows import AbstractFlow, Estimate, Info, Run, State, corners, explain_end
 from ..names import Names
-from ..objectives import FlatObjectives, bridges, point_in_words
+from ..objectives import FlatObjectives, point_in_words
 from ..runs import kind
-from .auto_flow import AbstractAutoFlow
 from .estimate import estimate_error
-from .free_estimate import estimate_error_freely
-from .free_stages import FreeState, advance_freely, begin_freely
-from .layout import Layout
-from .settings import FREE_VARIABLES
+from .settings import Hessians, Settings
+from .span import Layout
 from .stages import NormalState, accept, advance, begin
 
-FIRST_LOOK = 12
-"""At about so many held-out t a surface that the user gave is looked at, before a run is made of
-it."""
-
+AUTO_TOL = 1e-6
+"""The largest distance to the set, relative to its diameter, that `method="auto"` is content
+with."""
 
 FLOAT32_TOL = 1e-5
 """Arrays of the user's in float32 are worked on as such if the tolerance is at least this; smaller
 ones need float64."""
 
-Hessians = Literal["auto", "dense", "free", "none"]
+
+class AbstractAutoFlow(AbstractFlow[State]):
+    """A flow that raises its degree until the held-out distance to the set is below a tolerance.
+    Its states have `flags`.
+
+    Attributes:
+        degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
+        max_degree: the largest degree "auto" may choose; by default 14 for two objectives, 12 for
+            three, 8 for four, 6 for five.
+        tol: the largest held-out distance, relative to the diameter of the set, that ends the run;
+            None for 1e-6, or what suits an atlas that takes its place.
+        budget: the most points that may be evaluated; None for no limit. Never exceeded. The error
+            estimate comes on top.
+        noise: the relative error of values, where gradients are differences of them; `minimize`
+            finds it out.
+        x_scale: the unit of each variable: one positive number, one for each, or a pytree like x.
+            Distances are measured in these units. By default all are 1, unless the objectives'
+            curvatures at x0 show that the variables differ in scale by more than 100;
+            `solution.made_by["x_scale"]` says what was used.
+    """
+
+    degree: int | Literal["auto"] = eqx.field(static=True, default="auto")
+    max_degree: int | None = eqx.field(static=True, default=None)
+    tol: float | None = eqx.field(static=True, default=None)
+    budget: int | None = eqx.field(static=True, default=None)
+    noise: float = eqx.field(static=True, default=0.0)
+    x_scale: PyTree = None
+
+    def __check_init__(self) -> None:
+        _ = self.settings
+
+    @property
+    def settings(self) -> Settings:
+        """The same, checked."""
+        tol = AUTO_TOL if self.tol is None else self.tol
+        return Settings(self.degree, self.max_degree, tol, self.budget, self.noise)
+
+    def parts(self) -> dict[str, object]:
+        """Numbers and texts; `minimize` says which units it used."""
+        parts = {**super().parts(), "tol": self.settings.tol}
+        return {name: part for name, part in parts.items() if name != "x_scale"}
+
+    def with_budget(self, state: Any) -> Any:
+        """The state with a budget to go on: one that was spent is no reason to have ended."""
+        return state.with_budget()
+
+    def measure(
+        self, objectives: FlatObjectives, run: Run[Any], seed: int, estimate: Estimate
+    ) -> ErrorEstimate:
+        """The error at held-out t, with the flags that the run itself raised; curvature that it
+        left behind makes it cheaper."""
+        state = run.state
+        error = estimate_error(
+            objectives,
+            state.surface,
+            seed,
+            tol=self.settings.tol,
+            settings=self.settings,
+            memory=getattr(state, "memory", None),
+        )
+        flags = tuple(dict.fromkeys((*error.flags, *state.flags)))
+        return replace(error, flags=flags)
 
 
 @kind("normal.flow/1")
-class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
+class NormalFlow(AbstractAutoFlow[NormalState]):
     """The flow behind `minimize(objectives, x0)` without further arguments: as close to the Pareto
     set as the degree allows.
 
@@ -75,39 +133,25 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
             )
 
     @property
-    def layout(self) -> Layout:
-        """Of arrays of L numbers."""
-        return Layout(self.dtype or "float64", self.mesh)
+    def settings(self) -> Settings:
+        """The same, checked."""
+        layout = Layout(self.dtype or "float64", self.mesh)
+        return replace(super().settings, hessian=self.hessian, layout=layout)
 
     def prepare(
         self, objectives: FlatObjectives, start: BezierSimplex
     ) -> tuple["NormalFlow", BezierSimplex]:
         """The flow with the way it gets its curvature settled."""
-        kind = self.hessian
-        if kind == "auto":
-            many = start.n_variables >= FREE_VARIABLES and not bridges(objectives)
-            kind = "free" if self.mesh is not None or many else "dense"
-        return replace(self, hessian=kind), start
+        return replace(self, hessian=self.settings.curvature(objectives, start.n_variables)), start
 
-    def init(
-        self, objectives: FlatObjectives, start: BezierSimplex, seed: int
-    ) -> NormalState | FreeState:
+    def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> NormalState:
         """Before the minimization of each objective from its corner of the start."""
-        if self.hessian in ("free", "none"):
-            return begin_freely(objectives, corners(start), self.layout)
         return begin(objectives, corners(start), self.settings)
 
-    def step(
-        self, objectives: FlatObjectives, state: NormalState | FreeState
-    ) -> tuple[NormalState | FreeState, Info]:
+    def step(self, objectives: FlatObjectives, state: NormalState) -> tuple[NormalState, Info]:
         """One round of the stage at hand: minimizers, edges, inside, a search elsewhere."""
-        if isinstance(state, FreeState):
-            state = advance_freely(
-                objectives, self.settings, state, "none" if self.hessian == "none" else "free"
-            )
-            return state, {"error": state.error, "degree": state.degree}
         state = advance(objectives, self.settings, state)
-        return state, {"error": state.error, "degree": state.surface.degree}
+        return state, {"error": state.error, "degree": state.degree}
 
     def accepted(
         self, objectives: FlatObjectives, start: BezierSimplex, seed: int
@@ -116,56 +160,44 @@ class NormalFlow(AbstractAutoFlow[NormalState | FreeState]):
         or not what was asked for."""
         if start.degree == 0 or (self.degree != "auto" and start.degree > self.degree):
             return None
-        look = self.estimate(objectives, start, seed, FIRST_LOOK)
+        n = self.settings.schedule.first_look
+        look = self.estimate(objectives, start, seed, n)
         if look.flags:
             return None
-        n = look.evaluations
-        return replace(
-            accept(start, self.settings), evaluations=Evaluations(n, n, n), error=look.relative
-        )
+        spent = Evaluations(look.evaluations, look.evaluations, look.evaluations)
+        return replace(accept(start, self.settings), evaluations=spent, error=look.relative)
 
     def estimate(
         self, objectives: FlatObjectives, surface: BezierSimplex, seed: int, n: int | None = None
     ) -> ErrorEstimate:
         """The error of a surface at about n held-out t, without what a run knows."""
-        tol, schedule = self.settings.tol, self.settings.schedule
-        if self.hessian in ("free", "none"):
-            kind = "none" if self.hessian == "none" else "free"
-            return estimate_error_freely(
-                objectives, surface, self.layout, kind, seed, n, tol, schedule
-            )
-        return estimate_error(objectives, surface, seed, n, tol, schedule=schedule)
+        return estimate_error(objectives, surface, seed, n, self.settings.tol, self.settings)
 
     def measure(
-        self,
-        objectives: FlatObjectives,
-        run: Run[NormalState | FreeState],
-        seed: int,
-        estimate: Estimate,
+        self, objectives: FlatObjectives, run: Run[NormalState], seed: int, estimate: Estimate
     ) -> ErrorEstimate:
-        """The error at held-out t, with the flags that the run itself raised."""
-        if not isinstance(run.state, FreeState):
-            return super().measure(objectives, run, seed, estimate)
-        error = self.estimate(objectives, run.state.surface, seed)
-        return replace(error, flags=tuple(dict.fromkeys((*error.flags, *run.state.flags))))
+        """As for every such flow; what probes dominate is not covered."""
+        error, state = super().measure(objectives, run, seed, estimate), run.state
+        coverage = None if error.coverage is None else min(error.coverage, 1 - state.beaten)
+        return replace(error, coverage=coverage, n_probes=state.n_probes)
 
     def explain(
         self,
         objectives: FlatObjectives,
-        run: Run[NormalState | FreeState],
+        run: Run[NormalState],
         error: ErrorEstimate | None,
         names: Names,
     ) -> Result:
         """Why the run ended, what its surface is worth, and how far around it something better was
         looked for."""
-        claim = f"done after step {run.iterations}; {_scope(run.state, names)}"
-        return explain_end(run, claim if run.iterations else "the surface given was kept", error)
-
-
-def _scope(state: NormalState | FreeState, names: Names) -> str:
-    """Whether the surface is more than a local Pareto set, as far as that was looked into."""
-    if state.rival is not None:
-        return f"x = {point_in_words(state.rival, names)} beats a part of it"
-    if state.n_probes == 0:
-        return "a local Pareto set: nothing was looked for elsewhere"
-    return f"no better point among {state.n_probes} probes around it"
+        state = run.state
+        if state.rival is not None:
+            scope = f"x = {point_in_words(state.rival, names)} beats a part of it"
+        elif state.n_probes == 0:
+            scope = "a local Pareto set: nothing was looked for elsewhere"
+        else:
+            scope = f"no better point among {state.n_probes} probes around it"
+        claim = f"done after step {run.iterations}; {scope}"
+        if run.iterations == 0:
+            claim = "the surface given was kept"
+        return explain_end(run, claim, error)

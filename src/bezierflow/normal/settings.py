@@ -1,33 +1,20 @@
-"""What a run of the normal flow is asked for, and what it works on."""
+"""What a run of the normal flow is asked for."""
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Literal
 
 from ..arguments import or_none, read_count, read_positive
-from ..runs import kind
-from .nodes import largest_degree
-from .patch import Goal
+from ..objectives import FlatObjectives, bridges
+from ..simplex import largest_degree_within
 from .schedule import Schedule
+from .span import Layout
 
-FREE_VARIABLES = 150
-"""From so many on products of Hessians with vectors cost less than Hessians (`python -m
-benchmarks.large threshold`)."""
+Hessians = Literal["auto", "dense", "free", "none"]
+"""Hessian matrices; products of Hessians with vectors; gradients, whose differences stand for
+products; or whatever of the first two costs less."""
 
 MOST = 1000
 """The largest degree that may be asked for."""
-
-
-@kind("normal.stage/1")
-class Stage(Enum):
-    """What the next step works on."""
-
-    CORNERS = "minimizers"
-    TIES = "ties between minimizers"
-    EDGES = "edges"
-    INSIDE = "inside"
-    ELSEWHERE = "search elsewhere"
-    DONE = "done"
 
 
 @dataclass(frozen=True)
@@ -36,9 +23,14 @@ class Settings:
 
     Attributes:
         degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
-        max_degree: the largest degree "auto" may choose; by default that of `largest_degree`.
+        max_degree: the largest degree "auto" may choose; by default as high as pays.
         tol: the largest held-out distance, relative to the diameter of the set, that ends the run.
         budget: the most points that may be evaluated; None for no limit. Never exceeded.
+        noise: relative error of values whose gradients are differences of them. A minimizer is
+            known to noise^(2/3) then, so that much ends a descent, and values closer than that
+            cannot be told apart.
+        hessian: where curvature comes from.
+        layout: precision and devices of long arrays, where there are no Hessian matrices.
         schedule: the tuned numbers.
     """
 
@@ -46,26 +38,41 @@ class Settings:
     max_degree: int | None = None
     tol: float = 1e-6
     budget: int | None = None
+    noise: float = 0.0
+    hessian: Hessians = "auto"
+    layout: Layout = field(default_factory=Layout)
     schedule: Schedule = field(default_factory=Schedule, repr=False)
 
     def __post_init__(self) -> None:
         if self.degree != "auto":
-            object.__setattr__(
-                self,
-                "degree",
-                read_count(self.degree, "degree", 1, MOST, '"auto" leaves it to the flow'),
-            )
-        object.__setattr__(
-            self,
-            "max_degree",
-            or_none(read_count, self.max_degree, "max_degree", 1, MOST),
-        )
+            advice = '"auto" leaves it to the flow'
+            degree = read_count(self.degree, "degree", 1, MOST, advice)
+            object.__setattr__(self, "degree", degree)
+        max_degree = or_none(read_count, self.max_degree, "max_degree", 1, MOST)
+        object.__setattr__(self, "max_degree", max_degree)
         object.__setattr__(self, "budget", or_none(read_count, self.budget, "budget"))
         read_positive(self.tol, "tol", "it is a share of the set's diameter")
 
-    def goal(self, n_objectives: int) -> Goal:
-        """What rounds aim at."""
-        limit = self.max_degree or largest_degree(n_objectives)
-        return Goal(
-            self.schedule.rounds.margin * self.tol, limit if self.degree == "auto" else self.degree
-        )
+    def largest_degree(self, n_objectives: int) -> int:
+        """The one that was asked for, or else as high as pays for few objectives, and as the number
+        of control points allows for many."""
+        if self.degree != "auto":
+            return self.degree
+        if self.max_degree is not None:
+            return self.max_degree
+        known = self.schedule.largest_degrees
+        if n_objectives <= len(known):
+            return known[n_objectives - 1]
+        return max(2, largest_degree_within(n_objectives, self.schedule.most_controls))
+
+    def curvature(
+        self, objectives: FlatObjectives, n_variables: int
+    ) -> Literal["dense", "free", "none"]:
+        """Where curvature comes from for these objectives: "auto" takes what costs less.
+
+        Functions that JAX cannot trace are not differentiated in the direction of a vector.
+        """
+        if self.hessian != "auto":
+            return self.hessian
+        many = n_variables >= self.schedule.free_variables and not bridges(objectives)
+        return "free" if many or self.layout.mesh is not None else "dense"

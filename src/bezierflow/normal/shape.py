@@ -1,22 +1,116 @@
-"""Tests of a surface's shape that need no more evaluations: folds, gaps, dominated parts, weakly
-Pareto corners."""
+"""The shape of a surface, from its control points or from values at hand: smooth nets, tangents,
+folds, gaps, dominated parts. Nothing here is evaluated."""
 
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, permutations
 
 import numpy as np
+from jaxtyping import Float
 
-from ..bezier import design_matrix
-
-CLEAR = 1e-3
-"""A determinant (of unit columns) or a gain (over an objective's range) below this decides
-nothing."""
+from ..bezier import design_matrix, partial_derivatives, surface_tangents
+from ..simplex import grid, index_positions, largest_degree_within, multi_indices
+from .schedule import USUAL
 
 
-EQUAL = 1e-12
-MUCH = 0.05
-"""A corner is called weakly Pareto optimal where another point is as good to EQUAL and better by
-MUCH, both of an objective's range. A high power of a norm is flat, too, but not that flat that far
-from its minimizer."""
+def fill_inside(
+    control_points: Float[np.ndarray, "n_controls n_variables"], n_objectives: int, degree: int
+) -> Float[np.ndarray, "n_controls n_variables"]:
+    """The smoothest net with these edges: control points off the edges are replaced, for least
+    squares of p_{d+2e_i} − 2p_{d+e_i+e_j} + p_{d+2e_j}.
+
+    For a flat net with evenly spread edges this is exactly the flat net.
+    """
+    if degree < 3:
+        return control_points
+    outer, inner, matrix = _filling(n_objectives, degree)
+    filled = control_points.copy()
+    filled[inner] = matrix @ control_points[outer]
+    return filled
+
+
+@lru_cache(maxsize=64)
+def _filling(n_objectives: int, degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which control points lie on edges, which do not, and the matrix that gives the latter from
+    the former."""
+    indices = multi_indices(n_objectives, degree)
+    outer = np.flatnonzero((indices > 0).sum(axis=1) <= 2)
+    inner = np.flatnonzero((indices > 0).sum(axis=1) > 2)
+    below = multi_indices(n_objectives, degree - 2)
+    unit = np.eye(n_objectives, dtype=np.int64)
+    blocks = []
+    for i, j in combinations(range(n_objectives), 2):
+        rows = np.zeros((len(below), len(indices)))
+        for shift, coefficient in (
+            (2 * unit[i], 1.0),
+            (unit[i] + unit[j], -2.0),
+            (2 * unit[j], 1.0),
+        ):
+            rows[np.arange(len(below)), index_positions(below + shift)] += coefficient
+        blocks.append(rows)
+    differences = np.concatenate(blocks)
+    matrix = -np.linalg.lstsq(differences[:, inner], differences[:, outer], rcond=None)[0]
+    return outer, inner, matrix
+
+
+def face_tangents(
+    control_points: Float[np.ndarray, "n_controls n_variables"],
+    t: Float[np.ndarray, "n n_objectives"],
+    degree: int,
+    n_tangents: int,
+) -> Float[np.ndarray, "n n_variables n_tangents"]:
+    """Orthonormal tangents at t of the surface over the smallest face with t in it; zero columns
+    where it has fewer."""
+    faces = t > 0
+    slopes = np.swapaxes(partial_derivatives(control_points, t, degree), 1, 2)
+    size = faces.sum(axis=1)
+    mean = np.einsum("nlm,nm->nl", slopes, faces) / size[:, None]
+    columns, _, _ = np.linalg.svd(
+        (slopes - mean[:, :, None]) * faces[:, None, :], full_matrices=False
+    )
+    missing = max(n_tangents - columns.shape[2], 0)
+    columns = np.pad(columns, ((0, 0), (0, 0), (0, missing)))[:, :, :n_tangents]
+    return columns * (np.arange(n_tangents) < size[:, None] - 1)[:, None, :]
+
+
+@lru_cache(maxsize=16)
+def _fine_grid(n_objectives: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the simplex that crowd towards its sides (a surface mostly folds there), and pairs
+    of neighbors among them."""
+    resolution = int(np.clip(largest_degree_within(n_objectives, USUAL.fold_grid), 2, 200))
+    squares = grid(n_objectives, resolution) ** 2
+    indices = multi_indices(n_objectives, resolution)
+    unit, pairs = np.eye(n_objectives, dtype=np.int64), []
+    for i, j in permutations(range(n_objectives), 2):
+        rows = np.flatnonzero(indices[:, j] > 0)
+        pairs.append(np.stack([rows, index_positions(indices[rows] + unit[i] - unit[j])], axis=1))
+    return squares / squares.sum(axis=1, keepdims=True), np.concatenate(pairs)
+
+
+def fold_points(
+    control_points: Float[np.ndarray, "n_controls n_variables"],
+    n_objectives: int,
+    degree: int,
+    most: int,
+) -> Float[np.ndarray, "n n_objectives"]:
+    """At most so many t next to where the surface turns back on itself; none without folds.
+
+    Between neighbors the tangent frames J must not change sides: det(J_iᵀ J_j), the product of
+    their volumes and of the cosine between them, is positive unless a fold lies between.
+    """
+    if n_objectives < 2 or control_points.shape[1] < n_objectives - 1:
+        return np.zeros((0, n_objectives))
+    t, pairs = _fine_grid(n_objectives)
+    if control_points.shape[1] > len(control_points):
+        # Only inner products count, and those are kept by coordinates in the span of the control
+        # points.
+        control_points = np.asarray(np.linalg.qr(control_points.T, mode="r")).T
+    frames = surface_tangents(control_points, t, degree)
+    turned = np.linalg.det(np.swapaxes(frames[pairs[:, 0]], 1, 2) @ frames[pairs[:, 1]]) < 0
+    rows = np.unique(pairs[turned])
+    rows = rows[t[rows].max(axis=1) < 1]
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+    return t[rows]
 
 
 def fold_fraction(gradients: np.ndarray, tangents: np.ndarray, multipliers: np.ndarray) -> float:
@@ -33,7 +127,7 @@ def fold_fraction(gradients: np.ndarray, tangents: np.ndarray, multipliers: np.n
     columns = np.concatenate([directions @ tangents, multipliers[:, :, None]], axis=2)
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1, keepdims=True), 1e-300)
     determinant = np.linalg.det(columns)
-    clear = np.abs(determinant) > CLEAR
+    clear = np.abs(determinant) > USUAL.decided
     positive = float(np.mean(determinant[clear] > 0)) if clear.any() else 1.0
     return min(positive, 1 - positive)
 
@@ -41,17 +135,13 @@ def fold_fraction(gradients: np.ndarray, tangents: np.ndarray, multipliers: np.n
 def largest_gap(control_points: np.ndarray, n_objectives: int, degree: int, n: int = 65) -> float:
     """The largest jump between neighbors on a grid of n points on each edge, over that edge's
     median jump."""
-    worst = 1.0
-    line = np.linspace(0, 1, n)
+    worst, line = 1.0, np.linspace(0, 1, n)
     for i, j in combinations(range(n_objectives), 2):
         t = np.zeros((n, n_objectives))
         t[:, i], t[:, j] = 1 - line, line
         jump = np.linalg.norm(np.diff(design_matrix(t, degree) @ control_points, axis=0), axis=1)
-        worst = (
-            max(worst, float(jump.max() / max(np.median(jump), 1e-300)))
-            if jump.max() > 0
-            else worst
-        )
+        if jump.max() > 0:
+            worst = max(worst, float(jump.max() / max(np.median(jump), 1e-300)))
     return worst
 
 
@@ -61,29 +151,23 @@ def dominated_rows(values: np.ndarray) -> np.ndarray:
     usable = np.isfinite(values).all(axis=1)
     dominated, values = np.zeros(len(values), dtype=bool), values[usable]
     if len(values):
-        margin = CLEAR * np.ptp(values, axis=0) + rounding_of(values)
-        dominated[usable] = np.all(values[None, :, :] < values[:, None, :] - margin, axis=2).any(
-            axis=1
-        )
+        below = values - USUAL.decided * np.ptp(values, axis=0) - rounding_of(values)
+        dominated[usable] = np.all(values[None, :, :] < below[:, None, :], axis=2).any(axis=1)
     return dominated
 
 
 def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
     """Which corners m (the first rows) another point equals in f_m and clearly beats in every other
     objective."""
-    span = np.ptp(values, axis=0)
+    span, own = np.ptp(values, axis=0), values[:n_objectives]
     others = ~np.eye(n_objectives, dtype=bool)
-    own = values[:n_objectives]
-    equal = np.abs(values[None, :, :] - own[:, None, :]) <= EQUAL * span
-    better = values[None, :, :] < own[:, None, :] - MUCH * span - rounding_of(values)
-    beaten = np.all(np.where(others[:, None, :], better, equal), axis=2)
-    return beaten.any(axis=1)
+    equal = np.abs(values[None, :, :] - own[:, None, :]) <= USUAL.weakly_equal * span
+    below = own - USUAL.weakly_better * span - rounding_of(values)
+    better = values[None, :, :] < below[:, None, :]
+    return np.all(np.where(others[:, None, :], better, equal), axis=2).any(axis=1)
 
 
 def rounding_of(values: np.ndarray) -> np.ndarray:
     """Differences of an objective below this are rounding."""
-    return (
-        64
-        * np.finfo(float).eps
-        * np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)
-    )
+    size = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)
+    return 64 * np.finfo(float).eps * size

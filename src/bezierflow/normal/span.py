@@ -1,14 +1,13 @@
-"""The subspace that a Hessian-free run has seen: an orthonormal basis of long vectors, and short
-coordinates in it.
+"""Long arrays: where they live, and the subspace that a run without Hessian matrices has seen.
 
 Control points, points of the set and tangents are combinations of the displacements found so far, a
-few hundred at most. With an orthonormal basis of their span, x = o + Bᵀc, distances and angles
-between them are those between their coordinates c. So all that fits and measures a surface works on
-short rows of float64 on the host, whatever L is; only B has the length L.
+few hundred at most. With an orthonormal basis B of their span, x = Bᵀc, lengths and angles of
+vectors are those of their coordinates c. So all that fits and measures a surface works on short
+rows of float64 on the host, whatever L is; only B has the length L.
 
-The basis is a tuple of blocks of equally many rows, the last of them filled up with zeros. A span
-is never changed, so that it can be kept in a state: one with more directions shares all blocks but
-the last.
+The basis is a tuple of blocks of equally many rows, the last of them filled up with zeros: every
+size is compiled for, so there is one. A span is never changed, so that it can be kept in a state:
+one with more directions shares all blocks but the last.
 """
 
 from dataclasses import dataclass, replace
@@ -17,10 +16,15 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float
 
 from ..runs import kind
-from .layout import Layout
+from .schedule import USUAL
+
+NODES, VARIABLES = "nodes", "variables"
+"""The names of a mesh's axes: nodes are split along the one, the variables of each along the
+other."""
 
 DEPENDENT = {"float64": 1e-9, "float32": 1e-5}
 """Of new directions, of length 1, what adds less than the root of this to the span is left out, by
@@ -29,157 +33,176 @@ precision: it would be known by rounding alone. It can be added afterwards."""
 COMPLETE = 4
 """So often directions are added until nothing of the first points is left out."""
 
+HIGHEST = jax.lax.Precision.HIGHEST
+
+
+@kind("normal.layout/1")
+@dataclass(frozen=True)
+class Layout:
+    """The dtype of arrays with an axis of L numbers, and the mesh that they are split over, if any.
+    Hashable."""
+
+    dtype: str = "float64"
+    mesh: Mesh | None = None
+
+    @property
+    def rounding(self) -> float:
+        """The relative precision of the long arrays."""
+        return float(np.finfo(self.dtype).eps)
+
+    def check(self, n_variables: int) -> None:
+        """Raises unless the mesh has axes of the right names and the variables can be split
+        evenly."""
+        if self.mesh is None:
+            return
+        if not set(self.mesh.axis_names) <= {NODES, VARIABLES}:
+            raise ValueError(
+                f'mesh must have axes named "{NODES}" and "{VARIABLES}", got {self.mesh.axis_names}'
+            )
+        parts = self.mesh.shape.get(VARIABLES, 1)
+        if n_variables % parts:
+            raise ValueError(
+                f"mesh must split {n_variables} variables evenly, got {parts} parts; pad x, or take"
+                " fewer devices"
+            )
+
+    def chunk(self, n_objectives: int, n_variables: int) -> int:
+        """How many nodes are worked on side by side: a multiple of the mesh's parts."""
+        platforms = dict(USUAL.chunk_numbers)
+        numbers = platforms.get(jax.default_backend(), platforms["cpu"])
+        parts = 1 if self.mesh is None else self.mesh.shape.get(NODES, 1)
+        fits = numbers // (n_variables * (3 * n_objectives + 4))
+        fits = int(np.clip(fits, 1, USUAL.largest_chunk))
+        return max(parts, fits // parts * parts)
+
+    def split(self, array: Float[Array, "*batch n_variables"]) -> Array:
+        """Traceable: variables along the last axis, nodes along the first of several where they can
+        be split evenly."""
+        if self.mesh is None:
+            return array
+        names, sizes = self.mesh.axis_names, self.mesh.shape
+        even = NODES in names and array.ndim > 1 and array.shape[0] % sizes[NODES] == 0
+        last = VARIABLES if VARIABLES in names else None
+        axes = (NODES if even else None, *[None] * (array.ndim - 2), last)
+        spec = PartitionSpec(*axes[-array.ndim :])
+        return jax.lax.with_sharding_constraint(array, NamedSharding(self.mesh, spec))
+
+    def whole(self, array: Array) -> Array:
+        """Traceable: the same on every device, to be read by every process."""
+        if self.mesh is None:
+            return array
+        return jax.lax.with_sharding_constraint(array, NamedSharding(self.mesh, PartitionSpec()))
+
 
 @kind("normal.span/1")
 @dataclass(frozen=True)
 class Span:
-    """o + the span of an orthonormal basis.
+    """The span of an orthonormal basis.
 
     Attributes:
-        origin: o.
-        blocks: of `rows` rows each.
-        used: how many directions there are; rows after these are zeros.
-        width: columns of coordinates; those after the first `used` are zeros, room for more
-            directions.
-        rows: of a block. Vectors should come in batches of so many, or of few sizes: each size is
-            compiled for.
+        n_variables: L.
+        rows: of a block. Vectors should come in batches of so many, or of few sizes.
         layout: of the long arrays.
+        blocks: of the basis.
+        used: how many directions there are; rows of blocks after these are zeros.
     """
 
-    origin: Float[Array, " n_variables"]
-    blocks: tuple[Float[Array, "n_rows n_variables"], ...]
-    used: int
-    width: int
+    n_variables: int
     rows: int
     layout: Layout
+    blocks: tuple[Float[Array, "n_rows n_variables"], ...] = ()
+    used: int = 0
 
-    @property
-    def n_variables(self) -> int:
-        """L."""
-        return self.origin.shape[0]
-
-    def widened(self, width: int) -> "Span":
-        """With coordinates of this width, and at least as wide as the basis."""
-        return replace(self, width=max(width, self.used))
+    @classmethod
+    def of(
+        cls, batches: list[Float[Array, "_ n_variables"]], rows: int, layout: Layout
+    ) -> tuple["Span", Float[np.ndarray, "n width"]]:
+        """The span of batches of points, and their coordinates."""
+        span, parts = cls(batches[0].shape[1], rows, layout), []
+        least = 8 * layout.rounding * max(float(lengths(layout, one).max()) for one in batches)
+        for rest in batches:
+            coordinates = np.zeros((len(rest), 0))
+            for _ in range(COMPLETE):
+                before = span.used
+                within, rest = span.project(rest)
+                span, coordinates = span.extended(rest, least), resize(coordinates, before) + within
+                if span.used == before:
+                    break
+            parts.append(coordinates)
+        return span, np.concatenate([resize(part, span.used) for part in parts])
 
     def points(self, coordinates: Float[np.ndarray, "n width"]) -> Float[Array, "n n_variables"]:
-        """O + Bᵀc, row by row."""
-        return self._combined(_repeated(self.layout, self.origin, len(coordinates)), coordinates)
+        """Bᵀc, row by row; columns beyond the basis are zeros."""
+        return self._add(_zeros(self.layout, len(coordinates), self.n_variables), coordinates)
 
-    def _combined(self, rows: Array, coordinates: np.ndarray) -> Array:
-        for block, share in zip(self.blocks, self._shares(coordinates), strict=True):
-            rows = _add(self.layout, rows, share, block)
-        return rows
-
-    def _shares(self, coordinates: Float[np.ndarray, "n width"]) -> list[np.ndarray]:
-        """The columns that belong to each block, in the precision of the long arrays."""
-        whole = np.zeros((len(coordinates), self.rows * len(self.blocks)), dtype=self.layout.dtype)
-        whole[:, : self.used] = coordinates[:, : self.used]
-        return np.split(whole, len(self.blocks), axis=1) if self.blocks else []
-
-    def coordinates(self, vectors: Float[Array, "n n_variables"]) -> Float[np.ndarray, "n width"]:
-        """Of the parts of vectors (not of points) within the span."""
-        found = [_products(self.layout, vectors, block) for block in self.blocks]
-        coordinates = np.zeros((vectors.shape[0], self.width))
-        for k, part in enumerate(found):
-            start = k * self.rows
-            end = min(start + self.rows, self.used)
-            coordinates[:, start:end] = np.asarray(part, dtype=float)[:, : end - start]
-        return coordinates
+    def coordinates(self, vectors: Float[Array, "n n_variables"]) -> Float[np.ndarray, "n used"]:
+        """Of the parts of vectors within the span."""
+        found = [np.asarray(_products(self.layout, vectors, block)) for block in self.blocks]
+        joined = np.concatenate([np.zeros((len(vectors), 0)), *found], axis=1)
+        return joined[:, : self.used].astype(float)
 
     def project(
-        self, vectors: Float[Array, "n n_variables"], passes: int = 2
-    ) -> tuple[Float[np.ndarray, "n width"], Float[Array, "n n_variables"]]:
-        """Coordinates of vectors (not of points), and what the span lacks of them, in their place:
-        `vectors` is used up.
-
-        A second pass removes what rounding left.
-        """
-        coordinates = np.zeros((vectors.shape[0], self.width))
-        for _ in range(passes):
+        self, vectors: Float[Array, "n n_variables"]
+    ) -> tuple[Float[np.ndarray, "n used"], Float[Array, "n n_variables"]]:
+        """Coordinates of vectors, and what the span lacks of them, in their place: `vectors` is
+        used up."""
+        coordinates = np.zeros((len(vectors), self.used))
+        for _ in range(2 if self.used else 0):  # the second pass removes what rounding left
             found = self.coordinates(vectors)
-            vectors = self._combined(vectors, -found)
-            coordinates += found
+            vectors, coordinates = self._add(vectors, -found), coordinates + found
         return coordinates, vectors
 
-    def extended(
-        self, rest: Float[Array, "n n_variables"], least: float
-    ) -> tuple["Span", Float[np.ndarray, "n width"]]:
-        """The span with these directions, orthogonal to it, added; and their coordinates. Those
-        below `least` are left out.
+    def extended(self, rest: Float[Array, "n n_variables"], least: float) -> "Span":
+        """The span with these directions, orthogonal to it, added, as far as they are longer than
+        `least` and independent of each other."""
+        length, layout = lengths(self.layout, rest), self.layout
+        unit = np.where(length > least, 1 / np.maximum(length, 1e-300), 0.0)
+        if not unit.any():
+            return self
+        for _ in range(2):  # the second time for what rounding left in the first
+            gram = np.asarray(_products(layout, rest, rest), dtype=float) * unit[:, None] * unit
+            values, vectors = np.linalg.eigh(gram)
+            kept = (values > DEPENDENT[layout.dtype] * values[-1])[::-1]
+            # orthonormal combinations of the independent directions, largest first
+            weights = (vectors.T[::-1][kept] / np.sqrt(values[::-1][kept])[:, None]) * unit
+            square = np.zeros((len(unit), len(unit)), layout.dtype)
+            square[: len(weights)] = weights
+            rest = _add(layout, _zeros(layout, len(unit), self.n_variables), square, rest)
+            unit = np.ones(len(unit))
+        return self._with(rest, len(weights))
 
-        Raises `ValueError` if there is no room: the caller widens spans before it looks.
-        """
-        length = lengths(self.layout, rest)
-        inverse = np.where(length > least, 1 / np.maximum(length, 1e-300), 0.0)
-        if not inverse.any():
-            return self, np.zeros((len(length), self.width))
-        weights = self._orthonormal(rest, inverse)
-        end = self.used + len(weights)
-        if end > self.width:
-            raise ValueError(f"a span of width {self.width} has no room for {end} directions")
-        once = np.pad(weights, ((0, len(length) - len(weights)), (0, 0))).astype(self.layout.dtype)
-        new = _mixed(self.layout, once, rest)
-        # The second time for what rounding left in the first.
-        grown = self._placed(self._orthonormal(new, np.ones(len(length))), new)
-        return grown, grown.coordinates(rest)
-
-    def _orthonormal(self, rows: Array, unit: np.ndarray) -> Float[np.ndarray, "n_new n"]:
-        """Combinations of rows that are orthonormal: those of the independent directions alone,
-        largest first."""
-        gram = np.asarray(_products(self.layout, rows, rows), dtype=float) * unit[:, None] * unit
-        values, vectors = np.linalg.eigh(gram)
-        kept = (values > DEPENDENT[self.layout.dtype] * values[-1])[::-1]
-        return (vectors.T[::-1][kept] / np.sqrt(values[::-1][kept])[:, None]) * unit
-
-    def _placed(self, weights: Float[np.ndarray, "n_new n"], rest: Array) -> "Span":
-        """With the rows weights · rest as the next directions of the basis."""
-        first = self.used // self.rows
-        padded = np.zeros(
-            ((-(-(self.used + len(weights)) // self.rows) - first) * self.rows, rest.shape[0])
-        )
-        start = self.used - first * self.rows
-        padded[start : start + len(weights)] = weights
-        blocks = list(self.blocks[:first])
-        for k, part in enumerate(np.split(padded, len(padded) // self.rows)):
-            last = self.blocks[first] if k == 0 and first < len(self.blocks) else None
-            empty = _repeated(self.layout, jnp.zeros_like(self.origin), self.rows)
-            block = empty if last is None else _sum(self.layout, empty, last)
-            blocks.append(_add(self.layout, block, part.astype(self.layout.dtype), rest))
-        return replace(self, blocks=tuple(blocks), used=self.used + len(weights))
-
-    def rotated(self, directions: Float[np.ndarray, "n_kept width"]) -> "Span":
+    def rotated(self, directions: Float[np.ndarray, "n_kept used"]) -> "Span":
         """The span of orthonormal combinations of the basis alone; coordinates become c ·
         directionsᵀ."""
         blocks = []
         for start in range(0, len(directions), self.rows):
             part = directions[start : start + self.rows]
-            part = np.pad(part, ((0, self.rows - len(part)), (0, 0)))
-            blocks.append(
-                self._combined(_repeated(self.layout, jnp.zeros_like(self.origin), self.rows), part)
-            )
-        return replace(self, blocks=tuple(blocks), used=len(directions), width=len(directions))
+            blocks.append(self.points(np.pad(part, ((0, self.rows - len(part)), (0, 0)))))
+        return replace(self, blocks=tuple(blocks), used=len(directions))
 
+    def _add(self, rows: Array, coordinates: np.ndarray) -> Array:
+        """Rows + Bᵀc."""
+        shares = np.zeros((len(coordinates), self.rows * len(self.blocks)), self.layout.dtype)
+        shares[:, : self.used] = coordinates[:, : self.used]
+        for k, block in enumerate(self.blocks):
+            rows = _add(self.layout, rows, shares[:, k * self.rows : (k + 1) * self.rows], block)
+        return rows
 
-def start_span(
-    points: list[Float[Array, "_ n_variables"]], rows: int, layout: Layout
-) -> tuple[Span, Float[np.ndarray, "n width"]]:
-    """The span of batches of points around the mean of the first, and their coordinates."""
-    origin = _mean(layout, points[0])
-    span = Span(origin, (), 0, COMPLETE * sum(batch.shape[0] for batch in points), rows, layout)
-    parts, longest = [], 0.0
-    for batch in points:
-        away = _away(layout, batch, origin)
-        longest = max(longest, float(lengths(layout, batch).max()))
-        coordinates = 0.0
-        for _ in range(COMPLETE):
-            within, away = span.project(away)
-            coordinates, before = coordinates + within, span.used
-            span = span.extended(away, least=8 * layout.rounding * longest)[0]
-            if span.used == before:
-                break
-        parts.append(coordinates)
-    return span.widened(0), np.concatenate(parts)[:, : span.used]
+    def _with(self, new: Array, n: int) -> "Span":
+        """With the first n of these rows as the next directions of the basis."""
+        layout, first, used = self.layout, self.used // self.rows, self.used + n
+        blocks = list(self.blocks[:first])
+        for number in range(first, -(-used // self.rows)):
+            block = _zeros(layout, self.rows, self.n_variables)
+            if number < len(self.blocks):
+                same = np.eye(self.rows, dtype=layout.dtype)
+                block = _add(layout, block, same, self.blocks[number])
+            place = np.arange(self.used, used) - number * self.rows
+            inside = (place >= 0) & (place < self.rows)
+            share = np.zeros((self.rows, len(new)), layout.dtype)
+            share[place[inside], np.arange(n)[inside]] = 1.0
+            blocks.append(_add(layout, block, share, new))
+        return replace(self, blocks=tuple(blocks), used=used)
 
 
 def lengths(layout: Layout, rows: Float[Array, "n n_variables"]) -> Float[np.ndarray, " n"]:
@@ -187,78 +210,29 @@ def lengths(layout: Layout, rows: Float[Array, "n n_variables"]) -> Float[np.nda
     return np.sqrt(np.asarray(_squares(layout, rows), dtype=float))
 
 
-def leave_out(
-    layout: Layout,
-    rows: Float[Array, "n n_variables"],
-    others: tuple[Float[Array, "n n_variables"], ...],
-    share: np.ndarray,
-) -> Float[Array, "n n_variables"]:
-    """Share · (v without its part in the span of the others of its row); rows whose share is 0
-    become zeros."""
-    if others:
-        stacked = jnp.stack(others, axis=1)
-        gram, right = (np.asarray(part, dtype=float) for part in _pairs(layout, rows, stacked))
-        ridge = 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(
-            len(others)
-        ) + 1e-300 * np.eye(len(others))
-        found = np.linalg.solve(gram + ridge, right[:, :, None])[:, :, 0]
-        rows = _less(layout, rows, stacked, found.astype(layout.dtype))
-    return _kept(layout, rows, share.astype(layout.dtype))
+def resize(rows: Float[np.ndarray, "n _"], width: int) -> Float[np.ndarray, "n width"]:
+    """Coordinates with zeros added, or left out, at the end."""
+    if rows.shape[1] == width:
+        return rows
+    return np.pad(rows[:, :width], ((0, 0), (0, max(width - rows.shape[1], 0))))
 
 
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _zeros(layout: Layout, n: int, n_variables: int) -> Array:
+    return layout.split(jnp.zeros((n, n_variables), layout.dtype))
+
+
+# The rows are given up to the sum: two such arrays may not fit.
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
 def _add(layout: Layout, rows: Array, share: Array, block: Array) -> Array:
-    return layout.split(rows + jnp.matmul(share, block, precision=jax.lax.Precision.HIGHEST))
-
-
-@partial(jax.jit, static_argnums=0)
-def _mixed(layout: Layout, weights: Array, rows: Array) -> Array:
-    return layout.split(jnp.matmul(weights, rows, precision=jax.lax.Precision.HIGHEST))
-
-
-@partial(jax.jit, static_argnums=0, donate_argnums=1)
-def _sum(layout: Layout, rows: Array, others: Array) -> Array:
-    return layout.split(rows + others)
+    return layout.split(rows + jnp.matmul(share, block, precision=HIGHEST))
 
 
 @partial(jax.jit, static_argnums=0)
 def _products(layout: Layout, rows: Array, others: Array) -> Array:
-    return layout.whole(jnp.matmul(rows, others.T, precision=jax.lax.Precision.HIGHEST))
-
-
-@partial(jax.jit, static_argnums=(0, 2))
-def _repeated(layout: Layout, row: Array, n: int) -> Array:
-    return layout.split(jnp.broadcast_to(row, (n, *row.shape)))
-
-
-@partial(jax.jit, static_argnums=0)
-def _mean(layout: Layout, rows: Array) -> Array:
-    return layout.split(jnp.mean(rows, axis=0))
-
-
-@partial(jax.jit, static_argnums=0)
-def _away(layout: Layout, rows: Array, origin: Array) -> Array:
-    return layout.split(rows - origin)
+    return layout.whole(jnp.matmul(rows, others.T, precision=HIGHEST))
 
 
 @partial(jax.jit, static_argnums=0)
 def _squares(layout: Layout, rows: Array) -> Array:
     return layout.whole(jnp.sum((rows * rows).astype(jnp.float64), axis=-1))
-
-
-@partial(jax.jit, static_argnums=0)
-def _pairs(layout: Layout, rows: Array, others: Array) -> tuple[Array, Array]:
-    gram = jnp.einsum("nil,njl->nij", others, others, precision=jax.lax.Precision.HIGHEST)
-    return layout.whole(gram), layout.whole(
-        jnp.einsum("nil,nl->ni", others, rows, precision=jax.lax.Precision.HIGHEST)
-    )
-
-
-@partial(jax.jit, static_argnums=0)
-def _less(layout: Layout, rows: Array, others: Array, share: Array) -> Array:
-    return layout.split(rows - jnp.einsum("nk,nkl->nl", share, others))
-
-
-@partial(jax.jit, static_argnums=0, donate_argnums=1)
-def _kept(layout: Layout, rows: Array, share: Array) -> Array:
-    return layout.split(jnp.where(share[:, None] != 0, share[:, None] * rows, 0.0))

@@ -1,29 +1,36 @@
-"""The normal flow, one round a step: corners, then edges, then the inside, with the best surface
-always at hand."""
+"""The normal flow, one round per step: corners, then edges, then the inside, then a search
+elsewhere, with the best surface always at hand."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
-from ..objectives import BudgetSpentError, JaxEvaluator, count_objectives
+from ..objectives import BudgetSpentError, FlatObjectives, count_objectives
 from ..runs import kind
-from .corners import break_ties, not_unique
-from .descent import Descent, descend, start_descent
-from .exploration import better_corners, explore, sides_of_boxes
-from .lending import KnownHessians
+from .curvature import Curvature, Descent, Memory, Rows, at_width
+from .descent import break_ties, descend, not_unique, start_descent
+from .exploration import better_corners, explore
+from .matrices import KnownHessians
 from .patch import Patch, edge_patches, improve, inner_patch
-from .settings import Settings, Stage
-from .survey import Survey
-from .wells import deepest_rival
+from .products import start_memory
+from .settings import Settings
 
-ONE_POINT = 1e-8
-"""Minimizers this close together, beside the start's size, are one if slopes agree: those at each
-other's are this share of the first ones."""
+
+@kind("normal.stage/1")
+class Stage(Enum):
+    """What the next step works on."""
+
+    CORNERS = "minimizers"
+    TIES = "ties between minimizers"
+    EDGES = "edges"
+    INSIDE = "inside"
+    ELSEWHERE = "search elsewhere"
+    DONE = "done"
 
 
 @kind("normal.state/1")
@@ -34,13 +41,14 @@ class NormalState:
     Attributes:
         stage: what the next step works on.
         descent: the minimizations of the single objectives; its points are the corners.
-        surface: the best one so far, whenever a run is interrupted.
+        memory: what points are coordinates in, and the curvature seen so far.
+        control_points: of the best surface so far, whenever a run is interrupted.
+        degree: of that surface.
         patches: edges, or the inside.
         diameter: of the corners.
         error: held-out, relative to the diameter.
         flags: what was found wrong.
         evaluations: made so far.
-        known: Hessians computed so far.
         n_probes: points elsewhere that were compared with the surface, at its end.
         beaten: the share of the surface that one of them dominates.
         n_restarts: how often the run started again from better corners.
@@ -50,13 +58,14 @@ class NormalState:
 
     stage: Stage
     descent: Descent
-    surface: BezierSimplex
+    memory: Memory = field(repr=False)
+    control_points: Rows
+    degree: int = 1
     patches: tuple[Patch, ...] = ()
     diameter: float = 0.0
     error: float = float("nan")
     flags: tuple[Flag, ...] = ()
     evaluations: Evaluations = field(default_factory=Evaluations)
-    known: KnownHessians = field(default_factory=KnownHessians, repr=False)
     n_probes: int = 0
     beaten: float = 0.0
     n_restarts: int = 0
@@ -68,6 +77,12 @@ class NormalState:
         """Whether there is nothing left to do, or nothing left to do it with."""
         return self.stage is Stage.DONE or self.exhausted
 
+    @property
+    def surface(self) -> BezierSimplex:
+        """The best one so far, on the host."""
+        points = self.memory.points(self.control_points)
+        return BezierSimplex(points, self.descent.weights.shape[1], self.degree)
+
     def with_budget(self) -> "NormalState":
         """The state with a budget to go on."""
         flags = tuple(flag for flag in self.flags if flag is not Flag.BUDGET_SPENT)
@@ -77,15 +92,18 @@ class NormalState:
         """The state with these flags added."""
         return replace(self, flags=(*self.flags, *flags))
 
+    def with_surface(self, points: Rows, degree: int, settings: Settings) -> "NormalState":
+        """The state with a surface in its own degree, or in the one that was asked for."""
+        wanted = degree if settings.degree == "auto" else max(degree, settings.degree)
+        points = elevate(np.array(points), self.descent.weights.shape[1], degree, wanted)
+        return replace(self, control_points=points, degree=wanted)
+
 
 def begin(
-    objectives: Callable[[Array], Array],
-    x0: Float[np.ndarray, "*starts n_variables"],
-    settings: Settings,
+    objectives: FlatObjectives, x0: Float[np.ndarray, "*starts n_variables"], settings: Settings
 ) -> NormalState:
     """The state before the first step: every minimization starts at x0 (L,), or each at its own row
     of x0 (M, L)."""
-    x0 = np.asarray(x0, dtype=float)
     n_objectives = count_objectives(objectives, x0.shape[-1])
     if x0.ndim == 2 and len(x0) != n_objectives:
         raise ValueError(
@@ -93,33 +111,24 @@ def begin(
             f" {x0.shape}"
         )
     starts = np.broadcast_to(x0, (n_objectives, x0.shape[-1]))
-    return NormalState(
-        Stage.CORNERS,
-        start_descent(np.eye(n_objectives), starts),
-        _surface(starts, 1, n_objectives, settings),
-    )
+    memory, rows = start_memory(objectives, starts, settings)
+    descent = start_descent(np.eye(n_objectives), rows)
+    return NormalState(Stage.CORNERS, descent, memory, rows).with_surface(rows, 1, settings)
 
 
 def accept(surface: BezierSimplex, settings: Settings) -> NormalState:
     """The state after the last step of a run that found this surface, whoever made it."""
     corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
     wanted = surface.degree if settings.degree == "auto" else settings.degree
-    return NormalState(
-        Stage.DONE, start_descent(np.eye(len(corners)), corners), surface.elevate(wanted)
-    )
+    points = np.asarray(surface.elevate(wanted).control_points)
+    descent = start_descent(np.eye(len(corners)), corners)
+    # a run that has ended needs no curvature, and its points need no coordinates
+    return NormalState(Stage.DONE, descent, KnownHessians(), points, wanted)
 
 
-def advance(
-    objectives: Callable[[Array], Array], settings: Settings, state: NormalState
-) -> NormalState:
+def advance(objectives: FlatObjectives, settings: Settings, state: NormalState) -> NormalState:
     """One round of the stage at hand. When the budget does not allow it, the run ends with what
     there is."""
-    corners = state.descent.x
-    n_objectives, n_variables = corners.shape
-    evaluator = JaxEvaluator(
-        objectives, n_objectives, n_variables, settings.budget, state.evaluations
-    )
-    survey = Survey(evaluator, corners, state.diameter, state.known, settings.schedule)
     rounds = {
         Stage.CORNERS: _corners,
         Stage.TIES: _corners,
@@ -127,129 +136,115 @@ def advance(
         Stage.INSIDE: _inside,
         Stage.ELSEWHERE: _elsewhere,
     }
+    if state.stage not in rounds:
+        return state
+    memory, state = state.memory.tidied(state, settings.schedule.spare)
+    error = 1.0 if np.isnan(state.error) else state.error
+    curvature = memory.open(
+        objectives, settings, state.descent.x, state.diameter, error, state.evaluations
+    )
     try:
-        state = rounds[state.stage](survey, settings, state) if state.stage in rounds else state
+        state = rounds[state.stage](curvature, settings, state)
     except BudgetSpentError:
         state = replace(state.flagged(Flag.BUDGET_SPENT), exhausted=True)
-    return replace(state, evaluations=evaluator.evaluations, known=survey.known)
+    state = at_width(state, curvature.width)
+    return replace(state, evaluations=curvature.evaluator.evaluations, memory=curvature.memory)
 
 
-def _corners(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
+def _corners(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
     """A trial point for every minimization; when all have ended, ties are broken once, and then
     edges follow."""
-    schedule = settings.schedule.descent
-    descent = descend(survey.look, state.descent, schedule)
-    state = replace(
-        state, descent=descent, surface=_surface(descent.x, 1, len(descent.x), settings)
-    )
+    if state.stage is Stage.CORNERS and not state.descent.n_trials.any():
+        curvature.settle(state.descent.x, 0.0)
+    descent = descend(curvature, state.descent)
+    state = replace(state, descent=descent).with_surface(descent.x, 1, settings)
     if descent.active.any():
         return state
     if state.stage is Stage.CORNERS:
         if not descent.converged.all():
             state = state.flagged(Flag.NOT_CONVERGED)
-        if not_unique(descent, schedule).any() and len(descent.x) > 1:
-            tied = replace(state, descent=break_ties(descent, schedule), stage=Stage.TIES)
-            return tied.flagged(Flag.MINIMIZER_NOT_UNIQUE)
-    return _with_edges(survey, state)
-
-
-def _with_edges(survey: Survey, state: NormalState) -> NormalState:
-    """The state after all corners are found: straight edges, or nothing left to do if the corners
-    are one point."""
-    x = state.descent.x
-    n_objectives, n_variables = x.shape
-    if n_variables < n_objectives - 1:
+        tied = not_unique(curvature, descent)
+        if tied.any():
+            ties = break_ties(curvature, descent, tied)
+            state = replace(state, descent=ties, stage=Stage.TIES)
+            return state.flagged(Flag.MINIMIZER_NOT_UNIQUE)
+    n_objectives, x = len(descent.x), descent.x
+    if curvature.evaluator.n_variables < n_objectives - 1:
         state = state.flagged(Flag.FEW_VARIABLES)
     diameter = float(np.linalg.norm(x[:, None] - x[None], axis=2).max())
-    if diameter == 0 or _is_one_point(survey, state.descent, diameter):
-        one = replace(
-            state.descent, best=replace(state.descent.best, x=np.tile(x[0], (n_objectives, 1)))
-        )
-        surface = BezierSimplex(
-            np.tile(x[0], (len(state.surface.control_points), 1)),
-            n_objectives,
-            state.surface.degree,
-        )
-        return replace(state, stage=Stage.ELSEWHERE, descent=one, surface=surface, error=0.0)
-    survey.corners, survey.diameter = x, diameter
-    return replace(state, stage=Stage.EDGES, patches=edge_patches(survey), diameter=diameter)
+    if diameter == 0 or _is_one_point(curvature, descent, diameter):
+        x = np.tile(x[0], (n_objectives, 1))
+        state = replace(state, descent=replace(descent, best=replace(descent.best, x=x)))
+        points = np.tile(x[0], (len(state.control_points), 1))
+        return replace(state, stage=Stage.ELSEWHERE, control_points=points, error=0.0)
+    curvature.settle(x, diameter)
+    return replace(state, stage=Stage.EDGES, patches=edge_patches(curvature), diameter=diameter)
 
 
-def _is_one_point(survey: Survey, descent: Descent, diameter: float) -> bool:
+def _is_one_point(curvature: Curvature, descent: Descent, diameter: float) -> bool:
     """Whether all objectives have one minimizer: the slope of each at the others' is rounding
     beside what it was at the start."""
-    if diameter > ONE_POINT * float(descent.scale.max()):
+    one_point = curvature.schedule.one_point
+    if diameter > one_point * float(descent.scale.max()):
         return False
-    slopes = np.linalg.norm(survey.evaluator.jacobians(descent.x).gradients, axis=2)
-    return bool((slopes <= ONE_POINT * np.nan_to_num(descent.first_slope)).all())
+    slopes = curvature.slopes(descent.x)
+    return bool((slopes <= one_point * np.nan_to_num(descent.first_slope)).all())
 
 
-def _edges(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
+def _edges(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
     """A round of all edges; when all are done, the inside follows."""
-    n_objectives = len(survey.corners)
-    edges = improve(survey, state.patches, settings.goal(n_objectives))
-    inside = inner_patch(edges, survey)
-    state = replace(
-        state,
-        patches=edges,
-        surface=_surface(inside.best, inside.best_degree, n_objectives, settings),
-    )
-    state = replace(state, error=max(edge.error for edge in edges))
+    edges = _improved(curvature, settings, state)
+    inside = inner_patch(edges, curvature)
+    error = max(edge.error for edge in edges)
+    state = replace(state, patches=edges, error=error)
+    state = state.with_surface(inside.best, inside.best_degree, settings)
     if not all(edge.done for edge in edges):
         return state
-    if n_objectives == 2:
+    if curvature.evaluator.n_objectives == 2:
         return replace(state, stage=Stage.ELSEWHERE)
     return replace(state, stage=Stage.INSIDE, patches=(inside,))
 
 
-def _inside(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
+def _inside(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
     """A round of the inside."""
-    n_objectives = len(survey.corners)
-    patches = (inside,) = improve(survey, state.patches, settings.goal(n_objectives))
-    surface = _surface(inside.best, inside.best_degree, n_objectives, settings)
+    patches = (inside,) = _improved(curvature, settings, state)
     stage = Stage.ELSEWHERE if inside.done else Stage.INSIDE
-    return replace(state, stage=stage, patches=patches, surface=surface, error=inside.error)
+    state = replace(state, stage=stage, patches=patches, error=inside.error)
+    return state.with_surface(inside.best, inside.best_degree, settings)
 
 
-def _elsewhere(survey: Survey, settings: Settings, state: NormalState) -> NormalState:
+def _improved(curvature: Curvature, settings: Settings, state: NormalState) -> tuple[Patch, ...]:
+    """The patches after one round."""
+    target = settings.schedule.margin * settings.tol
+    max_degree = settings.largest_degree(curvature.evaluator.n_objectives)
+    return improve(curvature, state.patches, target, max_degree)
+
+
+def _elsewhere(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
     """A search around the set: the run starts again where that shows better corners, and is flagged
     where it does not help."""
-    numbers = settings.schedule.explore
     scale = float(state.descent.scale.max())
-    found = explore(
-        survey.evaluator,
-        state.surface,
-        sides_of_boxes(survey.diameter or scale, scale, numbers),
-        numbers,
-    )
-    rival = found.rival
-    if rival is None and found.seen is not None:
-        rival = deepest_rival(survey, found.seen, numbers)
-    state = replace(
-        state, stage=Stage.DONE, n_probes=found.n_probes, rival=rival, beaten=found.beaten
-    )
+    n_probes, rival, beaten = explore(curvature, state.control_points, state.degree, scale)
+    if n_probes == 0:
+        return replace(state.flagged(Flag.BUDGET_SPENT), exhausted=True)
+    state = replace(state, stage=Stage.DONE, n_probes=n_probes, beaten=beaten)
     if rival is None:
-        return (
-            state
-            if found.n_probes
-            else replace(state.flagged(Flag.BUDGET_SPENT), stage=Stage.ELSEWHERE, exhausted=True)
-        )
-    corners = (
-        better_corners(survey, rival, numbers.clear)
-        if state.n_restarts < numbers.restarts
-        else None
-    )
+        return state
+    corners = None
+    if state.n_restarts < settings.schedule.restarts:
+        corners = better_corners(curvature, rival)
     if corners is None:
-        return state.flagged(Flag.BETTER_ELSEWHERE)
-    again = NormalState(Stage.CORNERS, start_descent(np.eye(len(corners)), corners), state.surface)
-    return replace(again, n_restarts=state.n_restarts + 1)
-
-
-def _surface(
-    control_points: np.ndarray, degree: int, n_objectives: int, settings: Settings
-) -> BezierSimplex:
-    """The surface in its own degree, or in the one that was asked for."""
-    wanted = degree if settings.degree == "auto" else max(degree, settings.degree)
-    return BezierSimplex(
-        elevate(np.array(control_points), n_objectives, degree, wanted), n_objectives, wanted
+        (point,) = curvature.memory.points(rival[None])
+        return replace(state.flagged(Flag.BETTER_ELSEWHERE), rival=point)
+    return replace(
+        state,
+        stage=Stage.CORNERS,
+        descent=start_descent(np.eye(len(corners)), corners),
+        patches=(),
+        diameter=0.0,
+        error=float("nan"),
+        flags=(),
+        n_probes=0,
+        beaten=0.0,
+        n_restarts=state.n_restarts + 1,
     )

@@ -10,18 +10,12 @@ from ..answer import Flag
 from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import Info, corners
-from ..objectives import BudgetSpentError, FlatObjectives, JaxEvaluator
+from ..objectives import BudgetSpentError, FlatObjectives
 from ..runs import kind
 from ..simplex import quadrature_nodes
-from .auto_flow import AbstractAutoFlow
 from .descent import find_minimizers
-
-FIRST_DEGREE = 2
-"""Where the degrees start; degree 1 says nothing about the interior."""
-
-STALLED = 0.9
-"""The run ends where two degrees in a row leave more than this share of the miss before: the set is
-not smooth enough."""
+from .matrices import KnownHessians
+from .normal_flow import AbstractAutoFlow
 
 
 @kind("normal.weights_state/1")
@@ -67,39 +61,34 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
     def step(self, objectives: FlatObjectives, state: WeightsState) -> tuple[WeightsState, Info]:
         """Solves the weighted problems at the nodes of the next degree and fits their
         minimizers."""
-        below, degrees = state.surface, self._degrees(state.surface.n_objectives)
-        degree = degrees[len(state.misses)]
+        below, settings = state.surface, self.settings
+        last = settings.largest_degree(below.n_objectives)
+        first = last if self.degree != "auto" else min(settings.schedule.weights_degree, last)
+        degree = first + len(state.misses)
         nodes = quadrature_nodes(below.n_objectives, degree)
         x = np.asarray(below(nodes.t))
-        evaluator = JaxEvaluator(
-            objectives, below.n_objectives, below.n_variables, self.budget, state.evaluations
+        curvature = KnownHessians().open(
+            objectives, settings, corners(below), spent=state.evaluations
         )
         try:
-            found = find_minimizers(evaluator.hessians, nodes.t, x)
+            found = find_minimizers(curvature, nodes.t, x)
         except BudgetSpentError:
-            state = replace(
-                state, evaluations=evaluator.evaluations, flags=(Flag.BUDGET_SPENT,), done=True
-            )
+            spent = curvature.evaluator.evaluations
+            state = replace(state, evaluations=spent, flags=(Flag.BUDGET_SPENT,), done=True)
             return state, {"miss": float("nan"), "degree": below.degree}
         misses = (*state.misses, float(np.linalg.norm(found.x - x, axis=1).max()))
         diameter = float(np.linalg.norm(np.ptp(found.x, axis=0)))
+        # the first surface was no fit, so that its miss says nothing
+        close = len(misses) > 1 and misses[-1] <= settings.tol * diameter
         after = WeightsState(
             surface=fit(nodes.t, found.x, degree, weights=nodes.weights).on_host(),
-            evaluations=evaluator.evaluations,
+            evaluations=curvature.evaluator.evaluations,
             misses=misses,
             flags=() if found.converged.all() else (Flag.NOT_CONVERGED,),
-            done=degree == degrees[-1] or self._close(misses, diameter) or _stalled(misses),
+            done=degree == last or close or _stalled(misses, settings.schedule.weights_stalled),
         )
         return after, {"miss": misses[-1], "degree": degree}
 
-    def _degrees(self, n_objectives: int) -> range:
-        last = self.settings.goal(n_objectives).max_degree
-        return range(last if self.degree != "auto" else min(FIRST_DEGREE, last), last + 1)
 
-    def _close(self, misses: tuple[float, ...], diameter: float) -> bool:
-        """Whether the surface below was close enough; the first one was no fit at all."""
-        return len(misses) > 1 and misses[-1] <= self.settings.tol * diameter
-
-
-def _stalled(misses: tuple[float, ...]) -> bool:
-    return len(misses) > 3 and misses[-1] > STALLED * misses[-2] > STALLED**2 * misses[-3]
+def _stalled(misses: tuple[float, ...], share: float) -> bool:
+    return len(misses) > 3 and misses[-1] > share * misses[-2] > share**2 * misses[-3]

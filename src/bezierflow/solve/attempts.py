@@ -24,7 +24,7 @@ from ..flows import (
     search_box,
 )
 from ..kinks import CannotLiftError
-from ..normal import estimate_error, find_minimizers
+from ..normal import Matrices, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
     FeasibleSet,
@@ -378,8 +378,9 @@ def _with_reference(flow: AbstractFlow, problem: Problem) -> tuple[AbstractFlow,
     ):
         return flow, NOTHING
     evaluator = JaxEvaluator(problem.flat, start.n_objectives, start.n_variables)
-    x = find_minimizers(evaluator.hessians, np.eye(start.n_objectives), corners(start)).x
-    f = evaluator.values(x)
+    starts = corners(start)
+    found = find_minimizers(Matrices(evaluator, starts), np.eye(start.n_objectives), starts)
+    f = evaluator.values(found.x)
     ideal = f.min(axis=0)
     scale = np.maximum(f.max(axis=0) - ideal, np.finfo(float).tiny)
     if not (np.isfinite(ideal).all() and np.isfinite(scale).all()):

@@ -11,15 +11,8 @@ from ..atlas import Settings, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import dense_points
-from ..normal import (
-    ExploreSchedule,
-    Seen,
-    Survey,
-    deepest_rival,
-    evenly_spread,
-    probes_around,
-    sides_of_boxes,
-)
+from ..normal import Incumbents, Matrices, Schedule, probes_around, probes_within
+from ..normal import better_point as normal_better_point
 from ..objectives import BudgetSpentError, FeasibleSet, JaxEvaluator, Problem
 from .schedule import SCHEDULE
 
@@ -50,18 +43,7 @@ def better_point(
         looked = int(found.evaluations.objective - spent.objective)
         best = _not_dominated(problem, answer, found.f) if len(found.f) else None
         return None if best is None else found.x[best], looked, found.evaluations
-    probes = _probes(answer, feasible, box)
-    evaluator = JaxEvaluator(problem.flat, answer.n_objectives, probes.shape[1], budget, spent)
-    rival = None
-    with suppress(BudgetSpentError):  # then what was looked at so far must do
-        values = evaluator.values(probes)
-        rival = _beats_its_answer(answer, probes, values, feasible)
-        if rival is None:
-            bottom = _bottom(evaluator, answer, probes, values)
-            if bottom is not None:
-                x = np.asarray(feasible.clip(bottom[None]))
-                rival = _beats_its_answer(answer, x, evaluator.values(x), feasible)
-    return rival, len(probes), evaluator.evaluations
+    return _challenger(problem, answer, feasible, box, spent, budget)
 
 
 def _not_dominated(
@@ -85,48 +67,49 @@ def _not_dominated(
     return best if lead[best] > (SCHEDULE.clear_lead if few else SCHEDULE.largest_lead) else None
 
 
-def _probes(
-    atlas: BezierAtlas, feasible: FeasibleSet, box: Box
-) -> Float[np.ndarray, "n n_variables"]:
-    """Fresh points all over the box; without bounds, in cubes around the atlas of several sizes."""
-    numbers, (low, high) = ExploreSchedule(), box
-    if not feasible.unbounded:
-        return low + (high - low) * evenly_spread(numbers.probes * len(numbers.boxes), len(low))
-    # The box is that many times as wide as what one surface found.
-    size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
-    center = atlas.units.x(atlas.points.z).mean(axis=0)
-    sides = sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), numbers)
-    return probes_around(center, sides, numbers.probes)
+def _challenger(
+    problem: Problem,
+    atlas: BezierAtlas,
+    feasible: FeasibleSet,
+    box: Box,
+    spent: Evaluations,
+    budget: int | None,
+) -> tuple[Float[np.ndarray, " n_variables"] | None, int, Evaluations]:
+    """The feasible point among fresh probes, or at the bottom of a well that they hint at, that is
+    clearly better than the answer at its own t.
 
-
-def _beats_its_answer(
-    atlas: BezierAtlas, x: np.ndarray, f: np.ndarray, feasible: FeasibleSet
-) -> Float[np.ndarray, " n_variables"] | None:
-    """The feasible point that is clearly better than the answer at its place, the best of
-    them.
-
-    Every point f is an answer at its place, so that no objective of the answer there may
-    exceed that of f.
+    Every point f is an answer at t(f), so that no objective of the answer there may exceed that of
+    f.
     """
-    usable = np.isfinite(f).all(axis=1) & (feasible.violation(x) <= 0)
-    x, f = x[usable], f[usable]
-    if len(x) == 0:
-        return None
-    worse = ((atlas.front(atlas.t(f)) - f) / np.abs(atlas.units.span)).max(axis=1)
-    best = int(worse.argmax())
-    return x[best] if worse[best] > ExploreSchedule().clear else None
-
-
-def _bottom(
-    evaluator: JaxEvaluator, atlas: BezierAtlas, probes: np.ndarray, values: np.ndarray
-) -> Float[np.ndarray, " n_variables"] | None:
-    """The bottom of a well that probes hint at, where it is clearly better than points of the
-    atlas."""
+    low, high = box
     x, f = atlas.units.x(atlas.points.z), atlas.units.ideal + atlas.points.f * atlas.units.span
+    if feasible.unbounded:
+        # The box is that many times as wide as what one surface found.
+        size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
+        probes = probes_around(x.mean(axis=0), size)
+    else:
+        probes = probes_within(low, high)
     spread = np.linspace(0, len(x) - 1, SCHEDULE.compared_points).astype(int)
-    rows = np.concatenate([f.argmin(axis=0), spread])  # corners come first
-    x, f, scale = x[rows], f[rows], np.abs(atlas.units.span)
-    usable = np.isfinite(values).all(axis=1, keepdims=True)
-    seen = Seen(probes, np.where(usable, values, np.inf) / scale, x, f / scale, scale)
-    diameter = float(np.linalg.norm(np.ptp(x, axis=0)))
-    return deepest_rival(Survey(evaluator, x[: f.shape[1]], diameter), seen, ExploreSchedule())
+    rows = np.concatenate([f.argmin(axis=0), spread])
+    incumbents = Incumbents(x[rows], f[rows], np.abs(atlas.units.span))
+    L, M = probes.shape[1], atlas.n_objectives
+    evaluator = JaxEvaluator(problem.flat, M, L, budget, spent)
+    diameter = float(np.linalg.norm(np.ptp(incumbents.x, axis=0)))
+    curvature = Matrices(evaluator, incumbents.x[:M], diameter)
+
+    def gain(x: np.ndarray, f: np.ndarray) -> np.ndarray:
+        usable = np.isfinite(f).all(axis=1) & (feasible.violation(x) <= 0)
+        worse = np.full(len(x), -np.inf)
+        if usable.any():
+            answers = atlas.front(atlas.t(f[usable]))
+            worse[usable] = ((answers - f[usable]) / incumbents.units).max(axis=1)
+        return worse
+
+    found = None
+    with suppress(BudgetSpentError):
+        boxes = (
+            part.reshape(-1, Schedule().probes, part.shape[1])
+            for part in (probes, evaluator.values(probes))
+        )
+        found = normal_better_point(curvature, *boxes, incumbents, gain, L, feasible.clip)
+    return found, len(probes), evaluator.evaluations

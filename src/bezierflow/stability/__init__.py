@@ -1,25 +1,34 @@
-"""The theory made measurable: constants, bounds, empirical stability, the generalization gap, and a
-report for people."""
+"""The theory made measurable: constants, bounds, stability, the generalization gap, a report."""
 
 from .bounds import Bound, CurvatureBounds, PaperBounds, SharperBounds
-from .empirical import TwinRuns, empirical_stability
-from .error_parts import ErrorParts, error_parts
-from .gap import GeneralizationGap, generalization_gap
-from .gram import basis_norm_bound, coherence, expected_gram, expected_smallest_eigenvalue
-from .intervals import Interval, mean_interval, slope
-from .losses import AbstractLoss, Distance, Stationarity, loss_for
-from .report import Report, report
-from .run_bounds import RunBounds, run_bounds
-from .scaling import Scaling, against_samples
-from .setting import Setting
-from .smallest_eigenvalue import (
+from .eigenvalues import (
+    Interval,
     SmallestEigenvalueLaw,
+    basis_norm_bound,
+    coherence,
     draws_for,
     eta_chernoff,
+    expected_gram,
+    expected_smallest_eigenvalue,
+    gram_root,
+    mean_interval,
+    slope,
     smallest_eigenvalue_law,
+    smallest_eigenvalues,
 )
-from .trace import Trace, trace
-from .twins import Exchange, run_many, samples_of_run
+from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
+from .report import ErrorParts, Report, error_parts, report
+from .run_bounds import RunBounds, own_residuals, residuals_of_quadratics, run_bounds
+from .setting import AbstractLoss, Distance, Setting, Stationarity, loss_for
+from .twins import (
+    Exchange,
+    Trace,
+    TwinRuns,
+    empirical_stability,
+    run_many,
+    samples_of_run,
+    trace,
+)
 
 __all__ = [
     "AbstractLoss",
@@ -50,13 +59,17 @@ __all__ = [
     "expected_gram",
     "expected_smallest_eigenvalue",
     "generalization_gap",
+    "gram_root",
     "loss_for",
     "mean_interval",
+    "own_residuals",
     "report",
+    "residuals_of_quadratics",
     "run_bounds",
     "run_many",
     "samples_of_run",
     "slope",
     "smallest_eigenvalue_law",
+    "smallest_eigenvalues",
     "trace",
 ]

@@ -1,5 +1,4 @@
-"""The bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper
-ones beside them.
+"""Bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper.
 
 Derivations, and where they differ from the paper's text, are in `docs/stability.md`. Throughout, U
 = 1.
@@ -11,8 +10,8 @@ from math import sqrt
 import numpy as np
 from jaxtyping import Float
 
-from .checks import check_count
-from .gram import coherence, expected_smallest_eigenvalue
+from ..arguments import read_count
+from .eigenvalues import coherence, expected_smallest_eigenvalue
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class PaperBounds:
-    """The paper's bounds, with its letters sorted out and lost factors restored. They take every
-    step size for 1.
+    """The paper's bounds, letters sorted out and lost factors restored. Step sizes count as 1.
 
     Attributes:
         mu: μ, a Lipschitz constant of the objectives where the run and its twins go (or, for
@@ -63,35 +61,33 @@ class PaperBounds:
         return self._bound(self.zeta * self.n_samples * self.mu)
 
     def growth(self) -> Bound:
-        """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example (Lemma
-        "growth": half, with N)."""
+        """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example.
+
+        (Lemma "growth" has half of it, and N.)
+        """
         return self._bound(2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta))
 
     def divergence(self, n_iterations: int, k: int) -> Bound:
-        """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N } for one example exchanged at
-        iteration k ("P-gap")."""
-        check_iteration(k, n_iterations)
+        """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N }, exchanged at k ("P-gap")."""
+        _check_iteration(k, n_iterations)
         later = 2 * (n_iterations - k) * float(self.one_step())
         return self._bound(float(self.growth()) + later)
 
     def stability(self, n_iterations: int) -> Bound:
-        """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ wherever the example was exchanged, the
-        worst place being k = 1."""
+        """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ; the worst exchange is at k = 1."""
         return self.divergence(n_iterations, 1)
 
     def _bound(self, value: float) -> Bound:
-        objectives = f"objectives {self.mu:.4g}-Lipschitz where the runs go"
-        return Bound(
-            value,
-            f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, {objectives}, step sizes ≤ 1",
-            self.proved,
+        assumes = (
+            f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, objectives {self.mu:.4g}-Lipschitz where"
+            " the runs go, step sizes ≤ 1"
         )
+        return Bound(value, assumes, self.proved)
 
 
 @dataclass(frozen=True)
 class SharperBounds:
-    """Bounds from what a run really did: its λ_min in every draw and its step sizes. Same
-    assumption on the objectives.
+    """Bounds from what a run really did: its λ_min in every draw and its step sizes.
 
     They rest on two facts that the paper's proofs leave aside. The refit is a projection:
     |(ZᵀZ)⁻¹Zᵀ|₂ = 1/√λ_min, so a step is at most α μ √(N/λ). And one more example moves a
@@ -117,17 +113,23 @@ class SharperBounds:
 
     def one_step(self, k: int) -> Bound:
         """|φ_T(P) − P|_F ≤ α^(k) μ √(N/λ_k)."""
-        check_iteration(k, len(self.step_sizes))
+        _check_iteration(k, len(self.step_sizes))
         return self._bound(self._steps()[k - 1])
 
     def growth(self, k: int) -> Bound:
-        """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)), ψ(λ) = (1 + √(N/λ)) s/(1 + λs²), s =
-        min(1/λ, 1/√λ)."""
-        check_iteration(k, len(self.step_sizes))
-        both = _moved_by_one(self.smallest[k - 1], self.n_samples) + _moved_by_one(
-            self.smallest_twin[k - 1], self.n_samples
-        )
-        return self._bound(self.step_sizes[k - 1] * self.mu * both)
+        """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)).
+
+        ψ(λ) = (1 + √(N/λ)) s/(1 + λs²) with s = min(1/λ, 1/√λ): `pull_of_one` for N values of size
+        1 each and one more of that size, whose residual is at most 1 + √(N/λ).
+        """
+        _check_iteration(k, len(self.step_sizes))
+        psi = [
+            (1 + sqrt(self.n_samples / smallest)) * float(pull_of_one(np.asarray(smallest)))
+            if smallest > 0
+            else float("inf")
+            for smallest in (self.smallest[k - 1], self.smallest_twin[k - 1])
+        ]
+        return self._bound(self.step_sizes[k - 1] * self.mu * sum(psi))
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ growth(k) + 2 Σ_{i>k} α^(i) μ √(N/λ_i)."""
@@ -135,9 +137,8 @@ class SharperBounds:
 
     def stability(self) -> Bound:
         """sup_t |ℓ(P; t) − ℓ(P'; t)| for an exchange at any iteration: the largest `divergence`."""
-        return self._bound(
-            max(float(self.divergence(k)) for k in range(1, len(self.step_sizes) + 1))
-        )
+        iterations = range(1, len(self.step_sizes) + 1)
+        return self._bound(max(float(self.divergence(k)) for k in iterations))
 
     def _steps(self) -> np.ndarray:
         return self.step_sizes * self.mu * np.sqrt(self.n_samples / self.smallest)
@@ -152,8 +153,7 @@ class SharperBounds:
 
 @dataclass(frozen=True)
 class CurvatureBounds:
-    """Bounds from a run's own residuals and curvature: a small difference at first, which later
-    iterations forget.
+    """Bounds from a run's own residuals and curvature: small differences, forgotten later.
 
     Measured in the RMS size |Δ|_Γ of surfaces. The growth at iteration k is that of a least-squares
     fit from which one example is taken and to which another is added, known from the residuals of
@@ -182,31 +182,25 @@ class CurvatureBounds:
 
     def factors(self) -> Float[np.ndarray, " K"]:
         """What each iteration multiplies a difference |Δ|_Γ by, at most."""
-        least, most = self.curvature
-        return (
-            np.abs(1 - self.step_sizes * (least + most) / 2)
-            + self.step_sizes * (most - least) / 2 * self.kappa
-        )
+        (least, most), alpha = self.curvature, self.step_sizes
+        return np.abs(1 - alpha * (least + most) / 2) + alpha * (most - least) / 2 * self.kappa
 
     def rms(self, k: int) -> Bound:
-        """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces,
-        one example exchanged at k."""
-        check_iteration(k, len(self.step_sizes))
+        """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces."""
+        _check_iteration(k, len(self.step_sizes))
         return self._bound(self._all_rms()[k - 1])
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ |·|_Γ / √λ_min(Γ)."""
-        return self._bound(
-            float(self.rms(k)) / sqrt(expected_smallest_eigenvalue(self.n_objectives, self.degree))
-        )
+        smallest = expected_smallest_eigenvalue(self.n_objectives, self.degree)
+        return self._bound(float(self.rms(k)) / sqrt(smallest))
 
     def stability(self) -> Bound:
         """sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ √R |·|_Γ for an exchange at any iteration."""
         return self._bound(sqrt(coherence(self.n_objectives, self.degree)) * self._all_rms().max())
 
     def farthest(self) -> float:
-        """How far any twin's surface is from the run's at any iteration and t: √R max over k and i
-        of |P^(i) − P'^(i)|_Γ."""
+        """√R max over k and i of |P^(i) − P'^(i)|_Γ: how far twins are at any iteration and t."""
         farthest = current = 0.0
         for grown, factor in zip(self.grown, self.factors(), strict=True):
             current = max(current * factor, grown)
@@ -219,37 +213,27 @@ class CurvatureBounds:
 
     def _bound(self, value: float) -> Bound:
         least, most = self.curvature
-        hessians = (
-            f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go"
+        assumes = (
+            f"Hessians of f(·|t) have eigenvalues in [{least:.4g}, {most:.4g}] where the runs go;"
+            " all else is the run's own"
         )
-        return Bound(float(value), f"{hessians}; all else is the run's own", self.proved)
+        return Bound(float(value), assumes, self.proved)
 
 
 def pull_of_one(
     smallest: Float[np.ndarray, "*batch"], norm: float = 1.0
 ) -> Float[np.ndarray, "*batch"]:
-    """How far one more example, |z| ≤ `norm`, moves a least-squares fit whose Gram matrix is A ⪰ λ,
-    for a residual of size 1.
+    """How far one more example, |z| ≤ `norm`, moves a least-squares fit with A = ZᵀZ ⪰ λ.
 
-    It moves by y/(1 + yᵀAy) with y = A⁻¹z. With r = |y| ≤ |z|/λ that is at most r/(1 + λr²), which
-    is largest at r = 1/√λ. For λ = 0, a singular A, there is no bound.
+    For a residual of size 1, it moves by y/(1 + yᵀAy) with y = A⁻¹z. With r = |y| ≤ |z|/λ that is
+    at most r/(1 + λr²), which is largest at r = 1/√λ. For λ = 0, a singular A, there is no bound.
     """
     positive = np.where(smallest > 0, smallest, 1.0)
     r = np.minimum(norm / positive, 1 / np.sqrt(positive))
     return np.where(smallest > 0, r / (1 + positive * r**2), np.inf)
 
 
-def _moved_by_one(smallest: float, n_samples: int) -> float:
-    """ψ(λ): the same for N values of size 1 each and one more of that size, whose residual is at
-    most 1 + √(N/λ)."""
-    return (
-        (1 + sqrt(n_samples / smallest)) * float(pull_of_one(np.asarray(smallest)))
-        if smallest > 0
-        else float("inf")
-    )
-
-
-def check_iteration(k: int, n_iterations: int) -> None:
+def _check_iteration(k: int, n_iterations: int) -> None:
     """Raises a ValueError unless 1 ≤ k ≤ K."""
-    if check_count(k, "k") > check_count(n_iterations, "n_iterations"):
+    if read_count(k, "k", 1) > read_count(n_iterations, "n_iterations", 1):
         raise ValueError(f"k must be an iteration from 1 to {n_iterations}, got {k}")

@@ -1,23 +1,31 @@
-"""The generalization gap R_S − R: how much better a surface looks at the examples that made it than
-at fresh ones."""
+"""The generalization gap R_S − R, and how fast stability and gap fall with N.
 
-from dataclasses import dataclass
+The gap says how much better a surface looks at the examples that made it than at fresh ones.
+"""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..arguments import read_count
+from ..bezier import BezierSimplex
 from ..compilation import compiled, map_in_batches
-from .checks import check_count
-from .intervals import Interval, mean_interval
-from .losses import AbstractLoss, held_out_points
-from .setting import Setting
-from .twins import Exchange, run_many
+from ..flows import Flow
+from ..objectives import FlatObjectives
+from ..precision import double_precision
+from ..simplex import Uniform
+from .eigenvalues import Interval, check_samples, gram_root, mean_interval, slope
+from .schedule import SCHEDULE
+from .setting import AbstractLoss, Setting, check_gradients, held_out_points
+from .twins import Exchange, empirical_stability, run_many
 
-HELD_OUT = 4000
-"""Evenly spread t whose mean loss stands for R: their error is far below that of the examples
-themselves."""
+QUANTITIES = ("last", "last_move", "anywhere", "anywhere_move", "worst", "gap", "spread")
+"""Of these slopes against N are taken."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ def generalization_gap(
     setting: Setting,
     *,
     keys: Array,
-    confidence: float = 0.95,
+    confidence: float = SCHEDULE.confidence,
     control_points: Float[np.ndarray, "n_runs n_controls n_variables"] | None = None,
 ) -> GeneralizationGap:
     """Measures the gap over independent runs. Call in double precision.
@@ -51,17 +59,17 @@ def generalization_gap(
     Args:
         setting: what all runs share; where its loss is the stationarity residual, the gap is that
             of the surrogate.
-        keys: one key a run, two at least.
+        keys: one key per run, two at least.
         confidence: of the interval (Student's t over the runs).
         control_points: where the runs from these keys have ended, if that is known already.
     """
-    check_count(len(keys), "the number of keys", 2)
+    read_count(len(keys), "the number of keys", 2)
     if control_points is None:
         P = run_many(setting, keys, Exchange.none(len(keys), setting.n_objectives))
     else:
         P = jnp.asarray(control_points)
     seen, seen_by_others = _mean_losses(setting, P, jnp.roll(P, 1, axis=0), keys)
-    held_out = jnp.asarray(held_out_points(setting.n_objectives, HELD_OUT))
+    held_out = jnp.asarray(held_out_points(setting.n_objectives, SCHEDULE.held_out))
     risks = np.asarray(_risks(setting.loss, P, held_out, setting.degree))
     gaps, controls = np.asarray(seen) - risks, np.asarray(seen_by_others) - np.roll(risks, 1)
     return GeneralizationGap(mean_interval(gaps - controls, confidence), gaps, risks, np.asarray(P))
@@ -83,9 +91,143 @@ def _mean_losses(setting: Setting, own: Array, other: Array, keys: Array) -> tup
         totals = jax.lax.fori_loop(1, K + 1, add, jnp.zeros(2))
         return totals[0] / K, totals[1] / K
 
-    return map_in_batches(of_run, (own, other, keys), 16)
+    return map_in_batches(of_run, (own, other, keys), SCHEDULE.risks_at_once)
 
 
 @compiled
 def _risks(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
     return jax.lax.map(lambda P: jnp.mean(loss(P, t, degree)), control_points)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How stability and gap fall with N. One entry for each N.
+
+    Attributes:
+        n_samples: the values of N.
+        last: mean of sup_t |ℓ(P; t) − ℓ(P'; t)| over twins that differ in one example of the last
+            iteration.
+        last_move: mean of sup_t |b(t|P) − b(t|P')| over the same twins.
+        anywhere: the mean of sup_t |ℓ(P; t) − ℓ(P'; t)| for an example of any iteration, all of
+            them alike.
+        anywhere_move: mean of sup_t |b(t|P) − b(t|P')| over the same twins.
+        worst: the largest sup_t |ℓ(P; t) − ℓ(P'; t)| over all of these twins.
+        gap: |E[R_S − R]|, estimated.
+        gap_low: lower end of the 95 % interval of E[R_S − R], with its sign.
+        gap_high: upper end.
+        spread: RMS distance of a run's surface from the mean surface over runs with different
+            samples.
+        by_twins: √(KN/2 · E|P − P'|_Γ²), estimated over the twins: by Efron and Stein's inequality
+            at least the true spread, with equality where samples act independently of each other.
+        by_twins_low: lower end of its 95 % interval.
+        by_twins_high: upper end.
+        risk: mean of R over the runs.
+        slopes: of each quantity in log-log scales, with 95 % intervals (of the straight line's
+            fit); None where a value is 0, missing or infinite.
+    """
+
+    n_samples: Float[np.ndarray, " n"]
+    last: Float[np.ndarray, " n"]
+    last_move: Float[np.ndarray, " n"]
+    anywhere: Float[np.ndarray, " n"]
+    anywhere_move: Float[np.ndarray, " n"]
+    worst: Float[np.ndarray, " n"]
+    gap: Float[np.ndarray, " n"]
+    gap_low: Float[np.ndarray, " n"]
+    gap_high: Float[np.ndarray, " n"]
+    spread: Float[np.ndarray, " n"]
+    by_twins: Float[np.ndarray, " n"]
+    by_twins_low: Float[np.ndarray, " n"]
+    by_twins_high: Float[np.ndarray, " n"]
+    risk: Float[np.ndarray, " n"]
+    slopes: dict[str, Interval | None]
+
+    def rows(self) -> list[dict[str, float]]:
+        """One dictionary for each N."""
+        names = [field.name for field in fields(self) if field.name != "slopes"]
+        columns = zip(*(getattr(self, name).tolist() for name in names), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in columns]
+
+    def gap_without_sign(self) -> list[int]:
+        """The N at which the interval of the gap holds 0."""
+        within = (self.gap_low <= 0) & (self.gap_high >= 0)
+        return [int(n) for n in self.n_samples[within]]
+
+
+def against_samples(
+    flow: Flow,
+    objectives: FlatObjectives,
+    x0: Float[np.ndarray, " n_variables"] | Sequence[float],
+    n_samples: Sequence[int],
+    n_iterations: int,
+    *,
+    n_runs: int = 32,
+    seed: int = 0,
+) -> Scaling:
+    """Measures stability and gap of a flow for each N, over independent runs with nine twins each.
+
+    Args:
+        flow: its sampler is replaced by `Uniform(N)`.
+        objectives: a problem, or a function of a flat vector.
+        x0: every control point of P^(1).
+        n_samples: the values of N, three at least, each at least the number of control points.
+        n_iterations: K.
+        n_runs: independent runs for each N.
+        seed: the same seed gives the same figures.
+    """
+    if len(set(n_samples)) < 3:
+        raise ValueError(
+            "n_samples must hold at least three different N to measure a slope, got"
+            f" {list(n_samples)}"
+        )
+    read_count(n_runs, "n_runs", 2)
+    start = np.asarray(x0, dtype=float)
+    with double_precision():
+        check_gradients(objectives, start)
+        n_objectives = jax.eval_shape(objectives, start).shape[0]
+        for N in n_samples:
+            check_samples(N, n_objectives, flow.degree)
+        surface = BezierSimplex.constant(start, n_objectives, flow.degree)
+        rows = []
+        for N in n_samples:
+            sampled = eqx.tree_at(
+                lambda f: f.sampler, flow, Uniform(N), is_leaf=lambda leaf: leaf is None
+            )
+            setting = Setting(sampled, objectives, surface, n_iterations)
+            rows.append(_measure(setting, n_runs, seed))
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    slopes = {name: slope(columns["n_samples"], columns[name]) for name in QUANTITIES}
+    return Scaling(**columns, slopes=slopes)
+
+
+def _measure(setting: Setting, n_runs: int, seed: int) -> dict[str, float]:
+    K, N = setting.n_iterations, setting.n_samples
+    keys = jax.random.split(jax.random.key(seed), n_runs)
+    n_anywhere = n_runs * SCHEDULE.twins_per_run
+    # Evenly spread over the iterations instead of drawn: as uniform, with less noise where only the
+    # last few matter. The order is random, so that a run's own twins are not all early or all late.
+    evenly = 1 + (np.arange(n_anywhere) * K + K // 2) // n_anywhere
+    k = np.concatenate([np.full(n_runs, K), np.random.default_rng(seed).permutation(evenly)])
+    exchange = Exchange.random(k, N, setting.n_objectives, seed)
+    twins = empirical_stability(setting, exchange, keys=keys)
+    last, anywhere = slice(0, n_runs), slice(n_runs, None)
+    gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
+    root = gram_root(setting.n_objectives, setting.degree)
+    off_mean = root @ (twins.ends - twins.ends.mean(axis=0))
+    by_twins = mean_interval(K * N / 2 * twins.rms[anywhere] ** 2)
+    return {
+        "n_samples": float(N),
+        "last": float(twins.sup_loss[last].mean()),
+        "last_move": float(twins.sup_move[last].mean()),
+        "anywhere": float(twins.sup_loss[anywhere].mean()),
+        "anywhere_move": float(twins.sup_move[anywhere].mean()),
+        "worst": float(twins.sup_loss.max()),
+        "gap": abs(gap.expected.estimate),
+        "gap_low": gap.expected.low,
+        "gap_high": gap.expected.high,
+        "spread": float(np.sqrt(np.sum(off_mean**2) / (n_runs - 1))),
+        "by_twins": float(np.sqrt(by_twins.estimate)),
+        "by_twins_low": float(np.sqrt(max(by_twins.low, 0.0))),
+        "by_twins_high": float(np.sqrt(by_twins.high)),
+        "risk": float(gap.risks.mean()),
+    }

@@ -1,33 +1,137 @@
-"""A report a person can read: how much one sample matters to a solution, and what the run needs
-more of."""
+"""A report a person can read: how much one sample matters to a solution, and what the run needs."""
 
 from dataclasses import asdict, dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Bool, Float
 
 from ..answer import Solution
-from ..flows import Origin
-from ..methods import GradientDescent
+from ..arguments import or_none, read_count, read_positive
+from ..bezier import design_matrix
+from ..compilation import compiled
+from ..methods import GradientDescent, Newton
 from ..precision import double_precision
-from ..scalarizations import WeightedSum
+from ..scalarizations import Scalarized, WeightedSum
 from ..simplex import Uniform
 from .bounds import Bound, PaperBounds
-from .checks import check_count, check_gradients, check_probability, check_samples
-from .empirical import TwinRuns, empirical_stability
-from .error_parts import ErrorParts, error_parts
+from .eigenvalues import check_probability, check_samples, draws_for, smallest_eigenvalue_law
 from .gap import GeneralizationGap, generalization_gap
-from .losses import Distance
 from .run_bounds import run_bounds
-from .setting import Setting
-from .smallest_eigenvalue import draws_for, smallest_eigenvalue_law
-from .trace import trace
-from .twins import Exchange
+from .schedule import SCHEDULE
+from .setting import Distance, Setting, check_gradients, held_out_points
+from .twins import Exchange, TwinRuns, empirical_stability, trace
 
-ENOUGH = 1e-6
-"""An error this small, relative to the surface's diameter, needs nothing."""
+
+@dataclass(frozen=True)
+class ErrorParts:
+    """Where the error comes from: E|b(t) − x*(t)|² over t and runs is degree² + method² + samples².
+
+    All are RMS distances in units of x.
+
+    Attributes:
+        degree: what no surface of this degree can avoid: the distance of x* from its best fit, over
+            held-out t.
+        method: the distance of the mean surface over runs from that best fit: iterations still to
+            make, and that a method may settle elsewhere than at the best fit.
+        samples: the distance of a run's surface from the mean surface, due to the samples it drew.
+        n_missing: at how many of the held-out t no minimizer x*(t) was found; they are left out.
+        n_held_out: how many there were.
+        exact: whether x* is the problem's own Pareto map, or was found by Newton's method from b(t)
+            on.
+    """
+
+    degree: float
+    method: float
+    samples: float
+    n_missing: int
+    n_held_out: int
+    exact: bool
+
+    @property
+    def total(self) -> float:
+        """Root of the sum of squares."""
+        return float(np.sqrt(self.degree**2 + self.method**2 + self.samples**2))
+
+    @property
+    def largest(self) -> str:
+        """The name of the largest part."""
+        return max(("degree", "method", "samples"), key=lambda name: getattr(self, name))
+
+
+def error_parts(
+    setting: Setting, control_points: Float[np.ndarray, "n_runs n_controls n_variables"]
+) -> ErrorParts:
+    """Splits the error of runs that differ in their samples alone. Call in double precision.
+
+    Args:
+        setting: what the runs share.
+        control_points: P^(K+1) of two runs or more.
+    """
+    t = held_out_points(setting.n_objectives)
+    Z, n_runs = design_matrix(t, setting.degree), len(control_points)
+    mean = control_points.mean(axis=0)
+    x, found = _targets(setting, t, Z @ mean)
+    if found.sum() < 2 * Z.shape[1]:
+        raise ValueError(
+            f"x*(t) was found at {found.sum()} of {len(t)} held-out t only, too few to tell where"
+            " the error comes from; objectives must be smooth and have isolated minimizers near"
+            " the surface"
+        )
+    Z, x = Z[found], x[found]
+    best = np.linalg.lstsq(Z, x)[0]
+    spread = _mean_square(Z @ (control_points - mean)) * n_runs / (n_runs - 1)
+    # The mean over finitely many runs is itself off by its share of the spread.
+    bias = _mean_square(Z @ (mean - best)) - spread / n_runs
+    return ErrorParts(
+        degree=float(np.sqrt(_mean_square(x - Z @ best))),
+        method=float(np.sqrt(max(bias, 0.0))),
+        samples=float(np.sqrt(spread)),
+        n_missing=int(len(t) - found.sum()),
+        n_held_out=len(t),
+        exact=isinstance(setting.loss, Distance),
+    )
+
+
+def _targets(
+    setting: Setting,
+    t: Float[np.ndarray, "n n_objectives"],
+    start: Float[np.ndarray, "n n_variables"],
+) -> tuple[Float[np.ndarray, "n n_variables"], Bool[np.ndarray, " n"]]:
+    """x*(t) and where it was found: the problem's own, or by Newton's method from the surface."""
+    loss = setting.loss
+    if isinstance(loss, Distance):
+        return np.asarray(loss.problem.pareto_map(t)), np.ones(len(t), dtype=bool)
+    x, last_step = map(np.asarray, _minimizers(setting, jnp.asarray(t), jnp.asarray(start)))
+    size = np.linalg.norm(np.ptp(start, axis=0))
+    found = np.isfinite(x).all(axis=1) & (last_step <= SCHEDULE.arrived * size)
+    # A minimizer farther away than the surface is large is another one than the surface is about.
+    away = np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1)
+    found &= away < max(size, SCHEDULE.arrived)
+    return x, found
+
+
+def _mean_square(displacement: np.ndarray) -> float:
+    return float(np.mean(np.sum(displacement**2, axis=-1)))
+
+
+@compiled
+def _minimizers(setting: Setting, t: Array, x: Array) -> tuple[Array, Array]:
+    """Where Newton's method leads from x on f(·|t), and how long its last step was."""
+    method = Newton()
+
+    def follow(t: Array, x: Array) -> tuple[Array, Array]:
+        objective = Scalarized(setting.objectives, setting.flow.scalarization, t)
+
+        def step(_: Array, x_and_length: tuple[Array, Array]) -> tuple[Array, Array]:
+            x = x_and_length[0]
+            moved = method.step(objective, x, jnp.asarray(1))[0]
+            return moved, jnp.linalg.norm(moved - x)
+
+        return jax.lax.fori_loop(0, SCHEDULE.newton_steps, step, (x, jnp.asarray(jnp.inf)))
+
+    return jax.vmap(follow)(t, x)
 
 
 @dataclass(frozen=True)
@@ -64,7 +168,7 @@ class Report:
     @property
     def needs(self) -> str:
         """What the run needs more of: "samples", "degree", "iterations", or "nothing"."""
-        if self.parts.total <= ENOUGH * self.diameter:
+        if self.parts.total <= SCHEDULE.negligible * self.diameter:
             return "nothing"
         return "iterations" if self.parts.largest == "method" else self.parts.largest
 
@@ -96,8 +200,7 @@ class Report:
         }[self.needs]
 
     def moves(self) -> dict[str, float]:
-        """How far one exchanged sample moved the surface: in the last iteration and in any, the
-        mean and the largest."""
+        """How far one exchanged sample moved the surface, in the last iteration and in any."""
         half = len(self.twins.sup_move) // 2
         last, anywhere = self.twins.sup_move[:half], self.twins.sup_move[half:]
         return {
@@ -126,58 +229,37 @@ class Report:
         }
 
     def __str__(self) -> str:
-        moved, gap = self.moves(), self.gap.expected
+        moved, gap, parts = self.moves(), self.gap.expected, self.parts
         what = "distance to x*" if self.loss == "distance" else "stationarity residual |∇f(b(t)|t)|"
-        lines = [
-            (
-                f"Stability of a surface of degree {self.degree}, made of {self.n_samples} samples"
-                f" in each of {self.n_iterations} iterations (its bounding box is"
-                f" {self.diameter:.3g} across)"
-            ),
-            "",
-            "Had one sample been different, the surface would have moved, at most over t, by",
-            (
-                f"  {moved['last_mean']:.2e} on average, {moved['last_max']:.2e} in the worst twin:"
-                " a sample of the last iteration"
-            ),
-            (
-                f"  {moved['anywhere_mean']:.2e} on average, {moved['anywhere_max']:.2e} in the"
-                " worst twin: one of any iteration"
-            ),
-            "",
-            *self._lines_of_parts(),
-            "",
-            (
-                f"Generalization gap R_S - R of the {what}: {gap.estimate:.2e} (95 %: {gap.low:.2e}"
-                f" to {gap.high:.2e}), R = {self.gap.risks.mean():.3e}"
-            ),
-        ]
-        if self.bounds:
-            lines += [
-                "",
-                (
-                    "How much one sample can change the loss (observed"
-                    f" {self.twins.sup_loss.max():.2e})"
-                ),
-            ]
-            lines += [
-                f"  {name:9} {'proved bound' if bound.proved else 'estimated bound'}"
-                f" {bound.value:.2e}   if {bound.assumes}"
-                for name, bound in self.bounds.items()
-            ]
-        return "\n".join([*lines, "", self.advice])
-
-    def _lines_of_parts(self) -> list[str]:
-        parts = self.parts
         about = "" if parts.exact else ", x* found by Newton's method"
         if parts.n_missing:
             about += f", {parts.n_missing} of {parts.n_held_out} held-out t without one"
-        return [
+        lines = [
+            f"Stability of a surface of degree {self.degree}, made of {self.n_samples} samples in"
+            f" each of {self.n_iterations} iterations (its bounding box is {self.diameter:.3g}"
+            " across)",
+            "",
+            "Had one sample been different, the surface would have moved, at most over t, by",
+            f"  {moved['last_mean']:.2e} on average, {moved['last_max']:.2e} in the worst twin: a"
+            " sample of the last iteration",
+            f"  {moved['anywhere_mean']:.2e} on average, {moved['anywhere_max']:.2e} in the worst"
+            " twin: one of any iteration",
+            "",
             f"Where the error comes from (RMS distances{about})",
             f"  degree   {parts.degree:.3e}   no surface of degree {self.degree} can avoid it",
             f"  method   {parts.method:.3e}   the mean over runs against the best fit",
             f"  samples  {parts.samples:.3e}   from run to run",
+            "",
+            f"Generalization gap R_S - R of the {what}: {gap.estimate:.2e} (95 %: {gap.low:.2e} to"
+            f" {gap.high:.2e}), R = {self.gap.risks.mean():.3e}",
         ]
+        if self.bounds:
+            observed = self.twins.sup_loss.max()
+            lines += ["", f"How much one sample can change the loss (observed {observed:.2e})"]
+        for name, bound in self.bounds.items():
+            kind = "proved bound" if bound.proved else "estimated bound"
+            lines.append(f"  {name:9} {kind} {bound.value:.2e}   if {bound.assumes}")
+        return "\n".join([*lines, "", self.advice])
 
 
 def report(
@@ -190,8 +272,7 @@ def report(
     curvature: tuple[float, float] | None = None,
     seed: int = 0,
 ) -> Report:
-    """How much the surface would move had one sample been different, and whether samples or degree
-    are what the run needs.
+    """How much the surface would move had one sample been different, and what the run needs.
 
     The run is made again many times: with one sample exchanged, and with other samples altogether.
     With 100 samples and 1000 iterations of three objectives that takes some twenty seconds on two
@@ -210,63 +291,48 @@ def report(
         seed: draws the exchanges and the other runs' samples.
     """
     check_probability(epsilon, "epsilon")
-    check_count(n_twins, "n_twins", 2)
-    check_count(n_runs, "n_runs", 2)
-    if mu is not None and not 0 < mu < np.inf:
-        raise ValueError(f"mu must be a finite number above 0, got {mu!r}")
-    origin = _origin(solution)
-    setting = Setting(
-        origin.flow, solution.flat_objectives, origin.surface, solution.stats.iterations
-    )
-    check_samples(setting.n_samples, setting.n_objectives, setting.degree)
-    with double_precision():
-        check_gradients(setting.objectives, np.asarray(setting.surface.control_points)[0])
-        own = jax.random.key(origin.seed)
-        # The solution's own run, which all twins belong to, and others with keys folded in, so that
-        # none has its samples.
-        keys = jnp.concatenate(
-            [own[None], jax.random.split(jax.random.fold_in(own, 1 + seed), n_runs)]
-        )
-        exchange = _exchange(setting, n_twins, seed)
-        twins = empirical_stability(setting, exchange, keys=keys, runs=np.zeros(n_twins, dtype=int))
-        gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
-        return Report(
-            n_samples=setting.n_samples,
-            n_iterations=setting.n_iterations,
-            degree=setting.degree,
-            diameter=float(
-                np.linalg.norm(np.ptp(np.asarray(solution.flat_surface.control_points), axis=0))
-            ),
-            twins=twins,
-            gap=gap,
-            parts=error_parts(setting, twins.ends),
-            loss="distance" if isinstance(setting.loss, Distance) else "stationarity",
-            epsilon=epsilon,
-            bounds=_bounds(setting, own, epsilon, mu, curvature),
-        )
-
-
-def _origin(solution: Solution) -> Origin:
+    read_count(n_twins, "n_twins", 2)
+    read_count(n_runs, "n_runs", 2)
+    or_none(read_positive, mu, "mu")
     if not isinstance(solution, Solution):
         raise TypeError(
             f"solution must come from bezierflow.minimize, got {type(solution).__name__}"
         )
-    if solution.origin is None:
+    origin = solution.origin
+    if origin is None:
         raise ValueError(
             "this solution does not say how to make its run again: it came from a file, or from a"
             " method without samples; call bf.minimize with a lifted method, such as"
             " bf.lift(bf.Newton(), degree=3, sampler=bf.Uniform(100))"
         )
-    return solution.origin
-
-
-def _exchange(setting: Setting, n_twins: int, seed: int) -> Exchange:
-    """Half of the twins with a sample of the last iteration exchanged, the others with one of
-    any."""
-    K = setting.n_iterations
+    K = solution.stats.iterations
+    setting = Setting(origin.flow, solution.flat_objectives, origin.surface, K)
+    N, M, degree = setting.n_samples, setting.n_objectives, setting.degree
+    check_samples(N, M, degree)
+    # Half of the twins have a sample of the last iteration exchanged, the others one of any.
     anywhere = np.random.default_rng(seed).integers(1, K + 1, n_twins - n_twins // 2)
-    k = np.concatenate([np.full(n_twins // 2, K), anywhere])
-    return Exchange.random(k, setting.n_samples, setting.n_objectives, seed)
+    exchange = Exchange.random(np.append(np.full(n_twins // 2, K), anywhere), N, M, seed)
+    with double_precision():
+        check_gradients(setting.objectives, np.asarray(setting.surface.control_points)[0])
+        own = jax.random.key(origin.seed)
+        # The solution's own run, which all twins belong to, and others with keys folded in, so that
+        # none has its samples.
+        others = jax.random.split(jax.random.fold_in(own, 1 + seed), n_runs)
+        keys = jnp.concatenate([own[None], others])
+        twins = empirical_stability(setting, exchange, keys=keys, runs=np.zeros(n_twins, dtype=int))
+        box = np.ptp(np.asarray(solution.flat_surface.control_points), axis=0)
+        return Report(
+            n_samples=N,
+            n_iterations=K,
+            degree=degree,
+            diameter=float(np.linalg.norm(box)),
+            twins=twins,
+            gap=generalization_gap(setting, keys=keys, control_points=twins.ends),
+            parts=error_parts(setting, twins.ends),
+            loss="distance" if isinstance(setting.loss, Distance) else "stationarity",
+            epsilon=epsilon,
+            bounds=_bounds(setting, own, epsilon, mu, curvature),
+        )
 
 
 def _bounds(
@@ -276,15 +342,14 @@ def _bounds(
     mu: float | None,
     curvature: tuple[float, float] | None,
 ) -> dict[str, Bound]:
-    """The bounds that there are for this flow: for the paper's own algorithm three, for others
-    none."""
+    """The bounds that there are for this flow: for the paper's own algorithm three, else none."""
     flow, K = setting.flow, setting.n_iterations
     theirs = (
         isinstance(flow.method, GradientDescent)
         and isinstance(flow.scalarization, WeightedSum)
         and flow.bounds is None
     )
-    if not (theirs and isinstance(setting.sampler, Uniform)):
+    if not (theirs and isinstance(flow.sampler, Uniform)):
         return {}
     own = run_bounds(trace(setting, key), setting.objectives, mu=mu, curvature=curvature)
     law = smallest_eigenvalue_law(

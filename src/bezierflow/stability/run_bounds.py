@@ -1,39 +1,28 @@
-"""From a run to its bounds: the run's own samples, step sizes, λ_min and residuals, with what is
-known of the objectives."""
+"""From a run to its bounds: its samples, step sizes, λ_min and residuals, and constants of f."""
 
-from dataclasses import dataclass, replace
-from math import sqrt
+from math import e, sqrt
+from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
+from ..bezier import basis
+from ..compilation import compiled
 from ..objectives import FlatObjectives
+from ..precision import ROUNDING, double_precision
+from ..problems import Fonseca, Quadratic, ScaledMED
+from ..scalarizations import Scalarized, WeightedSum
+from ..simplex import multi_indices, n_controls, raised_positions
 from .bounds import CurvatureBounds, SharperBounds, pull_of_one
-from .gram import coherence, gram_root
-from .region import (
-    Curvature,
-    Slopes,
-    is_quadratic,
-    known_curvature,
-    known_slope,
-    measured_curvature,
-    measured_residuals,
-    measured_slopes,
-    own_residuals,
-    residuals_by_slope,
-    residuals_of_quadratics,
-    slopes_of_quadratics,
-)
-from .smallest_eigenvalue import design_matrices, smallest_eigenvalues
-from .trace import Trace
-
-ROUNDING = 1e-12
-"""Leverages of examples that differ from 1 by less are taken for 1, and Gram matrices relatively
-this close to singular for singular: bounds are then infinite."""
+from .eigenvalues import coherence, design_matrices, gram_root, smallest_eigenvalues
+from .schedule import SCHEDULE
+from .setting import dense_points
+from .twins import Trace
 
 
-@dataclass(frozen=True)
-class RunBounds:
+class RunBounds(NamedTuple):
     """Bounds that hold for every twin of one run, whichever example is exchanged for whatever t.
 
     Attributes:
@@ -52,8 +41,7 @@ def run_bounds(
     mu: float | None = None,
     curvature: tuple[float, float] | None = None,
 ) -> RunBounds:
-    """The bounds of a run, proved where the constants of the objectives are known and estimates
-    where they are measured.
+    """The bounds of a run, proved where the constants of the objectives are known, else estimates.
 
     Known are those of quadratics (`Quadratic`, `ScaledMED`) and of `Fonseca`, and those that are
     given. Others are measured at the run's own samples and on a grid of t: a steep place between
@@ -65,76 +53,62 @@ def run_bounds(
         mu: a Lipschitz constant of every objective on all of R^L.
         curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L.
     """
-    mu = known_slope(objectives) if mu is None else mu
-    known = known_curvature(objectives) if curvature is None else Curvature(*curvature, proved=True)
-    if is_quadratic(objectives):
-        residuals = residuals_of_quadratics(run, objectives)
-    else:
-        residuals = (
-            measured_residuals(run, objectives) if mu is None else residuals_by_slope(run, mu)
-        )
-    proved = known is not None and (is_quadratic(objectives) or mu is not None)
-    limits = known or measured_curvature(run, objectives)
-    curved = _curvature_bounds(
-        run, own_residuals(run, objectives), residuals, replace(limits, proved=proved)
-    )
-    if mu is not None:
-        slopes = Slopes(mu, proved=True)
-    elif is_quadratic(objectives):
-        slopes = slopes_of_quadratics(run, objectives, limits.most, curved.farthest())
-    else:
-        slopes = measured_slopes(run, objectives)
-    return RunBounds(_sharper_bounds(run, slopes), curved)
-
-
-def _sharper_bounds(run: Trace, slopes: Slopes) -> SharperBounds:
-    """λ'_k is bounded below over all twins by leaving each example out in turn: an example can only
-    add to ZᵀZ."""
+    quadratic = isinstance(objectives, Quadratic | ScaledMED)
+    if mu is None and isinstance(objectives, Fonseca):
+        mu = sqrt(2 / e)  # of 1 − exp(−r²)
+    slope_is_known = quadratic or mu is not None
+    limits = known_curvature(objectives) if curvature is None else curvature
+    proved = limits is not None and slope_is_known
+    limits = limits or _measured_curvature(run, objectives)
+    curved = _curvature_bounds(run, objectives, mu, limits, proved)
+    if mu is None and quadratic:
+        mu = _slope_of_quadratics(run, objectives, limits[1] * curved.farthest())
+    elif mu is None:
+        mu = _measured_slope(run, objectives)
+    # λ'_k is bounded below over all twins by leaving each example out in turn: an example can only
+    # add to ZᵀZ.
     smallest = smallest_eigenvalues(run.t, run.degree)
     without = np.array([_smallest_without_one(Z) for Z in design_matrices(run.t, run.degree)])
-    return SharperBounds(
-        slopes.mu,
-        run.n_samples,
-        run.step_sizes,
-        smallest,
-        np.minimum(without, smallest),
-        slopes.proved,
-    )
+    twin = np.minimum(without, smallest)
+    sharper = SharperBounds(mu, run.t.shape[1], run.step_sizes, smallest, twin, slope_is_known)
+    return RunBounds(sharper, curved)
 
 
 def _curvature_bounds(
     run: Trace,
-    own: Float[np.ndarray, "K n_samples"],
-    anywhere: Float[np.ndarray, " K"],
-    curvature: Curvature,
+    objectives: FlatObjectives,
+    mu: float | None,
+    limits: tuple[float, float],
+    proved: bool,
 ) -> CurvatureBounds:
-    M = run.t.shape[-1]
-    white = design_matrices(run.t, run.degree) @ np.linalg.inv(gram_root(M, run.degree))
-    values = np.linalg.eigvalsh(white.transpose(0, 2, 1) @ white)
-    grown = _growth_by_residuals(run, own, anywhere, white)
-    kappa, limits = np.sqrt(values[:, -1] / values[:, 0]), (curvature.least, curvature.most)
-    return CurvatureBounds(run.step_sizes, limits, grown, kappa, M, run.degree, curvature.proved)
-
-
-def _growth_by_residuals(
-    run: Trace,
-    own: Float[np.ndarray, "K n_samples"],
-    anywhere: Float[np.ndarray, " K"],
-    white: Float[np.ndarray, "K n_samples n_controls"],
-) -> Float[np.ndarray, " K"]:
-    """|φ_T(P^(k)) − φ_T'(P^(k))|_Γ at most, over all exchanges at iteration k.
+    """κ_k, and |φ_T(P^(k)) − φ_T'(P^(k))|_Γ at most, over all exchanges at iteration k.
 
     Taking example i out of a fit moves it by w_i r_i / (1 − h_i) exactly, with w_i = A⁻¹y_i and h_i
     = y_iᵀ w_i. Adding one then moves it by `pull_of_one` times a residual, at most sup_t |residual
     of the first fit| + √R |what taking out moved|.
     """
-    R = coherence(run.t.shape[-1], run.degree)
-    solved = white @ np.linalg.inv(white.transpose(0, 2, 1) @ white)
-    left = 1 - np.sum(solved * white, axis=-1)
-    moved = np.linalg.norm(solved, axis=-1) * own / np.where(left > ROUNDING, left, 1.0)
-    taken = np.max(np.where(left > ROUNDING, moved, np.inf), axis=1)
-    without = np.array([_smallest_without_one(Y) for Y in white])
-    return run.step_sizes * (taken + pull_of_one(without, sqrt(R)) * (anywhere + sqrt(R) * taken))
+    M, degree = run.t.shape[-1], run.degree
+    # sup_t |∇f(b(t|P^(k)) | t) − ĝ_k(t)|
+    if isinstance(objectives, Quadratic | ScaledMED):
+        residual = residuals_of_quadratics(run, objectives)
+    elif mu is not None:  # |∇f(x|t)| ≤ μ, and no point of ĝ_k is longer than its control points
+        residual = mu + np.linalg.norm(run.fitted(), axis=-1).max(axis=1)
+    else:
+        residual = _residuals(run, objectives, _with_grid(run, SCHEDULE.dense)).max(axis=1)
+    y = design_matrices(run.t, degree) @ np.linalg.inv(gram_root(M, degree))
+    A, root_R = y.transpose(0, 2, 1) @ y, sqrt(coherence(M, degree))
+    w = y @ np.linalg.inv(A)
+    left = 1 - np.sum(w * y, axis=-1)
+    # A leverage h_i of 1 to rounding: nothing is left of the fit without that example.
+    moved = np.linalg.norm(w, axis=-1) * own_residuals(run, objectives)
+    moved = np.where(left > ROUNDING, moved / np.where(left > ROUNDING, left, 1.0), np.inf)
+    taken = np.max(moved, axis=1)
+    without = np.array([_smallest_without_one(rows) for rows in y])
+    added = pull_of_one(without, root_R) * (residual + root_R * taken)
+    values = np.linalg.eigvalsh(A)
+    kappa = np.sqrt(values[:, -1] / values[:, 0])
+    grown = run.step_sizes * (taken + added)
+    return CurvatureBounds(run.step_sizes, limits, grown, kappa, M, degree, proved)
 
 
 def _smallest_without_one(design: Float[np.ndarray, "n_samples n_controls"]) -> float:
@@ -143,3 +117,150 @@ def _smallest_without_one(design: Float[np.ndarray, "n_samples n_controls"]) -> 
     values = np.linalg.eigvalsh(gram - design[:, :, None] * design[:, None, :])
     smallest = float(values[:, 0].min())
     return smallest if smallest > ROUNDING * float(values.max()) else 0.0
+
+
+def known_curvature(objectives: FlatObjectives) -> tuple[float, float] | None:
+    """(m, β) of a built-in problem on all of R^L, in closed form; None where there is none.
+
+    The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m.
+    Quadratics have constant H_m. For 1 − exp(−r²) the eigenvalues are exp(−r²)(2 − 4r²) and 2
+    exp(−r²): between −4 e^{−3/2} and 2.
+    """
+    if isinstance(objectives, Quadratic | ScaledMED):
+        with double_precision():
+            hessians = _hessians(objectives, jnp.zeros(objectives.n_variables))
+        values = np.linalg.eigvalsh(np.asarray(hessians))
+        return float(values.min()), float(values.max())
+    return (-4 * e**-1.5, 2.0) if isinstance(objectives, Fonseca) else None
+
+
+def _measured_curvature(run: Trace, objectives: FlatObjectives) -> tuple[float, float]:
+    """Extreme eigenvalues of the Hessians of f(·|t), at the run's samples and on a grid of t."""
+    with double_precision():
+        P, t = jnp.asarray(run.control_points[:-1]), _with_grid(run, SCHEDULE.measured)
+        least, most = _extreme_curvature(objectives, P, jnp.asarray(t), run.degree)
+        return float(least), float(most)
+
+
+def _measured_slope(run: Trace, objectives: FlatObjectives) -> float:
+    """Max |∇f_m(x)| over m, x = b(t|P^(k)), at the run's t and on a grid (Assumption "mu")."""
+    with double_precision():
+        P, t = jnp.asarray(run.control_points[:-1]), _with_grid(run, SCHEDULE.measured)
+        largest = float(_largest_gradient(objectives, P, jnp.asarray(t), run.degree))
+    if not (np.isfinite(largest) and largest > 0):
+        raise ValueError(
+            "objectives must have gradients where the run goes, finite and not all 0; the largest"
+            f" found is {largest}. Rounding and comparisons have none; where a gradient is"
+            " infinite, start elsewhere"
+        )
+    return largest
+
+
+def _slope_of_quadratics(run: Trace, objectives: FlatObjectives, further: float) -> float:
+    """μ for quadratics: gradients are affine, so they are longest at a control point.
+
+    Those of a twin are longer by at most `further`: β times how far it is from the run.
+    """
+    with double_precision():
+        P = jnp.asarray(run.control_points[:-1]).reshape(-1, run.control_points.shape[-1])
+        return float(jnp.max(jnp.linalg.norm(_jacobians(objectives, P), axis=-1))) + further
+
+
+def residuals_of_quadratics(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, " K"]:
+    """sup_t |∇f(b(t|P^(k)) | t) − ĝ_k(t)| at most, ĝ_k being the fitted gradient field.
+
+    With affine ∇f_m the difference is a polynomial of degree D+1, whose Bernstein coefficients are
+    Σ_m e_m/(D+1) (∇f_m(p_{e−e_m}) − ĝ_{e−e_m}). No point of a Bézier simplex is farther out than
+    its farthest control point.
+    """
+    M, D, L = run.t.shape[-1], run.degree, run.control_points.shape[-1]
+    raised, shares = raised_positions(M, D + 1), (multi_indices(M, D) + 1) / (D + 1)
+    with double_precision():
+        P = jnp.asarray(run.control_points[:-1])
+        gradients = np.asarray(_jacobians(objectives, P.reshape(-1, L))).reshape(*P.shape[:2], M, L)
+    parts = shares[:, :, None] * (gradients - run.fitted()[:, :, None, :])
+    coefficients = np.zeros((len(P), n_controls(M, D + 1), L))
+    for d, positions in enumerate(raised):
+        coefficients[:, positions] += parts[:, d]
+    return np.linalg.norm(coefficients, axis=-1).max(axis=1)
+
+
+def own_residuals(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, "K n_samples"]:
+    """|∇f(b(t_n|P^(k)) | t_n) − ĝ_k(t_n)| at the run's own samples."""
+    return _residuals(run, objectives, run.t)
+
+
+def _residuals(
+    run: Trace, objectives: FlatObjectives, t: Float[np.ndarray, "K n n_objectives"]
+) -> Float[np.ndarray, "K n"]:
+    with double_precision():
+        P, fitted = jnp.asarray(run.control_points[:-1]), jnp.asarray(run.fitted())
+        return np.asarray(_residual_sizes(objectives, P, fitted, jnp.asarray(t), run.degree))
+
+
+def _with_grid(run: Trace, n: int) -> Float[np.ndarray, "K n_points n_objectives"]:
+    """The run's own samples with n grid points and n evenly spread ones, in every iteration."""
+    with double_precision():
+        points = dense_points(run.t.shape[-1], n)
+    return np.concatenate([run.t, np.broadcast_to(points, (len(run.t), *points.shape))], axis=1)
+
+
+@compiled
+def _hessians(objectives: FlatObjectives, x: Array) -> Array:
+    return jax.hessian(objectives)(x)
+
+
+@compiled
+def _jacobians(objectives: FlatObjectives, x: Array) -> Array:
+    return jax.vmap(jax.jacrev(objectives))(x)
+
+
+@compiled
+def _residual_sizes(
+    objectives: FlatObjectives,
+    control_points: Float[Array, "K n_controls n_variables"],
+    fitted: Float[Array, "K n_controls n_variables"],
+    t: Float[Array, "K n n_objectives"],
+    degree: int,
+) -> Float[Array, "K n"]:
+    def in_iteration(arrays: tuple[Array, Array, Array]) -> Array:
+        P, fitted, t = arrays
+        Z = basis(t, degree)
+        gradient = jax.vmap(lambda t, x: Scalarized(objectives, WeightedSum(), t).gradient(x))
+        return jnp.linalg.norm(gradient(t, Z @ P) - Z @ fitted, axis=-1)
+
+    return jax.lax.map(in_iteration, (control_points, fitted, t))
+
+
+@compiled
+def _largest_gradient(
+    objectives: FlatObjectives,
+    control_points: Float[Array, "K n_controls n_variables"],
+    t: Float[Array, "K n n_objectives"],
+    degree: int,
+) -> Float[Array, ""]:
+    def in_iteration(arrays: tuple[Array, Array]) -> Array:
+        P, t = arrays
+        jacobians = jax.vmap(jax.jacrev(objectives))(basis(t, degree) @ P)
+        return jnp.max(jnp.linalg.norm(jacobians, axis=-1))
+
+    return jnp.max(jax.lax.map(in_iteration, (control_points, t)))
+
+
+@compiled
+def _extreme_curvature(
+    objectives: FlatObjectives,
+    control_points: Float[Array, "K n_controls n_variables"],
+    t: Float[Array, "K n n_objectives"],
+    degree: int,
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    def eigenvalues(t: Array, x: Array) -> Array:
+        return jnp.linalg.eigvalsh(jax.hessian(Scalarized(objectives, WeightedSum(), t))(x))
+
+    def in_iteration(arrays: tuple[Array, Array]) -> tuple[Array, Array]:
+        P, t = arrays
+        values = jax.vmap(eigenvalues)(t, basis(t, degree) @ P)
+        return jnp.min(values), jnp.max(values)
+
+    least, most = jax.lax.map(in_iteration, (control_points, t))
+    return jnp.min(least), jnp.max(most)

@@ -1,19 +1,93 @@
-"""What all runs of a study share: the flow, the objectives, the start and the number of
-iterations."""
+"""What all runs of a study share: the flow, the objectives, the start, K, and the loss ℓ(P; t)."""
+
+import abc
+from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
-from ..bezier import BezierSimplex
+from ..arguments import read_count
+from ..bezier import BezierSimplex, basis
 from ..flows import Flow
 from ..objectives import FlatObjectives
-from ..simplex import AbstractSampler
-from .checks import check_count
-from .losses import AbstractLoss, loss_for
+from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
+from ..simplex import grid, largest_degree_within, low_discrepancy
+from .schedule import SCHEDULE
+
+
+class AbstractLoss(eqx.Module):
+    """ℓ(P; t) of a surface with control points P, at a batch of t. Traceable."""
+
+    @abc.abstractmethod
+    def __call__(
+        self,
+        control_points: Float[Array, "n_controls n_variables"],
+        t: Float[Array, "n n_objectives"],
+        degree: int,
+    ) -> Float[Array, " n"]:
+        """The losses at t."""
+
+
+class Distance(AbstractLoss):
+    """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss (equation 12).
+
+    Attributes:
+        problem: has `pareto_map(t)`, which is x*.
+    """
+
+    problem: Any
+
+    def __call__(
+        self,
+        control_points: Float[Array, "n_controls n_variables"],
+        t: Float[Array, "n n_objectives"],
+        degree: int,
+    ) -> Float[Array, " n"]:
+        """The distances at t."""
+        x = basis(t, degree) @ control_points
+        return jnp.linalg.norm(x - self.problem.pareto_map(t), axis=-1)
+
+
+class Stationarity(AbstractLoss):
+    """ℓ(P; t) = |∇_x f(b(t|P) | t)|, the stationarity residual: it needs gradients, not x*.
+
+    It is 0 where b(t) is stationary for its own weights, and is measured in units of f over units
+    of x. Where f(·|t) has Hessian eigenvalues between m > 0 and β along the segment from x*(t) to
+    b(t), it encloses the paper's loss: residual/β ≤ |b(t|P) − x*(t)| ≤ residual/m. Its one-sample
+    change is at most β times that of the surface. Where f(·|t) is not convex it is 0 at every
+    stationary point, and where gradients are unbounded it is unbounded.
+    """
+
+    objectives: FlatObjectives
+    scalarization: AbstractScalarization
+
+    def __call__(
+        self,
+        control_points: Float[Array, "n_controls n_variables"],
+        t: Float[Array, "n n_objectives"],
+        degree: int,
+    ) -> Float[Array, " n"]:
+        """The residuals at t."""
+        x = basis(t, degree) @ control_points
+        gradient = jax.vmap(
+            lambda t, x: Scalarized(self.objectives, self.scalarization, t).gradient(x)
+        )(t, x)
+        return jnp.linalg.norm(gradient, axis=-1)
+
+
+def loss_for(objectives: FlatObjectives, scalarization: AbstractScalarization) -> AbstractLoss:
+    """The paper's loss for weighted sums of a problem with a Pareto map, else the residual."""
+    if hasattr(objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
+        return Distance(objectives)
+    return Stationarity(objectives, scalarization)
 
 
 class Setting(eqx.Module):
-    """A run of a lifted method without its samples. Those are drawn from the key that each run
-    gets.
+    """A run of a lifted method without its samples, which are drawn from the key of each run.
 
     Attributes:
         flow: M(A), with its sampler settled for the number of objectives.
@@ -36,23 +110,15 @@ class Setting(eqx.Module):
                 f" {type(flow.method).__name__} runs in Python. Use GradientDescent, Newton,"
                 " Optax(...) or Optimistix(...)"
             )
-        self.flow, self.objectives, self.surface = (
-            flow.for_objectives(surface.n_objectives),
-            objectives,
-            surface,
-        )
-        self.n_iterations = check_count(n_iterations, "n_iterations")
-
-    @property
-    def sampler(self) -> AbstractSampler:
-        """Where t is drawn."""
-        assert self.flow.sampler is not None  # settled when this setting was made
-        return self.flow.sampler
+        self.flow = flow.for_objectives(surface.n_objectives)
+        self.objectives, self.surface = objectives, surface
+        self.n_iterations = read_count(n_iterations, "n_iterations", 1)
 
     @property
     def n_samples(self) -> int:
         """N."""
-        return self.sampler.n_samples
+        assert self.flow.sampler is not None  # settled when this setting was made
+        return self.flow.sampler.n_samples
 
     @property
     def n_objectives(self) -> int:
@@ -68,3 +134,30 @@ class Setting(eqx.Module):
     def loss(self) -> AbstractLoss:
         """ℓ: the distance to the Pareto map where it is known, else the stationarity residual."""
         return loss_for(self.objectives, self.flow.scalarization)
+
+
+def check_gradients(objectives: Callable, x: np.ndarray) -> None:
+    """Raises a TypeError for objectives that JAX cannot differentiate."""
+    try:
+        jax.eval_shape(jax.jacrev(objectives), x)
+    except Exception as error:
+        first_line = str(error).strip().split("\n")[0]
+        raise TypeError(
+            "objectives must have gradients, written with jax.numpy; differentiating them failed:"
+            f" {first_line}"
+        ) from error
+
+
+def dense_points(
+    n_objectives: int, n: int = SCHEDULE.dense
+) -> Float[np.ndarray, "n_points n_objectives"]:
+    """For suprema over t: a regular grid of at most n points, and n evenly spread ones."""
+    regular = grid(n_objectives, largest_degree_within(n_objectives, n))
+    return np.concatenate([regular, held_out_points(n_objectives, n)])
+
+
+def held_out_points(
+    n_objectives: int, n: int = SCHEDULE.dense
+) -> Float[np.ndarray, "n_points n_objectives"]:
+    """For averages over t: n evenly spread ones that no run draws. Call in double precision."""
+    return np.asarray(low_discrepancy(jax.random.key(2**31 - 1), n, n_objectives))

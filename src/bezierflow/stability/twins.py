@@ -1,5 +1,6 @@
-"""Twin runs: the same flow on the same samples, all but one. Vectorized over many twins."""
+"""Runs and their twins: the same flow on the same samples, all but one; how far apart they end."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import equinox as eqx
@@ -8,38 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from ..bezier import basis
 from ..compilation import compiled, map_in_batches
 from ..flows import FlowState
-from ..simplex import AbstractSampler
-from .setting import Setting
-
-BATCH_NUMBERS = 50_000
-"""Numbers in the design matrices and points of the runs that advance side by side: few enough to
-stay in a cache."""
-
-
-class Given(AbstractSampler):
-    """A sampler that returns the t it was given: how one iteration of a flow is replayed with one
-    sample exchanged."""
-
-    t: Float[Array, "n_samples n_objectives"]
-    weights: Float[Array, " n_samples"]
-
-    @property
-    def n_samples(self) -> int:
-        """N."""
-        return len(self.t)
-
-    def __call__(
-        self, key: Array, n_objectives: int
-    ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
-        """The given t and weights; the key is not used."""
-        return self.t, self.weights
+from ..methods import GradientDescent
+from ..scalarizations import WeightedSum
+from .eigenvalues import gram_root
+from .schedule import SCHEDULE
+from .setting import AbstractLoss, Setting, dense_points
 
 
 class Exchange(NamedTuple):
-    """Which example a twin has of its own: at iteration k (from 1), position i, another t. Leading
-    axes: one entry a run."""
+    """Which example a twin has of its own: at iteration k (from 1), position i, another t.
+
+    Leading axes: one entry per run.
+    """
 
     k: Int[Array | np.ndarray, "*runs"]
     position: Int[Array | np.ndarray, "*runs"]
@@ -55,14 +39,10 @@ class Exchange(NamedTuple):
     def random(
         cls, k: Int[np.ndarray, " n_runs"], n_samples: int, n_objectives: int, seed: int = 0
     ) -> "Exchange":
-        """For each run a uniformly drawn position and a uniformly drawn new t, at the given
-        iterations."""
+        """At the given iterations, a uniformly drawn position and new t for each run."""
         generator = np.random.default_rng(seed)
-        return cls(
-            k,
-            generator.integers(n_samples, size=len(k)),
-            generator.dirichlet(np.ones(n_objectives), len(k)),
-        )
+        position = generator.integers(n_samples, size=len(k))
+        return cls(k, position, generator.dirichlet(np.ones(n_objectives), len(k)))
 
     def followed_by(self, other: "Exchange") -> "Exchange":
         """The entries of both, these first."""
@@ -76,6 +56,7 @@ def samples_of_run(setting: Setting, key: Array) -> Float[Array, "K n_samples n_
     return jax.lax.map(lambda k: setting.flow.draw(key, k, setting.n_objectives)[0], iterations)
 
 
+@compiled
 def run_many(
     setting: Setting, keys: Array, exchange: Exchange, *, whole: bool = False
 ) -> Float[Array, "n_runs *K n_controls n_variables"]:
@@ -86,37 +67,169 @@ def run_many(
 
     Args:
         setting: what all runs share.
-        keys: one key a run; equal keys draw equal samples.
+        keys: one key per run; equal keys draw equal samples.
         exchange: what each run has of its own.
         whole: return P^(1), …, P^(K+1) of each run instead of the last alone.
     """
-    width = setting.surface.n_controls + setting.surface.n_variables
-    batch = max(1, BATCH_NUMBERS // (setting.n_samples * width))
-    return _run_many(setting, keys, exchange, whole, min(batch, len(keys)))
-
-
-@compiled
-def _run_many(setting: Setting, keys: Array, exchange: Exchange, whole: bool, batch: int) -> Array:
-    flow = setting.flow
+    flow, surface = setting.flow, setting.surface
 
     def iterate(own: Exchange, state: FlowState) -> tuple[FlowState, Array | None]:
         t, weights = flow.draw(state.key, state.k, setting.n_objectives)
-        exchanged = t.at[own.position].set(own.t)
-        replayed = eqx.tree_at(
-            lambda flow: flow.sampler,
-            flow,
-            Given(jnp.where(state.k == own.k, exchanged, t), weights),
-        )
+        t = jnp.where(state.k == own.k, t.at[own.position].set(own.t), t)
+        # The iteration again, with a sampler that returns this t.
+        replayed = eqx.tree_at(lambda flow: flow.sampler, flow, lambda key, M: (t, weights))
         following, _ = replayed.iterate(setting.objectives, state)
         return following, state.surface.control_points if whole else None
 
     def run(key_and_exchange: tuple[Array, Exchange]) -> Array:
         key, own = key_and_exchange
-        state = flow.begin(setting.surface, key)
         state, before = jax.lax.scan(
-            lambda state, _: iterate(own, state), state, length=setting.n_iterations
+            lambda state, _: iterate(own, state),
+            flow.begin(surface, key),
+            length=setting.n_iterations,
         )
         last = state.surface.control_points
         return last if before is None else jnp.concatenate([before, last[None]])
 
+    numbers = setting.n_samples * (surface.n_controls + surface.n_variables)
+    batch = min(max(1, SCHEDULE.batch_numbers // numbers), len(keys))
     return map_in_batches(run, (keys, Exchange(*map(jnp.asarray, exchange))), batch)
+
+
+@dataclass(frozen=True)
+class TwinRuns:
+    """Pairs of runs that share all examples but one, and how far apart they end; one entry each.
+
+    Attributes:
+        exchange: what was exchanged; `exchange.k` is the iteration.
+        control_points: P^(K+1).
+        control_points_twin: P'^(K+1).
+        distance: |P^(K+1) − P'^(K+1)|_F.
+        rms: RMS distance of the two surfaces over the simplex, |P − P'|_Γ.
+        sup_move: sup_t |b(t|P) − b(t|P')|, over a dense grid.
+        sup_loss: sup_t |ℓ(P; t) − ℓ(P'; t)|, likewise: what uniform stability is about.
+        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P has seen and P' has
+            not. For exchanges drawn uniformly over iterations and positions its expectation is that
+            of the generalization gap R_S − R.
+        ends: P^(K+1) of each run, one for each key, twins or not.
+    """
+
+    exchange: Exchange
+    control_points: Float[np.ndarray, "n_twins n_controls n_variables"]
+    control_points_twin: Float[np.ndarray, "n_twins n_controls n_variables"]
+    distance: Float[np.ndarray, " n_twins"]
+    rms: Float[np.ndarray, " n_twins"]
+    sup_move: Float[np.ndarray, " n_twins"]
+    sup_loss: Float[np.ndarray, " n_twins"]
+    at_example: Float[np.ndarray, " n_twins"]
+    ends: Float[np.ndarray, "n_runs n_controls n_variables"]
+
+
+def empirical_stability(
+    setting: Setting,
+    exchange: Exchange,
+    *,
+    keys: Array,
+    runs: Int[np.ndarray, " n_twins"] | None = None,
+) -> TwinRuns:
+    """Makes runs and their twins and compares the ends. Call in double precision.
+
+    Args:
+        setting: what all runs share.
+        exchange: what each twin has of its own, such as `Exchange.random(k, n_samples,
+            n_objectives)`.
+        keys: one key per run.
+        runs: which run each twin belongs to, by the position of its key; in turn if not given.
+    """
+    M, degree, loss = setting.n_objectives, setting.degree, setting.loss
+    runs = np.arange(len(exchange.k)) % len(keys) if runs is None else runs
+    # Runs and their twins go in one call: one compilation, one batch.
+    together = Exchange.none(len(keys), M).followed_by(exchange)
+    P = run_many(setting, jnp.concatenate([keys, keys[runs]]), together)
+    ends, twins = P[: len(keys)], P[len(keys) :]
+    base = ends[runs]
+    sup_move, sup_loss = _suprema(loss, base, twins, jnp.asarray(dense_points(M)), degree)
+    k, position = jnp.asarray(exchange.k), jnp.asarray(exchange.position)
+    seen = _examples(setting, keys[runs], k, position)
+    at_example = _loss_at(loss, base, seen, degree) - _loss_at(loss, twins, seen, degree)
+    apart = np.asarray(base - twins)
+    return TwinRuns(
+        exchange=exchange,
+        control_points=np.asarray(base),
+        control_points_twin=np.asarray(twins),
+        distance=np.linalg.norm(apart, axis=(1, 2)),
+        rms=np.linalg.norm(gram_root(M, degree) @ apart, axis=(1, 2)),
+        sup_move=np.asarray(sup_move),
+        sup_loss=np.asarray(sup_loss),
+        at_example=np.asarray(at_example),
+        ends=np.asarray(ends),
+    )
+
+
+@compiled
+def _suprema(
+    loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: int
+) -> tuple[Array, Array]:
+    Z = basis(t, degree)
+
+    def of_pair(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+        P, Q = pair
+        move = jnp.max(jnp.linalg.norm(Z @ (P - Q), axis=-1))
+        return move, jnp.max(jnp.abs(loss(P, t, degree) - loss(Q, t, degree)))
+
+    return map_in_batches(of_pair, (base, twins), SCHEDULE.pairs_at_once)
+
+
+@compiled
+def _loss_at(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
+    return jax.vmap(lambda P, t: loss(P, t[None], degree)[0])(control_points, t)
+
+
+@compiled
+def _examples(setting: Setting, keys: Array, k: Array, position: Array) -> Array:
+    """The example t_i of iteration k that was exchanged, drawn again from the run's key."""
+    samples = jax.vmap(lambda key, k: setting.flow.draw(key, k, setting.n_objectives)[0])(keys, k)
+    return samples[jnp.arange(len(keys)), position]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Every P^(k) and every t of a run of Algorithm 2.
+
+    Attributes:
+        control_points: P^(1), …, P^(K+1).
+        t: T_1, …, T_K.
+        step_sizes: α^(1), …, α^(K).
+        degree: D.
+    """
+
+    control_points: Float[np.ndarray, "K_and_one n_controls n_variables"]
+    t: Float[np.ndarray, "K n_samples n_objectives"]
+    step_sizes: Float[np.ndarray, " K"]
+    degree: int
+
+    def fitted(self) -> Float[np.ndarray, "K n_controls n_variables"]:
+        """ĝ_k = (ZᵀZ)⁻¹ZᵀG = (P^(k) − P^(k+1))/α^(k): the net of the fitted gradient field."""
+        return -np.diff(self.control_points, axis=0) / self.step_sizes[:, None, None]
+
+
+def trace(setting: Setting, key: Array) -> Trace:
+    """The run from this key, written down. Call in double precision."""
+    method, scalarization = setting.flow.method, setting.flow.scalarization
+    if (
+        not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum))
+        or setting.flow.bounds is not None
+    ):
+        raise TypeError(
+            "flow must lift GradientDescent on weighted sums without bounds, whose stability is"
+            f" proved, got {type(method).__name__} on {type(scalarization).__name__}"
+            f"{'' if setting.flow.bounds is None else ' with bounds'};"
+            " empirical_stability measures any method"
+        )
+    k, rule = np.arange(1, setting.n_iterations + 1), method.step_size
+    if callable(rule):
+        alphas = np.array([float(rule(jnp.asarray(i))) for i in k])
+    else:
+        alphas = np.full(len(k), float(rule))
+    P = run_many(setting, key[None], Exchange.none(1, setting.n_objectives), whole=True)[0]
+    return Trace(np.asarray(P), np.asarray(samples_of_run(setting, key)), alphas, setting.degree)

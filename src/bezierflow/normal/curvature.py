@@ -1,0 +1,286 @@
+"""The curvature of the objectives, as the flow asks for it: minimizing steps and displacements.
+
+`Matrices` computes Hessians and factors them; `Products` has products of Hessians with vectors only
+and solves by conjugate gradients. Stages, fits and the error estimate see one interface and do not
+know which of the two is at work.
+
+Points are short rows of float64 on the host: with matrices the variables themselves, without them
+coordinates in an orthonormal basis of what was seen so far (see `span`). Lengths and angles are the
+same in both.
+"""
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ..evaluations import Evaluations
+from ..objectives import Derivatives, FlatObjectives, JaxEvaluator
+from ..runs import kind
+from .conjugate import LongEvaluator
+from .displacement import Column, Faces, Linearization, Values
+from .schedule import USUAL, Schedule
+from .settings import Settings
+from .span import resize
+
+Rows = Float[np.ndarray, "_ width"]
+"""Points or vectors, one per row: variables, or coordinates in a subspace."""
+
+Frames = Float[np.ndarray, "n width n_tangents"]
+"""Tangents at n points, as columns."""
+
+Record = TypeVar("Record")
+Evaluator = TypeVar("Evaluator", bound=JaxEvaluator | LongEvaluator)
+Kept = TypeVar("Kept", bound="Memory")
+
+
+@kind("normal.sample/1")
+class Sample(eqx.Module):
+    """Weighted sums of the objectives, each at a point of its own.
+
+    Attributes:
+        x: the points.
+        values: all objectives there.
+        value: the weighted sums.
+        slope: |g|, the lengths of their gradients.
+        newton: d = H⁻¹g; not a number where there are no derivatives, as at a kink hit exactly.
+        flatness: the smallest |eigenvalue| of H/|H|; not a number where it takes an effort to find
+            (see `Curvature.flatness`).
+        strength: |H|, likewise.
+    """
+
+    x: Rows
+    values: Values
+    value: Column
+    slope: Column
+    newton: Rows
+    flatness: Column
+    strength: Column
+
+
+@kind("normal.descent/1")
+class Descent(eqx.Module):
+    """Where minimizations of weighted sums stand, one row per weight vector.
+
+    Attributes:
+        weights: of the objectives.
+        best: the best point of each row so far.
+        last: the last point with derivatives.
+        trial: the next point to look at.
+        factor: β (see `descent`).
+        shrink: share of the step that the trial takes.
+        restarted: whether the trial takes the full step again because β changed.
+        kinks: how often a kink was hit exactly.
+        scale: |x| at the start, at least 1.
+        first_slope: |g| at the first point with a gradient.
+        active: which rows go on.
+        converged: which rows found their minimizer.
+        n_trials: points looked at.
+    """
+
+    weights: Values
+    best: Sample
+    last: Sample
+    trial: Rows
+    factor: Column
+    shrink: Column
+    restarted: Bool[np.ndarray, " n"]
+    kinks: Int[np.ndarray, " n"]
+    scale: Column
+    first_slope: Column
+    active: Bool[np.ndarray, " n"]
+    converged: Bool[np.ndarray, " n"]
+    n_trials: Int[np.ndarray, " n"]
+
+    @property
+    def x(self) -> Rows:
+        """The best points so far."""
+        return self.best.x
+
+    def take(self, rows: Int[np.ndarray, " n_rows"]) -> "Descent":
+        """Some of the rows."""
+        return jax.tree.map(lambda part: part[rows], self)
+
+
+class Sight(NamedTuple):
+    """Derivatives and linearizations at points, and by how much x + y may miss the set: not a
+    number where that follows from the displacement as usual, None where it does everywhere."""
+
+    derivatives: Derivatives
+    linearization: Linearization
+    miss: Column | None = None
+
+
+class Memory(abc.ABC):
+    """What a curvature keeps between steps. A frozen record: it is a part of states."""
+
+    @abc.abstractmethod
+    def open(
+        self,
+        objectives: FlatObjectives,
+        settings: Settings,
+        corners: Rows,
+        diameter: float = 0.0,
+        error: float = 1.0,
+        spent: Evaluations | None = None,
+    ) -> "Curvature":
+        """The curvature for one step of a run that has spent so much."""
+
+    @abc.abstractmethod
+    def points(self, rows: Rows) -> Float[np.ndarray, "n n_variables"]:
+        """Points as variables, on the host."""
+
+    @abc.abstractmethod
+    def tidied(self, record: Record, spare: float) -> tuple["Memory", Record]:
+        """The memory without what nothing in the record needs any more, and the record in its
+        coordinates."""
+
+
+@dataclass
+class Curvature(abc.ABC, Generic[Evaluator, Kept]):
+    """Looks at points with second derivatives. It lives for one step: its counts and its memory go
+    into the next state.
+
+    Attributes:
+        evaluator: the objectives.
+        corners: minimizers of the single objectives, once they are known.
+        diameter: of the set, as far as it is known; 0 before the corners are.
+        schedule: the tuned numbers.
+        noise: relative error of values, where gradients are differences of them.
+        error: the latest error of the surface, relative to the diameter.
+        memory: what is kept for the next step.
+        width: how many numbers a point takes by now.
+        rounding: relative precision of points and gradients.
+        product_rounding: relative precision of products with Hessians.
+        precision: a minimizer is found when the Newton step is below this share of |x|.
+        far: displacements in the error estimate are followed beyond this.
+        rough: tangents of a surface with a smaller error than this are better than those that
+            displacements come with.
+    """
+
+    evaluator: Evaluator
+    corners: Rows
+    diameter: float = 0.0
+    schedule: Schedule = USUAL
+    noise: float = 0.0
+    error: float = 1.0
+    memory: Kept = field(kw_only=True)
+    width: int = field(init=False)
+    rounding: float = field(init=False)
+    product_rounding: float = field(init=False)
+    precision: float = field(init=False)
+    far: float = field(init=False)
+    rough: float = field(init=False)
+
+    @property
+    def n_tangents(self) -> int:
+        """The dimension of the set where all objectives take part."""
+        return min(self.evaluator.n_objectives - 1, self.evaluator.n_variables)
+
+    @abc.abstractmethod
+    def reserve(self, n: int) -> int:
+        """How many numbers a point takes while n more are looked at. Rows must be that wide
+        then."""
+
+    @abc.abstractmethod
+    def values(self, points: Rows) -> Values:
+        """The objectives at points."""
+
+    @abc.abstractmethod
+    def slopes(self, points: Rows) -> Values:
+        """|g_m| at points."""
+
+    @abc.abstractmethod
+    def sample(self, descent: Descent) -> Sample:
+        """What the trial points of minimizations show."""
+
+    @abc.abstractmethod
+    def flatness(self, sample: Sample, weights: Values) -> tuple[Column, Column]:
+        """The smallest curvature of weighted sums at a sample over the largest; and the largest."""
+
+    @abc.abstractmethod
+    def look(
+        self,
+        points: Rows,
+        faces: Faces,
+        tangents: Frames,
+        near: bool = False,
+        support: bool = False,
+        whole: bool = False,
+    ) -> Sight:
+        """The normal displacements at points of a surface with these tangents.
+
+        Args:
+            points: x, on the surface or on their way from there to the set.
+            faces: the objectives that t asks for.
+            tangents: of the surface.
+            near: whether the surface is near the set, so that curvature may be borrowed.
+            support: whether points past the boundary of the set see the way back to it.
+            whole: whether points are on their way from a surface whose tangents are rough, so that
+                displacements are not reduced by them.
+        """
+
+    @abc.abstractmethod
+    def look_back(self, sight: Sight, rows: Bool[np.ndarray, " n"], faces: Faces) -> Linearization:
+        """The way back to the set, with support rows, from some of the points of a sight."""
+
+    @abc.abstractmethod
+    def measure(self, points: Rows, faces: Faces, tangents: Frames) -> Sight:
+        """Displacements with support rows for the error estimate, as cheaply as their lengths can
+        be had."""
+
+    @abc.abstractmethod
+    def directions(self, n: int) -> Rows:
+        """Unit vectors that no problem is likely to be symmetric in, nearly orthogonal."""
+
+    @abc.abstractmethod
+    def settle(self, corners: Rows, diameter: float, memory: Memory | None = None) -> None:
+        """Measures everything by these corners from now on, and borrows curvature from this memory
+        instead of its own, if one is given."""
+
+    def assumed_miss(self, x: Rows, length: Column) -> Column:
+        """By how much displacements of these lengths usually miss the set: |y|²/ℓ, with ℓ as in
+        `Schedule.straight`."""
+        to_corner = np.linalg.norm(x[:, None, :] - self.corners[None], axis=2)
+        straight = np.minimum(
+            self.schedule.straight * self.diameter, to_corner.min(axis=1, initial=np.inf)
+        )
+        return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)
+
+
+def with_coordinates(
+    record: Record,
+    change: Callable[[Rows], Rows],
+    change_tangents: Callable[[Rows], Rows] | None = None,
+) -> Record:
+    """The record with all of its `Rows` and `Frames` changed, however deep they are in it.
+
+    This is how points survive a change of the basis that they are coordinates in.
+    """
+    if type(record) is tuple:
+        return tuple(with_coordinates(one, change, change_tangents) for one in record)  # pyright: ignore
+    if not is_dataclass(record):
+        return record
+    parts: dict[str, Any] = {}
+    for part in fields(record):
+        value = getattr(record, part.name)
+        if part.type is Rows:
+            parts[part.name] = change(value)
+        elif part.type is Frames:
+            n, width, k = value.shape
+            flat = np.swapaxes(value, 1, 2).reshape(n * k, width)
+            flat = (change_tangents or change)(flat)
+            parts[part.name] = np.swapaxes(flat.reshape(n, k, flat.shape[1]), 1, 2)
+        elif is_dataclass(value) or type(value) is tuple:
+            parts[part.name] = with_coordinates(value, change, change_tangents)
+    return replace(record, **parts)  # pyright: ignore
+
+
+def at_width(record: Record, width: int) -> Record:
+    """The record with coordinates of this width: zeros are added, or left out, at the end."""
+    return with_coordinates(record, lambda rows: resize(rows, width))
