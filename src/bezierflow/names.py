@@ -56,15 +56,20 @@ class Names:
                     f"{kind} must have distinct names, got {repeated!r} more than once in"
                     f" {shown(texts)}"
                 )
-        for names, given, kind in (
-            (self.objectives, self.objective_units, "objective_units"),
-            (self.variables, self.variable_units, "variable_units"),
-            (self.objectives, self.directions, "directions"),
-            (self.variables, self.transforms, "transforms"),
-        ):
-            _check_number(names, given, kind)
-        _check_known(self.directions, DIRECTIONS, "directions")
-        _check_known(self.transforms, KINDS, "transforms")
+        for k, field in enumerate(fields(self)):
+            # kinds of texts alternate: of objectives, of variables
+            names, given = (self.objectives, self.variables)[k % 2], getattr(self, field.name)
+            if names and given and len(names) != len(given):
+                raise ValueError(
+                    f"{field.name} must hold one text for each of {shown(', '.join(names))}, got"
+                    f" {len(given)}: {shown(given)}"
+                )
+        for kind, known in (("directions", DIRECTIONS), ("transforms", KINDS)):
+            for text in getattr(self, kind):
+                if text not in known:
+                    raise ValueError(
+                        f"{kind} must each be one of {', '.join(map(repr, known))}, got {text!r}"
+                    )
 
     @classmethod
     def default(cls, n_objectives: int, n_variables: int) -> "Names":
@@ -207,22 +212,6 @@ def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _check_number(names: tuple[str, ...], given: tuple[str, ...], kind: str) -> None:
-    if names and given and len(names) != len(given):
-        raise ValueError(
-            f"{kind} must hold one text for each of {shown(', '.join(names))}, got {len(given)}:"
-            f" {shown(given)}"
-        )
-
-
-def _check_known(given: tuple[str, ...], known: Sequence[str], kind: str) -> None:
-    for text in given:
-        if text not in known:
-            raise ValueError(
-                f"{kind} must each be one of {', '.join(map(repr, known))}, got {text!r}"
-            )
-
-
 def _labels(names: tuple[str, ...], units: tuple[str, ...]) -> tuple[str, ...]:
     units = units or ("",) * len(names)
     return tuple(
@@ -237,7 +226,8 @@ def decode(
     traceable by JAX."""
     if not any(transforms):
         return z
-    xp, bases = (np if isinstance(z, np.ndarray) else jnp), _bases(transforms)
+    xp = np if isinstance(z, np.ndarray) else jnp
+    bases = np.array([{"": 0.0, "log10": 10.0, "log": np.e}[kind] for kind in transforms])
     # The exponent 0 in place of z where z is no logarithm: its power may overflow, and would spoil
     # derivatives.
     return xp.where(bases > 0, xp.power(np.maximum(bases, 1.0), xp.where(bases > 0, z, 0.0)), z)
@@ -253,8 +243,3 @@ def encode(
     logarithm = {"": lambda column: column, "log10": np.log10, "log": np.log}
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.stack([logarithm[kind](x[..., i]) for i, kind in enumerate(transforms)], axis=-1)
-
-
-def _bases(transforms: Sequence[str]) -> Float[np.ndarray, " n_variables"]:
-    """The base of each logarithm, 0 for none."""
-    return np.array([{"": 0.0, "log10": 10.0, "log": np.e}[kind] for kind in transforms])

@@ -145,35 +145,45 @@ def _apply(
 ) -> list[Entry]:
     """The outputs of one operation; marked are those whose slopes count."""
     level = max((entry.level for entry in inputs), default=CONSTANT)
-    values = [entry.value for entry in inputs]
     if level > CONSTANT and any(marks):
-        idle = equation.primitive.name == "abs" and inputs[0].nonnegative
-        kinked = _is_kink(equation) and not idle
-        if kinked and jnp.issubdtype(jnp.result_type(*values), jnp.floating):
-            return [Entry(_meet_kink(equation, [*map(jnp.asarray, values)], level, visit), KINKED)]
+        if _is_met(equation, inputs):
+            return [Entry(_meet_kink(equation, inputs, level, visit), KINKED)]
         terms = inputs[0].terms
         if level == SMOOTH and _is_root(equation) and terms is not None:
             norms = visit(Kinks(terms.reshape(len(terms), -1), True))
             return [Entry(norms.reshape(terms.shape[1:]), KINKED)]
-        if _is_open(equation):
+        if _can_enter(equation) and any(has_kinks(part, roots=True) for part in _inner(equation)):
             return _walk(_inner(equation)[0], inputs, marks, visit)
+    return _bind(equation, inputs, level)
+
+
+def _bind(equation: JaxprEqn, inputs: list[Entry], level: int) -> list[Entry]:
+    """The outputs of an operation as it is."""
     bound = equation.primitive.get_bind_params(equation.params)
     # a pair in older versions of JAX
     functions, parameters = bound if isinstance(bound, tuple) else ([], bound)
-    outputs = equation.primitive.bind(*functions, *values, **parameters)
+    outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
     if equation.primitive.multiple_results:
         return [Entry(value, level) for value in outputs]
-    terms = _terms(equation, inputs, outputs) if level == SMOOTH else None
     signs = [
         entry.nonnegative or (entry.level == CONSTANT and _is_constant_nonnegative(entry.value))
         for entry in inputs
     ]
+    terms = _terms(equation, inputs, outputs) if level == SMOOTH else None
     return [Entry(outputs, level, terms, _is_nonnegative(equation, signs))]
 
 
-def _meet_kink(equation: JaxprEqn, values: list[Array], level: int, visit: Visitor) -> Array:
+def _is_met(equation: JaxprEqn, inputs: list[Entry]) -> bool:
+    """Whether an operation has kinks for these inputs: |e| has none where e is nowhere negative,
+    nor has anything of whole numbers."""
+    if not _is_kink(equation) or (equation.primitive.name == "abs" and inputs[0].nonnegative):
+        return False
+    return jnp.issubdtype(jnp.result_type(*(entry.value for entry in inputs)), jnp.floating)
+
+
+def _meet_kink(equation: JaxprEqn, inputs: list[Entry], level: int, visit: Visitor) -> Array:
     """The output of a kink, from what the visitor makes of its arms, one per row."""
-    name = equation.primitive.name
+    name, values = equation.primitive.name, [jnp.asarray(entry.value) for entry in inputs]
     sign = -1.0 if name in ("min", "reduce_min") else 1.0
     if name == "abs":
         arms = jnp.stack([values[0], -values[0]])
@@ -195,12 +205,8 @@ def _terms(equation: JaxprEqn, inputs: list[Entry], value: Array) -> Array | Non
     """The numbers whose squares an operation's value is the sum of, one row each; None where it is
     not seen to be one."""
     name, first = equation.primitive.name, inputs[0]
-    twice = len(inputs) == 2 and inputs[0] is inputs[1]
-    if twice and name == "dot_general" and jnp.ndim(first.value) == 1:
-        return jnp.asarray(first.value)
-    power = name == "square" or (name == "integer_pow" and equation.params["y"] == 2)
-    if power or (twice and name == "mul"):
-        return jnp.asarray(first.value)[None]
+    if _is_square(equation, inputs):
+        return jnp.asarray(first.value) if name == "dot_general" else jnp.asarray(first.value)[None]
     known = [entry.terms for entry in inputs if entry.terms is not None]
     if len(known) != len(inputs):
         return None
@@ -212,6 +218,16 @@ def _terms(equation: JaxprEqn, inputs: list[Entry], value: Array) -> Array | Non
         return terms.reshape(-1, *value.shape)
     same_size = name in SHAPES and value.size == jnp.size(first.value)
     return known[0].reshape(-1, *value.shape) if same_size else None
+
+
+def _is_square(equation: JaxprEqn, inputs: list[Entry]) -> bool:
+    """Whether an operation squares its numbers, or adds up their squares where they are those of a
+    vector."""
+    name, twice = equation.primitive.name, len(inputs) == 2 and inputs[0] is inputs[1]
+    if name == "square" or (name == "integer_pow" and equation.params["y"] == 2):
+        return True
+    vectors = name == "dot_general" and jnp.ndim(inputs[0].value) == 1
+    return twice and (name == "mul" or vectors)
 
 
 def _is_root(equation: JaxprEqn) -> bool:
@@ -229,16 +245,14 @@ def _is_kink(equation: JaxprEqn) -> bool:
     return equation.primitive.name in KINKS and not endless
 
 
-def _is_open(equation: JaxprEqn) -> bool:
-    """Whether an operation is a call with kinks inside that can be reached.
+def _can_enter(equation: JaxprEqn) -> bool:
+    """Whether an operation is a call whose kinks can be reached.
 
     A function with a derivative of its own is left closed, since it may be smooth in spite of the
     kinks inside (softplus), unless it is nothing but a kink (relu).
     """
     name = equation.primitive.name
-    if name not in PLAIN_CALLS and not (name in CALLS and _is_bare(equation)):
-        return False
-    return any(has_kinks(jaxpr, roots=True) for jaxpr in _inner(equation))
+    return name in PLAIN_CALLS or (name in CALLS and _is_bare(equation))
 
 
 def _is_bare(equation: JaxprEqn) -> bool:
@@ -267,20 +281,24 @@ def beyond_reach(jaxpr: ClosedJaxpr) -> Iterator[str]:
     sums: set[int] = set()
     for equation in jaxpr.jaxpr.eqns:
         name, of_sum = equation.primitive.name, any(id(atom) in sums for atom in equation.invars)
-        if name in ("reduce_sum", "dot_general") or (
-            of_sum and name in CALLS | SHAPES | {"select_n", "slice", "max"}
-        ):
+        carries = name in CALLS | SHAPES | {"select_n", "slice", "max"}
+        if name in ("reduce_sum", "dot_general") or (of_sum and carries):
             sums |= {id(out) for out in equation.outvars}
         if name == "sqrt" and of_sum:
             yield "norm"
-        # what has a derivative of its own may be smooth in spite of kinks inside
-        elif name in OTHER_KINKS or (
-            name not in CALLS | {"custom_vjp_call"} and any(map(has_kinks, _inner(equation)))
-        ):
+        elif _hides_kinks(equation):
             yield name
-        elif name in PLAIN_CALLS or (name in CALLS and _is_bare(equation)):
+        elif _can_enter(equation):
             for inner in _inner(equation):
                 yield from beyond_reach(inner)
+
+
+def _hides_kinks(equation: JaxprEqn) -> bool:
+    """Whether an operation has kinks of a kind that cannot be lifted, or others out of reach."""
+    name = equation.primitive.name
+    # what has a derivative of its own may be smooth in spite of kinks inside
+    closed = name not in CALLS | {"custom_vjp_call"}
+    return name in OTHER_KINKS or (closed and any(map(has_kinks, _inner(equation))))
 
 
 def _inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
@@ -297,20 +315,23 @@ def _inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
 
 def _felt(jaxpr: Jaxpr, outputs: Iterable[bool]) -> set[Var]:
     """The variables whose slopes reach one of the marked outputs."""
-    atoms = [atom for atom, marked in zip(jaxpr.outvars, outputs, strict=True) if marked]
-    found = {atom for atom in atoms if isinstance(atom, Var)}
+    atoms = zip(jaxpr.outvars, outputs, strict=True)
+    found = {atom for atom, marked in atoms if marked and isinstance(atom, Var)}
     for equation in reversed(jaxpr.eqns):
         marks = [out in found for out in equation.outvars]
-        if not any(marks) or equation.primitive.name == "stop_gradient":
-            continue
-        atoms, inner = list(equation.invars), _inner(equation)
-        # of loops and conditions all inputs are taken to reach all outputs
-        if equation.primitive.name in PLAIN_CALLS and len(inner) == 1:
-            inside = _felt(inner[0].jaxpr, marks)
-            own = inner[0].jaxpr.invars
-            atoms = [atom for atom, name in zip(atoms, own, strict=True) if name in inside]
-        found |= {atom for atom in atoms if isinstance(atom, Var)}
+        if any(marks) and equation.primitive.name != "stop_gradient":
+            found |= {atom for atom in _felt_inputs(equation, marks) if isinstance(atom, Var)}
     return found
+
+
+def _felt_inputs(equation: JaxprEqn, marks: list[bool]) -> list[Var | Literal]:
+    """The inputs of an operation whose slopes reach its marked outputs; those of loops and
+    conditions all do."""
+    inner = _inner(equation)
+    if equation.primitive.name not in PLAIN_CALLS or len(inner) != 1:
+        return list(equation.invars)
+    inside, own = _felt(inner[0].jaxpr, marks), inner[0].jaxpr.invars
+    return [atom for atom, name in zip(equation.invars, own, strict=True) if name in inside]
 
 
 def _effective(jaxpr: ClosedJaxpr) -> list[JaxprEqn]:

@@ -2,7 +2,6 @@
 
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
-from .checks import is_single
 from .constraints import feasible_set
 from .differences import Differences
 from .evaluator import (
@@ -20,7 +19,7 @@ from .feasible import Constraint, FeasibleSet
 from .forms import read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
 from .multipliers import face_multipliers
-from .problem import Problem, read_problem
+from .problem import Problem, is_single, read_problem
 from .schedule import SCHEDULE
 from .solver_side import (
     Chosen,

@@ -7,11 +7,11 @@ import jax
 import numpy as np
 from jaxtyping import Float, PyTree
 
+from ..arguments import read_reals
 from ..bezier import BezierSimplex, Raveling
 from ..names import Names, decode, encode
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge
-from .checks import check_x0
 from .constraints import feasible_set
 from .evaluator import FlatObjectives, JaxEvaluator
 from .feasible import FeasibleSet
@@ -25,6 +25,9 @@ from .solver_side import (
     own,
     read_names,
 )
+
+HALF_PRECISION = ("bfloat16", "float16")
+"""Precisions with two or three digits."""
 
 
 class Problem(NamedTuple):
@@ -113,7 +116,7 @@ def read_problem(  # noqa: PLR0913
     """
     bounds = own(objectives, "bounds") if bounds is None else bounds
     constraints = getattr(objectives, "constraints", None) if constraints is None else constraints
-    x0 = None if x0 is None else check_x0(x0)
+    x0 = None if x0 is None else _check_x0(x0)
     x, raveling = _example(x0, bounds, own(objectives, "n_variables"))
     _check_declared(objectives, "n_variables", raveling.n_variables, "x0")
     names = read_names(objectives, None, transforms, None, raveling.n_variables)
@@ -135,6 +138,36 @@ def read_problem(  # noqa: PLR0913
     within = None if anywhere else box_on_solver_side(feasible, names)
     start = _start(x0, point, form.n_rows, raveling, names, within)
     return Problem(form, on_solver_side(form.flat, names), start, raveling, names, within)
+
+
+def _check_x0(x0: PyTree) -> PyTree:
+    """x0 with float64 leaves, or an error in one line: x0 must be an array, a pytree of arrays, or
+    a surface, all finite.
+
+    A plain list of numbers is taken for a vector.
+    """
+    if isinstance(x0, BezierSimplex):
+        _check_x0(x0.control_points)
+        return x0
+    plain = isinstance(x0, list | tuple) and len(x0) > 0
+    if plain and all(isinstance(entry, int | float | np.number) for entry in x0):
+        x0 = np.asarray(x0)  # [0, 0, 0] means a vector to everybody but JAX
+    if not jax.tree.leaves(x0):
+        raise ValueError("x0 must hold at least one number, got an empty pytree")
+
+    def as_float(leaf: PyTree) -> np.ndarray:
+        if str(getattr(leaf, "dtype", "")) in HALF_PRECISION:
+            raise TypeError(
+                f"x0 must be float32 or float64, got a leaf of {leaf.dtype}, which cannot tell"
+                " points of a surface apart; cast x0 to float32, and to half precision inside the"
+                " objectives if they are to be computed so"
+            )
+        return read_reals(leaf, "x0", "an array or a pytree of arrays of numbers")
+
+    x0 = jax.tree.map(as_float, x0)
+    if not sum(leaf.size for leaf in jax.tree.leaves(x0)):
+        raise ValueError("x0 must hold at least one number, got arrays without any")
+    return x0
 
 
 def _example(x0: PyTree, bounds: object, n_variables: int | None) -> tuple[PyTree | None, Raveling]:
@@ -267,3 +300,9 @@ def _start(
         from_center = x0 is None and feasible.has_finite_box
         point = feasible.repair(feasible.center() if from_center else point)
     return BezierSimplex(point[None], n_objectives, 0)
+
+
+def is_single(x0: object) -> bool:
+    """Whether all numbers of x0 are arrays of float32."""
+    leaves = jax.tree.leaves(x0.control_points if isinstance(x0, BezierSimplex) else x0)
+    return bool(leaves) and all(str(getattr(leaf, "dtype", "")) == "float32" for leaf in leaves)

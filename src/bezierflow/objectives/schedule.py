@@ -39,7 +39,6 @@ class Schedule:
         unequal: variables are scaled where the lengths over which they matter differ by more than
             this factor.
         most_scaled: beyond this many variables no Hessian is computed just to find scales.
-        largest_degree: the largest degree of a surface that a user may ask for.
     """
 
     least_noise: float = 1.2e-16
@@ -63,7 +62,6 @@ class Schedule:
     repair_precision: float = 1e-15
     unequal: float = 100.0
     most_scaled: int = 500
-    largest_degree: int = 1000
 
 
 SCHEDULE = Schedule()
