@@ -72,6 +72,7 @@ class Kinks(NamedTuple):
         if not self.is_norm:
             return self.parts.max(axis=0)
         squares = jnp.sum(self.parts**2, axis=0)
+        # twice, since JAX differentiates both branches and the slope of a root at 0 is infinite
         return jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
 
 
@@ -94,6 +95,7 @@ def evaluate(
 ) -> Array:
     """What the objectives are at x if each kink's maximum is what the visitor says, in the order of
     evaluation."""
+    # a plain function: JAX asks what it traces for its name, which a problem spells out at length
     traced = jax.make_jaxpr(lambda x: objectives(x))(x)
     return jnp.asarray(_walk(traced, [Entry(x, SMOOTH)], [True], visit)[0].value)
 
@@ -194,6 +196,7 @@ def _meet_kink(equation: JaxprEqn, inputs: list[Entry], level: int, visit: Visit
         arms = jnp.moveaxis(values[0], axes, range(len(axes)))
         arms = arms.reshape(-1, *arms.shape[len(axes) :])
     shape, arms = arms.shape[1:], arms.reshape(len(arms), -1)
+    # arms that depend on other kinks stay apart: each has to be nondecreasing in those
     if len(arms) == 2 and level == SMOOTH:
         difference, base = arms[0] - arms[1], (arms[0] + arms[1]) / 2
         u = visit(Kinks(jnp.stack([difference, -difference]), False))
@@ -304,6 +307,7 @@ def _hides_kinks(equation: JaxprEqn) -> bool:
 def _inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
     """What a call, a loop or a condition has inside."""
     found: list[ClosedJaxpr] = []
+    # conditions have a tuple of branches; what is open has no constants of its own
     for value in equation.params.values():
         for part in value if isinstance(value, list | tuple) else [value]:
             if isinstance(part, ClosedJaxpr):

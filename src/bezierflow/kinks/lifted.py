@@ -134,6 +134,7 @@ class Lifted(eqx.Module):
     def evaluate(self, xu: Float[Array, " n_all"]) -> tuple[Array, list[Kinks], list[Array]]:
         """F(x, u, d), and for each operation with kinks these and what took their place."""
         u, directions = self._auxiliary(xu)
+        # from u to w, the value of the norm
         for norm, d in zip(self.plan.norms, directions, strict=True):
             u = u.at[norm.variable].add(norm.tip * (1 + jnp.sum(d**2)) / 2)
         return self._follow(xu[: self.n_variables], u)
@@ -144,6 +145,7 @@ class Lifted(eqx.Module):
         first = np.array(self.plan.firsts, dtype=int)
         u = jnp.concatenate([jnp.zeros(0), *values])[first] / np.array(self.plan.factors)[first]
         directions = []
+        # back from w to u; at the tip d = e/ε, shorter than 1
         for norm, e in zip(self.plan.norms, self._terms(kinks), strict=True):
             u = u.at[norm.variable].set(jnp.maximum(u[norm.variable] - norm.tip, 0.0))
             directions.append(e / (u[norm.variable] + norm.tip))
@@ -172,8 +174,10 @@ class Lifted(eqx.Module):
             n_seen = sum(each.parts.shape[1] for each in everything)
             kinks = np.arange(n_seen, n_seen + found.parts.shape[1])
             winner = winners[kinks]
+            # any arm where there is no winner: `where` needs a number in both places
             largest = found.parts[np.maximum(winner, 0), np.arange(len(kinks))]
             value = jnp.where(winner == AS_IT_IS, found.values, largest)
+            # without variables there is nothing that −1 could index
             if u is not None and self.plan.n_kinks:
                 lifted = jnp.asarray(np.array(self.plan.factors)[kinks]) * u[variables[kinks]]
                 value = jnp.where(variables[kinks] == AS_IT_IS, value, lifted)

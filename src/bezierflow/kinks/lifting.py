@@ -109,6 +109,7 @@ def _rest(
 ) -> tuple[str, ...]:
     """What may have kinks besides those that are lifted, some norms having been settled."""
     names = list(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables))))
+    # the trace counts operations with norms, not norms: all of them are settled or none is
     settled = names.count("norm") <= n_settled
     return tuple(sorted(set(names) - ({"norm"} if settled else set())))
 
@@ -143,6 +144,7 @@ def lift_kinks(
         plan = _plan(samples, whole)
         lifted = Lifted(objectives, n_variables, plan)
         rest = _rest(objectives, n_variables, _n_settled(samples, plan))
+        # no kink is left: a root that is none of the norms found may still hide one
         if lifted.n_auxiliary == 0:
             if samples.is_norm.any():
                 _refuse_rest(rest)
@@ -156,6 +158,7 @@ def lift_kinks(
     low, high, lower = u.min(axis=0), u.max(axis=0), np.full(lifted.n_auxiliary, -np.inf)
     norms = [norm.variable for norm in plan.norms]
     low[norms] = lower[norms] = 0.0
+    # a kink with one value at all samples has no range to be measured in
     sides = np.ones(plan.n_directions)
     high = np.where(high > low, high, low + 1.0)
     return Lifting(lifted, (np.append(low, -sides), np.append(high, sides)), lower, rest)
@@ -178,6 +181,7 @@ def _sample(
     met = norms
     if places is not None and norms.any():
         met = _may_be_met(lifted, norms, np.median(u, axis=0), *places)
+    # of arms e and −e the kink is |e|: only there is "near the kink" a place, u = 0
     opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
     near = np.where(norms | np.concatenate(opposite), SCHEDULE.near_kink * u, u)
     slopes, slopes_near = _slopes(lifted, x, u), _slopes(lifted, x, near)
@@ -248,7 +252,7 @@ def _plan(samples: Samples, whole: bool) -> Plan:
     variables, factors = np.full(len(stays), AS_IT_IS), np.ones(len(stays))
     firsts: list[int] = []
     size = np.maximum(np.linalg.norm(u, axis=0), np.finfo(float).tiny)
-    shapes = u / size
+    shapes = u / size  # equal for multiples of one kink
     for k in np.flatnonzero(~stays):
         same = [i for i in firsts if np.abs(shapes[:, i] - shapes[:, k]).max() < SCHEDULE.same]
         if same:
@@ -280,6 +284,7 @@ def _different_arms(arms: list[np.ndarray], kinks: list[int]) -> list[int]:
             seen: list[np.ndarray] = []
             for i in range(part.shape[1] if n_kinks + k in kinks else 0):
                 arm = part[:, i, k]
+                # equal arms would be equal rows, and no factorization likes those
                 rounding = SCHEDULE.same * np.abs(arm).max()
                 if not any(np.abs(arm - other).max() <= rounding for other in seen):
                     seen.append(arm)

@@ -65,6 +65,7 @@ class Bridge:
     def know(self, x: Float[np.ndarray, "n n_variables"], order: int) -> None:
         """Computes whatever is not known yet up to this order of derivatives, for all points at
         once."""
+        # everything is forgotten at once: a point is asked for again soon or never
         kept = sum(row.size for table in self._known for row in table.values())
         if kept > SCHEDULE.table_numbers:
             for table in self._known:

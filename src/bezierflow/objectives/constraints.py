@@ -88,6 +88,7 @@ def _read(
     from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     if isinstance(constraint, LinearConstraint):
+        # SciPy takes sparse matrices, too
         dense = getattr(constraint.A, "toarray", lambda: constraint.A)
         A = np.atleast_2d(np.asarray(dense(), dtype=np.float64))
         if A.shape[1] != raveling.n_variables:
@@ -134,6 +135,7 @@ def _sides(lower: object, upper: object, n_rows: int, name: str) -> tuple[np.nda
                 f"constraints: {argument} of {name} must not be nan, got {values.tolist()}; use an"
                 " infinite number"
             )
+        # a copy, since what broadcasts cannot be written to
         sides.append(np.broadcast_to(values.reshape(-1), (n_rows,)).copy())
     low, high = sides
     wrong = (low > high) | (low == np.inf) | (high == -np.inf)

@@ -54,6 +54,7 @@ class Differences:
     def measured(self, values: Values, x: Vector) -> "Differences":
         """Scales and noise as seen at x: curvatures correct the guessed scales."""
         found = replace(self, noise=self._noise_at(values, x))
+        # the second round takes its steps from the first one's scales
         for _ in range(SCHEDULE.scale_rounds):
             offsets, f0, f = found._stencil(values, x[None], SECOND)
             second, size = _parabolas(offsets, f0, f)[1][0], np.abs(f0[0])[:, None]
@@ -149,6 +150,7 @@ class Differences:
                 return SCHEDULE.least_noise
             if min(len(np.unique(row)) for row in f.T) > n // 2:
                 break
+        # a row that is 0 at all points has no size to be relative to
         sizes = np.abs(f).max(axis=0)
         variances = [
             np.mean(np.diff(f, k, axis=0) ** 2, axis=0) * factorial(k) ** 2 / factorial(2 * k)

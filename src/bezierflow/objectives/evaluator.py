@@ -155,6 +155,7 @@ class JaxEvaluator:
         """What derivatives up to this order count at a point; where there are parts of several
         kinds, the most of each."""
         parts = [bridge.prices(self.n_variables) for bridge in bridges(self.objectives)]
+        # a function that is nothing but a bridge costs what the bridge does; any other adds its own
         innermost = self.objectives
         while hasattr(innermost, "objectives"):
             innermost = getattr(innermost, "objectives")  # noqa: B009

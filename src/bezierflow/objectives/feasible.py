@@ -184,7 +184,7 @@ class FeasibleSet(eqx.Module):
         """By how much x violates each bound and each constraint of `texts`, 0 where it does not;
         infinite where one is NaN."""
         x = np.asarray(x, dtype=float)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
             parts = [self.lower - x, x - self.upper]
         if self.has_constraints:
             with double_precision():
@@ -257,6 +257,7 @@ class FeasibleSet(eqx.Module):
         high = np.where(np.isfinite(self.upper), self.upper, np.maximum(x, self.lower) + radius)
         spread = low + (high - low) * kronecker(SCHEDULE.n_starts, self.n_variables)
         starts = np.vstack([x, self.center(), np.asarray(self.clip(spread))])
+        # the best of the failures is what the message is about
         best, least = x, np.inf
         for start in starts:
             found = _search(self, start, x)
@@ -362,6 +363,7 @@ def _least_violation(
 
     def slopes(y: np.ndarray) -> np.ndarray:
         values, J = rows(y)
+        # an inequality that holds has no residual, and an equality always has one
         return J * ((values > 0) | (np.arange(len(values)) >= n))[:, None]
 
     start = np.clip(start, *box)

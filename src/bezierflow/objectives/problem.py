@@ -131,9 +131,11 @@ def read_problem(  # noqa: PLR0913
     finds_scale = automatic and x_scale is None and not any(names.transforms)
     form, raveling = _scaled_form(objectives, x, box, x_scale, automatic, finds_scale)
     _check_declared(objectives, "n_objectives", form.n_rows, "objectives")
+    # once more: only now it is known how many objectives there are
     names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
     point = np.asarray(raveling.ravel(x))
     feasible = feasible_set(box, constraints, raveling, names.variables, point)
+    # looked at before logarithms are taken, of which a lower bound of 0 is none
     anywhere = feasible.unbounded and not feasible.has_constraints
     within = None if anywhere else box_on_solver_side(feasible, names)
     start = _start(x0, point, form.n_rows, raveling, names, within)

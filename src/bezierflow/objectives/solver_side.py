@@ -37,6 +37,7 @@ class SolverObjectives(eqx.Module):
         self, points: Float[np.ndarray, "n n_variables"]
     ) -> Float[np.ndarray, "n n_variables"] | None:
         """Where f is evaluated for these z; None where that is not known to the last bit."""
+        # NumPy and a compiled program may round 10^z differently
         return None if any(self.transforms) else points
 
     def __call__(self, z: Float[Array, " n_variables"]) -> Float[Array, " n_objectives"]:
@@ -66,6 +67,7 @@ def box_on_solver_side(feasible: FeasibleSet, names: Names) -> FeasibleSet:
     if wrong.any():
         name = names.variables[int(np.argmax(wrong))]
         raise ValueError(f"bounds must allow positive values of {name}, whose logarithm is taken")
+    # log 0 = −∞ is no bound; a negative one has no logarithm
     positive = np.where(logarithms, np.maximum(feasible.lower, 0.0), feasible.lower)
     rows = tuple(
         Constraint(
@@ -106,6 +108,7 @@ def read_names(
     names = names.complete(n_objectives or names.n_objectives or 1, n_variables)
     maximize = own(objectives, "maximize") if maximize is None else maximize
     transforms = own(objectives, "transforms") if transforms is None else transforms
+    # directions come with a number of objectives alone, since they are checked against it
     if maximize is not None and n_objectives is not None:
         names = replace(names, directions=_directions(maximize, names.objectives))
     if transforms is not None:
@@ -164,6 +167,7 @@ def number_of(one: object, names: tuple[str, ...], argument: str, kind: str) -> 
                 f"{argument}: {one!r} is no {kind}; there are {', '.join(map(repr, names))}"
             )
         return names.index(one)
+    # True is an int to Python, and would be the number 1
     if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
         raise ValueError(
             f"{argument} must give each {kind} by name, or by its number from 0 to"
