@@ -22,6 +22,9 @@ from .patches import (
 )
 from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
 
+BEYOND = 1e-5
+"""Coordinates of t that are below 0 by less are 0: the ranges themselves have errors."""
+
 
 @kind("answer.units/1")
 @dataclass(frozen=True)
@@ -171,13 +174,14 @@ class BezierAtlas:
             raise ValueError(f"f must be finite values of {M} objectives, got shape {f.shape}")
         a = centered(((f - self.units.ideal) / self.units.span).reshape(-1, M))
         t = 1 / M - a / max(M - 1, 1)
-        # Only values farther apart than the ranges leave the simplex, so they are not on the front.
-        outside = t.min(axis=1) < 0
+        # Only values farther apart than the ranges leave the simplex, so they are not on the front;
+        # but for errors of the ranges, which are clipped.
+        outside = t.min(axis=1) < -BEYOND
         if outside.any():
             own = centered(self.levels(self.ask(a[outside])))
-            t[outside] = np.maximum(1 / M - own / max(M - 1, 1), 0.0)
-            t[outside] /= t[outside].sum(axis=1, keepdims=True)
-        return t.reshape(f.shape)
+            t[outside] = 1 / M - own / max(M - 1, 1)
+        t = np.maximum(t, 0.0)
+        return (t / t.sum(axis=1, keepdims=True)).reshape(f.shape)
 
     def holds(
         self, t: Float[np.ndarray | Array, "*batch n_objectives"]

@@ -188,7 +188,9 @@ def answer(problem: Problem, call: Call) -> Attempt:
     try:
         for attempt in attempts(problem, call):
             if found is not None and call.late:
-                words = "the time limit was reached while a better answer was looked for"
+                words = (
+                    "time_limit was reached while a better answer was looked for; give a larger one"
+                )
                 return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
             found = attempt(problem, call, found) or found
             if found is not None and not found.open:
