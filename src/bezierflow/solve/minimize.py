@@ -188,9 +188,8 @@ def answer(problem: Problem, call: Call) -> Attempt:
     try:
         for attempt in attempts(problem, call):
             if found is not None and call.late:
-                words = (
-                    "time_limit was reached while a better answer was looked for; give a larger one"
-                )
+                words = "the time limit was reached while a better answer was looked for"
+                words += "; give a larger time_limit for that"
                 return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
             found = attempt(problem, call, found) or found
             if found is not None and not found.open:
