@@ -14,15 +14,16 @@ from ..objectives import FlatObjectives, JaxEvaluator
 from .curvature import Curvature, Frames, Memory, Rows, Sight
 from .descent import descend, start_descent
 from .displacement import Column, linearize
-from .nodes import held_out_points, suspect_points
 from .products import start_memory
 from .settings import Settings
 from .shape import (
     dominated_rows,
     face_tangents,
     fold_fraction,
+    held_out_points,
     largest_gap,
     rounding_of,
+    suspect_points,
     weakly_pareto_vertices,
 )
 from .span import resize

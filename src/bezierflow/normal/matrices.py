@@ -49,7 +49,8 @@ class KnownHessians(Memory):
         spent: Evaluations | None = None,
     ) -> "Matrices":
         """The curvature for one step."""
-        evaluator = JaxEvaluator(objectives, *corners.shape, settings.budget, spent)
+        n_objectives, n_variables = corners.shape
+        evaluator = JaxEvaluator(objectives, n_objectives, n_variables, settings.budget, spent)
         return Matrices(
             evaluator, corners, diameter, settings.schedule, settings.noise, error, memory=self
         )

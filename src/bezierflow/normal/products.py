@@ -253,8 +253,9 @@ class Products(Curvature[LongEvaluator, Subspace]):
             newton = np.where(finite[:, None], newton, np.nan)
             parts.append([part[:n] for part in (values, value, slope, newton)])
         unknown = np.full(len(descent.trial), np.nan)
-        found = map(np.concatenate, zip(*parts, strict=True))
-        return Sample(resize(descent.trial, self.reserved), *found, unknown, unknown)
+        values, value, slope, newton = map(np.concatenate, zip(*parts, strict=True))
+        x = resize(descent.trial, self.reserved)
+        return Sample(x, values, value, slope, newton, unknown, unknown)
 
     def flatness(self, sample: Sample, weights: Values) -> tuple[Column, Column]:
         """Conjugate gradients with a random right-hand side meet a direction without curvature,
