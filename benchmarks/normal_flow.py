@@ -63,9 +63,7 @@ def run(problem, n_variables, schedule=None):
 def judged(problem, state, schedule):
     """The error estimate of a run under a schedule."""
     settings = Settings(schedule=schedule)
-    return estimate_error(
-        problem, state.surface, tol=1e-6, settings=settings, memory=state.memory
-    )
+    return estimate_error(problem, state.surface, tol=1e-6, settings=settings, memory=state.memory)
 
 
 class Bent(eqx.Module):

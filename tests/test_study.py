@@ -10,6 +10,8 @@ import bezierflow as bf
 
 C = np.array([[0.0, 0.0], [1.0, 0.5]])
 
+FLOW = bf.NormalFlow(degree=3, max_degree=3)
+
 
 def f(x):
     return np.stack(
@@ -35,12 +37,12 @@ def answer(study, with_jac=True, rng=None):
 
 @pytest.fixture(scope="module")
 def called():
-    return bf.minimize(f, np.zeros(2), jac=df, vectorized=True, degree=3, max_degree=3)
+    return bf.minimize(bf.Objectives(f, jac=df, vectorized=True), np.zeros(2), FLOW)
 
 
 def new(folder=None, **changes):
-    settings = {"x0": np.zeros(2), "with_jac": True, "degree": 3, "max_degree": 3}
-    return bf.Study(None, 2, "auto", folder=folder, **{**settings, **changes})
+    settings = {"x0": np.zeros(2), "with_jac": True, "method": FLOW}
+    return bf.Study(None, 2, folder=folder, **{**settings, **changes})
 
 
 def test_the_answer_of_a_flow_is_that_of_calls_bit_for_bit(called):
@@ -93,7 +95,7 @@ def test_a_flow_in_a_folder_goes_on_in_another_process_with_names(called, tmp_pa
     table = second.to_pandas()
     np.testing.assert_array_equal(table[["cost", "mass"]], f(table[["x1", "x2"]].to_numpy()))
     for change, words in (
-        ({"max_degree": 2}, "max_degree was 3 and is 2"),
+        ({"method": bf.NormalFlow(degree=3)}, "method was"),
         ({"tol": 1e-3}, "tol was None and is 0.001"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -112,9 +114,9 @@ def test_what_a_folder_cannot_hold_is_asked_for(tmp_path):
 
 
 def test_a_lifted_method_with_values_alone_and_infinite_ones():
-    settings = {"degree": 2, "n_iterations": 3}
-    study = bf.Study(None, 2, bf.GradientDescent(0.2), x0=np.zeros(2), **settings)
-    called = bf.minimize(f, np.zeros(2), bf.GradientDescent(0.2), vectorized=True, **settings)
+    flow = bf.lift(bf.GradientDescent(0.2), 2, n_iterations=3)
+    study = bf.Study(None, 2, flow, x0=np.zeros(2))
+    called = bf.minimize(bf.Objectives(f, vectorized=True), np.zeros(2), flow)
     study.tell([9.0, 9.0], [np.inf, 1.0])
     np.testing.assert_array_equal(
         answer(study, with_jac=False).pareto_set.control_points, called.pareto_set.control_points

@@ -219,6 +219,6 @@ def _refit(
             break
         points, degree = elevate(points, size, degree, degree + 1), degree + 1
     order = patch.order + 1
-    if degree < max_degree and size == 2:
+    if degree < max_degree and size == 2:  # a curve that may still grow
         order = max(degree + 2, order)
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)

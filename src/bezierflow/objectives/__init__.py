@@ -1,6 +1,6 @@
 """What the user gave, read once: forms of functions, their evaluation, bounds and constraints."""
 
-from .bounds import raveling_of_bounds, read_bounds
+from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
 from .checks import is_single
 from .constraints import feasible_set
@@ -34,6 +34,7 @@ from .solver_side import (
 
 __all__ = [
     "SCHEDULE",
+    "Bounds",
     "Bridge",
     "BudgetSpentError",
     "Chosen",

@@ -6,7 +6,7 @@ posterior variance along it, and along the sets of Thompson samples, most. Point
 cube; values are standardized.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -109,20 +109,17 @@ def propose(
     n_pending, on_surface = len(known.pending), []
     for exploring in explores:
         free = ~is_taken(candidates, known)
-        if exploring and table is not None:
-            row = table.best(free)
+        if exploring:
+            row = cast(VarianceReduction, table).best(free)
         else:
             row = most_improvement(promising.f, f, reference, free[: len(promising.f)])
-        if row is None:
-            u = emptiest(known, rng)
-        else:
-            u = candidates[row]
-            if table is not None:
-                table.condition(row)
-            if not exploring:
-                f = np.vstack([f, promising.f[row]])
-        known = known._replace(pending=np.vstack([known.pending, u]))
+            # as if evaluated, with the values that are expected
+            f = f if row is None else np.vstack([f, promising.f[row]])
         on_surface.append(row is not None and not exploring)
+        u = emptiest(known, rng) if row is None else candidates[row]
+        if row is not None and table is not None:
+            table.condition(row)
+        known = known._replace(pending=np.vstack([known.pending, u]))
     return Proposal(known.pending[n_pending:], np.array(on_surface), uncertainty, unit * span)
 
 
