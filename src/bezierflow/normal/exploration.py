@@ -199,7 +199,10 @@ def _axes(curvature: Curvature, points: Rows) -> list[Rows]:
         return [np.eye(n_variables)]
     _, extents, along = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     along = along[extents > numbers.flat_axis * extents[0]][: numbers.axes // 2]
-    random = curvature.directions(numbers.axes - len(along))
+    n_random = min(numbers.axes, n_variables) - len(along)
+    if n_random <= 0:
+        return [along]
+    random = curvature.directions(n_random)
     return [along, np.concatenate([along, random])] if len(along) else [random]
 
 
