@@ -20,7 +20,7 @@ HEARD = (
 
 
 class _Request:
-    """Whether somebody has asked for an end, and whether anybody acted upon it."""
+    """Whether Ctrl-C was pressed in this block, and whether that is still to be acted upon."""
 
     asked = False
     pending = False
@@ -57,8 +57,3 @@ def raise_if_interrupted() -> None:
     if _Request.pending and threading.current_thread() is threading.main_thread():
         _Request.pending = False
         raise KeyboardInterrupt
-
-
-def was_interrupted() -> bool:
-    """Whether an end was asked for in the last block."""
-    return _Request.asked

@@ -1,5 +1,4 @@
-"""Silence: what goes wrong in a computation is said in its result, not by warnings of the libraries
-that it is made with."""
+"""Suppress third-party warnings inside the library; problems are reported in `Solution.result`."""
 
 import warnings
 from collections.abc import Iterator
@@ -15,10 +14,9 @@ LIBRARIES = r"(numpy|scipy|jax|equinox|optax|optimistix|bezierflow)(\.|$)"
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """A block, or as `@quiet()` a function, without NumPy's floating-point warnings and without
-    warnings of the libraries.
+    """A block, or as `@quiet()` a function, without warnings of NumPy and other libraries.
 
-    NumPy's linear algebra has one thread in it: everything that computes at length is such a block.
+    BLAS has one thread in it: everything that computes at length is such a block.
     """
     with one_blas_thread(), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=LIBRARIES)

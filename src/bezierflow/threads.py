@@ -1,5 +1,4 @@
-"""One thread for NumPy's linear algebra, so that results have the same bits whatever the number of
-cores.
+"""One BLAS thread, so that results have the same bits whatever the number of cores.
 
 OpenBLAS and its kin split products and factorizations over threads, and sum in another order for
 another number of them. The matrices of this library are too small to gain by it. JAX's own programs
@@ -19,11 +18,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """A block, or as `@one_blas_thread()` a function, in which BLAS has one thread; afterwards as
-    many as before.
+    """A block, or as `@one_blas_thread()` a function, in which BLAS has one thread.
 
-    In the main thread alone: OpenBLAS takes the number from no other. Who computes in threads and
-    wants the same bits on another machine sets OPENBLAS_NUM_THREADS=1 before Python starts.
+    In the main thread alone: OpenBLAS takes the number from no other. To get the same bits on
+    another machine from other threads, set OPENBLAS_NUM_THREADS=1 before Python starts.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

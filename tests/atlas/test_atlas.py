@@ -172,8 +172,8 @@ def test_designs_that_are_no_smooth_function_of_the_front():
 
 def test_designs_keep_their_bounds_exactly_between_nodes_too(curve, area):
     for solution in (curve, area):
-        a = np.random.default_rng(1).normal(size=(2000, solution.n_objectives))
-        x = solution.pareto_set.flat(a)
+        t = np.random.default_rng(1).dirichlet(np.ones(solution.n_objectives), 2000)
+        x = solution.pareto_set.flat(t)
         assert x.min() >= 0
         assert x.max() <= 1
 
@@ -287,8 +287,8 @@ def test_a_fixed_variable_stays_where_it_is():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_a_wrong_chart_point_is_one_readable_line(curve):
-    with pytest.raises(ValueError, match="chart points with 2 coordinates"):
+def test_a_wrong_t_is_one_readable_line(curve):
+    with pytest.raises(ValueError, match="t must have 2 coordinates"):
         curve.pareto_set(np.zeros(3))
     with pytest.raises(TypeError, match="is an atlas of"):
         _ = curve.flat_surface

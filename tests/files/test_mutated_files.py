@@ -83,7 +83,7 @@ def check_sound(found):
         return
     M, L = found.n_objectives, found.raveling.n_variables
     assert (len(found.names.objectives), len(found.names.variables)) == (M, L)
-    t = np.zeros(M) if isinstance(found.pareto_set, bf.BezierAtlas) else np.eye(M)[0]
+    t = np.eye(M)[0]
     with np.errstate(all="ignore"):
         values = [*jax.tree.leaves(found.pareto_set(t)), found.front(t)]
     huge = 1e300  # a number that was put in may overflow in a sum

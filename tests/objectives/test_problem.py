@@ -41,7 +41,9 @@ VERBS = {
     "minimize": lambda bounds: first_look(squares, np.zeros(2), bounds=bounds),
     "without x0": lambda bounds: first_look(squares, bounds=bounds),
     "scaled": lambda bounds: read_problem(stretched, np.zeros(2), bounds=bounds),
-    "x_scale": lambda bounds: first_look(squares, np.zeros(2), bounds=bounds, x_scale=2.0),
+    "x_scale": lambda bounds: first_look(
+        squares, np.zeros(2), bf.NormalFlow(x_scale=2.0), bounds=bounds
+    ),
     "differences": lambda bounds: first_look(
         lambda x: np.array([np.sum((x - 1) ** 2), np.sum(x**2)]), np.zeros(2), bounds=bounds
     ),
@@ -50,7 +52,7 @@ VERBS = {
     ),
     "of a problem": lambda bounds: first_look(bf.problems.Problem(squares, 2, 2, bounds=bounds)),
     "check": lambda bounds: bf.check(squares, np.zeros(2), bounds=bounds),
-    "search": lambda bounds: bf.Search(bounds, 2),
+    "search": lambda bounds: bf.surrogate.Search(bounds, 2),
     "from_points": lambda bounds: bf.from_points(
         np.linspace(0, 1, 9)[:, None] * np.ones(2), np.linspace([1, 0], [0, 1], 9), bounds=bounds
     ),

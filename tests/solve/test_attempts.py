@@ -230,7 +230,7 @@ def test_a_time_limit_ends_a_run_with_the_best_so_far(method, bounds):
     assert not solution.result.success
     assert "time limit was reached" in solution.result.message
     assert "time_limit" in solution.result.message
-    assert np.isfinite(np.asarray(solution.pareto_set.control_points)).all()
+    assert np.isfinite(np.asarray(solution.front(np.eye(2)))).all()
     assert solution.stats.iterations == len(seen)
     assert solution.paused is not None
 

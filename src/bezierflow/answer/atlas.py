@@ -22,6 +22,10 @@ from .patches import (
 )
 from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
 
+STRETCH = 1 + 1e-5
+"""The simplex reaches so far beyond the ranges: these have errors, and its corners must not cut off
+the ends of the front. The page of `explore` has the same number."""
+
 
 @kind("answer.units/1")
 @dataclass(frozen=True)
@@ -170,14 +174,15 @@ class BezierAtlas:
         if f.ndim == 0 or f.shape[-1] != M or not np.isfinite(f).all():
             raise ValueError(f"f must be finite values of {M} objectives, got shape {f.shape}")
         a = centered(((f - self.units.ideal) / self.units.span).reshape(-1, M))
-        t = 1 / M - a / max(M - 1, 1)
+        width = STRETCH * max(M - 1, 1)
+        t = 1 / M - a / width
         # Only values farther apart than the ranges leave the simplex, so they are not on the front.
         outside = t.min(axis=1) < 0
         if outside.any():
             own = centered(self.levels(self.ask(a[outside])))
-            t[outside] = np.maximum(1 / M - own / max(M - 1, 1), 0.0)
-            t[outside] /= t[outside].sum(axis=1, keepdims=True)
-        return t.reshape(f.shape)
+            t[outside] = 1 / M - own / width
+        t = np.maximum(t, 0.0)
+        return (t / t.sum(axis=1, keepdims=True)).reshape(f.shape)
 
     def holds(
         self, t: Float[np.ndarray | Array, "*batch n_objectives"]
@@ -218,7 +223,7 @@ class BezierAtlas:
         """The chart points a(t), one row per t."""
         t, M = np.asarray(t, dtype=float), self.n_objectives
         check_on_simplex(t, M)
-        return centered((M - 1) * (1 / M - t.reshape(-1, M)))
+        return centered(STRETCH * (M - 1) * (1 / M - t.reshape(-1, M)))
 
     def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
         """What the patches say at chart points.

@@ -18,6 +18,7 @@ from ..names import Names, decode
 from ..objectives import FeasibleSet, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
 from ..quiet import quiet
+from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
 from .description import Description
@@ -187,6 +188,7 @@ class Solution:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came
         without the objectives."""
         if self.objectives is None:
+            check_on_simplex(t, self.n_objectives)
             rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
             return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
         x = self.design(t)

@@ -259,8 +259,8 @@ def suspect_points(
     little t in doing so.
     """
     rng = np.random.default_rng(seed)
-    pairs = np.array(list(permutations(range(n_objectives), 2))[: 2 * USUAL.most_faces])
-    pairs = pairs.reshape(-1, 2)
+    pairs = list(permutations(range(n_objectives), 2))[: 2 * USUAL.most_faces]
+    pairs = np.array(pairs, dtype=int).reshape(-1, 2)
     rows, near = np.arange(len(pairs)), []
     for distance in USUAL.near_corners:
         t = np.zeros((len(pairs), n_objectives))

@@ -185,7 +185,9 @@ class Span:
     def _add(self, rows: Array, coordinates: np.ndarray) -> Array:
         """Rows + Bᵀc."""
         shares = np.zeros((len(coordinates), self.rows * len(self.blocks)), self.layout.dtype)
-        shares[:, : self.used] = coordinates[:, : self.used]
+        # The basis may have grown since these coordinates were made: those that lack are 0.
+        n = min(self.used, coordinates.shape[1])
+        shares[:, :n] = coordinates[:, :n]
         for k, block in enumerate(self.blocks):
             rows = _add(self.layout, rows, shares[:, k * self.rows : (k + 1) * self.rows], block)
         return rows

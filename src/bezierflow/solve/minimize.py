@@ -189,6 +189,7 @@ def answer(problem: Problem, call: Call) -> Attempt:
         for attempt in attempts(problem, call):
             if found is not None and call.late:
                 words = "the time limit was reached while a better answer was looked for"
+                words += "; give a larger time_limit for that"
                 return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
             found = attempt(problem, call, found) or found
             if found is not None and not found.open:

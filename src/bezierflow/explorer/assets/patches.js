@@ -16,11 +16,13 @@ function centered(values) {
   return values.map((value) => value - mean);
 }
 
+const STRETCH = 1 + 1e-5;  // as in Python: corners must not cut off the ends of the front
+
 /** The chart point of t: a(t) = (M − 1) (1/M − t), so that at t = e_m the inequality of f_m binds before any other. */
-function chartOf(t) { return t.map((value) => (t.length - 1) * (1 / t.length - value)); }
+function chartOf(t) { return t.map((value) => STRETCH * (t.length - 1) * (1 / t.length - value)); }
 
 /** The point of the simplex of objective values in units of their ranges, or of a chart point: t(f) = 1/M − (f − mean f) / (M − 1). */
-function simplexOf(f) { return projectToSimplex(centered(f).map((value) => 1 / f.length - value / (f.length - 1))); }
+function simplexOf(f) { return projectToSimplex(centered(f).map((value) => 1 / f.length - value / (STRETCH * (f.length - 1)))); }
 
 /** The inverse of a square matrix by elimination with row pivoting. */
 function inverseMatrix(matrix) {
