@@ -25,8 +25,7 @@ import numpy as np
 from benchmarks.banded import Banded, banded, on_device
 
 import bezierflow as bf
-from bezierflow.normal import Layout
-from bezierflow.normal.conjugate import Systems, conjugate, look
+from bezierflow.normal import Layout, LongEvaluator, Systems
 from bezierflow.precision import double_precision
 
 M, TOL = 2, 1e-4
@@ -59,18 +58,16 @@ def steady_bandwidth(problem: Banded, n_variables: int) -> tuple[float, float]:
     with double_precision():
         share = np.linspace(0.1, 0.9, n)
         x = jnp.asarray(share, jnp.float32)[:, None] * jnp.asarray(problem.centers[0]) + 0.1
-        _, gradients, _ = look(layout, problem, x)
+        evaluator = LongEvaluator(problem, M, n_variables, layout, "free")
+        _, gradients, _ = evaluator.look(x, n)
         w = np.stack([share, 1 - share], axis=1) / np.sqrt(n_variables)
         zero = np.zeros(n)
         # A residual of 0 is never reached: every node makes all steps.
-        systems = Systems(w, -w, np.zeros((n, 1, M)), zero, zero, zero, zero)
-        scales = (jnp.ones((M, n_variables), jnp.float32), np.ones((n, M)))
+        systems = Systems(w, -w, np.zeros((n, 1, M)), zero, zero, zero)
         seconds = []
         for _ in range(3):
             began = time.perf_counter()
-            conjugate(
-                layout, problem, "free", x, gradients, systems, scales, steps
-            ).d.block_until_ready()
+            evaluator.solve(x, gradients, systems, None, n, steps).d.block_until_ready()
             seconds.append(time.perf_counter() - began)
     moved = ITEM * steps * n * n_variables * passes(problem.bands.shape[1])
     return moved / min(seconds), min(seconds) / steps

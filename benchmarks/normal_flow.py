@@ -60,6 +60,12 @@ def run(problem, n_variables, schedule=None):
     return state, time.perf_counter() - began
 
 
+def judged(problem, state, schedule):
+    """The error estimate of a run under a schedule."""
+    settings = Settings(schedule=schedule)
+    return estimate_error(problem, state.surface, tol=1e-6, settings=settings, memory=state.memory)
+
+
 class Bent(eqx.Module):
     """A problem whose objectives are passed through increasing functions, scaled by 10^±6 and
     shifted: the set stays."""
@@ -109,7 +115,7 @@ def solve_family(n_objectives, n_variables, kind, seeds, schedule=None):
         problem = random_quadratics(seed, n_objectives, n_variables)
         bent = Bent(problem, kind, seed) if kind else problem
         state, _ = run(bent, n_variables, schedule)
-        estimate = estimate_error(bent, state.surface, tol=1e-6, known=state.known)
+        estimate = estimate_error(bent, state.surface, tol=1e-6, memory=state.memory)
         error = two_sided(problem, state.surface, 100)
         loud = set(estimate.flags) | set(state.flags)
         silent = (
@@ -222,7 +228,7 @@ def pairs(n, first_seed=9000):
             size = 2 + (seed % 3) + (make is Shifted)
             problem = make(seed, size)
             state, _ = run(problem, size)
-            estimate = estimate_error(problem, state.surface, tol=1e-6, known=state.known)
+            estimate = estimate_error(problem, state.surface, tol=1e-6, memory=state.memory)
             rows.append(
                 (
                     estimate.relative,
@@ -276,17 +282,14 @@ def basins(n, first_seed=9000):
         " flagged / no flag |"
     )
     print("|---|---|---|---|")
-    explore = Schedule().explore
-    for label, numbers in (("ignored", replace(explore, clear=np.inf)), ("as it is", explore)):
+    ignoring = replace(Schedule(), clear=np.inf)
+    for label, schedule in (("ignored", ignoring), ("as it is", Schedule())):
         counts = {(local, loud): 0 for local in (False, True) for loud in (False, True)}
         for seed in range(first_seed, first_seed + n):
             n_objectives, n_variables = 2 + seed % 2, 2 + seed % 3
             problem = Rippled(seed, n_objectives, n_variables)
-            schedule = replace(Schedule(), explore=numbers)
             state, _ = run(problem, n_variables, schedule)
-            estimate = estimate_error(
-                problem, state.surface, tol=1e-6, known=state.known, schedule=schedule
-            )
+            estimate = judged(problem, state, schedule)
             corners = np.asarray(state.surface(np.eye(n_objectives)))
             values = np.array([problem(x) for x in corners])
             local = bool((np.diagonal(values) > 1e-3 * np.ptp(values, axis=0)).any())
@@ -319,9 +322,7 @@ def judge(problems, schedule):
     rows = []
     for problem, n_objectives, n_variables in problems:
         state, _ = run(problem, n_variables, schedule)
-        estimate = estimate_error(
-            problem, state.surface, tol=1e-6, known=state.known, schedule=schedule
-        )
+        estimate = judged(problem, state, schedule)
         cost = gradient_equivalents(state.evaluations, n_objectives, n_variables)
         rows.append((estimate.relative, cost, not estimate.flags and not state.flags))
     return np.array(rows, dtype=float).T
@@ -345,24 +346,18 @@ def sensitivity(n):
         " tolerance |"
     )
     print("|---|---|---|---|")
-    for part in fields(Schedule()):
-        section = getattr(Schedule(), part.name)
-        for number in fields(section):
-            value, cells = getattr(section, number.name), []
-            for factor in (0.5, 2.0):
-                changed = scaled(value, factor)
-                schedule = replace(
-                    Schedule(), **{part.name: replace(section, **{number.name: changed})}
-                )
-                error, cost, good = judge(problems, schedule)
-                worse = np.exp(
-                    np.mean(np.log(np.maximum(error, 1e-9) / np.maximum(usual[0], 1e-9)))
-                )
-                cells.append(f"{worse:.2f}, {cost.sum() / usual[1].sum():.2f}, {good.sum():.0f}")
-            shown = ", ".join(
-                f"{one:.3g}" for one in (value if isinstance(value, tuple) else (value,))
-            )
-            print(f"| {part.name}.{number.name} | {shown} | {' | '.join(cells)} |", flush=True)
+    for number in fields(Schedule):
+        value, cells = getattr(Schedule(), number.name), []
+        several = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(one, int | float) for one in several):  # sizes of memories
+            continue
+        for factor in (0.5, 2.0):
+            schedule = replace(Schedule(), **{number.name: scaled(value, factor)})
+            error, cost, good = judge(problems, schedule)
+            worse = np.exp(np.mean(np.log(np.maximum(error, 1e-9) / np.maximum(usual[0], 1e-9))))
+            cells.append(f"{worse:.2f}, {cost.sum() / usual[1].sum():.2f}, {good.sum():.0f}")
+        shown = ", ".join(f"{one:.3g}" for one in several)
+        print(f"| {number.name} | {shown} | {' | '.join(cells)} |", flush=True)
 
 
 def main():
@@ -374,7 +369,7 @@ def main():
     for name, problem in PROBLEMS.items():
         state, cold = run(problem, problem.n_variables)
         _, warm = run(problem, problem.n_variables)
-        estimate = estimate_error(problem, state.surface, known=state.known)
+        estimate = estimate_error(problem, state.surface, memory=state.memory)
         error = two_sided(problem, state.surface) / estimate.diameter
         print(
             f"| {name} | {state.surface.degree} | {error:.1e} | {estimate.relative:.1e} |"

@@ -1,4 +1,5 @@
-"""The normal flow without Hessian matrices, from the user's side."""
+"""The normal flow without Hessian matrices, from the user's side, and what it shares with the one
+that has them."""
 
 import os
 import re
@@ -14,6 +15,7 @@ import pytest
 import bezierflow as bf
 from bezierflow.answer import Flag
 from bezierflow.bezier import BezierSimplex
+from bezierflow.normal import Settings, advance, begin, estimate_error
 from solved import distances_to_points
 
 L = 24
@@ -80,6 +82,75 @@ def test_float32_arrays_stay_float32_and_come_to_1e6():
     assert single.pareto_set.control_points.dtype == np.float32
     assert farthest(single) < 1e-5
     assert single.made_by["dtype"] == "float32"
+
+
+def ended(objectives, x0, hessian="auto"):
+    settings = Settings(hessian=hessian)
+    state = begin(objectives, np.asarray(x0, dtype=float), settings)
+    while not state.done:
+        state = advance(objectives, settings, state)
+    return state, estimate_error(objectives, state.surface, tol=1e-6, settings=settings)
+
+
+def tied(x):
+    """The first objective does not see x[0]: of its minimizers the one nearest to the other's is
+    wanted."""
+    return jnp.stack([jnp.sum(x[1:] ** 2), jnp.sum((x - 1) ** 2)])
+
+
+@pytest.mark.parametrize(("n_variables", "hessian"), [(10, "auto"), (300, "auto"), (300, "none")])
+def test_ties_are_broken_and_flagged_whatever_the_number_of_variables(n_variables, hessian):
+    state, error = ended(tied, np.full(n_variables, 3.0), hessian)
+    assert state.flags == error.flags == (Flag.MINIMIZER_NOT_UNIQUE,)
+    expected = np.stack([np.eye(1, n_variables)[0], np.ones(n_variables)])
+    np.testing.assert_allclose(state.surface.control_points[[0, -1]], expected, atol=1e-5)
+    assert error.relative < 1e-6
+
+
+def two_wells(x):
+    """Each objective has two wells along x[0]; those on the left are deeper."""
+    rest = 0.02 * jnp.sum(x[2:] ** 2)
+    tilt = x[0] / 2 + rest
+    return jnp.stack(
+        [
+            (x[0] ** 2 - 1) ** 2 + tilt + 0.02 * x[1] ** 2,
+            ((x[0] - 0.5) ** 2 - 1) ** 2 + tilt + 0.02 * (x[1] - 1) ** 2,
+        ]
+    )
+
+
+@pytest.mark.slow("300")
+@pytest.mark.parametrize("n_variables", [10, 300])
+def test_a_run_starts_again_in_better_wells_whatever_the_number_of_variables(n_variables):
+    state, error = ended(two_wells, np.eye(1, n_variables)[0])
+    assert state.n_restarts >= 1
+    assert state.flags == error.flags == ()
+    corners = np.asarray(state.surface.control_points)[[0, -1], :2]
+    np.testing.assert_allclose(corners, [[-1.05745, 0.0], [-0.55745, 1.0]], atol=1e-4)
+
+
+def test_a_better_well_that_ends_no_run_is_flagged_and_named():
+    """A point of the deeper well beats the surface, and the corner there makes no simplex."""
+
+    def objectives(x):
+        bowl = 0.02 * jnp.sum(x[2:] ** 2)
+        first = (x[0] ** 2 - 1) ** 2 + x[0] / 2 + 0.02 * x[1] ** 2
+        return jnp.stack([first + bowl, (x[0] - 1.5) ** 2 + 0.02 * (x[1] - 1) ** 2 + bowl])
+
+    state, error = ended(objectives, np.eye(1, 300)[0])
+    assert state.n_restarts == 1
+    assert Flag.BETTER_ELSEWHERE in state.flags or Flag.NOT_SIMPLICIAL in error.flags
+    assert state.rival is None or state.rival.shape == (300,)
+
+
+def test_a_surface_that_is_exact_is_measured_as_such():
+    centers = np.random.default_rng(0).normal(size=(3, 200))
+    solution = bf.minimize(lambda x: jnp.sum((x - centers) ** 2, axis=1), np.zeros(200))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert solution.degree == 1
+    assert solution.error.relative < 1e-12
+    assert solution.error.n_probes > 0
+    assert solution.error.coverage == 1
 
 
 def n_compiled(n_variables, caplog):

@@ -7,14 +7,13 @@ from .descent import find_minimizers
 from .displacement import linearize
 from .estimate import NormalEstimator, estimate_error
 from .exploration import Incumbents, better_point, probes_around, probes_within
+from .flows import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow, WeightsFlow
 from .matrices import KnownHessians, Matrices
-from .normal_flow import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
 from .products import Products
 from .schedule import Schedule
 from .settings import Settings
 from .span import Layout
 from .stages import Stage, advance, begin
-from .weights_flow import WeightsFlow
 
 __all__ = [
     "AUTO_TOL",

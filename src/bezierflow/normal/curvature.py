@@ -36,7 +36,7 @@ Frames = Float[np.ndarray, "n width n_tangents"]
 
 Record = TypeVar("Record")
 Evaluator = TypeVar("Evaluator", bound=JaxEvaluator | LongEvaluator)
-Kept = TypeVar("Kept", bound="Memory")
+Kept = TypeVar("Kept", bound="AbstractMemory")
 
 
 @kind("normal.sample/1")
@@ -116,7 +116,7 @@ class Sight(NamedTuple):
     miss: Column | None = None
 
 
-class Memory(abc.ABC):
+class AbstractMemory(abc.ABC):
     """What a curvature keeps between steps. A frozen record: it is a part of states."""
 
     @abc.abstractmethod
@@ -136,7 +136,7 @@ class Memory(abc.ABC):
         """Points as variables, on the host."""
 
     @abc.abstractmethod
-    def tidied(self, record: Record, spare: float) -> tuple["Memory", Record]:
+    def tidied(self, record: Record, spare: float) -> tuple["AbstractMemory", Record]:
         """The memory without what nothing in the record needs any more, and the record in its
         coordinates."""
 
@@ -239,7 +239,7 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
         """Unit vectors that no problem is likely to be symmetric in, nearly orthogonal."""
 
     @abc.abstractmethod
-    def settle(self, corners: Rows, diameter: float, memory: Memory | None = None) -> None:
+    def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """Measures everything by these corners from now on, and borrows curvature from this memory
         instead of its own, if one is given."""
 

@@ -11,18 +11,19 @@ from ..answer import ErrorEstimate, Flag, Solution, why_not_estimated
 from ..bezier import BezierSimplex, design_matrix, surface_tangents
 from ..flows import touches
 from ..objectives import FlatObjectives, JaxEvaluator
-from .curvature import Curvature, Frames, Memory, Rows, Sight
+from .curvature import AbstractMemory, Curvature, Frames, Rows, Sight
 from .descent import descend, start_descent
 from .displacement import Column, linearize
-from .nodes import held_out_points, suspect_points
 from .products import start_memory
 from .settings import Settings
 from .shape import (
     dominated_rows,
     face_tangents,
     fold_fraction,
+    held_out_points,
     largest_gap,
     rounding_of,
+    suspect_points,
     weakly_pareto_vertices,
 )
 from .span import resize
@@ -75,7 +76,7 @@ def estimate_error(
     n: int | None = None,
     tol: float | None = None,
     settings: Settings | None = None,
-    memory: Memory | None = None,
+    memory: AbstractMemory | None = None,
 ) -> ErrorEstimate:
     """The error of a surface, whichever flow made it: the distance to the critical set of face J(t)
     at held-out t.

@@ -24,9 +24,8 @@ from ..bezier import design_matrix
 from ..simplex import kronecker
 from .curvature import Curvature, Rows
 from .descent import find_minimizers
-from .nodes import held_out_points
 from .schedule import USUAL, Schedule
-from .shape import rounding_of
+from .shape import held_out_points, rounding_of
 from .span import resize
 
 ROUNDING = 1e-9
@@ -89,8 +88,8 @@ def explore(
     for probes, values, n_axes in searches:
         beaten |= (_gains(incumbents, values)[1] > numbers.clear).any(axis=0)
         if rival is None:
-            boxes = (part.reshape(len(sides), each, -1) for part in (probes, values))
-            rival = better_point(curvature, *boxes, incumbents, gain, n_axes)
+            x, f = (part.reshape(len(sides), each, -1) for part in (probes, values))
+            rival = better_point(curvature, x, f, incumbents, gain, n_axes)
     return sum(len(probes) for probes, _, _ in searches), rival, float(np.mean(beaten))
 
 
@@ -200,7 +199,10 @@ def _axes(curvature: Curvature, points: Rows) -> list[Rows]:
         return [np.eye(n_variables)]
     _, extents, along = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     along = along[extents > numbers.flat_axis * extents[0]][: numbers.axes // 2]
-    random = curvature.directions(numbers.axes - len(along))
+    n_random = min(numbers.axes, n_variables) - len(along)
+    if n_random <= 0:
+        return [along]
+    random = curvature.directions(n_random)
     return [along, np.concatenate([along, random])] if len(along) else [random]
 
 

@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float
 from ..evaluations import Evaluations
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, replace_rows
 from ..runs import kind
-from .curvature import Curvature, Descent, Frames, Memory, Record, Rows, Sample, Sight
+from .curvature import AbstractMemory, Curvature, Descent, Frames, Record, Rows, Sample, Sight
 from .displacement import Column, Faces, Linearization, Values, linearize
 from .schedule import Schedule
 from .settings import Settings
@@ -34,7 +34,7 @@ Newton step eigenvalues count as at least the other."""
 
 @kind("normal.known_hessians/1")
 @dataclass(frozen=True)
-class KnownHessians(Memory):
+class KnownHessians(AbstractMemory):
     """Derivatives with Hessians at all points where a run computed them."""
 
     derivatives: Derivatives | None = None
@@ -49,7 +49,8 @@ class KnownHessians(Memory):
         spent: Evaluations | None = None,
     ) -> "Matrices":
         """The curvature for one step."""
-        evaluator = JaxEvaluator(objectives, *corners.shape, settings.budget, spent)
+        n_objectives, n_variables = corners.shape
+        evaluator = JaxEvaluator(objectives, n_objectives, n_variables, settings.budget, spent)
         return Matrices(
             evaluator, corners, diameter, settings.schedule, settings.noise, error, memory=self
         )
@@ -165,7 +166,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         uneven = np.cos(1 + np.arange(n)[:, None] + np.arange(self.width) ** 2)
         return uneven / np.linalg.norm(uneven, axis=1, keepdims=True)
 
-    def settle(self, corners: Rows, diameter: float, memory: Memory | None = None) -> None:
+    def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """With the Hessians of a memory, unless it has none."""
         self.corners, self.diameter = corners, diameter
         if memory is not None:

@@ -12,9 +12,8 @@ from ..simplex import controls_on_face, n_controls
 from .cloud import Cloud, probe
 from .curvature import Curvature, Rows, at_width
 from .fit import FitTask, fit_cloud, supported_degree
-from .nodes import inner_nodes
 from .schedule import Schedule
-from .shape import face_tangents, fill_inside, fold_points
+from .shape import face_tangents, fill_inside, fold_points, inner_nodes
 
 LOOKS = 4
 """Looks at a node in a round: the first one, two that follow it, a recall."""
@@ -107,10 +106,17 @@ def improve(
     width, improved = curvature.width, {}
     for patch, (cloud, recall, error, n_nodes) in zip(unfinished, looks, strict=True):
         # looks may not have needed all of the width that was reserved for them
-        patch, cloud, recall = (at_width(part, width) for part in (patch, cloud, recall))
-        learned = _learn(patch, cloud, error, n_nodes, target, max_degree, curvature.schedule)
+        learned = _learn(
+            at_width(patch, width),
+            at_width(cloud, width),
+            error,
+            n_nodes,
+            target,
+            max_degree,
+            curvature.schedule,
+        )
         if not learned.done:
-            learned = _refit(learned, recall, target, max_degree, curvature)
+            learned = _refit(learned, at_width(recall, width), target, max_degree, curvature)
         improved[patch.members] = learned
     return tuple(improved.get(patch.members, at_width(patch, width)) for patch in patches)
 
@@ -183,23 +189,19 @@ def _learn(
     return patch
 
 
-def _outset(patch: Patch, numbers: Schedule) -> tuple[np.ndarray, int, float, bool]:
-    """Where a round sets out from: control points, degree and error, and whether the last round is
-    undone."""
-    # Far from the set distances are rough: only a round that made things clearly worse is undone.
-    astray = numbers.near <= patch.error < numbers.gain * patch.errors[-1]
-    if astray or (patch.n_failed > 0 and patch.error < numbers.near):
-        return patch.best, patch.best_degree, patch.error if astray else patch.errors[-1], True
-    return patch.control_points, patch.degree, patch.errors[-1], False
-
-
 def _refit(
-    patch: Patch, recall: Cloud, target: float, max_degree: int, curvature: Curvature
+    patch: Patch, recall: Cloud | None, target: float, max_degree: int, curvature: Curvature
 ) -> Patch:
     """An unfinished patch moved to its cloud, in the smallest degree that explains it and that it
     determines."""
     numbers, diameter, size = curvature.schedule, curvature.diameter, len(patch.members)
-    points, degree, error, undone = _outset(patch, numbers)
+    # Far from the set distances are rough: only a round that made things clearly worse is undone.
+    astray = numbers.near <= patch.error < numbers.gain * patch.errors[-1]
+    undone = astray or (patch.n_failed > 0 and patch.error < numbers.near)
+    points, degree = patch.control_points, patch.degree
+    if undone:  # what was seen beyond the boundary belongs to the surface that is given up
+        points, degree, recall = patch.best, patch.best_degree, None
+    error = patch.error if astray else patch.errors[-1]
     precision = numbers.precise * error * diameter
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, max_degree, numbers)
@@ -212,11 +214,11 @@ def _refit(
             tangents = face_tangents(points, cloud.t, degree, curvature.n_tangents)
             cloud = replace(cloud, tangents=tangents)
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, numbers)
-        points, cloud, distances = fit_cloud(points, cloud, task, None if undone else recall)
+        points, cloud, distances = fit_cloud(points, cloud, task, recall)
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, size, degree, degree + 1), degree + 1
     order = patch.order + 1
-    # a curve that may still grow is looked at beyond its degree
-    order = max(degree + 2, order) if degree < max_degree and size == 2 else order
+    if degree < max_degree and size == 2:  # a curve that may still grow
+        order = max(degree + 2, order)
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)

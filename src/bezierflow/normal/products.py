@@ -22,10 +22,10 @@ from ..precision import double_precision
 from ..runs import kind
 from .conjugate import Kind, LongEvaluator, Solved, Systems
 from .curvature import (
+    AbstractMemory,
     Curvature,
     Descent,
     Frames,
-    Memory,
     Record,
     Rows,
     Sample,
@@ -52,7 +52,7 @@ out."""
 
 @kind("normal.subspace/1")
 @dataclass(frozen=True)
-class Subspace(Memory):
+class Subspace(AbstractMemory):
     """The subspace that was seen so far, and a preconditioner.
 
     Attributes:
@@ -253,8 +253,9 @@ class Products(Curvature[LongEvaluator, Subspace]):
             newton = np.where(finite[:, None], newton, np.nan)
             parts.append([part[:n] for part in (values, value, slope, newton)])
         unknown = np.full(len(descent.trial), np.nan)
-        found = map(np.concatenate, zip(*parts, strict=True))
-        return Sample(resize(descent.trial, self.reserved), *found, unknown, unknown)
+        values, value, slope, newton = map(np.concatenate, zip(*parts, strict=True))
+        x = resize(descent.trial, self.reserved)
+        return Sample(x, values, value, slope, newton, unknown, unknown)
 
     def flatness(self, sample: Sample, weights: Values) -> tuple[Column, Column]:
         """Conjugate gradients with a random right-hand side meet a direction without curvature,
@@ -308,14 +309,17 @@ class Products(Curvature[LongEvaluator, Subspace]):
         return sight._replace(linearization=found.with_rows(rows, again.linearization))
 
     def directions(self, n: int) -> Rows:
-        """Random ones, added to the basis."""
+        """Random ones, added to the basis; where it is complete, combinations of it."""
         ((rows, _),) = self.evaluator.batches(n)
         before, span = self.width, self.memory.span
         nothing = span.points(np.zeros((len(rows), before)))
         self._coordinates(_randomized(span.layout, nothing, np.arange(len(rows)) < n), 0.0)
-        return np.eye(self.reserved)[before : min(before + n, self.width)]
+        new = np.eye(self.reserved)[before : min(before + n, self.width)]
+        uneven = np.cos(1 + np.arange(n - len(new))[:, None] + np.arange(self.width) ** 2)
+        uneven = uneven / np.linalg.norm(uneven, axis=1, keepdims=True)
+        return np.concatenate([new, resize(uneven, self.reserved)])
 
-    def settle(self, corners: Rows, diameter: float, memory: Memory | None = None) -> None:
+    def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """With a preconditioner from the middle of the corners, unless there is one."""
         self.corners, self.diameter = resize(corners, self.reserved), diameter
         known = memory if isinstance(memory, Subspace) else self.memory
@@ -448,13 +452,15 @@ class Products(Curvature[LongEvaluator, Subspace]):
     def _coordinates(self, vectors: Array, least: float, keep: bool = True) -> Rows:
         """Coordinates of vectors, which are used up; what the span lacks of them is added to it,
         or, unless they are kept, becomes a length in the last column."""
+        layout = self.memory.span.layout
+        longest = float(lengths(layout, vectors).max())
         within, rest = self.memory.span.project(vectors)
         found = resize(within, self.reserved)
         if not keep:
-            length = lengths(self.memory.span.layout, rest)
-            found[:, -1] = np.hypot(found[:, -1], length)
+            found[:, -1] = np.hypot(found[:, -1], lengths(layout, rest))
             return found
-        span = self.memory.span.extended(rest, least)
+        # what a projection leaves of a vector within the span is rounding of its length
+        span = self.memory.span.extended(rest, max(least, 8 * self.rounding * longest))
         if span.used > self.reserved:
             raise ValueError(
                 f"{self.reserved} numbers per point were reserved, got {span.used}; reserve one for"

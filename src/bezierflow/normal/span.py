@@ -157,7 +157,8 @@ class Span:
         `least` and independent of each other."""
         length, layout = lengths(self.layout, rest), self.layout
         unit = np.where(length > least, 1 / np.maximum(length, 1e-300), 0.0)
-        if not unit.any():
+        room, weights = self.n_variables - self.used, np.zeros((0, 0))
+        if not unit.any() or room == 0:
             return self
         for _ in range(2):  # the second time for what rounding left in the first
             gram = np.asarray(_products(layout, rest, rest), dtype=float) * unit[:, None] * unit
@@ -165,6 +166,7 @@ class Span:
             kept = (values > DEPENDENT[layout.dtype] * values[-1])[::-1]
             # orthonormal combinations of the independent directions, largest first
             weights = (vectors.T[::-1][kept] / np.sqrt(values[::-1][kept])[:, None]) * unit
+            weights = weights[:room]  # where the span is nearly everything, more is rounding
             square = np.zeros((len(unit), len(unit)), layout.dtype)
             square[: len(weights)] = weights
             rest = _add(layout, _zeros(layout, len(unit), self.n_variables), square, rest)

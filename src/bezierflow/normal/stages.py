@@ -12,7 +12,7 @@ from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FlatObjectives, count_objectives
 from ..runs import kind
-from .curvature import Curvature, Descent, Memory, Rows, at_width
+from .curvature import AbstractMemory, Curvature, Descent, Rows, at_width
 from .descent import break_ties, descend, not_unique, start_descent
 from .exploration import better_corners, explore
 from .matrices import KnownHessians
@@ -58,7 +58,7 @@ class NormalState:
 
     stage: Stage
     descent: Descent
-    memory: Memory = field(repr=False)
+    memory: AbstractMemory = field(repr=False)
     control_points: Rows
     degree: int = 1
     patches: tuple[Patch, ...] = ()
