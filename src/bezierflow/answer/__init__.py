@@ -1,9 +1,10 @@
 """The answer: a Pareto set, the error estimate, and the solution that holds both."""
 
 from .atlas import BezierAtlas, Units
-from .description import cost_text, error_text, share_bar, table
+from .description import cost_text, error_text
 from .error import ErrorEstimate, Flag, by_cause
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
+from .notebook import share_bar, table
 from .pareto_set import Near, Points
 from .patches import (
     LEAD,
@@ -35,7 +36,7 @@ from .program import (
 )
 from .result import Evaluated, Reason, Result, Stats
 from .solution import Solution, as_start, in_users_form
-from .solution_file import Fields, from_archive
+from .solution_file import from_archive
 from .surface_set import SurfaceSet
 from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
@@ -53,7 +54,6 @@ __all__ = [
     "ErrorEstimate",
     "Evaluated",
     "ExactMap",
-    "Fields",
     "FittedFront",
     "Flag",
     "Found",
