@@ -7,10 +7,6 @@ from .front import ExactMap, FittedFront, PolynomialMap, interpolate
 from .notebook import share_bar, table
 from .pareto_set import Near, Points
 from .patches import (
-    LEAD,
-    ROUNDING,
-    SIGN,
-    TOLERANCES,
     Claims,
     Label,
     Patch,
@@ -23,9 +19,6 @@ from .patches import (
     variables,
 )
 from .program import (
-    LOWEST,
-    MOST_MINIMA,
-    SCREENING,
     Epigraph,
     Found,
     Program,
@@ -35,19 +28,14 @@ from .program import (
     solve,
 )
 from .result import Evaluated, Reason, Result, Stats
+from .schedule import SCHEDULE
 from .solution import Solution, as_start, in_users_form
 from .solution_file import from_archive
 from .surface_set import SurfaceSet
 from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
-    "LEAD",
-    "LOWEST",
-    "MOST_MINIMA",
-    "ROUNDING",
-    "SCREENING",
-    "SIGN",
-    "TOLERANCES",
+    "SCHEDULE",
     "BezierAtlas",
     "Claims",
     "Epigraph",

@@ -10,8 +10,6 @@ from ..bezier import Raveling
 from ..runs import kind
 from ..simplex import check_on_simplex
 from .patches import (
-    SIGN,
-    WORSE,
     Box,
     Chart,
     Claims,
@@ -23,6 +21,7 @@ from .patches import (
     variables,
 )
 from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
+from .schedule import SCHEDULE
 
 STRETCH = 1 + 1e-5
 """The simplex reaches so far beyond the ranges: these have errors, and its corners must not cut off
@@ -183,7 +182,9 @@ class BezierAtlas:
         """Whether a patch holds at t; elsewhere the nearest one answers."""
         a = self.place(t)
         claims = self.ask(a)
-        return ((claims.sign > -SIGN) & (claims.a == a).all(axis=1)).reshape(np.shape(t)[:-1])
+        return ((claims.sign > -SCHEDULE.nearly) & (claims.a == a).all(axis=1)).reshape(
+            np.shape(t)[:-1]
+        )
 
     def label(self, t: Float[np.ndarray, " n_objectives"]) -> Label:
         """What is active at t."""
@@ -228,7 +229,7 @@ class BezierAtlas:
         # What the signs of a patch are below 0 is how far an objective that it leaves out is above
         # its level.
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
-        lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))
+        lost = np.flatnonzero((claims.number < 0) | (above > level + SCHEDULE.patch_error))
         if len(lost):
             below = centered(self.points.f[near[lost]])
             other = ask_patches(self.patches, below, self.units.box)

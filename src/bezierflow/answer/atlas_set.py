@@ -15,22 +15,10 @@ from .error import ErrorEstimate
 from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
 from .patches import barycentric, variables
 from .pieces import Piece
-from .program import FTOL, MOST_MINIMA, MOST_PARTS
-
-NEIGHBORS = 8
-"""A point of the sample is a local minimum if so many points nearest to it are higher."""
-
-MOST_STEPS = 60
-"""Of SLSQP, in a search for a nearest point on one patch."""
-
-AGREE = 1e-9
-"""Goals, of order 1, that differ by less are as good."""
+from .schedule import SCHEDULE
 
 MOST_NAMED = 6
 """So many variables or constraints are named in the words for a piece."""
-
-FLAT = 1e-9
-"""An objective whose price is below this, in units of the ranges, is not traded off."""
 
 
 class AroundPatch(Around):
@@ -87,8 +75,8 @@ class AroundPatch(Around):
         return x, slopes[: units.n_variables]
 
 
-Goal = Callable[[AroundPatch, np.ndarray], tuple[float, np.ndarray]]
-"""What is to be made small, with its slope, at coordinates around a point of a patch."""
+Image = Callable[[AroundPatch, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""A vector and its slopes at coordinates around a point of a patch."""
 
 
 class AtlasSet(ParetoSet):
@@ -162,7 +150,7 @@ class AtlasSet(ParetoSet):
         from scipy.spatial import KDTree
 
         f = self.atlas.points.f
-        k = min(NEIGHBORS + 1, len(f))
+        k = min(SCHEDULE.neighbors + 1, len(f))
         return np.asarray(KDTree(f).query(f, k=k)[1]).reshape(len(f), k)
 
     def designs(self, t: T) -> Float[np.ndarray, "n n_variables"]:
@@ -184,7 +172,7 @@ class AtlasSet(ParetoSet):
     def prices(self, t: Point) -> tuple[Point, bool]:
         """The multipliers are the front's normal; there is one where all objectives are active."""
         prices, active = self.atlas.weights(t), self.atlas.label(t).objectives
-        traded = prices * self.scale > FLAT
+        traded = prices * self.scale > SCHEDULE.rounding
         return prices / np.sum(prices * self.scale), bool(np.all(active & traded))
 
     def t(self, f: Values) -> T:
@@ -193,53 +181,54 @@ class AtlasSet(ParetoSet):
 
     def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
         """From the nearest points of several patches, along patches."""
-        away = np.sum((self.atlas.units.x(self.atlas.points.z) - x) ** 2, axis=1)
-        size = float(away.max()) or 1.0
-
-        def distance(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
-            design, slopes = around.design(y)
-            return float(np.sum((design - x) ** 2)) / size, 2 * (design - x) @ slopes / size
-
-        t, starts, agreed = self._lowest(distance, away)
-        end = float(np.linalg.norm(self.atlas.flat(t) - x))
-        return Near(t, end, starts, agreed, float("nan"))
+        known = self.atlas.units.x(self.atlas.points.z) - x
+        t, starts, agreed = self._nearest(AroundPatch.design, x, known)
+        return Near(t, float(np.linalg.norm(self.atlas.flat(t) - x)), starts, agreed, np.nan)
 
     def nearest_values(self, f: Point) -> Near:
         """Likewise for objectives."""
 
-        def distance(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
+        def image(around: AroundPatch, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             values, slopes, _, _ = around.look(y)
-            miss = (values - f) / self.scale
-            return float(miss @ miss), 2 * miss @ (slopes / self.scale[:, None])
+            return values / self.scale, slopes / self.scale[:, None]
 
-        away = np.sum(((self.sample_f - f) / self.scale) ** 2, axis=1)
-        t, starts, agreed = self._lowest(distance, away)
+        known = (self.sample_f - f) / self.scale
+        t, starts, agreed = self._nearest(image, f / self.scale, known)
         end = float(np.linalg.norm((self.atlas.front(t) - f) / self.scale))
-        return Near(t, end, starts, agreed, float("nan"))
+        return Near(t, end, starts, agreed, np.nan)
 
-    def _lowest(self, goal: Goal, known: Float[np.ndarray, " n"]) -> tuple[np.ndarray, int, int]:
-        """Where a goal is least, from how many patches it was searched, and how many led there.
+    def _nearest(
+        self, image: Image, target: np.ndarray, known: Float[np.ndarray, "n width"]
+    ) -> tuple[np.ndarray, int, int]:
+        """Where an image is nearest to a target, from how many patches that was searched, and how
+        many led there; `known` are the differences at the sample."""
+        squares = np.sum(known**2, axis=1)
+        # Goals of SLSQP should be of order 1.
+        size = float(squares.max()) or 1.0
 
-        Args:
-            goal: with its slope; of order 1.
-            known: the goal, up to a factor, at the sample.
-        """
+        def goal(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
+            point, slopes = image(around, y)
+            miss = point - target
+            return float(miss @ miss) / size, 2 * miss @ slopes / size
+
         # The best known point of each patch is a start: two basins are rarely on one patch.
-        order = np.argsort(known)
+        order = np.argsort(squares)
         _, first = np.unique(self.atlas.points.patch[order], return_index=True)
-        starts = self.sample_t[order[np.sort(first)[:MOST_MINIMA]]]
+        starts = self.sample_t[order[np.sort(first)[: SCHEDULE.most_starts]]]
         ends = [self._descend(goal, start) for start in starts]
         value, t = min(ends, key=lambda end: end[0])
-        return t, len(ends), sum(end[0] <= value + AGREE for end in ends)
+        return t, len(ends), sum(end[0] <= value + SCHEDULE.rounding for end in ends)
 
-    def _descend(self, goal: Goal, t: Point) -> tuple[float, np.ndarray]:
-        """Where a goal stops falling, from patch to patch: its value and where that is."""
+    def _descend(
+        self, goal: Callable[[AroundPatch, np.ndarray], tuple[float, np.ndarray]], t: Point
+    ) -> tuple[float, Point]:
+        """Where a goal, given with its slope, stops falling from patch to patch: its value and
+        where that is."""
         from scipy.optimize import minimize
 
-        best, options = (np.inf, t), {"ftol": FTOL, "maxiter": MOST_STEPS}
+        best, around = (np.inf, t), self.around(t)
         # A patch may end before the goal stops falling: the search then goes on from its border.
-        around = self.around(t)
-        for _ in range(MOST_PARTS):
+        for _ in range(SCHEDULE.most_parts):
             y = np.zeros(around.dimension)
             if around.dimension:
                 inside = {
@@ -247,9 +236,10 @@ class AtlasSet(ParetoSet):
                     "fun": lambda y, around=around: -around.look(y)[2],
                     "jac": lambda y, around=around: -around.look(y)[3],
                 }
-                goal_here = partial(goal, around)
+                here = partial(goal, around)
+                options = {"ftol": SCHEDULE.ftol}
                 y = minimize(
-                    goal_here, y, jac=True, constraints=inside, method="SLSQP", options=options
+                    here, y, jac=True, constraints=inside, method="SLSQP", options=options
                 ).x
             t, value = around.t(y), goal(around, y)[0]
             best = (value, t) if value < best[0] else best

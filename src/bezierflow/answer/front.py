@@ -21,26 +21,7 @@ from ..compilation import pad_rows
 from ..precision import double_precision
 from ..simplex import lobatto_nodes, low_discrepancy, n_controls
 from ..threads import one_blas_thread
-
-RELATIVE_TOL = 1e-8
-"""The fit stops at this error, relative to the range of each objective over the front."""
-
-LARGEST_NET = 400
-"""The fit stops at this many control points: a file stays small, a page stays fast."""
-
-LARGEST_DEGREE = 16
-
-HELD_OUT = 250
-"""How many t, spread evenly and none of them a node of the fit, measure its error."""
-
-GRADED = (2, 4, 8, 16)
-"""As many again measure its largest error near the faces, where logarithms and roots are steep and
-a polynomial is worst: a quarter each of t to these powers over their sum, every other one on a face
-itself."""
-
-ROUGH = 0.01
-"""A front whose largest error is above this share of the range of an objective is flagged where
-nothing else has the values."""
+from .schedule import SCHEDULE
 
 
 @dataclass(frozen=True)
@@ -59,19 +40,20 @@ class FittedFront:
 
     @property
     def is_rough(self) -> bool:
-        """Whether an objective is off by more than `ROUGH` of its range somewhere."""
+        """Whether an objective is off by more than `SCHEDULE.rough` of its range somewhere."""
         values = np.asarray(self.surface(held_out_t(self.surface.n_objectives)))
-        return bool((self.max > ROUGH * np.ptp(values, axis=0)).any())
+        return bool((self.max > SCHEDULE.rough * np.ptp(values, axis=0)).any())
 
 
 @lru_cache(maxsize=16)
 def held_out_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
-    """The t at which errors are measured: `HELD_OUT` spread evenly, then those near and on faces.
-    Cached and read-only."""
+    """The t at which errors are measured: spread evenly, then near and on faces. Read-only."""
     with double_precision():
-        even = np.asarray(low_discrepancy(jax.random.key(0), HELD_OUT, n_objectives))
-    quarters = np.array_split(even, len(GRADED))
-    near = np.concatenate([part**power for power, part in zip(GRADED, quarters, strict=True)])
+        even = np.asarray(low_discrepancy(jax.random.key(0), SCHEDULE.fit_held_out, n_objectives))
+    quarters = np.array_split(even, len(SCHEDULE.fit_graded))
+    near = np.concatenate(
+        [part**power for power, part in zip(SCHEDULE.fit_graded, quarters, strict=True)]
+    )
     if n_objectives > 2:
         rows = np.arange(0, len(near), 2)
         near[rows, even[rows].argmin(axis=1)] = 0.0
@@ -86,8 +68,8 @@ def fit_front(
 ) -> FittedFront:
     """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or
     the net is large."""
-    higher = range(degree + 1, LARGEST_DEGREE + 1)
-    degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= LARGEST_NET)]
+    higher = range(degree + 1, SCHEDULE.fit_degree + 1)
+    degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= SCHEDULE.fit_net)]
     nodes = lobatto_nodes(n_objectives, degrees[-1] + 1).t
     held_out = held_out_t(n_objectives)
     # One call for all t there will be: the objectives are compiled for one number of points.
@@ -98,13 +80,13 @@ def fit_front(
     for current in degrees:
         surface = fit(nodes, at_nodes, current)
         miss = np.abs(np.asarray(surface(held_out)) - truth)
-        even = miss[:HELD_OUT]
+        even = miss[: SCHEDULE.fit_held_out]
         largest = float((even.max(axis=0) / scale).max())
         # Chosen by the even part: errors near faces fall and rise with the degree.
         if best is None or largest < least:
             rms = np.sqrt(np.mean(even**2, axis=0))
             best, least = FittedFront(surface, rms, miss.max(axis=0)), largest
-        if (best.max / scale).max() <= RELATIVE_TOL:
+        if (best.max / scale).max() <= SCHEDULE.fit_tol:
             break
     assert best is not None
     return best

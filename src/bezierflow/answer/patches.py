@@ -9,37 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
 from ..runs import kind
-
-ROUNDING = 1e-9
-"""Signs above minus this are at least 0. Violations, differences of goals and of levels, and
-residuals of first-order conditions below this are none."""
-
-SIGN = 1e-4
-"""A patch whose signs are at most this far below 0 nearly holds: its answer violates its conditions
-by no more."""
-
-LEAD, DOUBT, NOWHERE = 1e-5, 10.0, 1e6
-"""What is added to the level of a patch that does not hold when patches are compared: if it nearly
-does, `LEAD` and `DOUBT` times what its signs are below 0, else `NOWHERE`. Neighbors miss each other
-by their errors, some 1e-7, and leave slivers between them in which only a patch of another basin
-holds strictly. Its level is higher, its answer may be far away, so that the lead is small: with
-1e-3 and 100 another basin answered at 2 % of the points on seams of Viennet's front, where levels
-differ by less."""
-
-WORSE = 1e-3
-"""An answer whose level is higher than that of a known point by more is worse than it. Levels of
-patches may be off by this."""
-
-TOLERANCES = {
-    "rounding": ROUNDING,
-    "lower": ROUNDING,
-    "sign": SIGN,
-    "lead": LEAD,
-    "doubt": DOUBT,
-    "nowhere": NOWHERE,
-    "worse": WORSE,
-}
-"""All of them, for who asks by the same rule elsewhere."""
+from .schedule import SCHEDULE
 
 Box = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds of the scaled variables."""
@@ -245,9 +215,13 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     # One patch at a time, all points at once: patches differ in degree and dimension.
     for number, patch in enumerate(patches):
         y, least, rows = ask_patch(patch, a, box)
-        nearly = np.where(least > -SIGN, y[:, L] + LEAD - DOUBT * least, NOWHERE - least)
-        level = np.where(least > -ROUNDING, y[:, L], nearly)
-        use = level < best[rows] - ROUNDING
+        nearly = np.where(
+            least > -SCHEDULE.nearly,
+            y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
+            SCHEDULE.nowhere - least,
+        )
+        level = np.where(least > -SCHEDULE.rounding, y[:, L], nearly)
+        use = level < best[rows] - SCHEDULE.rounding
         rows = rows[use]
         best[rows], answering[rows] = level[use], number
         values[rows], sign[rows] = y[use], least[use]

@@ -9,8 +9,6 @@ from jaxtyping import Bool, Float, Int
 
 from ..simplex import kronecker
 from .patches import (
-    ROUNDING,
-    SIGN,
     Box,
     Chart,
     Patch,
@@ -19,19 +17,10 @@ from .patches import (
     centered,
     variables,
 )
-
-MOST_POINTS = 4000
-"""About how many places of all patches are looked at."""
+from .schedule import SCHEDULE
 
 LEAST_POINTS = {0: 1, 1: 20, 2: 40}
 """Of one patch, by its dimension; 60 from three dimensions on."""
-
-BEATEN = 1e-4
-"""A point is not part of the set if another one is as good in all objectives and better in one by
-this much of its range."""
-
-MEETING = 1e-3
-"""Patches meet where both nearly hold and their objectives differ by less."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +73,10 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
     widest = max(patch.label.dimension for patch in patches)
     for number, patch in enumerate(patches):
         least = LEAST_POINTS.get(patch.label.dimension, 60)
-        c = places(patch, max(MOST_POINTS // len(patches), least))
+        c = places(patch, max(SCHEDULE.patch_points // len(patches), least))
         y = patch(c)
         # Patches are fitted a little beyond their regions: only what their own signs allow counts.
-        valid = (patch.label.signs(y, box) > -ROUNDING).all(axis=1)
+        valid = (patch.label.signs(y, box) > -SCHEDULE.rounding).all(axis=1)
         c, y = c[valid], y[valid]
         numbers.append(np.full(len(c), number))
         coordinates.append(np.pad(c, ((0, 0), (0, widest - c.shape[1]))))
@@ -97,7 +86,9 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
     f = parts[3]
     claims = ask_patches(patches, centered(f), box)
     # Another patch may have a lower answer above the same chart point.
-    undercut = (claims.sign > -SIGN) & (claims.y[:, len(box[0])] < f.mean(axis=1) - BEATEN)
+    undercut = (claims.sign > -SCHEDULE.nearly) & (
+        claims.y[:, len(box[0])] < f.mean(axis=1) - SCHEDULE.beaten
+    )
     parts = [part[~undercut] for part in parts]
     keep = ~_dominated(parts[3])
     return PatchPoints(*(part[keep] for part in parts))
@@ -120,7 +111,7 @@ def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
 
 def _dominated(f: Chart) -> Bool[np.ndarray, " n"]:
     """Which points have another one that is at least as good up to rounding, and better in an
-    objective by `BEATEN`."""
+    objective by `SCHEDULE.beaten`."""
     out, columns = np.zeros(len(f), dtype=bool), np.ascontiguousarray(f.T)
     for start in range(0, len(f), 200):
         mine = f[start : start + 200]
@@ -129,7 +120,7 @@ def _dominated(f: Chart) -> Bool[np.ndarray, " n"]:
         better = np.zeros_like(good)
         for m, column in enumerate(columns):
             good &= column <= mine[:, m, None] + 1e-7
-            better |= column < mine[:, m, None] - BEATEN
+            better |= column < mine[:, m, None] - SCHEDULE.beaten
         out[start : start + 200] = np.any(good & better, axis=1)
     return out
 
@@ -205,9 +196,9 @@ def _on(
         c, mean = label.coordinates(a[rows])
         y[:, L] += mean
         off = np.abs(label.values(y, c) - f[rows]).max(axis=1)
-        on[rows] |= (sign > -MEETING) & (off < MEETING)
+        on[rows] |= (sign > -SCHEDULE.patch_error) & (off < SCHEDULE.patch_error)
     # A patch may end a little before its neighbor begins.
     known = points.f[np.isin(points.patch, numbers)]
     if len(known):
-        on |= KDTree(known).query(f)[0] < MEETING
+        on |= KDTree(known).query(f)[0] < SCHEDULE.patch_error
     return on

@@ -16,34 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .pareto_set import ParetoSet, Point, T
-from .patches import ROUNDING
-
-FTOL, SCREENING = 1e-16, 1e-10
-"""SLSQP stops when τ changes by less: when rounding lets it go no farther; and before it is known
-which start leads to the best end."""
-
-MOST_STEPS, MOST_CALLS = 20, 3
-"""Steps of a call of SLSQP at most, and calls from one start. Most starts need 4 to 8 steps; where
-20 are not enough, a new call does better than more steps."""
-
-MOST_PARTS = 6
-"""Parts of a set, such as patches, that a search from one start goes through at most."""
-
-BINDING = 1e-5
-"""Constraints with more room than this have the multiplier 0."""
-
-MOST_MINIMA, LOWEST = 6, 4
-"""A search starts at so many of the lowest local minima of the grid; and at so many of its lowest
-points, if there are several goals or bounds: where constraints meet, basins may be narrower than
-steps of the grid."""
-
-PENALTY = 10.0
-"""What one unit of violation counts against one unit of the goal when points of the grid are
-ranked."""
-
-CLOSE = 1e-6
-"""Violations below this do not keep an end from being refined, and ends whose goals differ by less
-agree."""
+from .schedule import SCHEDULE
 
 
 class Program(NamedTuple):
@@ -92,13 +65,15 @@ class Epigraph:
         return self._last[1]
 
 
-def solve(pareto_set: ParetoSet, program: Program, start: Point, ftol: float = FTOL) -> Point:
+def solve(
+    pareto_set: ParetoSet, program: Program, start: Point, ftol: float = SCHEDULE.ftol
+) -> Point:
     """The local solution that SLSQP reaches from a start, or where it gives up."""
     from scipy.optimize import minimize  # a third of a second that only questions need
 
-    t, options = start, {"ftol": ftol, "maxiter": MOST_STEPS}
+    t, options = start, {"ftol": ftol, "maxiter": SCHEDULE.most_steps}
     # SLSQP sees one smooth part; where it ends at the part's border, the next one takes over.
-    for _ in range(MOST_PARTS):
+    for _ in range(SCHEDULE.most_parts):
         epigraph = Epigraph(pareto_set, program, t)
         z, up = epigraph.origin, np.eye(len(epigraph.origin))[-1]
         room = {
@@ -106,7 +81,7 @@ def solve(pareto_set: ParetoSet, program: Program, start: Point, ftol: float = F
             "fun": lambda z, epigraph=epigraph: -epigraph(z)[0],
             "jac": lambda z, epigraph=epigraph: -epigraph(z)[1],
         }
-        for _ in range(MOST_CALLS):
+        for _ in range(SCHEDULE.most_calls):
             end = minimize(
                 lambda z: z[-1],
                 z,
@@ -116,7 +91,7 @@ def solve(pareto_set: ParetoSet, program: Program, start: Point, ftol: float = F
                 options=options,
             )
             z = end.x
-            if end.nit < MOST_STEPS:
+            if end.nit < SCHEDULE.most_steps:
                 break
         t = epigraph.t(z)
         if pareto_set.around(t).part == epigraph.around.part:
@@ -141,7 +116,7 @@ def first_order(
     excess, slopes = epigraph(epigraph.origin)
     # Products of multipliers and room are rows of the same least-squares problem, so that a
     # constraint with room cannot explain a slope for free.
-    binding = np.flatnonzero(excess >= -BINDING)
+    binding = np.flatnonzero(excess >= -SCHEDULE.binding)
     conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
     target = np.zeros(len(conditions))
     target[slopes.shape[1] - 1] = -1.0  # the entry of τ: 1 − Σλ
@@ -168,16 +143,19 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
     """The best of the local solutions from several starts, which are `good_starts` if not given;
     never worse than a start."""
     starts = good_starts(pareto_set, program) if starts is None else starts
-    n, ends = len(starts), [solve(pareto_set, program, start, SCREENING) for start in starts]
+    n, ends = (
+        len(starts),
+        [solve(pareto_set, program, start, SCHEDULE.screening) for start in starts],
+    )
     t = np.stack([*ends, *starts])
-    best = t[_lowest(program, pareto_set.front(t), CLOSE)]
+    best = t[_lowest(program, pareto_set.front(t), SCHEDULE.close)]
     # Screening stops early; only the best end is worth the last digits.
-    if first_order(pareto_set, program, best)[1] > ROUNDING:
+    if first_order(pareto_set, program, best)[1] > SCHEDULE.rounding:
         t = np.stack([solve(pareto_set, program, best), *t])
     values = pareto_set.front(t)
-    k = _lowest(program, values, ROUNDING)
+    k = _lowest(program, values, SCHEDULE.rounding)
     goals, violations = program.goals(values), program.violations(values)
-    agrees = (goals <= goals[k] + CLOSE) & (violations <= violations[k] + CLOSE)
+    agrees = (goals <= goals[k] + SCHEDULE.close) & (violations <= violations[k] + SCHEDULE.close)
     agreed = int(agrees[-2 * n : -n].sum())
     return Found(t[k], float(goals[k]), *first_order(pareto_set, program, t[k]), n, agreed)
 
@@ -185,11 +163,15 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
 def good_starts(pareto_set: ParetoSet, program: Program) -> T:
     """The best point of the sample, and the local minima and the lowest points of goal and
     violation together."""
-    rank = program.goals(pareto_set.sample_f) + PENALTY * program.violations(pareto_set.sample_f)
-    lowest = np.argsort(rank)[:LOWEST] if len(program.c) + len(program.d) > 1 else []
+    rank = program.goals(pareto_set.sample_f) + SCHEDULE.penalty * program.violations(
+        pareto_set.sample_f
+    )
+    lowest = (
+        np.argsort(rank)[: SCHEDULE.lowest_starts] if len(program.c) + len(program.d) > 1 else []
+    )
     positions = [
-        _lowest(program, pareto_set.sample_f, ROUNDING),
-        *pareto_set.local_minima(rank)[:MOST_MINIMA],
+        _lowest(program, pareto_set.sample_f, SCHEDULE.rounding),
+        *pareto_set.local_minima(rank)[: SCHEDULE.most_starts],
         *lowest,
     ]
     return pareto_set.sample_t[list(dict.fromkeys(positions))]
@@ -202,4 +184,4 @@ def _lowest(program: Program, values: Float[np.ndarray, "n n_values"], allowed: 
     broken = np.where(violations > allowed, violations, 0.0)
     goals = np.nan_to_num(program.goals(values), nan=np.inf)
     goals = np.where(broken == broken.min(), goals, np.inf)
-    return int(np.argmax(goals <= goals.min() + ROUNDING))
+    return int(np.argmax(goals <= goals.min() + SCHEDULE.rounding))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -29,6 +29,7 @@ from .notebook import picture, table
 from .pareto_set import ParetoSet, Points
 from .program import Found, Program, search
 from .result import Evaluated, Result, Stats
+from .schedule import SCHEDULE
 from .solution_file import to_archive
 from .surface_set import SurfaceSet
 from .tables import columns, to_csv_text, to_frame, to_json_text
@@ -47,24 +48,6 @@ Values = Float[np.ndarray, "*batch n_objectives"]
 
 DEFAULT_POINTS = 100
 """How many points `X`, `F` and the tables have where nothing is said."""
-
-LARGEST_SPREAD = 5000
-"""More points than this are not chosen: candidates would be too few to choose evenly from."""
-
-
-@runtime_checkable
-class Estimator(Protocol):
-    """What estimates the error of a solution that came without one; `bezierflow.normal` has it."""
-
-    def estimate(self, solution: "Solution") -> ErrorEstimate:
-        """The error at held-out t, however long that takes."""
-        ...
-
-    def at(
-        self, solution: "Solution", t: Float[np.ndarray, "n n_objectives"]
-    ) -> Float[np.ndarray, " n"]:
-        """The distance to the Pareto set at each t; not a number where there is none."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +87,8 @@ class Solution:
             the surrogate's mean.
         surrogate: the processes in place of expensive objectives; None where the objectives
             themselves were minimized.
-        estimator: what estimates the error where no run or file brings it along.
+        estimator: what estimates the error where no run or file brings it along, with
+            `estimate(solution)` and, at single points, `at(solution, t)`: `NormalEstimator`.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -122,7 +106,7 @@ class Solution:
     paused: Any = field(default=None, repr=False)
     evaluated: Evaluated | None = field(default=None, repr=False)
     surrogate: PosteriorMean | None = field(default=None, repr=False)
-    estimator: Estimator | None = field(default=None, repr=False)
+    estimator: Any = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -338,11 +322,10 @@ class Solution:
 
         Chosen on the fitted front: objectives are evaluated at these points alone.
         """
-        least = self.n_objectives
-        if not isinstance(n, int | np.integer) or not least <= n <= LARGEST_SPREAD:
+        least, most = self.n_objectives, SCHEDULE.most_spread
+        if not isinstance(n, int | np.integer) or not least <= n <= most:
             raise ValueError(
-                f"n must be a whole number from {least} (the corners) to {LARGEST_SPREAD}, got"
-                f" {n!r}"
+                f"n must be a whole number from {least} (the corners) to {most}, got {n!r}"
             )
         t = self.set.spread(int(n))
         return Points(t, self.design(t), np.asarray(self.front(t)))

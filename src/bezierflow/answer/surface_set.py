@@ -27,28 +27,7 @@ from .error import ErrorEstimate
 from .front import ExactMap, FittedFront, FrontMap, PolynomialMap, interpolate
 from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
 from .program import Program, search
-
-LARGEST_GRID, FINEST = 1500, 400
-"""Points of the sample at most (53 along an edge for M = 3, 12 for M = 5), and its steps along an
-edge at most, which M = 2 takes."""
-
-CANDIDATES = 20_000
-"""About so many points of the simplex are chosen from where a front is to be covered evenly."""
-
-SAME = 5e-10
-"""A polynomial this close to the front, in units of its range, answers as the front would: bounds
-are kept by a wider margin."""
-
-SMOOTH_DEGREE, LARGEST_NET = 20, 2000
-"""The degree that is tried for objectives that are smooth but no quadratics, and control points of
-a polynomial at most."""
-
-FLAT = 1e-9
-"""Where the front's derivative is smaller than this in a second direction, relative to its largest,
-it has no normal."""
-
-ZERO = 1e-10
-"""Coordinates of t below this are set to 0."""
+from .schedule import SCHEDULE
 
 FRONT_ERRORS = ("front_error/rms", "front_error/max")
 """The arrays of a file that hold the errors of a fitted front."""
@@ -70,7 +49,7 @@ class AroundSimplex(Around):
     def t(self, y: Float[np.ndarray, " dimension"]) -> Point:
         """The point of the simplex, its coordinates free of rounding."""
         t = self.start + self.directions @ y
-        t = np.where(t < ZERO, 0.0, t)
+        t = np.where(t < SCHEDULE.zero, 0.0, t)
         return t / t.sum()
 
     def look(
@@ -140,16 +119,18 @@ class SurfaceSet(ParetoSet):
         rng = np.random.default_rng(0)
         unseen = np.concatenate([rng.dirichlet(np.full(M, share), 200) for share in (1.0, 0.2)])
         values = self.exact.values(unseen)
-        for degree in sorted({twice, max(twice, SMOOTH_DEGREE)}):
-            if n_controls(M, degree) <= LARGEST_NET:
+        for degree in sorted({twice, max(twice, SCHEDULE.smooth_degree)}):
+            if n_controls(M, degree) <= SCHEDULE.smooth_net:
                 polynomial = interpolate(self.exact, M, degree)
-                if np.abs((polynomial.values(unseen) - values) / self.scale).max() <= SAME:
+                if np.abs((polynomial.values(unseen) - values) / self.scale).max() <= SCHEDULE.same:
                     return polynomial
         return self.exact
 
     @cached_property
     def _resolution(self) -> int:
-        return min(largest_degree_within(self.n_objectives, LARGEST_GRID), FINEST)
+        return min(
+            largest_degree_within(self.n_objectives, SCHEDULE.grid_points), SCHEDULE.grid_steps
+        )
 
     @cached_property
     def sample_t(self) -> T:
@@ -207,7 +188,7 @@ class SurfaceSet(ParetoSet):
         normal = directions[:, -1] * np.sign(directions[:, -1].sum() or 1.0)
         # A unit vector's rounding is no price: an objective at its very minimum has none.
         normal[np.abs(normal) < 1e-12] = 0.0
-        return normal / normal.sum() / self.scale, bool(sizes[-1] > FLAT * sizes[0])
+        return normal / normal.sum() / self.scale, bool(sizes[-1] > SCHEDULE.rounding * sizes[0])
 
     def t(self, f: Values) -> T:
         """The t that minimizes max_m (f_m(b(t)) − f_m) in units of ranges."""
@@ -271,8 +252,8 @@ def _candidates(n_objectives: int) -> T:
     """Points of the simplex to choose from; half of them crowd towards its faces, where fronts may
     be steep. The same for all sets, and some megabytes."""
     if n_objectives == 2:
-        return grid(2, CANDIDATES)
-    regular = grid(n_objectives, largest_degree_within(n_objectives, CANDIDATES // 2))
+        return grid(2, SCHEDULE.candidates)
+    regular = grid(n_objectives, largest_degree_within(n_objectives, SCHEDULE.candidates // 2))
     crowded = regular**2 / np.sum(regular**2, axis=1, keepdims=True)
     return np.concatenate([regular, crowded])
 

@@ -9,6 +9,7 @@ from ..objectives import FlatObjectives, JaxEvaluator, Raveled
 from ..precision import double_precision
 from .error import ErrorEstimate, Flag, by_cause
 from .result import Reason, Result
+from .schedule import SCHEDULE
 
 SUSPECT_FLAGS = (
     Flag.CORNERS_MISSED,
@@ -24,16 +25,6 @@ SUSPECT_FLAGS = (
 """Flags that make a surface suspect however small its estimated error: the estimate itself rests on
 what they deny."""
 
-EXACT = 1e-3
-"""A front whose objectives are known to this share of their ranges is called found as a whole."""
-
-HELD_OUT = 200
-"""About how many held-out t an error estimate takes."""
-
-MOST_HESSIAN_NUMBERS = 50_000_000
-"""An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made
-unless somebody asks for it."""
-
 
 def judge(claim: str, error: ErrorEstimate | None) -> Result:
     """What the surface of a run that ended by itself is worth: its claim must stand the estimate.
@@ -47,7 +38,7 @@ def judge(claim: str, error: ErrorEstimate | None) -> Result:
         return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
     if error is not None and error.front is not None and np.isfinite(error.front):
         off = f"{error.front:.1g}"
-        if error.front <= EXACT:
+        if error.front <= SCHEDULE.exact:
             first = f"The whole front was found; objectives are exact to {off} of their ranges."
         else:
             first = f"The front was found up to {off} of the objectives' ranges."
@@ -81,7 +72,7 @@ def why_not_verified(objectives: FlatObjectives, surface: BezierSimplex) -> str:
 def why_not_estimated(objectives: FlatObjectives, surface: BezierSimplex) -> str:
     """Why no error estimate is made unasked; empty where it is affordable and JAX can form the
     Hessians it takes."""
-    if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
+    if surface.n_objectives * surface.n_variables**2 > SCHEDULE.most_hessian_numbers:
         return f"the Hessians of {surface.n_variables} variables are too large"
     # Shapes alone tell whether JAX can differentiate twice: nothing is computed.
     try:

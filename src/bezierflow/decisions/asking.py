@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..answer import (
-    ROUNDING,
-    SCREENING,
+    SCHEDULE,
     FittedFront,
     Found,
     Program,
@@ -208,9 +207,9 @@ def best_within(
     program = Program(A / unit, c / unit, B, d)
     if least is None:
         return unit, search(front, program)
-    if least.goal <= ROUNDING:
+    if least.goal <= SCHEDULE.rounding:
         return unit, search(front, program, np.stack([least.t, *good_starts(front, program)]))
-    end = solve(front, program, least.t, SCREENING)
+    end = solve(front, program, least.t, SCHEDULE.screening)
     goal, lowest = (float(value) for value in program.goals(front.front(np.stack([least.t, end]))))
     least = least._replace(goal=goal)
     if goal - lowest <= GAIN:

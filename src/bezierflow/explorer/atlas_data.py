@@ -5,7 +5,7 @@ from typing import cast
 
 import numpy as np
 
-from ..answer import TOLERANCES, BezierAtlas, Patch, Solution
+from ..answer import SCHEDULE, BezierAtlas, Patch, Solution
 from .encoding import encode, finite
 
 MOST_PLACES = {2: 300, 3: 500}
@@ -28,7 +28,16 @@ def atlas_data(solution: Solution) -> dict[str, object]:
             "units": {
                 name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")
             },
-            "tolerances": TOLERANCES,
+            # by which the page asks patches as `ask_patches` does
+            "tolerances": {
+                "rounding": SCHEDULE.rounding,
+                "lower": SCHEDULE.rounding,
+                "sign": SCHEDULE.nearly,
+                "lead": SCHEDULE.lead,
+                "doubt": SCHEDULE.doubt,
+                "nowhere": SCHEDULE.nowhere,
+                "worse": SCHEDULE.patch_error,
+            },
             "patches": [
                 _describe_patch(patch, owner.get(number, -1))
                 for number, patch in enumerate(atlas.patches)
