@@ -9,7 +9,7 @@ from ..answer import Solution
 from ..bezier import BezierSimplex
 from ..names import decode
 from .atlas import draw_pieces
-from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .space import Map, axes_or_new, draw_evaluated, draw_image, draw_points, finish, heading
 from .style import CHOICE_COLOR, NET_COLOR, net_edges
 
 if TYPE_CHECKING:
@@ -50,30 +50,24 @@ def surface(
         )
     ax = axes_or_new(ax, n_coordinates=L)
     if alone:
-        labels = [f"x{i + 1}" for i in range(L)]
-        draw_image(ax, solution, truth, M, "Bézier simplex", "Pareto set")
+        labels, pieces, designs = [f"x{i + 1}" for i in range(L)], False, solution
     else:
-        labels = solution.names.variable_labels
-        _draw_set(ax, solution, truth)
-    if net and (alone or not solution.set.trimmed):
+        labels, pieces = solution.names.variable_labels, solution.set.trimmed
+        designs = solution.flat_designs
+        truth = truth or getattr(solution.objectives, "pareto_point", None)
+    if not alone and pieces:
+        draw_pieces(ax, solution, solution.flat_designs)
+    else:
+        draw_image(ax, designs, truth, M, "Bézier simplex", "Pareto set")
+    if not alone and solution.evaluated is not None:
+        found = solution.evaluated
+        x = np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))
+        draw_evaluated(ax, x[found.nondominated])
+    if net and not pieces:
         _draw_net(ax, solution)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, heading(title, solution))
-
-
-def _draw_set(ax: "Axes", solution: Solution, truth: Map | None) -> None:
-    """The set of a solution, the exact one where it is known, and a surrogate's best designs."""
-    if solution.set.trimmed:
-        draw_pieces(ax, solution, solution.flat_designs)
-    else:
-        exact = truth or getattr(solution.objectives, "pareto_point", None)
-        M = solution.n_objectives
-        draw_image(ax, solution.flat_designs, exact, M, "Bézier simplex", "Pareto set")
-    if solution.evaluated is not None:
-        found = solution.evaluated
-        designs = np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))
-        draw_evaluated(ax, designs[found.nondominated])
 
 
 def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
@@ -83,5 +77,4 @@ def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
         points = np.asarray(decode(points, solution.names.transforms)) * solution.raveling.units
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
-    in_space = {"depthshade": False} if points.shape[1] == 3 else {}
-    ax.scatter(*points.T, s=14, color=NET_COLOR, label="control points", zorder=5, **in_space)
+    draw_points(ax, points, s=14, color=NET_COLOR, label="control points", zorder=5)
