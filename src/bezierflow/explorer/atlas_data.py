@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from ..answer import SCHEDULE, BezierAtlas, Patch, Solution
-from .encoding import encode, finite
+from .page import encode, finite
 
 MOST_PLACES = {2: 300, 3: 500}
 """About how many points of the set go along; 1000 from four objectives on, where there is no mesh
