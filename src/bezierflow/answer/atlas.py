@@ -76,13 +76,6 @@ class Units:
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
 
-    def times(self, units: Float[np.ndarray, " n_variables"]) -> "Units":
-        """The same for variables in units of their own."""
-        factor = np.concatenate([units, np.ones(self.n_auxiliary)])
-        free = factor[self.free]
-        scaled = {"lower": self.lower * factor, "upper": self.upper * factor}
-        return replace(self, **scaled, origin=self.origin * free, unit=self.unit * free)
-
     @property
     def n_variables(self) -> int:
         """L, without auxiliary ones."""

@@ -13,9 +13,6 @@ from ..bezier import Manifest
 from .error import ErrorEstimate
 from .pieces import Piece
 
-SKETCH = 50
-"""At most so many points, beside the corners, make a sketch of a front."""
-
 Arrays = dict[str, np.ndarray]
 
 Point = Float[np.ndarray, " n_objectives"]
@@ -191,11 +188,6 @@ class ParetoSet(abc.ABC):
     def spread(self, n: int) -> T:
         """N points that lie evenly on the front, each objective in units of its range: sorted along
         the front for two objectives, else the minimizers first."""
-
-    def sketch(self) -> T:
-        """Some dozens of points with the corners, enough for a sketch of the front."""
-        rows = np.linspace(0, len(self.sample_t) - 1, SKETCH).astype(int)
-        return np.concatenate([np.eye(self.n_objectives), self.sample_t[np.unique(rows)]])
 
     @abc.abstractmethod
     def front_error(self, error: ErrorEstimate) -> Point:

@@ -32,7 +32,7 @@ from .result import Evaluated, Result, Stats
 from .schedule import SCHEDULE
 from .solution_file import to_archive
 from .surface_set import SurfaceSet
-from .tables import columns, to_csv_text, to_frame, to_json_text
+from .tables import columns, to_csv_text, to_json_text
 from .verdict import why_not_estimated
 
 if TYPE_CHECKING:
@@ -378,7 +378,13 @@ class Solution:
     def to_pandas(self, n: int = DEFAULT_POINTS) -> "pandas.DataFrame":
         """Points spread evenly over the front, n of them, as a data frame with variables,
         objectives and t. Needs pandas."""
-        return to_frame(columns(self.spread(n), self.names, self.raveling.plain))
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "data frames need pandas: pip install 'bezierflow[interop]'"
+            ) from error
+        return pandas.DataFrame(columns(self.spread(n), self.names, self.raveling.plain))
 
     def to_csv(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
         """The same table as CSV text, also written to a file if a path is given. The file appears
@@ -402,22 +408,20 @@ class Solution:
         variables = f"{self.raveling.n_variables} variables"
         return f"{self.set.text}, {self.n_objectives} objectives, {variables}"
 
-    @cached_property
-    def _sketch(self) -> Float[np.ndarray, "n n_objectives"]:
-        """Some dozens of points of the front, for what is printed."""
-        return np.asarray(self.front(self.set.sketch()))
-
-    def _summary(self) -> list[tuple[str, str]]:
-        """What is printed: no derivative is evaluated for it."""
+    def _summary(self) -> tuple[list[tuple[str, str]], np.ndarray]:
+        """What is printed, and some dozens of points of the front. No derivative is evaluated."""
+        t, M = self.set.sample_t, self.n_objectives
+        rows = np.unique(np.linspace(0, len(t) - 1, 50).astype(int))
+        F = np.asarray(self.front(np.concatenate([np.eye(M), t[rows]])))
         known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
-        return summary_rows(self.result, self.set_text, labels, self._sketch, known, self.stats)
+        return summary_rows(self.result, self.set_text, labels, F, known, self.stats), F
 
     def __str__(self) -> str:
-        return as_text(self._summary())
+        return as_text(self._summary()[0])
 
     def _repr_html_(self) -> str:
-        rows = table(self._summary(), alarm=self.result.doubtful)
-        return rows + picture(self._sketch, self.names.axis_labels)
+        rows, F = self._summary()
+        return table(rows, alarm=self.result.doubtful) + picture(F, self.names.axis_labels)
 
     def save(self, path: str | PathLike[str], *, estimate: bool = True) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error,
@@ -453,7 +457,16 @@ def in_users_form(
     An atlas has its own front, which gets the user's signs, and its own units of variables.
     """
     if isinstance(found, BezierAtlas):
-        units = found.units.times(raveling.units)
+        units = found.units
+        factor = np.concatenate([raveling.units, np.ones(units.n_auxiliary)])
+        free = factor[units.free]
+        units = replace(
+            units,
+            lower=units.lower * factor,
+            upper=units.upper * factor,
+            origin=units.origin * free,
+            unit=units.unit * free,
+        )
         shaped = replace(found, units=units, raveling=raveling.plain)
         return (shaped if signs is None else shaped.turned(signs)), raveling.plain
     points = raveling.unravel(found.control_points)
