@@ -64,6 +64,7 @@ def restore_atlas(
     coverage = read_number(
         description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1
     )
+    # Patches may fit all of the above and still hold nowhere: then nothing could answer.
     atlas = BezierAtlas(patches, units, raveling, coverage)
     _check(
         len(atlas.points.f) > 0 and bool(np.isfinite(atlas.points.f).all()),

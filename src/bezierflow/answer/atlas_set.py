@@ -31,6 +31,7 @@ class AroundPatch(Around):
         self.label = self.patch.label
         self.c = self.label.coordinates(claims.a)[0][0]
         self.dimension = len(self.c)
+        # The slopes of barycentric coordinates by c, which are constant: for the chain rule.
         sides = self.patch.corners[1:] - self.patch.corners[0]
         rest = np.linalg.inv(sides.T) if self.dimension else np.zeros((0, 0))
         self._by_c = np.concatenate([-rest.sum(axis=0, keepdims=True), rest])
@@ -68,6 +69,7 @@ class AroundPatch(Around):
         """The design in the user's units, with its slopes."""
         _, quantities, by_c = self._quantities(y)
         units = self.atlas.units
+        # Variables at bounds hold multipliers in y, and do not move.
         slopes = np.zeros((len(units.lower), self.dimension))
         per_unit = np.where(self.label.side == 0, units.unit, 0.0)
         slopes[units.free] = per_unit[:, None] * by_c[: len(units.free)]

@@ -27,6 +27,7 @@ def table(rows: Sequence[tuple[str, str]], alarm: bool = False) -> str:
 def picture(F: Float[np.ndarray, "n n_objectives"], labels: Sequence[str]) -> str:
     """The front as SVG: a curve for two objectives, else one line per point across an axis per
     objective."""
+    # Drawn by hand: a notebook shows SVG without any plotting library.
     M, span = F.shape[1], np.ptp(F, axis=0)
     places = (F - F.min(axis=0)) / np.where(span > 0, span, 1.0)
     left, right, below = MARGIN, WIDTH - MARGIN, HEIGHT - 6

@@ -180,6 +180,7 @@ class ParetoSet(abc.ABC):
         neighbor is above it.
         """
         beside = rank[self.neighbors]
+        # At most, so that each point of a plateau counts.
         lowest = rank <= beside.min(axis=1)
         minima = np.flatnonzero(lowest & (2 * rank - beside.max(axis=1) <= rank.min()))
         return minima[np.argsort(rank[minima])]

@@ -169,6 +169,7 @@ class Solution:
             rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
             return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
         x = self.design(t)
+        # Inside a JAX transformation of the user's, precision is the user's too.
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
         values = in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
@@ -265,6 +266,7 @@ class Solution:
         """
         if self.known_error is not None:
             return self.known_error
+        # Estimates may take longer than the run: large ones are left to `estimate_error`.
         if self.estimator is None or why_not_estimated(self.flat_objectives, self.flat_surface):
             return self._no_estimate()
         return self.estimate_error()
@@ -435,6 +437,7 @@ class Solution:
                 f"path must end in .bez for a solution, got {os.fspath(path)!r};"
                 " solution.pareto_set.save(path) writes the surface alone in other formats"
             )
+        # A cached property that was computed lies in the instance's dictionary.
         known = self.__dict__.get("error", self.known_error)
         error = self.error if estimate else known or self._no_estimate()
         write_archive(path, *to_archive(vars(self), self.set.describe(), error))

@@ -34,6 +34,7 @@ def judge(claim: str, error: ErrorEstimate | None) -> Result:
     flags = () if error is None else error.flags
     advice = "; ".join(flag.value for flag in by_cause(flags))
     found = f"{claim}; {describe(error)}"
+    # What is wrong comes before what was claimed.
     if any(flag in SUSPECT_FLAGS for flag in flags):
         return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
     if error is not None and error.front is not None and np.isfinite(error.front):

@@ -74,6 +74,7 @@ def opened(
     if isinstance(asked, Region):
         low = np.maximum(asked.bounds[:, 0], bounds[:, 0])
         high = np.minimum(asked.bounds[:, 1], bounds[:, 1])
+        # An empty interval would leave nothing to search: the bounds of the question win.
         bounds = np.where((low > high)[:, None], bounds, np.stack([low, high], axis=1))
     return solution, turned_bounds(bounds, solution.names.signs)
 
@@ -108,6 +109,7 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
             f"vertices must be {M} points of the simplex, one per row, got shape {vertices.shape}"
         )
     check_on_simplex(vertices, M, "vertices")
+    # Rows of sum 1 span a simplex exactly if they are linearly independent.
     if abs(np.linalg.det(vertices)) < 1e-12:
         raise ValueError(
             "vertices must span a simplex, got points that lie in a common face or plane"
@@ -132,6 +134,7 @@ def reach(solution: Solution, bounds: np.ndarray) -> Reach:
     limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(scale, 2) - MARGIN
     B, d = sides[np.isfinite(limits)], limits[np.isfinite(limits)]
     violation = Program(B, d, B[:0], d[:0])
+    # One point of the grid that obeys all bounds proves that they can be met.
     if not len(d) or violation.goals(solution.set.sample_f).min() <= 0:
         return B, d, None
     least = search(solution.set, violation)
@@ -190,10 +193,12 @@ def best_within(
     """The best point within bounds: the unit of the goal, its largest coefficient times a range,
     and the point in that unit."""
     (B, d, least), front = within, solution.set
+    # Goals of order 1, so that tolerances of the search mean the same for every question.
     unit = float(np.abs(A * front.scale).max())
     program = Program(A / unit, c / unit, B, d)
     if least is None:
         return unit, search(front, program)
+    # Bounds that only points between those of the grid obey: start at one of these.
     if least.goal <= SCHEDULE.rounding:
         return unit, search(front, program, np.stack([least.t, *good_starts(front, program)]))
     end = solve(front, program, least.t, SCHEDULE.screening)

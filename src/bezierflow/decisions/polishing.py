@@ -96,10 +96,12 @@ def _descend(
 ) -> Float[np.ndarray, " n_variables"] | None:
     """Where a method ends that minimizes `NearChoice`; None if that is higher than its start."""
     scale, f0 = solution.set.scale, solution.names.signs * choice.f
+    # A price below 0 would make its objective worse.
     normal = np.maximum(solution.set.prices(choice.t)[0] * scale, 0.0)
     target = NearChoice(solution.flat_objectives, *map(jnp.asarray, (scale, f0, normal)))
     begin = jnp.asarray(start)
     end, state = begin, method.init(begin)
+    # Methods on the host call solvers of their own, which cannot be compiled.
     step = method.step if method.runs_on_host else partial(_step, method)
     for _ in range(n_iterations):
         end, state = step(target, end, state)

@@ -99,6 +99,7 @@ def nearest(
     if importance is not None:
         counts = nonnegative(solution, importance, "importance", default=1.0)
     rates = counts / span.width
+    # Row m is the m-th term of the maximum plus the sum: one linear goal per objective.
     goals = np.diag(rates) + AUGMENTATION * rates
     aims = goals @ (solution.names.signs * aim)
     return answer(solution, f"nearest to {in_words(aim)}", goals, aims, bounds)
@@ -181,6 +182,7 @@ def robust(
     # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the
     # worst.
     corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
+    # Found once for all corners: each of their programs has the same bounds.
     within, least = reach(solution, bounds), []
     for prices in corners:
         unit, found = best_within(solution, prices[None], np.zeros(1), within)

@@ -92,6 +92,7 @@ def _describe_piece(solution: Solution, number: int) -> dict[str, object]:
     piece, t = solution.set.pieces[number], solution.set.piece_points(number)
     n_inequalities = cast(BezierAtlas, solution.pareto_set).patches[0].label.n_inequalities
     share = MOST_PLACES.get(solution.n_objectives, 1000) * len(t) / len(solution.set.sample_t)
+    # Evenly along the sample: the points of a curve are in order.
     kept = np.linspace(0, len(t) - 1, min(len(t), max(FEWEST_PLACES, round(share))))
     return {
         "dimension": piece.dimension,

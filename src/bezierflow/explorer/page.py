@@ -43,6 +43,7 @@ def render(
     # In a function of its own, so that nothing leaks into the page.
     scripts = "\n".join(asset(name) for name in SCRIPTS)
     style, script = asset("style.css"), f'(() => {{\n"use strict";\n{scripts}\n}})();'
+    # Digests of the page's own style and script: nothing that a text smuggles in is run.
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"

@@ -25,6 +25,7 @@ def surface_data(solution: Solution) -> dict[str, object]:
             "points": encode(front.surface.control_points),
             "max_error": encode(front.max),
         },
+        # The best values with the user's signs: the largest of a maximized objective.
         "ideal": encode(signs * values.min(axis=0)),
         "nadir": encode(signs * values.max(axis=0)),
         "error": {
@@ -54,6 +55,7 @@ def _local_errors(solution: Solution) -> dict[str, object] | None:
     M = solution.n_objectives
     t = grid(M, min(largest_degree_within(M, LARGEST_ERROR_GRID), 40))
     distance = solution.error_at(t)
+    # JSON has no NaN: points without an estimate are left out.
     known = np.isfinite(distance)
     if not known.any():
         return None

@@ -31,8 +31,9 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
     cloud = np.zeros((0, n_objectives))
     if solution.set.trimmed:
         cloud = solution.names.signs * solution.set.sample_f
-    elif n_objectives > 2:
+    elif n_objectives > 2:  # the front of two objectives is the edge itself
         cloud = np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t))
+    # A lower triangle of panels: objective 1 is never up, the last never across.
     n = n_objectives - 1
     figure, axes = pyplot().subplots(
         n, n, figsize=(2.2 * n + 1.2, 2.2 * n + 0.8), layout="constrained", squeeze=False

@@ -63,7 +63,7 @@ def grid_triangles(resolution: int) -> np.ndarray:
     ones."""
     corners = np.eye(3, dtype=int)
     upward = multi_indices(3, resolution - 1)[:, None, :] + corners
-    if resolution == 1:
+    if resolution == 1:  # one triangle, none upside down
         return index_positions(upward)
     downward = multi_indices(3, resolution - 2)[:, None, :] + (1 - corners)
     return np.concatenate([index_positions(upward), index_positions(downward)])

@@ -78,6 +78,7 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     if M == 3:
         return _draw_heat(ax, solution, distance, label, title, log=True)
     ax = axes_or_new(ax, (6.4, 3.6))
+    # A distance of 0 has no logarithm.
     ax.semilogy(t[:, 1], np.maximum(distance, np.finfo(float).tiny), color=FLOW_COLOR)
     ax.set_xlabel(f"weight of {solution.names.objectives[1]}")
     ax.set_ylabel(label)
@@ -90,6 +91,7 @@ def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity,
     names = solution.names
     if callable(what):
         return what, ""
+    # A name of both kinds is the objective's.
     if what in names.variables and what not in names.objectives:
         i = names.variables.index(what)
         return lambda t: solution.flat_designs(t)[:, i], names.variable_labels[i]
@@ -119,6 +121,7 @@ def _draw_heat(
     ax = axes_or_new(ax, (5.6, 4.8))
     draw_corners(ax, solution.names)
     ax.set_title(heading(title, solution))
+    # The values are on a whole grid, so that their number tells its resolution.
     resolution = largest_degree_within(3, len(values))
     known, triangles = np.isfinite(values), grid_triangles(resolution)
     x, y = (grid(3, resolution) @ CORNERS).T
