@@ -113,10 +113,11 @@ class AtlasSet(ParetoSet):
 
     def piece_text(self, number: int, variables: Sequence[str]) -> str:
         """What is active, in words: "width, depth = min, load = max, constraint row 2"."""
-        piece, free, words = self.pieces[number], self.atlas.units.free, []
+        piece, words = self.pieces[number], []
+        # Variables behind those of the user stand for kinks: they have no names, nor sides here.
+        free = self.atlas.units.free[: len(piece.side)]
         for sign, word in ((-1, "min"), (1, "max")):
-            # Variables behind those of the user stand for kinks, and have no names.
-            names = [variables[int(k)] for k in free[piece.side == sign] if k < len(variables)]
+            names = [variables[int(k)] for k in free[piece.side == sign]]
             if names:
                 more = " …" if len(names) > MOST_NAMED else ""
                 words.append(f"{', '.join(names[:MOST_NAMED])}{more} = {word}")
