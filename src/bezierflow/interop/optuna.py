@@ -34,18 +34,7 @@ def from_study(study: "optuna.Study") -> Solution:
             "study must have two objectives or more, got one; study.best_trial is the answer to"
             " that"
         )
-    trials = [
-        trial
-        for trial in study.get_trials(deepcopy=False)
-        if trial.state == library.trial.TrialState.COMPLETE
-        # where Optuna's samplers keep the values of constraints, positive where one is broken
-        and all(value <= 0 for value in trial.system_attrs.get("constraints") or ())
-    ]
-    if not trials:
-        raise ValueError(
-            f"study has no completed trials that keep its constraints, of {len(study.trials)}"
-            " trials"
-        )
+    trials = _completed(study, library)
     spaces = _spaces(trials, library)
     x = np.array([[float(trial.params[name]) for name in spaces] for trial in trials])
     f = np.array([trial.values for trial in trials], dtype=float)
@@ -63,6 +52,23 @@ def from_study(study: "optuna.Study") -> Solution:
         " signs are changed here"
     )
     return replace(solution, result=Result(solution.result.reason, message))
+
+
+def _completed(study: "optuna.Study", library: ModuleType) -> "list[optuna.trial.FrozenTrial]":
+    """The trials that were completed and kept their constraints, or an error if there are none."""
+    trials = [
+        trial
+        for trial in study.get_trials(deepcopy=False)
+        if trial.state == library.trial.TrialState.COMPLETE
+        # where Optuna's samplers keep the values of constraints, positive where one is broken
+        and all(value <= 0 for value in trial.system_attrs.get("constraints") or ())
+    ]
+    if not trials:
+        raise ValueError(
+            f"study has no completed trials that keep its constraints, of {len(study.trials)}"
+            " trials"
+        )
+    return trials
 
 
 def _spaces(

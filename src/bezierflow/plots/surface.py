@@ -50,24 +50,30 @@ def surface(
         )
     ax = axes_or_new(ax, n_coordinates=L)
     if alone:
-        labels, pieces, designs = [f"x{i + 1}" for i in range(L)], False, solution
+        labels = [f"x{i + 1}" for i in range(L)]
+        draw_image(ax, solution, truth, M, "Bézier simplex", "Pareto set")
     else:
-        labels, pieces = solution.names.variable_labels, solution.set.trimmed
-        designs = solution.flat_designs
-        truth = truth or getattr(solution.objectives, "pareto_point", None)
-    if not alone and pieces:
-        draw_pieces(ax, solution, solution.flat_designs)
-    else:
-        draw_image(ax, designs, truth, M, "Bézier simplex", "Pareto set")
-    if not alone and solution.evaluated is not None:
-        found = solution.evaluated
-        x = np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))
-        draw_evaluated(ax, x[found.nondominated])
-    if net and not pieces:
+        labels = solution.names.variable_labels
+        _draw_set(ax, solution, truth)
+    if net and (alone or not solution.set.trimmed):
         _draw_net(ax, solution)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=22, color=CHOICE_COLOR, label="points", zorder=6)
     return finish(ax, labels, heading(title, solution))
+
+
+def _draw_set(ax: "Axes", solution: Solution, truth: Map | None) -> None:
+    """The set of a solution, the exact one where it is known, and a surrogate's best designs."""
+    if solution.set.trimmed:
+        draw_pieces(ax, solution, solution.flat_designs)
+    else:
+        exact = truth or getattr(solution.objectives, "pareto_point", None)
+        M = solution.n_objectives
+        draw_image(ax, solution.flat_designs, exact, M, "Bézier simplex", "Pareto set")
+    if solution.evaluated is not None:
+        found = solution.evaluated
+        designs = np.asarray(solution.raveling.plain.ravel(found.X, batch_axes=1))
+        draw_evaluated(ax, designs[found.nondominated])
 
 
 def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
