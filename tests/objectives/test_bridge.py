@@ -21,7 +21,8 @@ X = np.array([[0.5, -0.3], [1.5, 0.2], [0.5, -0.3]])
 
 
 def in_numpy(x):
-    return np.array([np.sin(x[0]) * x[1], np.exp(x[0]) + x[1] ** 3])
+    a, b = map(float, x)  # not traced
+    return np.array([np.sin(a) * b, np.exp(a) + b**3])
 
 
 def in_jax(x):

@@ -47,33 +47,33 @@ FORMS = {
     ),
     "numpy": (
         lambda x: np.array([x[0] ** 2 + np.sin(x[1]), x[0] + x[1]]),
-        "a NumPy function; derivatives by finite",
-        0,
+        "a NumPy function, differentiated exactly by JAX",
+        2,
     ),
     "math": (
         lambda x: [x[0] ** 2 + math.sin(x[1]), x[0] + x[1]],
-        "a NumPy function; derivatives by finite",
-        0,
+        "a NumPy function, differentiated exactly by JAX",
+        2,
     ),
     "list of numpy": (
         [lambda x: x[0] ** 2 + np.sin(x[1]), lambda x: x.sum()],
-        "a NumPy function; derivatives",
-        0,
+        "a NumPy function, differentiated exactly by JAX",
+        2,
     ),
     "vectorized": (
         Objectives(
             lambda x: np.stack([x[:, 0] ** 2 + np.sin(x[:, 1]), x.sum(axis=1)], axis=1),
             vectorized=True,
         ),
-        "a NumPy function; derivatives",
-        0,
+        "a NumPy function, differentiated exactly by JAX",
+        2,
     ),
     "list of vectorized": (
         Objectives(
             [lambda x: x[:, 0] ** 2 + np.sin(x[:, 1]), lambda x: x.sum(axis=1)], vectorized=True
         ),
-        "a NumPy function; derivatives",
-        0,
+        "a NumPy function, differentiated exactly by JAX",
+        2,
     ),
     "jac and hess": (
         Objectives(
@@ -84,7 +84,19 @@ FORMS = {
         "a NumPy function with jac and hess",
         2,
     ),
-    "branching": (branching, "it branches on x: with jnp.where JAX could", 0),
+    "float": (
+        lambda x: np.array([float(x[0]) ** 2 + np.sin(x[1]), x[0] + x[1]]),
+        "makes a Python number of a value that depends on x; derivatives by finite",
+        0,
+    ),
+    "vectorized float": (
+        Objectives(
+            lambda x: np.array([[float(a) ** 2 + np.sin(b), a + b] for a, b in x]), vectorized=True
+        ),
+        "makes a Python number of a value that depends on x; derivatives by finite",
+        0,
+    ),
+    "branching": (branching, "branches on a value that depends on x", 0),
     "gradients": (
         lambda x: jnp.array([square(x[0]) + jnp.sin(x[1]), x[0] + x[1]]),
         "a JAX function and its gradients; Hess",

@@ -19,6 +19,7 @@ from .functions import (
     HostRows,
     Joined,
     Objectives,
+    Points,
     Raveled,
     Rows,
     TorchFunction,
@@ -32,6 +33,8 @@ from .functions import (
     numpy_rows,
     values_of,
 )
+from .numpy_tracing import NotTraceableError, NumPyProgram, SideEffectError
+from .schedule import SCHEDULE
 
 UNDIFFERENTIABLE = ("custom_vjp_call", "pure_callback", "io_callback", "ffi_call", "while")
 """JAX's primitives, by how their names begin, that may have no derivative, a first one only, or one
@@ -91,8 +94,10 @@ def read_function(
     # a problem may have them inside
     given = function if isinstance(function, Objectives) else getattr(function, "function", None)
     if isinstance(given, Objectives):
-        if given.jac is not None or given.vectorized:
+        if given.jac is not None:
             return _numpy_form(given, place)
+        if given.vectorized:
+            return _numpy_code_form(given, place, twice)
         return read_function(given.function, raveling, x, name, bounds, twice)
     if isinstance(function, TorchFunction):
         return _torch_form(function.function, place)
@@ -104,10 +109,14 @@ def read_function(
             f" {type(function).__name__}"
         )
     rows = cast(Rows, function if callable(function) else tuple(function))
+    # first, since JAX would call the function itself with its tracers
+    effect = _side_effect(rows, place)
+    if effect is not None:
+        return _numpy_form(Objectives(rows), place, effect)
     try:
         traced = _trace(rows, place)
     except Exception as error:
-        return _untraceable_form(rows, place, error)
+        return _untraceable_form(rows, place, error, twice)
     return _jax_form(rows, *traced, place, twice)
 
 
@@ -211,10 +220,92 @@ def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
     return form
 
 
-def _untraceable_form(function: Rows, place: Place, error: Exception) -> Form:
-    """A function that JAX cannot trace: on the host if it runs there, with torch if it wants
-    tensors, else JAX's error."""
-    readings = [partial(_numpy_form, Objectives(function)), partial(_torch_form, function)]
+def _side_effect(function: Rows, place: Place) -> str | None:
+    """What a function does besides computing, where it is not written for JAX: one that counts its
+    calls must be called each time."""
+    rows = _numpy_programs(Objectives(function))
+    if any(program.uses_jax for program in rows):
+        return None
+    try:
+        _trace(rows, place)
+    except SideEffectError as effect:
+        return str(effect)
+    except (Exception, NotTraceableError):  # JAX itself has traced it
+        return None
+    return None
+
+
+def _numpy_programs(given: Objectives) -> tuple[NumPyProgram, ...]:
+    function = given.function
+    listed = (function,) if callable(function) else function
+    return tuple(NumPyProgram(one, given.vectorized) for one in listed)
+
+
+def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
+    """A NumPy function: traced by JAX if it can be and the two agree, else as it is."""
+    # an error of the function itself is the user's to see, before anything is said of tracing
+    _count_rows(given, place)
+    try:
+        programs = _numpy_programs(given)
+        rows = programs[0] if callable(given.function) else programs
+        program, *about = _trace(rows, place)
+        n_operations = sum(1 for _ in _primitives(program.jaxpr))
+        if n_operations > SCHEDULE.most_operations:
+            raise NotTraceableError(
+                f"its loops are {n_operations} operations in a row, too many to compile"
+            )
+        form = _jax_form(rows, program, *about, place, twice)
+        _compare(form, partial(numpy_rows, given, place.raveling, form.n_rows, 0), place)
+    except NotTraceableError as reason:
+        return _numpy_form(given, place, str(reason))
+    except Exception as error:
+        return _numpy_form(given, place, f"it cannot be compiled ({_first_line(error)})")
+    exact = "differentiated exactly by JAX" if form.is_exact else form.found
+    return form._replace(found=f"a NumPy function, {exact}")
+
+
+def _compare(form: Form, original: Callable[[Points], np.ndarray], place: Place) -> None:
+    """Raises where a traced function and its original differ: in values at points all over the box,
+    and in slopes at a few of them."""
+    rng, n, slopes = np.random.default_rng(0), SCHEDULE.compared, SCHEDULE.compared_slopes
+    width = place.upper - place.lower
+    scale = np.where(np.isfinite(width), width, np.maximum(1.0, np.abs(place.x)))
+    low = np.where(np.isfinite(width), place.lower, place.x - scale / 2)
+    # a little inside, so that a difference has room
+    share = 0.01 + 0.98 * rng.random((n, len(place.x)))
+    points = np.clip(low + scale * share, place.lower, place.upper)
+    points[0] = place.x
+    expected = original(points)
+    if not np.array_equal(expected[:1], original(points[:1]), equal_nan=True):
+        raise NotTraceableError("two calls at the same x differ")
+    u = rng.choice([-1.0, 1.0], points.shape)
+    with double_precision():
+        tangents = jax.jit(jax.vmap(lambda x, v: jax.jvp(form.flat, (x,), (v,))))
+        values, rates = (np.asarray(part) for part in tangents(points, scale * u))
+    finite = np.isfinite(expected)
+    size = np.abs(expected).max(axis=0, initial=0.0, where=finite)
+    near = np.abs(np.where(finite, values - expected, 0.0)) <= SCHEDULE.compared_values * size
+    if not (near & (np.isfinite(values) == finite)).all():
+        raise NotTraceableError("its values differ from those that JAX computes")
+    # at the first points after x, which may lie on a bound
+    some, h = slice(1, slopes + 1), SCHEDULE.compared_step
+    ahead, behind = (original(points[some] + side * h * scale * u[some]) for side in (1, -1))
+    slope, rounding = (ahead - behind) / (2 * h), SCHEDULE.compared_values * size / h
+    error = np.abs(rates[some] - slope) - rounding
+    known = np.isfinite(slope)
+    right = ~known | (error <= SCHEDULE.compared_rates * (np.abs(slope) + size))
+    # one of them may lie on a kink
+    if right.all(axis=1).sum() < slopes - 1:
+        raise NotTraceableError("its slopes differ from those that JAX computes")
+
+
+def _untraceable_form(function: Rows, place: Place, error: Exception, twice: bool) -> Form:
+    """A function that JAX cannot trace: as NumPy code if it runs on NumPy's arrays, with torch if
+    it wants tensors, else JAX's error."""
+    readings = [
+        partial(_numpy_code_form, Objectives(function), twice=twice),
+        partial(_torch_form, function),
+    ]
     failures: list[Exception] = []
     for read in readings if "torch" in sys.modules else readings[:1]:
         try:
@@ -222,9 +313,6 @@ def _untraceable_form(function: Rows, place: Place, error: Exception) -> Form:
         except Exception as failure:
             failures.append(failure)
             continue
-        if isinstance(error, jax.errors.TracerBoolConversionError):
-            advice = "; it branches on x: with jnp.where JAX could differentiate it"
-            return form._replace(found=form.found + advice)
         return form
     # JAX's own complaint about a tracer says nothing to somebody who writes NumPy
     is_jax = isinstance(error, jax.errors.JAXTypeError)
@@ -241,14 +329,16 @@ def _in_one_line(error: Exception, before: str = "") -> Exception:
     as it is."""
     if type(error).__module__ != "builtins" or isinstance(error, UnicodeError | OSError):
         return error
-    return type(error)(before + str(error).strip().split("\n")[0])
+    return type(error)(before + _first_line(error))
 
 
-def _numpy_form(given: Objectives, place: Place) -> Form:
-    raveling = place.raveling
-    if given.jac is not None and not raveling.plain.is_vector:
-        raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
-    x = raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
+
+
+def _count_rows(given: Objectives, place: Place) -> int:
+    """M, of a call at one point; an error if it does not return M numbers."""
+    x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
     with np.errstate(all="ignore"), double_precision():
         values = numbers_of(given.function, x, -1)
     if given.vectorized:
@@ -258,12 +348,21 @@ def _numpy_form(given: Objectives, place: Place) -> Form:
                 f" got {values.shape} for n=1"
             )
         values = values[0]
-    n_rows = check_shape(values, place.name)
+    return check_shape(values, place.name)
+
+
+def _numpy_form(given: Objectives, place: Place, why: str = "") -> Form:
+    """A NumPy function as it is; `why` JAX does not trace it."""
+    raveling = place.raveling
+    if given.jac is not None and not raveling.plain.is_vector:
+        raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
+    n_rows = _count_rows(given, place)
     order = 0 if given.jac is None else 1 if given.hess is None else 2
     rows = partial(numpy_rows, given, raveling, n_rows)
     for k in range(1, order + 1):
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]
+    kind += f", as it is: {why}" if why else ""
     return _bridged_form(rows, n_rows, order, kind, given.function, place)
 
 

@@ -118,8 +118,7 @@ def values_of(part: Rows, x: PyTree) -> Any:
 
 
 def from_pymoo(problem: Any) -> Problem:
-    """A pymoo problem with its bounds, G(x) <= 0 and H(x) = 0, which `bf.minimize` takes;
-    derivatives are finite differences.
+    """A pymoo problem with its bounds, G(x) <= 0 and H(x) = 0, which `bf.minimize` takes.
 
     Raises:
         ValueError: For variables that are not real numbers.
@@ -133,15 +132,7 @@ def from_pymoo(problem: Any) -> Problem:
         )
     # pymoo computes F, G and H together, but each is asked for alone: the last batch is kept
     last: dict[bytes, dict[str, np.ndarray]] = {}
-
-    def rows(kind: str, x: np.ndarray) -> np.ndarray:
-        key = np.ascontiguousarray(x).tobytes()
-        if key not in last:
-            last.clear()
-            last[key] = problem.evaluate(np.asarray(x, dtype=float), return_as_dictionary=True)
-        return np.asarray(last[key][kind], dtype=float)
-
-    of = {kind: Objectives(lambda x, kind=kind: rows(kind, x), vectorized=True) for kind in "FGH"}
+    of = {kind: Objectives(PymooRows(problem, kind, last), vectorized=True) for kind in "FGH"}
     constraints = []
     if problem.n_ieq_constr:
         constraints.append(NonlinearConstraint(of["G"], -np.inf, 0.0))
@@ -155,6 +146,28 @@ def from_pymoo(problem: Any) -> Problem:
         bounds=None if unbounded else (np.array(problem.xl, float), np.array(problem.xu, float)),
         constraints=constraints or None,
     )
+
+
+class PymooRows:
+    """F, G or H of a pymoo problem at many points."""
+
+    def __init__(self, problem: Any, kind: str, last: dict[bytes, dict[str, np.ndarray]]):
+        self.problem, self.kind, self._last = problem, kind, last
+
+    def __call__(self, x: Points) -> Float[np.ndarray, "n n_rows"]:
+        """As pymoo evaluates it."""
+        key = np.ascontiguousarray(x).tobytes()
+        if key not in self._last:
+            self._last.clear()
+            whole = self.problem.evaluate(np.asarray(x, dtype=float), return_as_dictionary=True)
+            self._last[key] = whole
+        return np.asarray(self._last[key][self.kind], dtype=float)
+
+    def in_numpy(self, x: Points) -> np.ndarray:
+        """The problem's own code at one point, without what pymoo does around it."""
+        out: dict[str, Any] = {}
+        self.problem._evaluate(x[0] if self.problem.elementwise else x, out)
+        return np.reshape(np.array(out[self.kind]), (1, -1))
 
 
 class Raveled(eqx.Module):

@@ -38,6 +38,12 @@ class Schedule:
         repair_precision: what SciPy is asked for in a repair: more than `tolerance` needs.
         unequal: variables are scaled where the lengths over which they matter differ by more than
             this factor.
+        compared: points at which a traced NumPy function is compared with its original.
+        compared_slopes: of these, points at which slopes are, too.
+        compared_values: the largest relative difference of values that rounding explains.
+        compared_rates: likewise of slopes, whose differences are less exact.
+        compared_step: of those differences, as a share of the box.
+        most_operations: a longer program takes XLA minutes to compile.
         most_scaled: beyond this many variables no Hessian is computed just to find scales.
     """
 
@@ -61,6 +67,12 @@ class Schedule:
     repair_steps: int = 200
     repair_precision: float = 1e-15
     unequal: float = 100.0
+    compared: int = 30
+    compared_slopes: int = 3
+    compared_values: float = 1e-9
+    compared_rates: float = 1e-4
+    compared_step: float = 1e-6
+    most_operations: int = 600
     most_scaled: int = 500
 
 
