@@ -18,8 +18,8 @@ from .eigenvalues import (
 )
 from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
 from .report import ErrorParts, Report, error_parts, report
-from .run_bounds import RunBounds, own_residuals, residuals_of_quadratics, run_bounds
-from .setting import AbstractLoss, Distance, Setting, Stationarity, loss_for
+from .run_bounds import RunBounds, residuals, residuals_of_quadratics, run_bounds
+from .setting import Distance, Setting, Stationarity
 from .twins import (
     Exchange,
     Trace,
@@ -31,7 +31,6 @@ from .twins import (
 )
 
 __all__ = [
-    "AbstractLoss",
     "Bound",
     "CurvatureBounds",
     "Distance",
@@ -60,10 +59,9 @@ __all__ = [
     "expected_smallest_eigenvalue",
     "generalization_gap",
     "gram_root",
-    "loss_for",
     "mean_interval",
-    "own_residuals",
     "report",
+    "residuals",
     "residuals_of_quadratics",
     "run_bounds",
     "run_many",

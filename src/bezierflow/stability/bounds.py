@@ -21,9 +21,8 @@ class Bound:
     Attributes:
         value: the number.
         assumes: under which conditions it holds.
-        proved: True where the constants in it hold for every t and every twin; False where they
-            were measured on a grid, so that the number is an estimate of the bound and may lie
-            below what a twin does.
+        proved: True where its constants hold for every t and every twin; False where they were
+            measured on a grid: an estimate, which may lie below what a twin does.
     """
 
     value: float
@@ -69,9 +68,8 @@ class PaperBounds:
 
     def divergence(self, n_iterations: int, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N }, exchanged at k ("P-gap")."""
-        _check_iteration(k, n_iterations)
-        later = 2 * (n_iterations - k) * float(self.one_step())
-        return self._bound(float(self.growth()) + later)
+        later = n_iterations - read_count(k, "k", 1, n_iterations)
+        return self._bound(float(self.growth()) + 2 * later * float(self.one_step()))
 
     def stability(self, n_iterations: int) -> Bound:
         """δ: sup_t |ℓ(P; t) − ℓ(P'; t)| ≤ U |P − P'|_F ≤ δ; the worst exchange is at k = 1."""
@@ -101,7 +99,7 @@ class SharperBounds:
         smallest: λ_min(ZᵀZ) of T_1, …, T_K.
         smallest_twin: λ_min of T'_k for an exchange at k = 1, …, K: of that twin, or a lower bound
             over all twins.
-        proved: whether μ holds for every t and every twin.
+        proved: as in `PaperBounds`.
     """
 
     mu: float
@@ -113,8 +111,7 @@ class SharperBounds:
 
     def one_step(self, k: int) -> Bound:
         """|φ_T(P) − P|_F ≤ α^(k) μ √(N/λ_k)."""
-        _check_iteration(k, len(self.step_sizes))
-        return self._bound(self._steps()[k - 1])
+        return self._bound(self._steps()[read_count(k, "k", 1, len(self.step_sizes)) - 1])
 
     def growth(self, k: int) -> Bound:
         """|φ_T(P) − φ_T'(P)|_F ≤ α^(k) μ (ψ(λ_k) + ψ(λ'_k)).
@@ -122,14 +119,11 @@ class SharperBounds:
         ψ(λ) = (1 + √(N/λ)) s/(1 + λs²) with s = min(1/λ, 1/√λ): `pull_of_one` for N values of size
         1 each and one more of that size, whose residual is at most 1 + √(N/λ).
         """
-        _check_iteration(k, len(self.step_sizes))
-        psi = [
-            (1 + sqrt(self.n_samples / smallest)) * float(pull_of_one(np.asarray(smallest)))
-            if smallest > 0
-            else float("inf")
-            for smallest in (self.smallest[k - 1], self.smallest_twin[k - 1])
-        ]
-        return self._bound(self.step_sizes[k - 1] * self.mu * sum(psi))
+        i = read_count(k, "k", 1, len(self.step_sizes)) - 1
+        smallest = np.array([self.smallest[i], self.smallest_twin[i]])
+        # where λ = 0 the pull is infinite, whatever the residual is taken for
+        residual = 1 + np.sqrt(self.n_samples / np.where(smallest > 0, smallest, 1.0))
+        return self._bound(self.step_sizes[i] * self.mu * sum(residual * pull_of_one(smallest)))
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ growth(k) + 2 Σ_{i>k} α^(i) μ √(N/λ_i)."""
@@ -158,9 +152,8 @@ class CurvatureBounds:
     Measured in the RMS size |Δ|_Γ of surfaces. The growth at iteration k is that of a least-squares
     fit from which one example is taken and to which another is added, known from the residuals of
     the run's own gradient field. If all Hessians of f(·|t) where the run goes have eigenvalues in
-    [m, β], iteration i then multiplies a difference by at most |1 − α(m+β)/2| + α(β−m)/2 κ_i, where
-    κ_i² is the ratio of the extreme eigenvalues of the whitened Γ^{-1/2}ZᵀZΓ^{-1/2}, which tends to
-    1 as N grows.
+    [m, β], iteration i multiplies a difference by at most |1 − α(m+β)/2| + α(β−m)/2 κ_i, where κ_i²
+    is the ratio of the extreme eigenvalues of Γ^{-1/2}ZᵀZΓ^{-1/2}, which tends to 1 as N grows.
 
     Attributes:
         step_sizes: α^(1), …, α^(K).
@@ -187,8 +180,7 @@ class CurvatureBounds:
 
     def rms(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_Γ ≤ growth(k) Π_{i>k} factor_i: the RMS distance of two surfaces."""
-        _check_iteration(k, len(self.step_sizes))
-        return self._bound(self._all_rms()[k - 1])
+        return self._bound(self._all_rms()[read_count(k, "k", 1, len(self.step_sizes)) - 1])
 
     def divergence(self, k: int) -> Bound:
         """|P^(K+1) − P'^(K+1)|_F ≤ |·|_Γ / √λ_min(Γ)."""
@@ -208,6 +200,7 @@ class CurvatureBounds:
         return sqrt(coherence(self.n_objectives, self.degree)) * farthest
 
     def _all_rms(self) -> np.ndarray:
+        # backwards, so that an exchange at k is multiplied by the factors after it alone
         later = np.cumprod(np.append(self.factors(), 1.0)[::-1])[::-1][1:]
         return self.grown * later
 
@@ -231,9 +224,3 @@ def pull_of_one(
     positive = np.where(smallest > 0, smallest, 1.0)
     r = np.minimum(norm / positive, 1 / np.sqrt(positive))
     return np.where(smallest > 0, r / (1 + positive * r**2), np.inf)
-
-
-def _check_iteration(k: int, n_iterations: int) -> None:
-    """Raises a ValueError unless 1 ≤ k ≤ K."""
-    if read_count(k, "k", 1) > read_count(n_iterations, "n_iterations", 1):
-        raise ValueError(f"k must be an iteration from 1 to {n_iterations}, got {k}")

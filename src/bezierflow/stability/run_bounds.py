@@ -59,12 +59,25 @@ def run_bounds(
     slope_is_known = quadratic or mu is not None
     limits = known_curvature(objectives) if curvature is None else curvature
     proved = limits is not None and slope_is_known
-    limits = limits or _measured_curvature(run, objectives)
-    curved = _curvature_bounds(run, objectives, mu, limits, proved)
-    if mu is None and quadratic:
-        mu = _slope_of_quadratics(run, objectives, limits[1] * curved.farthest())
-    elif mu is None:
-        mu = _measured_slope(run, objectives)
+    with double_precision():
+        P, t = jnp.asarray(run.control_points[:-1]), jnp.asarray(_with_grid(run, SCHEDULE.measured))
+        if limits is None:
+            least, most = _extreme_curvature(objectives, P, t, run.degree)
+            limits = float(least), float(most)
+        curved = _curvature_bounds(run, objectives, mu, limits, proved)
+        if mu is None and quadratic:
+            # Affine gradients are longest at a control point; those of a twin are longer by at most
+            # β times how far it is from the run.
+            at_controls = jnp.broadcast_to(jnp.eye(P.shape[1]), (*P.shape[:2], P.shape[1]))
+            mu = float(_steepest(objectives, P, at_controls)) + limits[1] * curved.farthest()
+        elif mu is None:
+            mu = float(_steepest(objectives, P, basis(t, run.degree)))
+            if not (np.isfinite(mu) and mu > 0):
+                raise ValueError(
+                    "objectives must have gradients where the run goes, finite and not all 0; the"
+                    f" largest found is {mu}. Rounding and comparisons have none; where a gradient"
+                    " is infinite, start elsewhere"
+                )
     # λ'_k is bounded below over all twins by leaving each example out in turn: an example can only
     # add to ZᵀZ.
     smallest = smallest_eigenvalues(run.t, run.degree)
@@ -94,13 +107,13 @@ def _curvature_bounds(
     elif mu is not None:  # |∇f(x|t)| ≤ μ, and no point of ĝ_k is longer than its control points
         residual = mu + np.linalg.norm(run.fitted(), axis=-1).max(axis=1)
     else:
-        residual = _residuals(run, objectives, _with_grid(run, SCHEDULE.dense)).max(axis=1)
+        residual = residuals(run, objectives, _with_grid(run, SCHEDULE.dense)).max(axis=1)
     y = design_matrices(run.t, degree) @ np.linalg.inv(gram_root(M, degree))
     A, root_R = y.transpose(0, 2, 1) @ y, sqrt(coherence(M, degree))
     w = y @ np.linalg.inv(A)
     left = 1 - np.sum(w * y, axis=-1)
     # A leverage h_i of 1 to rounding: nothing is left of the fit without that example.
-    moved = np.linalg.norm(w, axis=-1) * own_residuals(run, objectives)
+    moved = np.linalg.norm(w, axis=-1) * residuals(run, objectives, run.t)
     moved = np.where(left > ROUNDING, moved / np.where(left > ROUNDING, left, 1.0), np.inf)
     taken = np.max(moved, axis=1)
     without = np.array([_smallest_without_one(rows) for rows in y])
@@ -128,42 +141,10 @@ def known_curvature(objectives: FlatObjectives) -> tuple[float, float] | None:
     """
     if isinstance(objectives, Quadratic | ScaledMED):
         with double_precision():
-            hessians = _hessians(objectives, jnp.zeros(objectives.n_variables))
+            hessians = jax.hessian(objectives)(jnp.zeros(objectives.n_variables))
         values = np.linalg.eigvalsh(np.asarray(hessians))
         return float(values.min()), float(values.max())
     return (-4 * e**-1.5, 2.0) if isinstance(objectives, Fonseca) else None
-
-
-def _measured_curvature(run: Trace, objectives: FlatObjectives) -> tuple[float, float]:
-    """Extreme eigenvalues of the Hessians of f(·|t), at the run's samples and on a grid of t."""
-    with double_precision():
-        P, t = jnp.asarray(run.control_points[:-1]), _with_grid(run, SCHEDULE.measured)
-        least, most = _extreme_curvature(objectives, P, jnp.asarray(t), run.degree)
-        return float(least), float(most)
-
-
-def _measured_slope(run: Trace, objectives: FlatObjectives) -> float:
-    """Max |∇f_m(x)| over m, x = b(t|P^(k)), at the run's t and on a grid (Assumption "mu")."""
-    with double_precision():
-        P, t = jnp.asarray(run.control_points[:-1]), _with_grid(run, SCHEDULE.measured)
-        largest = float(_largest_gradient(objectives, P, jnp.asarray(t), run.degree))
-    if not (np.isfinite(largest) and largest > 0):
-        raise ValueError(
-            "objectives must have gradients where the run goes, finite and not all 0; the largest"
-            f" found is {largest}. Rounding and comparisons have none; where a gradient is"
-            " infinite, start elsewhere"
-        )
-    return largest
-
-
-def _slope_of_quadratics(run: Trace, objectives: FlatObjectives, further: float) -> float:
-    """μ for quadratics: gradients are affine, so they are longest at a control point.
-
-    Those of a twin are longer by at most `further`: β times how far it is from the run.
-    """
-    with double_precision():
-        P = jnp.asarray(run.control_points[:-1]).reshape(-1, run.control_points.shape[-1])
-        return float(jnp.max(jnp.linalg.norm(_jacobians(objectives, P), axis=-1))) + further
 
 
 def residuals_of_quadratics(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, " K"]:
@@ -185,14 +166,10 @@ def residuals_of_quadratics(run: Trace, objectives: FlatObjectives) -> Float[np.
     return np.linalg.norm(coefficients, axis=-1).max(axis=1)
 
 
-def own_residuals(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, "K n_samples"]:
-    """|∇f(b(t_n|P^(k)) | t_n) − ĝ_k(t_n)| at the run's own samples."""
-    return _residuals(run, objectives, run.t)
-
-
-def _residuals(
+def residuals(
     run: Trace, objectives: FlatObjectives, t: Float[np.ndarray, "K n n_objectives"]
 ) -> Float[np.ndarray, "K n"]:
+    """|∇f(b(t_n|P^(k)) | t_n) − ĝ_k(t_n)| for the t of each iteration."""
     with double_precision():
         P, fitted = jnp.asarray(run.control_points[:-1]), jnp.asarray(run.fitted())
         return np.asarray(_residual_sizes(objectives, P, fitted, jnp.asarray(t), run.degree))
@@ -206,13 +183,23 @@ def _with_grid(run: Trace, n: int) -> Float[np.ndarray, "K n_points n_objectives
 
 
 @compiled
-def _hessians(objectives: FlatObjectives, x: Array) -> Array:
-    return jax.hessian(objectives)(x)
+def _jacobians(objectives: FlatObjectives, x: Array) -> Array:
+    return jax.vmap(jax.jacrev(objectives))(x)
 
 
 @compiled
-def _jacobians(objectives: FlatObjectives, x: Array) -> Array:
-    return jax.vmap(jax.jacrev(objectives))(x)
+def _steepest(
+    objectives: FlatObjectives,
+    control_points: Float[Array, "K n_controls n_variables"],
+    Z: Float[Array, "K n n_controls"],
+) -> Float[Array, ""]:
+    """Max |∇f_m(x)| over m and the points x = ZP of all iterations (Assumption "mu")."""
+
+    def in_iteration(Z_and_P: tuple[Array, Array]) -> Array:
+        Z, P = Z_and_P
+        return jnp.max(jnp.linalg.norm(jax.vmap(jax.jacrev(objectives))(Z @ P), axis=-1))
+
+    return jnp.max(jax.lax.map(in_iteration, (Z, control_points)))
 
 
 @compiled
@@ -230,21 +217,6 @@ def _residual_sizes(
         return jnp.linalg.norm(gradient(t, Z @ P) - Z @ fitted, axis=-1)
 
     return jax.lax.map(in_iteration, (control_points, fitted, t))
-
-
-@compiled
-def _largest_gradient(
-    objectives: FlatObjectives,
-    control_points: Float[Array, "K n_controls n_variables"],
-    t: Float[Array, "K n n_objectives"],
-    degree: int,
-) -> Float[Array, ""]:
-    def in_iteration(arrays: tuple[Array, Array]) -> Array:
-        P, t = arrays
-        jacobians = jax.vmap(jax.jacrev(objectives))(basis(t, degree) @ P)
-        return jnp.max(jnp.linalg.norm(jacobians, axis=-1))
-
-    return jnp.max(jax.lax.map(in_iteration, (control_points, t)))
 
 
 @compiled

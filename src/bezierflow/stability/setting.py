@@ -1,6 +1,5 @@
 """What all runs of a study share: the flow, the objectives, the start, K, and the loss ℓ(P; t)."""
 
-import abc
 from collections.abc import Callable
 from typing import Any
 
@@ -19,20 +18,7 @@ from ..simplex import grid, largest_degree_within, low_discrepancy
 from .schedule import SCHEDULE
 
 
-class AbstractLoss(eqx.Module):
-    """ℓ(P; t) of a surface with control points P, at a batch of t. Traceable."""
-
-    @abc.abstractmethod
-    def __call__(
-        self,
-        control_points: Float[Array, "n_controls n_variables"],
-        t: Float[Array, "n n_objectives"],
-        degree: int,
-    ) -> Float[Array, " n"]:
-        """The losses at t."""
-
-
-class Distance(AbstractLoss):
+class Distance(eqx.Module):
     """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss (equation 12).
 
     Attributes:
@@ -52,14 +38,14 @@ class Distance(AbstractLoss):
         return jnp.linalg.norm(x - self.problem.pareto_map(t), axis=-1)
 
 
-class Stationarity(AbstractLoss):
+class Stationarity(eqx.Module):
     """ℓ(P; t) = |∇_x f(b(t|P) | t)|, the stationarity residual: it needs gradients, not x*.
 
-    It is 0 where b(t) is stationary for its own weights, and is measured in units of f over units
-    of x. Where f(·|t) has Hessian eigenvalues between m > 0 and β along the segment from x*(t) to
-    b(t), it encloses the paper's loss: residual/β ≤ |b(t|P) − x*(t)| ≤ residual/m. Its one-sample
-    change is at most β times that of the surface. Where f(·|t) is not convex it is 0 at every
-    stationary point, and where gradients are unbounded it is unbounded.
+    It is 0 where b(t) is stationary for its own weights. Where f(·|t) has Hessian eigenvalues
+    between m > 0 and β along the segment from x*(t) to b(t), it encloses the paper's loss:
+    residual/β ≤ |b(t|P) − x*(t)| ≤ residual/m. Its one-sample change is at most β times that of the
+    surface. Where f(·|t) is not convex it is 0 at every stationary point, and where gradients are
+    unbounded it is unbounded.
     """
 
     objectives: FlatObjectives
@@ -79,11 +65,8 @@ class Stationarity(AbstractLoss):
         return jnp.linalg.norm(gradient, axis=-1)
 
 
-def loss_for(objectives: FlatObjectives, scalarization: AbstractScalarization) -> AbstractLoss:
-    """The paper's loss for weighted sums of a problem with a Pareto map, else the residual."""
-    if hasattr(objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
-        return Distance(objectives)
-    return Stationarity(objectives, scalarization)
+Loss = Distance | Stationarity
+"""ℓ(P; t) of a surface with control points P, at a batch of t. Traceable."""
 
 
 class Setting(eqx.Module):
@@ -131,9 +114,12 @@ class Setting(eqx.Module):
         return self.flow.degree
 
     @property
-    def loss(self) -> AbstractLoss:
-        """ℓ: the distance to the Pareto map where it is known, else the stationarity residual."""
-        return loss_for(self.objectives, self.flow.scalarization)
+    def loss(self) -> Loss:
+        """The paper's loss for weighted sums of a problem with a Pareto map, else the residual."""
+        scalarization = self.flow.scalarization
+        if hasattr(self.objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
+            return Distance(self.objectives)
+        return Stationarity(self.objectives, scalarization)
 
 
 def check_gradients(objectives: Callable, x: np.ndarray) -> None:
@@ -141,10 +127,10 @@ def check_gradients(objectives: Callable, x: np.ndarray) -> None:
     try:
         jax.eval_shape(jax.jacrev(objectives), x)
     except Exception as error:
-        first_line = str(error).strip().split("\n")[0]
+        reason = str(error).strip().split("\n")[0]
         raise TypeError(
             "objectives must have gradients, written with jax.numpy; differentiating them failed:"
-            f" {first_line}"
+            f" {reason}"
         ) from error
 
 

@@ -11,12 +11,12 @@ from jaxtyping import Array, Float, Int
 
 from ..bezier import basis
 from ..compilation import compiled, map_in_batches
-from ..flows import FlowState
+from ..flows import Flow, FlowState
 from ..methods import GradientDescent
 from ..scalarizations import WeightedSum
 from .eigenvalues import gram_root
 from .schedule import SCHEDULE
-from .setting import AbstractLoss, Setting, dense_points
+from .setting import Loss, Setting, dense_points
 
 
 class Exchange(NamedTuple):
@@ -141,17 +141,16 @@ def empirical_stability(
         keys: one key per run.
         runs: which run each twin belongs to, by the position of its key; in turn if not given.
     """
-    M, degree, loss = setting.n_objectives, setting.degree, setting.loss
+    M, degree = setting.n_objectives, setting.degree
     runs = np.arange(len(exchange.k)) % len(keys) if runs is None else runs
     # Runs and their twins go in one call: one compilation, one batch.
     together = Exchange.none(len(keys), M).followed_by(exchange)
     P = run_many(setting, jnp.concatenate([keys, keys[runs]]), together)
     ends, twins = P[: len(keys)], P[len(keys) :]
-    base = ends[runs]
-    sup_move, sup_loss = _suprema(loss, base, twins, jnp.asarray(dense_points(M)), degree)
+    base, t = ends[runs], jnp.asarray(dense_points(M))
+    sup_move, sup_loss = _suprema(setting.loss, base, twins, t, degree)
     k, position = jnp.asarray(exchange.k), jnp.asarray(exchange.position)
-    seen = _examples(setting, keys[runs], k, position)
-    at_example = _loss_at(loss, base, seen, degree) - _loss_at(loss, twins, seen, degree)
+    at_example = _at_examples(setting, base, twins, keys[runs], k, position)
     apart = np.asarray(base - twins)
     return TwinRuns(
         exchange=exchange,
@@ -167,9 +166,7 @@ def empirical_stability(
 
 
 @compiled
-def _suprema(
-    loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: int
-) -> tuple[Array, Array]:
+def _suprema(loss: Loss, base: Array, twins: Array, t: Array, degree: int) -> tuple[Array, Array]:
     Z = basis(t, degree)
 
     def of_pair(pair: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -177,19 +174,22 @@ def _suprema(
         move = jnp.max(jnp.linalg.norm(Z @ (P - Q), axis=-1))
         return move, jnp.max(jnp.abs(loss(P, t, degree) - loss(Q, t, degree)))
 
-    return map_in_batches(of_pair, (base, twins), SCHEDULE.pairs_at_once)
+    return map_in_batches(of_pair, (base, twins), SCHEDULE.at_once)
 
 
 @compiled
-def _loss_at(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
-    return jax.vmap(lambda P, t: loss(P, t[None], degree)[0])(control_points, t)
+def _at_examples(
+    setting: Setting, base: Array, twins: Array, keys: Array, k: Array, position: Array
+) -> Array:
+    """ℓ(P; t_i) − ℓ(P'; t_i) at the example t_i of iteration k that was exchanged."""
 
+    def of_pair(P: Array, Q: Array, key: Array, k: Array, position: Array) -> Array:
+        # drawn again from the run's key
+        t = setting.flow.draw(key, k, setting.n_objectives)[0][position][None]
+        loss, degree = setting.loss, setting.degree
+        return (loss(P, t, degree) - loss(Q, t, degree))[0]
 
-@compiled
-def _examples(setting: Setting, keys: Array, k: Array, position: Array) -> Array:
-    """The example t_i of iteration k that was exchanged, drawn again from the run's key."""
-    samples = jax.vmap(lambda key, k: setting.flow.draw(key, k, setting.n_objectives)[0])(keys, k)
-    return samples[jnp.arange(len(keys)), position]
+    return jax.vmap(of_pair)(base, twins, keys, k, position)
 
 
 @dataclass(frozen=True)
@@ -215,21 +215,22 @@ class Trace:
 
 def trace(setting: Setting, key: Array) -> Trace:
     """The run from this key, written down. Call in double precision."""
-    method, scalarization = setting.flow.method, setting.flow.scalarization
-    if (
-        not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum))
-        or setting.flow.bounds is not None
-    ):
+    flow, method = setting.flow, setting.flow.method
+    if not (isinstance(method, GradientDescent) and is_papers(flow)):
         raise TypeError(
             "flow must lift GradientDescent on weighted sums without bounds, whose stability is"
-            f" proved, got {type(method).__name__} on {type(scalarization).__name__}"
-            f"{'' if setting.flow.bounds is None else ' with bounds'};"
+            f" proved, got {type(method).__name__} on {type(flow.scalarization).__name__}"
+            f"{'' if flow.bounds is None else ' with bounds'};"
             " empirical_stability measures any method"
         )
     k, rule = np.arange(1, setting.n_iterations + 1), method.step_size
-    if callable(rule):
-        alphas = np.array([float(rule(jnp.asarray(i))) for i in k])
-    else:
-        alphas = np.full(len(k), float(rule))
+    alphas = [float(rule(jnp.asarray(i)) if callable(rule) else rule) for i in k]
     P = run_many(setting, key[None], Exchange.none(1, setting.n_objectives), whole=True)[0]
-    return Trace(np.asarray(P), np.asarray(samples_of_run(setting, key)), alphas, setting.degree)
+    t = np.asarray(samples_of_run(setting, key))
+    return Trace(np.asarray(P), t, np.array(alphas), setting.degree)
+
+
+def is_papers(flow: Flow) -> bool:
+    """Whether the flow is Algorithm 2, whose stability is proved."""
+    descent = isinstance(flow.method, GradientDescent)
+    return descent and isinstance(flow.scalarization, WeightedSum) and flow.bounds is None
