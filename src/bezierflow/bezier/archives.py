@@ -274,13 +274,13 @@ def parse_array(content: bytes) -> np.ndarray:
     """The array of numbers in a `.npy` file, whose size must be what its header says."""
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        read_header = np.lib.format.read_array_header_1_0
-    elif version == (2, 0):
-        read_header = np.lib.format.read_array_header_2_0
-    else:
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
         raise ValueError(f"an array in it has version {version} of the format")
-    shape, in_columns, dtype = read_header(stream, max_header_size=SCHEDULE.largest_header)
+    shape, in_columns, dtype = readers[version](stream, max_header_size=SCHEDULE.largest_header)
     # `kind` alone is not enough: records and arrays within arrays have kinds of their own
     if dtype.kind not in "biufc" or dtype.hasobject or dtype.fields or dtype.subdtype:
         raise ValueError(f"an array in it cannot be read: it holds {dtype}, not numbers")

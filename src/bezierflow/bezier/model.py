@@ -51,13 +51,12 @@ class BezierSimplex(eqx.Module):
     @classmethod
     def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
         """The surface that is x everywhere: every control point is x."""
-        size = n_controls(n_objectives, degree)
+        size, x = n_controls(n_objectives, degree), jax.tree.map(_as_array, x)
 
         def repeat(x: PyTree) -> PyTree:
             return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), x)
 
-        points = in_double_precision(repeat, jax.tree.map(_as_array, x))
-        return cls(points, n_objectives, degree)
+        return cls(in_double_precision(repeat, x), n_objectives, degree)
 
     @property
     def n_controls(self) -> int:
@@ -115,14 +114,9 @@ class BezierSimplex(eqx.Module):
         own, M = self.degree, self.n_objectives
         advice = "elevation keeps the map, in a higher degree"
         degree = read_count(degree, "degree", own, SCHEDULE.largest_elevation, advice)
-
-        def elevate_on_host(P: np.ndarray) -> np.ndarray:
-            return elevate(P.astype(float), M, own, degree).astype(P.dtype)
-
-        if degree - own > SCHEDULE.compiled_elevations and not is_traced(self):
-            points = _on_matrices(elevate_on_host, on_host(self.control_points))
-        else:
-            points = in_double_precision(_elevate, self.control_points, M, own, degree)
+        # in NumPy where nobody traces: a program of many steps would take long to compile
+        points = self.control_points if is_traced(self) else on_host(self.control_points)
+        points = _on_matrices(lambda P: elevate(P, M, own, degree), points)
         return BezierSimplex(points, M, degree)
 
     def restrict(self, face: Sequence[int]) -> "BezierSimplex":
@@ -226,11 +220,6 @@ def _derivative(control_points: PyTree, t: Array, n_objectives: int, degree: int
 
     slopes = _on_matrices(lambda P: differentiate(P, n_objectives, degree), control_points)
     return jax.tree.map(at_t, slopes)
-
-
-@partial(jax.jit, static_argnums=(1, 2, 3))
-def _elevate(control_points: PyTree, n_objectives: int, degree: int, target: int) -> PyTree:
-    return _on_matrices(lambda P: elevate(P, n_objectives, degree, target), control_points)
 
 
 @partial(jax.jit, static_argnums=(2, 3))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..simplex import index_positions, multi_indices, n_controls, raised_positions, tangent_basis
+from ..simplex import index_positions, multi_indices, raised_positions, tangent_basis
 from .basis import design_matrix
 
 T = TypeVar("T", np.ndarray, Array)
@@ -22,23 +22,13 @@ def elevate(
     control_points: Float[T, "*batch n_controls width"], n_objectives: int, degree: int, target: int
 ) -> Float[T, "*batch n_above width"]:
     """The nets of the same maps in a higher degree, by steps of p'_d = Σ_m d_m/(D+1) p_{d−e_m}."""
-    xp: Any = jnp if isinstance(control_points, jax.Array) else np
-    for current in range(degree, target):
-        positions = raised_positions(n_objectives, current + 1)
-        shares = xp.asarray(
-            (multi_indices(n_objectives, current) + 1) / (current + 1), control_points.dtype
-        )
-        *batch, _, width = control_points.shape
-        above = xp.zeros(
-            (*batch, n_controls(n_objectives, current + 1), width), control_points.dtype
-        )
-        for m in range(n_objectives):
-            part = shares[:, m : m + 1] * control_points
-            if xp is jnp:
-                above = above.at[..., positions[:, m], :].add(part)
-            else:
-                above[..., positions[:, m], :] += part
-        control_points = above
+    unit = np.eye(n_objectives, dtype=np.int64)
+    for above in range(degree + 1, target + 1):
+        indices = multi_indices(n_objectives, above)
+        shares = (indices / above).astype(control_points.dtype)
+        # any row where d_m = 0: its share is 0
+        rows = np.where(indices > 0, index_positions(indices[:, None] - unit), 0)
+        control_points = (shares[:, :, None] * control_points[..., rows, :]).sum(axis=-2)
     return control_points
 
 
@@ -73,9 +63,8 @@ def surface_tangents(
     degree: int,
 ) -> Float[np.ndarray, "n width dimension"]:
     """The derivatives at each t along the columns of `tangent_basis`."""
-    partials = differentiate(control_points, t.shape[1], degree)
-    slopes = np.einsum("mk,...mcl->...kcl", tangent_basis(t.shape[1]), partials)
-    return (design_matrix(t, max(degree - 1, 0)) @ slopes).transpose(1, 2, 0)
+    slopes = partial_derivatives(control_points, t, degree)
+    return slopes.transpose(0, 2, 1) @ tangent_basis(t.shape[1])
 
 
 def subdivide(

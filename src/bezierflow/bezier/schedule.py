@@ -16,8 +16,6 @@ class Schedule:
             that a gather makes would cost more.
         host_size: Coordinates of t times control points up to which NumPy evaluates: a millisecond,
             where a new shape of t compiles for 300.
-        compiled_elevations: More degrees of an elevation are left to NumPy: a program of them would
-            take long to compile.
         largest_elevation: The highest degree to elevate to.
         small_condition: Up to this condition number κ one refinement step makes Cholesky as
             accurate as QR: (κ²u)² is still far below κu.
@@ -55,7 +53,6 @@ class Schedule:
     fused_width: int = 32
     many_points: int = 2000
     host_size: int = 100_000
-    compiled_elevations: int = 32
     largest_elevation: int = 200
     small_condition: float = 1e4
     quiet: int = 3
