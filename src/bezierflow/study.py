@@ -19,6 +19,7 @@ from .answer import Solution
 from .arguments import read_count, read_doubles, read_flag
 from .explorer import explore
 from .flows import Callback
+from .metrics import nondominated
 from .names import Names
 from .objectives import Objectives, raveling_of_bounds, read_names
 from .problems import Problem
@@ -319,9 +320,6 @@ class Study:
         y = np.full((len(rows), len(names.objectives)), np.nan)
         for row, one in zip(y, rows, strict=True):
             row[:] = np.nan if one.failed else one.y
-        f = names.signs * y
-        # comparisons with NaN are False: failed evaluations dominate nothing
-        beaten = [((f <= row).all(axis=1) & (f < row).any(axis=1)).any() for row in f]
         return pandas.DataFrame(
             {
                 "number": [one.number for one in rows],
@@ -329,7 +327,7 @@ class Study:
                 **dict(zip(names.objectives, y.T, strict=True)),
                 "failure": [one.failure for one in rows],
                 "seconds": [one.seconds for one in rows],
-                "nondominated": np.isfinite(f).all(axis=1) & ~np.array(beaten, dtype=bool),
+                "nondominated": nondominated(names.signs * y, keep_equal=True),
             }
         )
 

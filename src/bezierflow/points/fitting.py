@@ -14,7 +14,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from ..bezier import (
     BezierSimplex,
@@ -24,6 +24,7 @@ from ..bezier import (
     project,
     surface_tangents,
 )
+from ..metrics import nondominated
 from ..simplex import faces, grid, largest_degree_within, n_controls
 from .schedule import SCHEDULE
 
@@ -50,15 +51,6 @@ class Cloud(NamedTuple):
         return self.rows[:, -self.n_objectives :]
 
 
-def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
-    """Which points no other one dominates; points with equal values are all kept or none."""
-    import moocore
-
-    # moocore keeps the first of equal rows alone
-    values, place = np.unique(f, axis=0, return_inverse=True)
-    return np.asarray(moocore.is_nondominated(values))[place.ravel()]
-
-
 def corner_rows(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n_objectives"]:
     """The point with the least f_m for each m; of equally good ones the one with the least sum of
     all objectives."""
@@ -74,7 +66,7 @@ def face_rows(
     inside = list(face)
     if len(face) == 1:
         return corner_rows(f)[inside]
-    candidates = np.flatnonzero(nondominated(f[:, inside]))
+    candidates = np.flatnonzero(nondominated(f[:, inside], keep_equal=True))
     if len(face) == f.shape[1] or len(candidates) <= SCHEDULE.beside:
         return candidates
     along = f[candidates][:, inside]
@@ -117,19 +109,17 @@ def fit_surface(cloud: Cloud, degree: int) -> BezierSimplex:
 def fit_best(cloud: Cloud) -> tuple[BezierSimplex, dict[int, Float[np.ndarray, "n width"]]]:
     """The surface of the degree that serves held-out points best, and the residuals of all degrees.
 
-    Of several degrees that cannot be told apart, within one standard error of the least mean
-    squared distance, the lowest is taken. Where its front folds and that of a lower degree does
-    not, the lower one is taken if it is not much farther off.
+    Of degrees within one standard error of the least mean squared distance the lowest is taken.
+    Where its front folds, a lower degree without folds is taken if it is not much farther off.
     """
     trials = _cross_validate(cloud)
     squares = {degree: np.sum(residuals**2, axis=1) for degree, residuals in trials.items()}
-    rms = {degree: np.sqrt(one.mean()) for degree, one in squares.items()}
-    best = squares[min(rms, key=lambda degree: rms[degree])]
+    best = min(squares.values(), key=np.mean)
     most = best.mean() + best.std() / np.sqrt(len(best))
     chosen = next(degree for degree, one in squares.items() if one.mean() <= most)
     for degree in range(chosen, 0, -1):
         surface = fit_surface(cloud, degree)
-        near = rms[degree] <= SCHEDULE.worth_a_fold * rms[chosen]
+        near = squares[degree].mean() <= SCHEDULE.worth_a_fold**2 * squares[chosen].mean()
         if near and folded_share(surface) <= SCHEDULE.most_folded:
             return surface, trials
     return fit_surface(cloud, chosen), trials
@@ -222,12 +212,10 @@ def folded_share(surface: BezierSimplex) -> float:
 def dominated_share(surface: BezierSimplex) -> float:
     """The share of the front, the last M columns of a surface, that other parts of it clearly
     dominate."""
-    import moocore
-
     M = surface.n_objectives
     values = np.asarray(surface(_inner_parameters(M)))[:, -M:]
     # A point is clearly dominated if it still is after all others have become worse.
-    best = values[np.asarray(moocore.is_nondominated(values))] + SCHEDULE.clear
+    best = values[nondominated(values)] + SCHEDULE.clear
     return float(np.mean([(best <= value).all(axis=1).any() for value in values]))
 
 

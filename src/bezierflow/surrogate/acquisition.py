@@ -25,6 +25,7 @@ from ..gaussian import (
     sample_paths,
     stds,
 )
+from ..metrics import farthest_points, nondominated
 from ..precision import double_precision
 from ..simplex import grid, largest_degree_within
 from .schedule import SCHEDULE
@@ -215,15 +216,6 @@ def ranges(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n_obje
     return np.where(span > 0, span, 1.0)
 
 
-def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
-    """Which points no other one dominates; of equal ones the first."""
-    import moocore
-
-    return np.asarray(
-        moocore.is_nondominated(np.ascontiguousarray(f), keep_weakly=False), dtype=bool
-    )
-
-
 def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
     """Which points no other one dominates for the wider cone, with units from the points
     themselves."""
@@ -247,11 +239,7 @@ def useful(one: ModelSet, worst: Float[np.ndarray, " n_objectives"]) -> ModelSet
 def thin(one: ModelSet, most: int) -> ModelSet:
     """Points of a set far from each other in objectives, its ends among them."""
     z = one.f / ranges(one.f)
-    chosen = list(dict.fromkeys(int(i) for i in z.argmin(axis=0)))
-    away = np.min([np.linalg.norm(z - z[i], axis=1) for i in chosen], axis=0)
-    while len(chosen) < most and away.max() > 0:
-        chosen.append(int(away.argmax()))
-        away = np.minimum(away, np.linalg.norm(z - z[chosen[-1]], axis=1))
+    chosen = farthest_points(z, most, np.array(list(dict.fromkeys(z.argmin(axis=0)))))
     return ModelSet(one.u[chosen], one.f[chosen])
 
 

@@ -28,6 +28,7 @@ from ..gaussian import (
     means,
     stds,
 )
+from ..metrics import nondominated
 from ..names import Names
 from ..objectives import Chosen, Transforms, box_on_solver_side, feasible_set
 from ..quiet import quiet
@@ -37,7 +38,6 @@ from .acquisition import (
     Known,
     ModelSet,
     find_sets,
-    nondominated,
     properly_nondominated,
     propose,
     ranges,
@@ -287,10 +287,6 @@ class Search:
             # Equal to the last bit: two pending points may differ by little.
             same = (k for k, asked in self._pending.items() if np.array_equal(asked, row))
             self._note(next(same, None), row, one)
-
-    def tell_failed(self, x: ArrayLike) -> None:
-        """Says that the evaluation of one or several designs failed."""
-        self.tell(x, None)
 
     def _note(self, number: int | None, x: np.ndarray, y: np.ndarray, compare: bool = True) -> None:
         if number is not None:
