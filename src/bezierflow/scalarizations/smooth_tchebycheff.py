@@ -1,5 +1,8 @@
 """The smooth Tchebycheff scalarization."""
 
+from functools import partial
+
+import equinox as eqx
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
@@ -19,11 +22,8 @@ class SmoothTchebycheff(AbstractReferencedScalarization):
         reference: ideal point and ranges; found by the run if None.
     """
 
-    smoothing: float
-    reference: Reference | None
-
-    def __init__(self, smoothing: float = 0.1, reference: Reference | None = None):
-        self.smoothing, self.reference = read_positive(smoothing, "smoothing"), reference
+    smoothing: float = eqx.field(default=0.1, converter=partial(read_positive, name="smoothing"))
+    reference: Reference | None = None
 
     def __call__(
         self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]

@@ -1,5 +1,8 @@
 """The weighted power: a weighted sum of objectives raised to a power."""
 
+from functools import partial
+
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -19,14 +22,16 @@ class WeightedPower(AbstractReferencedScalarization):
         reference: ideal point and ranges; found by the run if None.
     """
 
-    power: float
-    reference: Reference | None
-
-    def __init__(self, power: float = 3.0, reference: Reference | None = None):
-        self.power = read_number(
-            power, "power", "a finite number of at least 1", lambda p: 1 <= p < float("inf")
-        )
-        self.reference = reference
+    power: float = eqx.field(
+        default=3.0,
+        converter=partial(
+            read_number,
+            name="power",
+            wanted="a finite number of at least 1",
+            holds=lambda p: 1 <= p < float("inf"),
+        ),
+    )
+    reference: Reference | None = None
 
     def __call__(
         self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
