@@ -31,13 +31,8 @@ from .schedule import SCHEDULE
 
 class Cloud(NamedTuple):
     """Points (x, f), one per row, in units of ranges; all variables together count like one
-    objective at most.
-
-    Attributes:
-        rows: x and f side by side.
-        n_objectives: M, the number of last columns.
-        lower: bounds of the other columns.
-        upper: likewise.
+    objective at most. x and f lie side by side in `rows`, f in the last columns; `lower` and
+    `upper` are bounds of the others.
     """
 
     rows: Float[np.ndarray, "n width"]
@@ -128,16 +123,20 @@ def fit_best(cloud: Cloud) -> tuple[BezierSimplex, dict[int, Float[np.ndarray, "
 def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
     """Points minus surfaces that were fitted without them, for rising degrees, until that helps no
     more. Corners are always fitted, and count with what is left there."""
-    n, corners = len(cloud.rows), corner_rows(cloud.f)
+    n, corners, M = len(cloud.rows), corner_rows(cloud.f), cloud.n_objectives
     # Points of optimizers come in order along the front: parts are random, and the same each time.
     part = np.random.default_rng(0).permutation(n) % min(SCHEDULE.folds, n)
     trials: dict[int, np.ndarray] = {}
-    least, waited, degree = np.inf, 0, 1
-    while (
-        waited < SCHEDULE.patience
-        and least >= SCHEDULE.exact
-        and (degree == 1 or _determined(cloud, degree))
-    ):
+    least, waited, share = np.inf, 0, 1 - 1 / SCHEDULE.folds
+    for degree in range(1, SCHEDULE.largest_degree + 1):
+        # each part must have enough points for the surface, and for each of its faces
+        sizes = [(n, SCHEDULE.points_per_control * n_controls(M, degree))] + [
+            (len(face_rows(cloud.f, face)), n_controls(len(face), degree - len(face)) + 1)
+            for face in faces(M)
+            if 1 < len(face) <= degree
+        ]
+        if degree > 1 and any(size * share < needed for size, needed in sizes):
+            break
         residuals = trials[degree] = np.empty_like(cloud.rows)
         for k in range(part.max() + 1):
             held_out = part == k
@@ -148,22 +147,10 @@ def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
             residuals[held_out] = cloud.rows[held_out] - np.asarray(nearest)
         rms = np.sqrt(np.sum(residuals**2, axis=1).mean())
         waited = 0 if rms < least else waited + 1
-        least, degree = min(least, rms), degree + 1
+        least = min(least, rms)
+        if waited == SCHEDULE.patience or least < SCHEDULE.exact:
+            break
     return trials
-
-
-def _determined(cloud: Cloud, degree: int) -> bool:
-    """Whether there are enough points for the surface, and for each of its faces, in each part of a
-    cross-validation."""
-    M, share = cloud.n_objectives, 1 - 1 / SCHEDULE.folds
-    needed = SCHEDULE.points_per_control * n_controls(M, degree)
-    if degree > SCHEDULE.largest_degree or len(cloud.rows) * share < needed:
-        return False
-    inner = [face for face in faces(M) if 1 < len(face) <= degree]
-    return all(
-        len(face_rows(cloud.f, face)) * share >= n_controls(len(face), degree - len(face)) + 1
-        for face in inner
-    )
 
 
 def n_groups(rows: Float[np.ndarray, "n width"]) -> int:

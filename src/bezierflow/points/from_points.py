@@ -65,10 +65,10 @@ def from_points(
     distinct = np.sort(np.unique(np.hstack([x, f]), axis=0, return_index=True)[1])
     kept = distinct[nondominated(f[distinct], keep_equal=True)]
     n, n_dominated, n_repeated = len(kept), len(distinct) - len(kept), n_given - len(distinct)
-    if n < SCHEDULE.least_points * M:
+    if n < SCHEDULE.points_per_control * M:
         raise ValueError(
-            f"F must have at least {SCHEDULE.least_points * M} distinct points that no other one"
-            f" dominates, for a surface of {M} objectives, got {n} ({n_given} points,"
+            f"F must have at least {SCHEDULE.points_per_control * M} distinct points that no other"
+            f" one dominates, for a surface of {M} objectives, got {n} ({n_given} points,"
             f" {n_dominated} dominated, {n_repeated} repeated)"
         )
     x, f = x[kept], f[kept]
@@ -119,7 +119,9 @@ def _read_points(
         designs = {key: read_doubles(X[key], f"X[{key!r}]", wanted) for key in X}
         for key in designs:
             if designs[key].ndim < 1:
-                raise ValueError(f"X[{key!r}] must be {wanted}, got a single number")
+                raise ValueError(
+                    f"X[{key!r}] must be an array with one point per row, got a single number"
+                )
     else:
         designs = _matrix(X, "X")
     raveling = Raveling.of(designs, batch_axes=1)
