@@ -68,13 +68,8 @@ def new_search(
     n_objectives: int | None,
 ) -> Search:
     """A search; where nobody knows the number of objectives before the first evaluation, one that
-    serves until then: evenly spread points, the first ones, do not depend on it.
-
-    Args:
-        sides: lower and upper bounds.
-        settings: of the search.
-        named: names, maximize and transforms.
-        n_objectives: None where it is not known.
+    serves until then: evenly spread points, the first ones, do not depend on it. `named` are names,
+    maximize and transforms.
     """
     if n_objectives is not None:
         return Search(sides, n_objectives, **settings, **named)
@@ -95,13 +90,8 @@ def drive_search(
     """Batches until the budget is spent, the search is done, or somebody stops it: the search, who
     stopped it, what failed.
 
-    Args:
-        task: what `minimize` was given.
-        make: from a number of objectives to a search.
-        n_objectives: None where it is not known.
-        known: designs with values that the user has.
-        pool: evaluates a design.
-        plan: how many, and how many at once.
+    `make` makes a search of a number of objectives, None where it is not known; `known` are designs
+    with values that the user has.
     """
     folder = None if task.checkpoint is None else Path(cast(Checkpoint, task.checkpoint).folder)
     about = {"versions": versions(), "code": _code(task.objectives)}

@@ -29,25 +29,22 @@ class Surrogate:
     where one takes long.
 
     `bf.minimize(f, x0, bf.Surrogate(), bounds=(lower, upper), budget=80)`: f is evaluated at most
-    `budget` times, within bounds that must be finite. The surface is the Pareto set of Gaussian
-    processes fitted to the evaluations, and `solution.error` is how far their predictions were off
-    before they saw the values. Of the arguments of `minimize`, x0 is None, one design, an array of
-    designs to evaluate first, or a pair `(X, F)` (also `solution.evaluated`) of designs with known
-    values, which do not count towards the budget; `tol` is the error in units of the objectives'
-    ranges at which the search ends early.
+    `budget` times, within finite bounds. The surface is the Pareto set of Gaussian processes fitted
+    to the evaluations, and `solution.error` is how far their predictions were off before they saw
+    the values. Of the arguments of `minimize`, x0 is None, one design, an array of designs to
+    evaluate first, or a pair `(X, F)` (also `solution.evaluated`) of designs with known values,
+    which do not count towards the budget; `tol` is the error in units of the objectives' ranges at
+    which the search ends early.
 
     Attributes:
         batch: how many designs are chosen at a time.
-        noise: "auto", "none" or "some": whether the same design may have other values the next
-            time.
+        noise: "auto", "none" or "some": whether the same design may have other values next time.
         timeout: seconds after which an evaluation counts as failed; None for any time.
         retries: how often an evaluation that failed (it raised, was not finite, took too long, its
             worker died) is tried again before it is left out.
-        in_flight: how many designs are evaluated at the same time at most; by default one batch
-            after the other.
-        worst: the worst values that are of use, {"cost": 100.0} or one for each objective with None
-            for any: hypervolume is looked for among designs that are expected within them, and the
-            surface ends there.
+        in_flight: how many designs are evaluated at once at most; by default batch after batch.
+        worst: the worst values that are of use, {"cost": 100.0} or one per objective with None for
+            any: the search looks for designs expected within them, and the surface ends there.
         executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
             `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
             that makes one, or a number of processes on this machine. By default in this process.
