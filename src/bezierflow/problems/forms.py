@@ -38,11 +38,6 @@ def apply(matrices: Float[Array, "M ..."], vectors: Float[Array, "M L"]) -> Floa
     return matrices * vectors if matrices.ndim == 2 else jnp.einsum("mrl,ml->mr", matrices, vectors)
 
 
-def gram(matrices: Float[Array | np.ndarray, "M ..."]) -> Float[Array | np.ndarray, "M ..."]:
-    """A_mᵀ A_m for each m."""
-    return matrices**2 if matrices.ndim == 2 else matrices.swapaxes(1, 2) @ matrices
-
-
 def balanced(matrices: Float[np.ndarray, "M ..."]) -> Float[np.ndarray, "M ..."]:
     """Q_m over its mean eigenvalue: the same Pareto set, and no weight dwarfs the others."""
     trace = matrices.sum(axis=1) if matrices.ndim == 2 else np.trace(matrices, axis1=1, axis2=2)

@@ -34,8 +34,24 @@ class Quadratic(AbstractSolvedProblem):
         centers: ArrayLike,
         offsets: ArrayLike = 0.0,
     ):
-        self.matrices = _check_positive_definite(stack_matrices(matrices))
-        n_objectives, n_variables = self.matrices.shape[0], self.matrices.shape[-1]
+        Q = self.matrices = stack_matrices(matrices)
+        if Q.ndim == 3:
+            if Q.shape[1] != Q.shape[2]:
+                raise ValueError(f"matrices must be square, got shape {Q.shape[1:]}")
+            skew = np.abs(Q - Q.transpose(0, 2, 1)).max(axis=(1, 2))
+            if (skew > 1e-10 * np.abs(Q).max(axis=(1, 2))).any():
+                raise ValueError(
+                    f"matrices must be symmetric, but matrices[{int(np.argmax(skew))}] is not;"
+                    " (Q + Qᵀ)/2 gives the same objective"
+                )
+        least = Q.min(axis=1) if Q.ndim == 2 else np.linalg.eigvalsh(Q)[:, 0]
+        if (least <= 0).any():
+            m = int(np.argmin(least))
+            raise ValueError(
+                f"matrices must be positive definite, but matrices[{m}] has the eigenvalue"
+                f" {least[m]:.6g}"
+            )
+        n_objectives, n_variables = Q.shape[0], Q.shape[-1]
         self.centers = np.array(centers, dtype=float)
         if self.centers.shape != (n_objectives, n_variables):
             raise ValueError(
@@ -92,24 +108,3 @@ class Quadratic(AbstractSolvedProblem):
     def set_map(self) -> CenterMap:
         """The minimizers of weighted sums, with all objectives brought to the same scale."""
         return CenterMap(balanced(self.matrices), self.centers)
-
-
-def _check_positive_definite(matrices: np.ndarray) -> np.ndarray:
-    if matrices.ndim == 3:
-        if matrices.shape[1] != matrices.shape[2]:
-            raise ValueError(f"matrices must be square, got shape {matrices.shape[1:]}")
-        skew = np.abs(matrices - matrices.transpose(0, 2, 1)).max(axis=(1, 2))
-        if (skew > 1e-10 * np.abs(matrices).max(axis=(1, 2))).any():
-            m = int(np.argmax(skew))
-            raise ValueError(
-                f"matrices must be symmetric, but matrices[{m}] is not; (Q + Qᵀ)/2 gives the same"
-                " objective"
-            )
-    least = matrices.min(axis=1) if matrices.ndim == 2 else np.linalg.eigvalsh(matrices)[:, 0]
-    if (least <= 0).any():
-        m = int(np.argmin(least))
-        raise ValueError(
-            f"matrices must be positive definite, but matrices[{m}] has the eigenvalue"
-            f" {least[m]:.6g}"
-        )
-    return matrices
