@@ -59,8 +59,7 @@ def write_archive(path: Path, manifest: Manifest, arrays: Mapping[str, ArrayLike
 
     Args:
         path: Where to write. What was there before stays until the new file is complete.
-        manifest: What JSON can hold, with a "kind" that says what the file is about; "format" and
-            "version" are added.
+        manifest: What JSON can hold, with a "kind"; "format" and "version" are added.
         arrays: Arrays by name (letters, digits, `_`, `.`, `-`, and `/` between parts). Each is kept
             with its type and shape.
     """
@@ -140,9 +139,9 @@ def zip_bytes(members: Mapping[str, bytes]) -> bytes:
 def write_atomically(path: Path, content: bytes) -> None:
     """Puts a complete file in place, or leaves what was there: written beside it, then renamed.
 
-    Where the system has files without a name (Linux), the new one gets its name when it is
-    complete, so that a process that is killed while it writes leaves nothing behind, or a complete
-    file that was about to be renamed. The next one to write removes what was left.
+    Where the system has files without a name (Linux), the new one gets its name when complete: a
+    process killed while it writes leaves nothing, or a complete file that was about to be renamed,
+    which the next one to write removes.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)

@@ -40,8 +40,8 @@ def combine(
     degree: int,
 ) -> Float[Array, "*batch width"]:
     """b(t|P) = Pᵀ z(t), for control points that are vectors."""
-    n_objectives, (size, width) = t.shape[-1], control_points.shape
-    if size > SCHEDULE.fused_controls or width > SCHEDULE.fused_width:
+    n_objectives = t.shape[-1]
+    if max(control_points.shape) > SCHEDULE.fused:
         return basis(t, degree) @ control_points
     # Few and short control points: the compiler fuses one sum, and no design matrix is ever stored.
     table, columns = _powers(t, degree), []

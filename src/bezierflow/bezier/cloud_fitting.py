@@ -24,7 +24,7 @@ class FitOptions:
         tautness: What is minimized is (mean squared distance) · (stretch of the control
             net)^tautness: a surface twice as wide must bring the points closer to be worth it.
             Points on a surface are still met exactly; amid noise the surface ends some tenths of
-            the noise inside the cloud. 0 leaves the sum of squared distances as it is.
+            the noise inside the cloud. 0 leaves the sum of squares as it is.
         tol: The fit ends when three iterations in a row lower what is minimized by less than this
             fraction.
         max_iterations: The fit ends after so many at the latest.
@@ -108,7 +108,7 @@ def fit_cloud(
     points = trial = (start - center) / scale
     t = np.full((len(rows), n_objectives), 1 / n_objectives)
     squared = merit = np.inf
-    damping, quiet, history = SCHEDULE.first_damping, 0, []
+    damping, quiet, history = SCHEDULE.damping_decrease, 0, []
     while (
         len(history) < options.max_iterations
         and quiet < SCHEDULE.quiet

@@ -13,7 +13,7 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -24,7 +24,6 @@ from ..simplex import index_positions, multi_indices, n_controls, neighbor_posit
 from .archives import (
     Manifest,
     Path,
-    file_at_fault,
     memory_allowed,
     parse_array,
     parse_json,
@@ -57,24 +56,6 @@ class Net(NamedTuple):
     control_points: PyTree
     n_objectives: int
     degree: int
-
-
-def save_net(net: Net, path: Path) -> None:
-    """Writes a net of NumPy arrays to a file; the ending chooses the format."""
-    write, _ = _format(path)
-    write(net, path)
-
-
-def load_net(path: Path) -> Net:
-    """The net in a file that `save_net` or pytorch-bsf wrote; the ending says the format.
-
-    Raises:
-        OSError: If there is no such file, or it cannot be opened.
-        ValueError: Whatever is wrong with its content, its path first.
-    """
-    _, read = _format(path)
-    with file_at_fault(path):
-        return read(path)
 
 
 def describe_net(net: Net, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
@@ -127,7 +108,7 @@ def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
     return net
 
 
-def _restore(structure: Manifest, arrays: Mapping[str, np.ndarray]) -> PyTree:
+def _restore(structure: Manifest, arrays: Mapping[str, Any]) -> PyTree:
     ((kind, content),) = structure.items()
     if kind == "leaf":
         return arrays[content]
@@ -145,14 +126,9 @@ def check_arrays(
     arrays: Mapping[str, np.ndarray], descriptions: Iterable[Manifest], others: Iterable[str] = ()
 ) -> None:
     """Raises where an archive has arrays that neither descriptions of nets nor `others` name."""
-    named, waiting = set(others), [description["control_points"] for description in descriptions]
-    while waiting:
-        ((kind, content),) = waiting.pop().items()
-        if kind == "leaf":
-            named.add(content)
-        elif kind in ("dict", "list", "tuple"):
-            waiting.extend(content.values() if kind == "dict" else content)
-    unnamed = sorted(arrays.keys() - named)
+    names = {name: name for name in arrays}
+    nets = [_restore(description["control_points"], names) for description in descriptions]
+    unnamed = sorted(arrays.keys() - {*others, *jax.tree.leaves(nets)})
     if unnamed:
         raise ValueError(f"it has an array {unnamed[0]!r} that its manifest does not name")
 
@@ -411,7 +387,8 @@ FORMATS: dict[str, tuple[Callable[[Net, Path], None], Callable[[Path], Net]]] = 
 }
 
 
-def _format(path: Path) -> tuple[Callable[[Net, Path], None], Callable[[Path], Net]]:
+def file_format(path: Path) -> tuple[Callable[[Net, Path], None], Callable[[Path], Net]]:
+    """How a net is written to such a file, and read from it; the ending says the format."""
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in FORMATS:
         raise ValueError(

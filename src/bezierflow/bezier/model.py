@@ -16,7 +16,7 @@ from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from .archives import Manifest, file_at_fault
 from .basis import combine, design_matrix
-from .files import Net, describe_net, load_net, restore_net, save_net
+from .files import Net, describe_net, file_format, restore_net
 from .nets import differentiate, elevate, subdivide
 from .schedule import SCHEDULE
 
@@ -136,8 +136,9 @@ class BezierSimplex(eqx.Module):
                 "vertices must be a matrix with one point of the simplex per row, got shape"
                 f" {vertices.shape}"
             )
-        points = in_double_precision(
-            _subdivide, self.control_points, vertices, self.n_objectives, self.degree
+        M, D = self.n_objectives, self.degree
+        points = _on_matrices(
+            lambda P: in_double_precision(subdivide, P, vertices, M, D), self.control_points
         )
         return BezierSimplex(points, len(vertices), self.degree)
 
@@ -172,7 +173,8 @@ class BezierSimplex(eqx.Module):
                 "the surface is being traced by jax (jit, grad or vmap) and has no numbers to"
                 " save yet"
             )
-        save_net(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
+        write, _ = file_format(path)
+        write(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
 
     def _check_on_simplex(self, t: ArrayLike, name: str = "t") -> Array | np.ndarray:
         if not isinstance(t, jax.Array | np.ndarray):
@@ -222,16 +224,16 @@ def _derivative(control_points: PyTree, t: Array, n_objectives: int, degree: int
     return jax.tree.map(at_t, slopes)
 
 
-@partial(jax.jit, static_argnums=(2, 3))
-def _subdivide(control_points: PyTree, vertices: Array, n_objectives: int, degree: int) -> PyTree:
-    return _on_matrices(lambda P: subdivide(P, vertices, n_objectives, degree), control_points)
-
-
 def load_surface(path: str | PathLike[str]) -> BezierSimplex:
-    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote, with NumPy arrays."""
-    net = load_net(path)
+    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote, with NumPy arrays.
+
+    Raises:
+        OSError: If there is no such file, or it cannot be opened.
+        ValueError: Whatever is wrong with its content, its path first.
+    """
+    _, read = file_format(path)
     with file_at_fault(path):
-        return BezierSimplex(*net)
+        return BezierSimplex(*read(path))
 
 
 def describe_surface(surface: BezierSimplex, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:

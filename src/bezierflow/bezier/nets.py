@@ -4,6 +4,7 @@ A net has its control points along the last axis but one, in the canonical order
 before that are batch axes.
 """
 
+from functools import partial
 from typing import Any, TypeVar
 
 import jax
@@ -67,6 +68,7 @@ def surface_tangents(
     return slopes.transpose(0, 2, 1) @ tangent_basis(t.shape[1])
 
 
+@partial(jax.jit, static_argnums=(2, 3))
 def subdivide(
     net: Float[Array, "n_controls width"],
     vertices: Float[Array, "n_corners n_objectives"],
@@ -78,7 +80,7 @@ def subdivide(
     A blossom is D de Casteljau steps p'_d = Σ_m t_m p_{d+e_m}, each with a point t of its own and
     one degree lower. Blossoms that share their first steps share the work, and all of them take a
     step at once, so that the program grows with the degree and not with the number of control
-    points. Traced by JAX alone.
+    points.
     """
     n_corners, level = len(vertices), net[None]
     for steps in range(degree):

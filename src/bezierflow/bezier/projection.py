@@ -51,8 +51,8 @@ def project(
     """Foot points: for each x the nearest point of the surface, argmin_t ‖b(t) − x‖, and distances.
 
     A foot point satisfies the first-order conditions to rounding; that no other part of the surface
-    is nearer is as certain as the grid of `simplex.nearest` is fine, which for surfaces without
-    narrow folds is certain enough.
+    is nearer is as certain as the grid of `simplex.nearest` is fine, enough for surfaces without
+    narrow folds.
 
     Args:
         surface: The surface.
@@ -60,8 +60,7 @@ def project(
             leading axis N.
 
     Returns:
-        `(t, distance)`: t of shape (N, M), and ‖b(t) − x‖ of shape (N,), the norm taken over all
-        leaves.
+        t of shape (N, M), and ‖b(t) − x‖ of shape (N,), the norm taken over all leaves.
     """
     points, raveling = pack(surface.control_points, "control_points")
     rows, found = pack(x)

@@ -112,7 +112,7 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
         wanted = "an array of numbers with one value per row, or a pytree of such arrays"
         return read_doubles(leaf, name, wanted)
 
-    values = jax.tree.map(as_doubles, _as_tree(x))
+    values = jax.tree.map(as_doubles, as_tree(x))
     arrays = jax.tree.leaves(values)
     sizes = {array.shape[:1] for array in arrays}
     if len(sizes) != 1 or () in sizes:
@@ -130,15 +130,7 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
     return rows, raveling
 
 
-def pack_one(value: PyTree, raveling: Raveling, name: str) -> Float[np.ndarray, " width"]:
-    """One value as a row, or a ValueError if it is not built like the others."""
-    rows, found = pack(jax.tree.map(lambda leaf: np.asarray(leaf)[None], _as_tree(value)), name)
-    if found != raveling:
-        raise ValueError(f"{name} must be built like one row of x ({raveling}), got {found}")
-    return rows[0]
-
-
-def _as_tree(value: PyTree) -> PyTree:
+def as_tree(value: PyTree) -> PyTree:
     """Plain lists of numbers are arrays, as in NumPy; lists of arrays are pytrees, as in JAX."""
     if isinstance(value, Sequence) and all(
         isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)
