@@ -1,6 +1,6 @@
 """Fronts in objective space, all objectives minimized: what is nondominated, IGD+, hypervolume."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -73,15 +73,6 @@ def igd_plus(front: ArrayLike, reference: ArrayLike) -> float:
     return float(moocore.igd_plus(front, ref=as_points(reference, "reference", front.shape[1])))
 
 
-@runtime_checkable
-class WholeFront(Protocol):
-    """A front that gives as many of its points as one asks for: a `bezierflow.Solution`."""
-
-    def spread(self, n: int) -> Any:
-        """Points spread evenly over the front, n of them; objective values are rows of its `F`."""
-        ...
-
-
 class Volume(float):
     """A volume, a number like any other, that states its own error.
 
@@ -101,20 +92,20 @@ class Volume(float):
         return f"{float(self):.6g} ± {self.error:.1g}" if self.error else repr(float(self))
 
 
-def hypervolume(front: ArrayLike | WholeFront, reference: ArrayLike) -> Volume:
+def hypervolume(front: Any, reference: ArrayLike) -> Volume:
     """The volume of what the front dominates, up to the reference point.
 
     Points beyond that in any objective count for nothing. Of finitely many points the volume is
-    exact, as `moocore` computes it. A whole front dominates more than any points of it: what n
-    points miss is nearly proportional to n^(−1/(M−1)), so that it is extrapolated from three
-    numbers of points. `.error` of the result says how far off that may be: the difference between
-    the last two extrapolations, or a tenth of the last correction.
+    exact, as `moocore` computes it. What n points of a whole front miss is nearly proportional to
+    n^(−1/(M−1)), so that its volume is extrapolated from three numbers of points. `.error` of the
+    result says how far off that may be: the difference between the last two extrapolations, or a
+    tenth of the last correction.
 
     Args:
         front: objective values found, one point per row, or a `Solution`.
         reference: one point, worse than the front in each objective.
     """
-    if not isinstance(front, WholeFront):
+    if not hasattr(front, "spread"):
         return Volume(_volume(as_points(front, "front"), reference), 0.0)
     n_objectives = np.asarray(reference, dtype=float).size
     levels = LEVELS.get(n_objectives, LEVELS[5])

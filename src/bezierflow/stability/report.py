@@ -274,9 +274,8 @@ def report(
         epsilon: the paper's bound is to hold with probability 1 − ε over the samples.
         n_twins: how many twins, half of them with a sample of the last iteration exchanged.
         n_runs: how many runs with other samples.
-        mu: a Lipschitz constant of every objective on all of R^L. Without it, and without a
-            built-in problem that has one, μ is measured on a grid, and bounds made of it are
-            estimates.
+        mu: a Lipschitz constant of every objective on all of R^L. Without it, unless a built-in
+            problem has one, μ is measured on a grid, and bounds made of it are estimates.
         curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L;
             likewise.
         seed: draws the exchanges and the other runs' samples.

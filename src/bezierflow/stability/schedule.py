@@ -19,8 +19,7 @@ class Schedule:
         negligible: An error this small, relative to the size of the surface, needs nothing, and a
             minimizer counts as found if the last Newton step is as small.
         twins_per_run: Twins of each run whose exchanged example is anywhere. Few of them make large
-            differences, so that it takes hundreds for a mean square that can be told from the
-            spread it is compared with.
+            differences: it takes hundreds for a mean square that can be told from the spread.
         most_draws: Draws of a sample, at most; a few minutes' work for ten control points.
         eigenvalue_noise: Roundings of the largest eigenvalue that a smallest one must exceed.
         block_numbers: Entries of design matrices held at a time, to bound memory.

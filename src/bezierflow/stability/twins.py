@@ -108,10 +108,9 @@ class TwinRuns:
         rms: RMS distance of the two surfaces over the simplex, |P − P'|_Γ.
         sup_move: sup_t |b(t|P) − b(t|P')|, over a dense grid.
         sup_loss: sup_t |ℓ(P; t) − ℓ(P'; t)|, likewise: what uniform stability is about.
-        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P has seen and P' has
-            not. For exchanges drawn uniformly over iterations and positions its expectation is that
-            of the generalization gap R_S − R.
-        ends: P^(K+1) of each run, one for each key, twins or not.
+        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P alone has seen.
+            Over uniform iterations and positions its mean is that of the generalization gap.
+        ends: P^(K+1) of each run, one per key, twins or not.
     """
 
     exchange: Exchange
