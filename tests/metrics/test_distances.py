@@ -50,7 +50,7 @@ def test_igd_is_gd_the_other_way(sizes):
 def test_blocks_change_nothing(monkeypatch):
     x, y = draw((50, 40, 20, 0))
     whole = gd(x, y)
-    monkeypatch.setattr("bezierflow.metrics.distances.BLOCK_ENTRIES", 100)
+    monkeypatch.setattr("bezierflow.metrics.quality.BLOCK_ENTRIES", 100)
     assert gd(x, y) == whole
 
 

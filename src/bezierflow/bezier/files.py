@@ -230,27 +230,42 @@ def _has_rows(rows: np.ndarray, controls: list[int]) -> bool:
     return len(set(controls)) == len(controls) and max(controls) < len(rows)
 
 
-def _save_json(net: Net, path: Path) -> None:
-    """Writes `{"(3, 0, 0)": [0.1, 0.2], …}`, with enough digits to read it back exactly."""
-    lines = (f"  {json.dumps(key)}: {json.dumps(row)}" for key, row in _rows(net))
-    write_atomically(path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+def _save_table(net: Net, path: Path) -> None:
+    """Writes `{"(3, 0, 0)": [0.1, 0.2], …}`, or lines `"(3, 0, 0)",0.1,0.2` without a header, with
+    enough digits to read it back exactly."""
+    keys = map(str, map(tuple, multi_indices(net.n_objectives, net.degree).tolist()))
+    rows = zip(keys, _matrix(net).astype(np.float64).tolist(), strict=True)
+    delimiter, text = _delimiter(path), io.StringIO()
+    if delimiter is None:
+        lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(row)}" for key, row in rows)
+        text.write("{\n" + lines + "\n}\n")
+    else:
+        table = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        table.writerows([key, *row] for key, row in rows)
+    write_atomically(path, text.getvalue().encode())
 
 
-def _load_json(path: Path) -> Net:
-    """The net in an object whose keys are multi-indices and whose values are rows of numbers."""
+def _load_table(path: Path) -> Net:
+    """The net in an object with rows of numbers by multi-index, or in a table with one line per
+    control point: its multi-index, then its numbers."""
+    delimiter = _delimiter(path)
     with open(path, encoding="utf-8-sig") as file:
-        text = file.read().strip()
-    if text.startswith("{") and not (text.endswith("}") and len(text) > 1):
-        raise ValueError(
-            f"{os.fspath(path)} is not a JSON file: it begins an object and does not end it"
-        )
-    return _from_rows(_json_rows(text), ",", path)
+        if delimiter is None:
+            return _from_rows(_json_rows(file.read().strip()), ",", path)
+        return _from_rows(_csv_rows(file, delimiter), delimiter, path)
+
+
+def _delimiter(path: Path) -> str | None:
+    """Of a table; None for JSON."""
+    return {".csv": ",", ".tsv": "\t"}.get(os.path.splitext(os.fspath(path))[1].lower())
 
 
 def _json_rows(text: str) -> Iterator[tuple[str, str]]:
     """Keys, and the texts of their rows."""
     # `json.loads` would hold every number as an object, many times the file
     place, end, look = 1, len(text) - 1, SCHEDULE.longest_look
+    if text.startswith("{") and not (text.endswith("}") and end > 0):
+        raise ValueError("it is not a JSON file: it begins an object and does not end it")
     while True:
         pair = PAIR.match(text, place, end) if text.startswith("{") else None
         if pair is None:
@@ -269,20 +284,6 @@ def _json_rows(text: str) -> Iterator[tuple[str, str]]:
         place += 1
 
 
-def _save_csv(net: Net, path: Path) -> None:
-    """Writes one line per control point, `"(3, 0, 0)",0.1,0.2`, without a header."""
-    text = io.StringIO()
-    table = csv.writer(text, delimiter=_delimiter(path), lineterminator="\n")
-    table.writerows([key, *row] for key, row in _rows(net))
-    write_atomically(path, text.getvalue().encode())
-
-
-def _load_csv(path: Path) -> Net:
-    """The net in a table of one line per control point: its multi-index, then its numbers."""
-    with open(path, encoding="utf-8-sig") as file:
-        return _from_rows(_csv_rows(file, _delimiter(path)), _delimiter(path), path)
-
-
 def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[str, str]]:
     """Multi-indices, and the texts of their rows."""
     for line in lines:
@@ -292,10 +293,6 @@ def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[str, str]]
             if parts and not rest.startswith(delimiter):
                 rest = "x"  # no numbers
             yield key, rest[1:]
-
-
-def _delimiter(path: Path) -> str:
-    return "\t" if os.fspath(path).lower().endswith(".tsv") else ","
 
 
 def _matrix(net: Net) -> np.ndarray:
@@ -308,12 +305,6 @@ def _matrix(net: Net) -> np.ndarray:
     if not np.isfinite(points).all():
         raise ValueError("this format holds finite control points only; save others as .bez")
     return points
-
-
-def _rows(net: Net) -> Iterable[tuple[str, list[float]]]:
-    """Multi-indices as texts, and their control points."""
-    keys = map(str, map(tuple, multi_indices(net.n_objectives, net.degree).tolist()))
-    return zip(keys, _matrix(net).astype(np.float64).tolist(), strict=True)
 
 
 def _from_rows(table: Iterable[tuple[str, str]], delimiter: str, path: Path) -> Net:
@@ -381,9 +372,7 @@ def _parse_row(key: str, text: str, delimiter: str) -> tuple[tuple[int, ...], np
 FORMATS: dict[str, tuple[Callable[[Net, Path], None], Callable[[Path], Net]]] = {
     ".bez": (_save_bez, _load_bez),
     ".bsf": (_save_bsf, _load_bsf),
-    ".json": (_save_json, _load_json),
-    ".csv": (_save_csv, _load_csv),
-    ".tsv": (_save_csv, _load_csv),
+    **dict.fromkeys((".json", ".csv", ".tsv"), (_save_table, _load_table)),
 }
 
 

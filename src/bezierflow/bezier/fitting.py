@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from ..arguments import read_count, read_doubles, read_nonnegative, shown
 from ..precision import is_traced
 from ..simplex import check_on_simplex, index_positions, n_controls
-from .basis import design_matrix
 from .model import BezierSimplex
+from .nets import design_matrix
 from .raveling import Raveling, as_tree, pack
 from .schedule import SCHEDULE
 

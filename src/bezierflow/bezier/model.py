@@ -15,9 +15,8 @@ from ..arguments import read_count, read_doubles
 from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from .archives import Manifest, file_at_fault
-from .basis import combine, design_matrix
 from .files import Net, describe_net, file_format, restore_net
-from .nets import differentiate, elevate, subdivide
+from .nets import combine, design_matrix, differentiate, elevate, subdivide
 from .schedule import SCHEDULE
 
 

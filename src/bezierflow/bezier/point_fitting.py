@@ -10,10 +10,9 @@ from jaxtyping import PyTree
 
 from ..arguments import read_count
 from ..simplex import check_face, controls_on_face, faces, grid, multi_indices, n_controls
-from .cloud_fitting import FitOptions, PointsFit, fit_cloud, stiffness
+from .cloud_fitting import FitOptions, PointsFit, extreme_points, fit_cloud, stiffness
 from .fitting import FitDiagnostics, Frozen, fit, frozen_rows
 from .model import BezierSimplex
-from .projection import extreme_points
 from .raveling import Raveling, pack
 from .schedule import SCHEDULE
 

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree, Shaped
-from numpy.typing import ArrayLike
 
 from ..arguments import read_doubles
 from ..precision import is_traced
@@ -103,16 +102,8 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
             "call it outside, or use bezierflow.bezier.least_squares inside"
         )
 
-    def as_doubles(leaf: ArrayLike) -> np.ndarray:
-        if np.iscomplexobj(leaf):
-            raise TypeError(
-                f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts"
-                " as two leaves"
-            )
-        wanted = "an array of numbers with one value per row, or a pytree of such arrays"
-        return read_doubles(leaf, name, wanted)
-
-    values = jax.tree.map(as_doubles, as_tree(x))
+    wanted = "an array of numbers with one value per row, or a pytree of such arrays"
+    values = jax.tree.map(lambda leaf: read_doubles(leaf, name, wanted), as_tree(x))
     arrays = jax.tree.leaves(values)
     sizes = {array.shape[:1] for array in arrays}
     if len(sizes) != 1 or () in sizes:

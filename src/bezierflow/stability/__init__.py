@@ -1,6 +1,15 @@
 """The theory made measurable: constants, bounds, stability, the generalization gap, a report."""
 
-from .bounds import Bound, CurvatureBounds, PaperBounds, SharperBounds
+from .bounds import (
+    Bound,
+    CurvatureBounds,
+    PaperBounds,
+    RunBounds,
+    SharperBounds,
+    residuals,
+    residuals_of_quadratics,
+    run_bounds,
+)
 from .eigenvalues import (
     Interval,
     SmallestEigenvalueLaw,
@@ -18,10 +27,11 @@ from .eigenvalues import (
 )
 from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
 from .report import ErrorParts, Report, error_parts, report
-from .run_bounds import RunBounds, residuals, residuals_of_quadratics, run_bounds
-from .setting import Distance, Setting, Stationarity
 from .twins import (
+    Distance,
     Exchange,
+    Setting,
+    Stationarity,
     Trace,
     TwinRuns,
     empirical_stability,

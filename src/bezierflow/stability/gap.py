@@ -21,8 +21,14 @@ from ..precision import double_precision
 from ..simplex import Uniform
 from .eigenvalues import Interval, check_samples, gram_root, mean_interval, slope
 from .schedule import SCHEDULE
-from .setting import Setting, check_gradients, held_out_points
-from .twins import Exchange, empirical_stability, run_many
+from .twins import (
+    Exchange,
+    Setting,
+    check_gradients,
+    empirical_stability,
+    held_out_points,
+    run_many,
+)
 
 QUANTITIES = ("last", "last_move", "anywhere", "anywhere_move", "worst", "gap", "spread")
 """Of these slopes against N are taken."""

@@ -15,13 +15,21 @@ from ..methods import Newton
 from ..precision import double_precision
 from ..scalarizations import Scalarized
 from ..simplex import Uniform
-from .bounds import Bound, PaperBounds
+from .bounds import Bound, PaperBounds, run_bounds
 from .eigenvalues import ADVICE, check_samples, draws_for, smallest_eigenvalue_law
 from .gap import GeneralizationGap, generalization_gap
-from .run_bounds import run_bounds
 from .schedule import SCHEDULE
-from .setting import Distance, Setting, check_gradients, held_out_points
-from .twins import Exchange, TwinRuns, empirical_stability, is_papers, trace
+from .twins import (
+    Distance,
+    Exchange,
+    Setting,
+    TwinRuns,
+    check_gradients,
+    empirical_stability,
+    held_out_points,
+    is_papers,
+    trace,
+)
 
 
 @dataclass(frozen=True)
