@@ -74,6 +74,7 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifes
             raise TypeError(
                 f"control points in a dict need strings as keys to be saved, got {list(tree)}"
             )
+        # sorted, so that the same surface gives the same bytes
         return {"dict": {key: _describe(tree[key], name, arrays) for key in sorted(tree)}}
     if kind in (list, tuple):
         return {kind.__name__: [_describe(item, name, arrays) for item in tree]}
@@ -119,7 +120,7 @@ def _restore(structure: Manifest, arrays: Mapping[str, Any]) -> PyTree:
         return items if kind == "list" else tuple(items)
     if kind == "none":
         return None
-    raise KeyError(kind)
+    raise KeyError(kind)  # damage, as a missing entry is
 
 
 def check_arrays(

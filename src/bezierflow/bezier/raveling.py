@@ -123,6 +123,7 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
 
 def as_tree(value: PyTree) -> PyTree:
     """Plain lists of numbers are arrays, as in NumPy; lists of arrays are pytrees, as in JAX."""
+    # `[1.0, 2.0]` is one value of two numbers for people, a pytree of two leaves for JAX
     if isinstance(value, Sequence) and all(
         isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)
     ):

@@ -141,7 +141,7 @@ def nondominated(
         f: objective values, one point per row.
         keep_equal: of rows that are equal, whether to keep all or the first only.
     """
-    import moocore
+    import moocore  # here and below: an import that only its users pay
 
     finite = np.isfinite(f).all(axis=1)
     keep = np.zeros(len(f), dtype=bool)

@@ -55,6 +55,7 @@ def weighted_center(
     onto faces, and hence of every problem whose objectives are increasing functions of them. NumPy
     in, NumPy out; JAX in, JAX out.
     """
+    # Nothing is compiled for NumPy arrays, and they keep float64 whatever JAX's switch says.
     traced = any(isinstance(array, jax.Array) for array in (matrices, centers, w))
     xp: ModuleType = jnp if traced else np
     Q, c = xp.asarray(matrices, w.dtype), xp.asarray(centers, w.dtype)

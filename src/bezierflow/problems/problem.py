@@ -219,4 +219,5 @@ def as_batch(
         raise ValueError(
             f"{argument} must have {size} coordinates along its last axis, got shape {points.shape}"
         )
+    # whole numbers too are points, and have no gradients as such
     return points if np.issubdtype(points.dtype, np.floating) else points.astype(float)

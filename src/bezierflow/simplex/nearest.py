@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .indices import largest_degree_within, neighbor_positions
-from .points import grid
+from .points import grid, largest_degree_within, neighbor_positions
 from .schedule import SCHEDULE
 
 

@@ -26,8 +26,18 @@ from jaxtyping import Array, Float
 
 from ..arguments import read_count, read_doubles
 from ..precision import double_precision
-from .indices import multi_indices, multinomials, n_controls, read_only
-from .points import check_on_simplex, from_cube, kronecker, low_discrepancy, stratified, uniform
+from .points import (
+    check_on_simplex,
+    from_cube,
+    kronecker,
+    low_discrepancy,
+    multi_indices,
+    multinomials,
+    n_controls,
+    read_only,
+    stratified,
+    uniform,
+)
 from .schedule import SCHEDULE
 
 

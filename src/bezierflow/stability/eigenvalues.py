@@ -57,7 +57,7 @@ def slope(
     if not (np.isfinite(values) & (np.asarray(values) > 0)).all():
         return None
     line = np.asarray(stats.linregress(np.log(n), np.log(values)), dtype=float).tolist()
-    exponent, error = line[0], line[4]
+    exponent, error = line[0], line[4]  # the slope and its standard error
     half = float(stats.t.ppf((1 + confidence) / 2, len(n) - 2)) * error
     return Interval(exponent, exponent - half, exponent + half)
 
@@ -241,6 +241,7 @@ def smallest_eigenvalue_law(
     block = max(1, SCHEDULE.block_numbers // (n_samples * n_controls(n_objectives, degree)))
     draws = []
     for start in range(0, n_draws, block):
+        # exponentials over their sum are uniform on the simplex
         t = generator.standard_exponential((min(block, n_draws - start), n_samples, n_objectives))
         Z = design_matrices(t / t.sum(axis=-1, keepdims=True), degree)
         # By ZᵀZ, five times faster than by QR; a value lost in rounding counts as 0, which is on
