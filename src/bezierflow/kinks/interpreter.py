@@ -283,19 +283,25 @@ def beyond_reach(jaxpr: ClosedJaxpr) -> Iterator[str]:
     """
     sums: set[int] = set()
     for equation in jaxpr.jaxpr.eqns:
-        name, inner = equation.primitive.name, _inner(equation)
-        of_sum = any(id(atom) in sums for atom in equation.invars)
+        name, of_sum = equation.primitive.name, any(id(atom) in sums for atom in equation.invars)
         carries = name in CALLS | SHAPES | {"select_n", "slice", "max"}
         if name in ("reduce_sum", "dot_general") or (of_sum and carries):
             sums |= {id(out) for out in equation.outvars}
-        # what has a derivative of its own may be smooth in spite of kinks inside
-        closed = name not in CALLS | {"custom_vjp_call"}
         if name == "sqrt" and of_sum:
             yield "norm"
-        elif name in OTHER_KINKS or (closed and any(map(has_kinks, inner))):
+        elif _hides_kinks(equation):
             yield name
         elif _can_enter(equation):
-            yield from (name for part in inner for name in beyond_reach(part))
+            for inner in _inner(equation):
+                yield from beyond_reach(inner)
+
+
+def _hides_kinks(equation: JaxprEqn) -> bool:
+    """Whether an operation has kinks of a kind that cannot be lifted, or others out of reach."""
+    name = equation.primitive.name
+    # what has a derivative of its own may be smooth in spite of kinks inside
+    closed = name not in CALLS | {"custom_vjp_call"}
+    return name in OTHER_KINKS or (closed and any(map(has_kinks, _inner(equation))))
 
 
 def _inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
@@ -316,15 +322,20 @@ def _felt(jaxpr: Jaxpr, outputs: Iterable[bool]) -> set[Var]:
     atoms = zip(jaxpr.outvars, outputs, strict=True)
     found = {atom for atom, marked in atoms if marked and isinstance(atom, Var)}
     for equation in reversed(jaxpr.eqns):
-        name, marks = equation.primitive.name, [out in found for out in equation.outvars]
-        if any(marks) and name != "stop_gradient":
-            inner, felt = _inner(equation), equation.invars
-            # of loops and conditions all inputs count
-            if name in PLAIN_CALLS and len(inner) == 1:
-                inside, own = _felt(inner[0].jaxpr, marks), inner[0].jaxpr.invars
-                felt = [atom for atom, var in zip(felt, own, strict=True) if var in inside]
-            found |= {atom for atom in felt if isinstance(atom, Var)}
+        marks = [out in found for out in equation.outvars]
+        if any(marks) and equation.primitive.name != "stop_gradient":
+            found |= {atom for atom in _felt_inputs(equation, marks) if isinstance(atom, Var)}
     return found
+
+
+def _felt_inputs(equation: JaxprEqn, marks: list[bool]) -> list[Var | Literal]:
+    """The inputs of an operation whose slopes reach its marked outputs; those of loops and
+    conditions all do."""
+    inner = _inner(equation)
+    if equation.primitive.name not in PLAIN_CALLS or len(inner) != 1:
+        return list(equation.invars)
+    inside, own = _felt(inner[0].jaxpr, marks), inner[0].jaxpr.invars
+    return [atom for atom, name in zip(equation.invars, own, strict=True) if name in inside]
 
 
 def _effective(jaxpr: ClosedJaxpr) -> list[JaxprEqn]:

@@ -174,7 +174,7 @@ def _sample(
 ) -> Samples:
     """The kinks at those of the samples where their arguments are finite."""
     norms = np.repeat([is_norm for _, _, is_norm in sizes], [n for _, n, _ in sizes])
-    parts = [np.asarray(part) for part in _look(lifted, x)[1]]
+    parts = list(map(np.asarray, _look(lifted, x)[1]))
     flat = np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)
     fine = np.isfinite(flat).all(axis=1)
     if not fine.any():
@@ -189,7 +189,7 @@ def _sample(
     # of arms e and −e the kink is |e|: only there is "near the kink" a place, u = 0
     opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
     near = np.where(norms | np.concatenate(opposite), SCHEDULE.tip * u, u)
-    slopes, slopes_near = (np.asarray(_slopes(lifted, x, each)) for each in (u, near))
+    slopes, slopes_near = map(np.asarray, (_slopes(lifted, x, u), _slopes(lifted, x, near)))
     # Sample by sample: where a function grows fast, its slopes far from a kink say nothing about
     # those near it.
     sizes_of = [np.abs(np.where(np.isfinite(part), part, 0.0)) for part in (slopes, slopes_near)]

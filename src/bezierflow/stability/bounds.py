@@ -295,7 +295,7 @@ def run_bounds(
             mu = float(_steepest(objectives, P, at_controls)) + limits[1] * curved.farthest()
         elif mu is None:
             mu = float(_steepest(objectives, P, basis(t, run.degree)))
-            if not (np.isfinite(mu) and mu > 0):
+            if not 0 < mu < np.inf:
                 raise ValueError(
                     "objectives must have gradients where the run goes, finite and not all 0; the"
                     f" largest found is {mu}. Rounding and comparisons have none; where a gradient"

@@ -43,22 +43,17 @@ def mean_interval(
     return Interval(mean, float(low), float(high))
 
 
-def slope(
-    n: Float[np.ndarray, " n"],
-    values: Float[np.ndarray, " n"],
-    confidence: float = SCHEDULE.confidence,
-) -> Interval | None:
-    """The exponent p of values ∝ n^p: a line through the logarithms, with Student's interval.
+def slope(n: Float[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> Interval | None:
+    """The exponent p of values ∝ n^p: a line through the logarithms, with Student's 95 % interval.
 
     None where a value is 0, negative, missing or infinite: leaving it out would make the line
     steeper or flatter than what was measured.
     """
-    read_probability(confidence, "confidence", ADVICE)
     if not (np.isfinite(values) & (np.asarray(values) > 0)).all():
         return None
     line = np.asarray(stats.linregress(np.log(n), np.log(values)), dtype=float).tolist()
     exponent, error = line[0], line[4]  # the slope and its standard error
-    half = float(stats.t.ppf((1 + confidence) / 2, len(n) - 2)) * error
+    half = float(stats.t.ppf((1 + SCHEDULE.confidence) / 2, len(n) - 2)) * error
     return Interval(exponent, exponent - half, exponent + half)
 
 
@@ -182,9 +177,7 @@ class SmallestEigenvalueLaw:
         """
         return mean_interval(self.draws**-0.5)
 
-    def eta(
-        self, epsilon: float, n_iterations: int, confidence: float = SCHEDULE.confidence
-    ) -> float:
+    def eta(self, epsilon: float, n_iterations: int) -> float:
         """η(ε) with P( min_i λ_min(Z(T_i)ᵀZ(T_i)) > η ) ≥ 1 − ε over K + 1 draws (Lemma "lammin").
 
         A lower confidence bound. The draws are T_1, …, T_K of a run and T'_k of its twin. The last
@@ -193,30 +186,26 @@ class SmallestEigenvalueLaw:
         """
         read_probability(epsilon, "epsilon", ADVICE)
         p = epsilon / (read_count(n_iterations, "n_iterations", 1) + 1)
-        eta = self.quantile(p, confidence).low
+        eta = self.quantile(p).low
         if eta <= 0:
-            needed = draws_for(p, confidence)
             raise ValueError(
                 f"n_draws={len(self.draws)} draws say nothing sure about a quantile at {p:.3g} ="
-                f" epsilon/(n_iterations + 1); take n_draws={needed}, a larger epsilon or fewer"
-                " iterations"
+                f" epsilon/(n_iterations + 1); take n_draws={draws_for(p)}, a larger epsilon or"
+                " fewer iterations"
             )
         return eta
 
-    def zeta(
-        self, epsilon: float, n_iterations: int, confidence: float = SCHEDULE.confidence
-    ) -> float:
+    def zeta(self, epsilon: float, n_iterations: int) -> float:
         """ζ(ε) = √|N^M_D| / η(ε), with P( max_i |(Z(T_i)ᵀZ(T_i))⁻¹|_F < ζ ) ≥ 1 − ε.
 
         (Lemma "ZZ-bounded", inverse restored.)
         """
-        size = n_controls(self.n_objectives, self.degree)
-        return sqrt(size) / self.eta(epsilon, n_iterations, confidence)
+        return sqrt(n_controls(self.n_objectives, self.degree)) / self.eta(epsilon, n_iterations)
 
 
-def draws_for(p: float, confidence: float = SCHEDULE.confidence) -> int:
+def draws_for(p: float) -> int:
     """How many draws make the smallest of them a lower confidence bound on the quantile at p."""
-    return ceil(log((1 - confidence) / 2) / log1p(-p))
+    return ceil(log((1 - SCHEDULE.confidence) / 2) / log1p(-p))
 
 
 def smallest_eigenvalue_law(

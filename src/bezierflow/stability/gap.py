@@ -39,9 +39,9 @@ class GeneralizationGap:
     """R_S − R over independent runs, S being all K N examples of a run.
 
     Attributes:
-        expected: E[R_S − R] with its confidence interval, freed of most noise: from each run's gap,
-            the gap of another run's surface on the same examples is subtracted, whose expectation
-            is 0 because it never saw them.
+        expected: E[R_S − R] with Student's interval over the runs, freed of most noise: from each
+            run's gap, the gap of another run's surface on the same examples is subtracted, whose
+            expectation is 0 because it never saw them.
         gaps: R_S − R of each run. Their spread is mostly that of the examples, not of the surface.
         risks: R of each run.
         control_points: P^(K+1) of each run.
@@ -57,7 +57,6 @@ def generalization_gap(
     setting: Setting,
     *,
     keys: Array,
-    confidence: float = SCHEDULE.confidence,
     control_points: Float[np.ndarray, "n_runs n_controls n_variables"] | None = None,
 ) -> GeneralizationGap:
     """Measures the gap over independent runs. Call in double precision.
@@ -66,7 +65,6 @@ def generalization_gap(
         setting: what all runs share; where its loss is the stationarity residual, the gap is that
             of the surrogate.
         keys: one key per run, two at least.
-        confidence: of the interval (Student's t over the runs).
         control_points: where the runs from these keys have ended, if that is known already.
     """
     read_count(len(keys), "the number of keys", 2)
@@ -78,7 +76,7 @@ def generalization_gap(
     losses = _mean_losses(setting, P, jnp.roll(P, 1, axis=0), keys, held_out)
     seen, seen_by_others, risks = map(np.asarray, losses)
     gaps, controls = seen - risks, seen_by_others - np.roll(risks, 1)
-    return GeneralizationGap(mean_interval(gaps - controls, confidence), gaps, risks, np.asarray(P))
+    return GeneralizationGap(mean_interval(gaps - controls), gaps, risks, np.asarray(P))
 
 
 @compiled
