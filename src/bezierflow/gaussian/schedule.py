@@ -25,6 +25,7 @@ class Schedule:
         length_bounds: bounds of a log length scale.
         variance_bounds: bounds of the log process variance.
         nugget_bounds: bounds of the log nugget.
+        level_bounds: bounds of the constant mean.
         most_steps: iterations of L-BFGS from each start.
         not_definite: negative log density reported where the covariance has no Cholesky factor.
         jitter: share of the process variance added to the diagonal, so that factors exist.
@@ -46,6 +47,7 @@ class Schedule:
     length_bounds: tuple[float, float] = (np.log(0.02), np.log(50.0))
     variance_bounds: tuple[float, float] = (-6.0, 12.0)
     nugget_bounds: tuple[float, float] = (-20.0, 0.0)
+    level_bounds: tuple[float, float] = (-20.0, 20.0)
     most_steps: int = 80
     not_definite: float = 1e10
     jitter: float = 1e-9
