@@ -32,7 +32,7 @@ differences, relative to the size of what is compared, are taken for none."""
 def double_precision() -> Iterator[None]:
     """A block in which JAX computes in float64, with `own_settings`. Only for use outside of any
     tracing."""
-    repair_constant_cache()
+    repair_constant_cache()  # before anything is traced with NumPy constants
     with own_settings(), jax.enable_x64(True):
         yield
 
@@ -87,6 +87,7 @@ def in_double_precision(function: Callable[..., T], *arguments: PyTree) -> T:
     doubles = any(getattr(leaf, "dtype", None) == np.float64 for leaf in jax.tree.leaves(arguments))
     if is_traced(arguments):
         return function(*arguments)
+    # nothing to switch: results may stay where they are
     if is_double() or not doubles:
         with own_settings():
             return function(*arguments)

@@ -19,8 +19,10 @@ from .answer import Solution
 from .arguments import read_count, read_doubles, read_flag
 from .explorer import explore
 from .flows import Callback
+from .metrics import nondominated
 from .names import Names
 from .objectives import Objectives, raveling_of_bounds, read_names
+from .precision import ROUNDING
 from .problems import Problem
 from .runs import (
     ARGUMENTS,
@@ -45,10 +47,6 @@ if TYPE_CHECKING:
 CALL = "study.bez"
 """The file that keeps the arguments of a study whose method is a flow."""
 
-ROUNDING = 1e-12
-"""A design that is told differs by at most this much, relative to its size, from the one that was
-asked for."""
-
 
 def resume(
     folder: str | PathLike[str],
@@ -72,8 +70,8 @@ def resume(
         every: seconds between two states in the folder, as in `Checkpoint`.
         time_limit: as in `minimize`.
         **given: arguments of `minimize`: those that a folder cannot hold, such as functions, once
-            more; `budget`, and `n_iterations` and `max_degree` of its method, larger than they
-            were; the `executor` of a `Surrogate`.
+            more; larger ones of `budget`, `n_iterations` and `max_degree`; the `executor` of a
+            `Surrogate`.
     """
     path = Path(folder)
     records = read_journal(path / JOURNAL)
@@ -120,12 +118,10 @@ class Study:
     looking at it disturbs nobody.
 
     Args:
-        bounds: lower and upper bounds of the designs, as in `minimize`; finite ones for a
-            `Surrogate`.
+        bounds: lower and upper bounds of the designs, as in `minimize`; finite for a `Surrogate`.
         n_objectives: how many values each design has.
-        method: a `Surrogate`, or any other method of `minimize`: "auto", a flow, a method to lift.
-            Of a `Surrogate`, `timeout`, `retries` and `in_flight` are about evaluations that
-            `minimize` makes, and of no use here.
+        method: a `Surrogate`, whose `timeout`, `retries` and `in_flight` are of no use here, or any
+            other method of `minimize`: "auto", a flow, a method to lift.
         x0: where a flow starts, as an array; None for the center of the bounds.
         folder: keeps the study; None for one that ends with the process.
         with_jac: whether gradients are told with the values, for a flow.
@@ -240,9 +236,9 @@ class Study:
         """Takes values of designs, in any order, also of designs that nobody asked for.
 
         `tell(x, y)` has one design or one per row, with values alike; `tell({8: y, 9: None})` has
-        the numbers of `pending`, of which those that are known already are left as they are, so
-        that a table can be told as it grows. None in place of values, or some that are not finite,
-        say that an evaluation failed.
+        the numbers of `pending`; those that are known already are left as they are, so that a table
+        can be told as it grows. None in place of values, or some that are not finite, say that an
+        evaluation failed.
 
         Args:
             x: designs, or values by number.
@@ -319,9 +315,6 @@ class Study:
         y = np.full((len(rows), len(names.objectives)), np.nan)
         for row, one in zip(y, rows, strict=True):
             row[:] = np.nan if one.failed else one.y
-        f = names.signs * y
-        # comparisons with NaN are False: failed evaluations dominate nothing
-        beaten = [((f <= row).all(axis=1) & (f < row).any(axis=1)).any() for row in f]
         return pandas.DataFrame(
             {
                 "number": [one.number for one in rows],
@@ -329,7 +322,7 @@ class Study:
                 **dict(zip(names.objectives, y.T, strict=True)),
                 "failure": [one.failure for one in rows],
                 "seconds": [one.seconds for one in rows],
-                "nondominated": np.isfinite(f).all(axis=1) & ~np.array(beaten, dtype=bool),
+                "nondominated": nondominated(names.signs * y, keep_equal=True),
             }
         )
 

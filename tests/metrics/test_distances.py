@@ -50,7 +50,7 @@ def test_igd_is_gd_the_other_way(sizes):
 def test_blocks_change_nothing(monkeypatch):
     x, y = draw((50, 40, 20, 0))
     whole = gd(x, y)
-    monkeypatch.setattr("bezierflow.metrics.distances.BLOCK_ENTRIES", 100)
+    monkeypatch.setattr("bezierflow.metrics.quality.BLOCK_ENTRIES", 100)
     assert gd(x, y) == whole
 
 
@@ -98,7 +98,7 @@ def test_a_constant_shift_is_its_squared_length():
 def test_blocks_of_t_change_nothing(monkeypatch):
     surface = BezierSimplex(np.ones((10, 3)), 3, 3)
     whole = mse(surface, ScaledMED(), T)
-    monkeypatch.setattr("bezierflow.metrics.distances.BLOCK_POINTS", 7)
+    monkeypatch.setattr("bezierflow.metrics.quality.BLOCK_POINTS", 7)
     np.testing.assert_allclose(mse(surface, ScaledMED(), T), whole, rtol=1e-13)
 
 

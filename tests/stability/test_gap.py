@@ -8,12 +8,13 @@ import pytest
 import bezierflow as bf
 from bezierflow.precision import double_precision
 from bezierflow.stability import (
+    Distance,
     Exchange,
     Setting,
+    Stationarity,
     against_samples,
     empirical_stability,
     generalization_gap,
-    loss_for,
     mean_interval,
     slope,
 )
@@ -68,9 +69,9 @@ def test_the_surrogate_encloses_the_distance():
     t = np.random.default_rng(0).dirichlet(np.ones(2), 50)
     with double_precision():
         P = jax.random.normal(jax.random.key(0), (3, 2))
-        distance = np.asarray(loss_for(PROBLEM, bf.WeightedSum())(P, jax.numpy.asarray(t), 2))
+        distance = np.asarray(Distance(PROBLEM)(P, jax.numpy.asarray(t), 2))
         residual = np.asarray(
-            loss_for(lambda x: PROBLEM(x), bf.WeightedSum())(P, jax.numpy.asarray(t), 2)
+            Stationarity(lambda x: PROBLEM(x), bf.WeightedSum())(P, jax.numpy.asarray(t), 2)
         )
     assert np.all(residual / 8 <= distance * (1 + 1e-9))
     assert np.all(distance <= residual / 2 * (1 + 1e-9))

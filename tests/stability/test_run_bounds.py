@@ -16,7 +16,7 @@ from bezierflow.stability import (
     PaperBounds,
     Setting,
     empirical_stability,
-    own_residuals,
+    residuals,
     residuals_of_quadratics,
     run_bounds,
     smallest_eigenvalue_law,
@@ -103,9 +103,9 @@ def test_the_constants_of_quadratics_hold_for_every_t(gradient_descent):
     twins, runs, bounds = gradient_descent
     run, mu = runs[0], bounds[0].sharper.mu
     t = grid(3, 30)
-    Z, residuals = design_matrix(t, DEGREE), residuals_of_quadratics(run, PROBLEM)
+    Z, bounded = design_matrix(t, DEGREE), residuals_of_quadratics(run, PROBLEM)
     largest = 0.0
-    for P, fitted, sup in zip(run.control_points, run.fitted(), residuals, strict=False):
+    for P, fitted, sup in zip(run.control_points, run.fitted(), bounded, strict=False):
         gradients = SCALES * ((Z @ P)[:, None, :] - CENTERS)
         largest = max(largest, np.linalg.norm(gradients, axis=-1).max())
         field = np.einsum("nm,nml->nl", t, gradients)
@@ -129,7 +129,7 @@ def test_residuals_at_the_samples_are_those_of_the_fit(gradient_descent):
     )
     left = G - Z @ np.linalg.lstsq(Z, G)[0]
     np.testing.assert_allclose(
-        own_residuals(run, PROBLEM)[3], np.linalg.norm(left, axis=1), atol=1e-10
+        residuals(run, PROBLEM, run.t)[3], np.linalg.norm(left, axis=1), atol=1e-10
     )
 
 

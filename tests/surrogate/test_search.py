@@ -108,7 +108,7 @@ def test_where_evaluations_fail_more_points_are_spread_until_there_are_enough(pr
     search = problem.new(budget=None)
     expected = problem.new(budget=None).ask(12)
     x = search.ask(8)
-    search.tell_failed(x[:6])
+    search.tell(x[:6], None)
     search.tell(x[6:], problem.values(x[6:]))
     np.testing.assert_array_equal(search.ask(4), expected[8:])
     assert not search.memory["fits"]

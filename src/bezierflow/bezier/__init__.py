@@ -1,14 +1,19 @@
 """The model: the Bernstein basis, the Bézier simplex and its calculus, fitting, and files."""
 
 from .archives import Manifest, file_at_fault, read_archive, write_archive, write_atomically
-from .basis import basis, design_matrix
-from .cloud_fitting import FitOptions, PointsFit, stiffness
+from .cloud_fitting import FitOptions, PointsFit, SurfaceMap, extreme_points, project, stiffness
 from .files import check_arrays
 from .fitting import FitDiagnostics, fit, least_squares
 from .model import BezierSimplex, describe_surface, load_surface, restore_surface
-from .nets import differentiate, elevate, partial_derivatives, surface_tangents
+from .nets import (
+    basis,
+    design_matrix,
+    differentiate,
+    elevate,
+    partial_derivatives,
+    surface_tangents,
+)
 from .point_fitting import fit_points, fit_skeleton
-from .projection import SurfaceMap, extreme_points, project
 from .raveling import Raveling
 
 __all__ = [

@@ -59,8 +59,7 @@ def write_archive(path: Path, manifest: Manifest, arrays: Mapping[str, ArrayLike
 
     Args:
         path: Where to write. What was there before stays until the new file is complete.
-        manifest: What JSON can hold, with a "kind" that says what the file is about; "format" and
-            "version" are added.
+        manifest: What JSON can hold, with a "kind"; "format" and "version" are added.
         arrays: Arrays by name (letters, digits, `_`, `.`, `-`, and `/` between parts). Each is kept
             with its type and shape.
     """
@@ -140,9 +139,9 @@ def zip_bytes(members: Mapping[str, bytes]) -> bytes:
 def write_atomically(path: Path, content: bytes) -> None:
     """Puts a complete file in place, or leaves what was there: written beside it, then renamed.
 
-    Where the system has files without a name (Linux), the new one gets its name when it is
-    complete, so that a process that is killed while it writes leaves nothing behind, or a complete
-    file that was about to be renamed. The next one to write removes what was left.
+    Where the system has files without a name (Linux), the new one gets its name when complete: a
+    process killed while it writes leaves nothing, or a complete file that was about to be renamed,
+    which the next one to write removes.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
@@ -274,13 +273,13 @@ def parse_array(content: bytes) -> np.ndarray:
     """The array of numbers in a `.npy` file, whose size must be what its header says."""
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        read_header = np.lib.format.read_array_header_1_0
-    elif version == (2, 0):
-        read_header = np.lib.format.read_array_header_2_0
-    else:
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
         raise ValueError(f"an array in it has version {version} of the format")
-    shape, in_columns, dtype = read_header(stream, max_header_size=SCHEDULE.largest_header)
+    shape, in_columns, dtype = readers[version](stream, max_header_size=SCHEDULE.largest_header)
     # `kind` alone is not enough: records and arrays within arrays have kinds of their own
     if dtype.kind not in "biufc" or dtype.hasobject or dtype.fields or dtype.subdtype:
         raise ValueError(f"an array in it cannot be read: it holds {dtype}, not numbers")

@@ -13,7 +13,7 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -24,7 +24,6 @@ from ..simplex import index_positions, multi_indices, n_controls, neighbor_posit
 from .archives import (
     Manifest,
     Path,
-    file_at_fault,
     memory_allowed,
     parse_array,
     parse_json,
@@ -59,24 +58,6 @@ class Net(NamedTuple):
     degree: int
 
 
-def save_net(net: Net, path: Path) -> None:
-    """Writes a net of NumPy arrays to a file; the ending chooses the format."""
-    write, _ = _format(path)
-    write(net, path)
-
-
-def load_net(path: Path) -> Net:
-    """The net in a file that `save_net` or pytorch-bsf wrote; the ending says the format.
-
-    Raises:
-        OSError: If there is no such file, or it cannot be opened.
-        ValueError: Whatever is wrong with its content, its path first.
-    """
-    _, read = _format(path)
-    with file_at_fault(path):
-        return read(path)
-
-
 def describe_net(net: Net, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """The net as a part of an archive: for the manifest, and its arrays, `name/0` and onward."""
     arrays: dict[str, np.ndarray] = {}
@@ -93,6 +74,7 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifes
             raise TypeError(
                 f"control points in a dict need strings as keys to be saved, got {list(tree)}"
             )
+        # sorted, so that the same surface gives the same bytes
         return {"dict": {key: _describe(tree[key], name, arrays) for key in sorted(tree)}}
     if kind in (list, tuple):
         return {kind.__name__: [_describe(item, name, arrays) for item in tree]}
@@ -127,7 +109,7 @@ def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
     return net
 
 
-def _restore(structure: Manifest, arrays: Mapping[str, np.ndarray]) -> PyTree:
+def _restore(structure: Manifest, arrays: Mapping[str, Any]) -> PyTree:
     ((kind, content),) = structure.items()
     if kind == "leaf":
         return arrays[content]
@@ -138,21 +120,16 @@ def _restore(structure: Manifest, arrays: Mapping[str, np.ndarray]) -> PyTree:
         return items if kind == "list" else tuple(items)
     if kind == "none":
         return None
-    raise KeyError(kind)
+    raise KeyError(kind)  # damage, as a missing entry is
 
 
 def check_arrays(
     arrays: Mapping[str, np.ndarray], descriptions: Iterable[Manifest], others: Iterable[str] = ()
 ) -> None:
     """Raises where an archive has arrays that neither descriptions of nets nor `others` name."""
-    named, waiting = set(others), [description["control_points"] for description in descriptions]
-    while waiting:
-        ((kind, content),) = waiting.pop().items()
-        if kind == "leaf":
-            named.add(content)
-        elif kind in ("dict", "list", "tuple"):
-            waiting.extend(content.values() if kind == "dict" else content)
-    unnamed = sorted(arrays.keys() - named)
+    names = {name: name for name in arrays}
+    nets = [_restore(description["control_points"], names) for description in descriptions]
+    unnamed = sorted(arrays.keys() - {*others, *jax.tree.leaves(nets)})
     if unnamed:
         raise ValueError(f"it has an array {unnamed[0]!r} that its manifest does not name")
 
@@ -254,27 +231,42 @@ def _has_rows(rows: np.ndarray, controls: list[int]) -> bool:
     return len(set(controls)) == len(controls) and max(controls) < len(rows)
 
 
-def _save_json(net: Net, path: Path) -> None:
-    """Writes `{"(3, 0, 0)": [0.1, 0.2], …}`, with enough digits to read it back exactly."""
-    lines = (f"  {json.dumps(key)}: {json.dumps(row)}" for key, row in _rows(net))
-    write_atomically(path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+def _save_table(net: Net, path: Path) -> None:
+    """Writes `{"(3, 0, 0)": [0.1, 0.2], …}`, or lines `"(3, 0, 0)",0.1,0.2` without a header, with
+    enough digits to read it back exactly."""
+    keys = map(str, map(tuple, multi_indices(net.n_objectives, net.degree).tolist()))
+    rows = zip(keys, _matrix(net).astype(np.float64).tolist(), strict=True)
+    delimiter, text = _delimiter(path), io.StringIO()
+    if delimiter is None:
+        lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(row)}" for key, row in rows)
+        text.write("{\n" + lines + "\n}\n")
+    else:
+        table = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        table.writerows([key, *row] for key, row in rows)
+    write_atomically(path, text.getvalue().encode())
 
 
-def _load_json(path: Path) -> Net:
-    """The net in an object whose keys are multi-indices and whose values are rows of numbers."""
+def _load_table(path: Path) -> Net:
+    """The net in an object with rows of numbers by multi-index, or in a table with one line per
+    control point: its multi-index, then its numbers."""
+    delimiter = _delimiter(path)
     with open(path, encoding="utf-8-sig") as file:
-        text = file.read().strip()
-    if text.startswith("{") and not (text.endswith("}") and len(text) > 1):
-        raise ValueError(
-            f"{os.fspath(path)} is not a JSON file: it begins an object and does not end it"
-        )
-    return _from_rows(_json_rows(text), ",", path)
+        if delimiter is None:
+            return _from_rows(_json_rows(file.read().strip()), ",", path)
+        return _from_rows(_csv_rows(file, delimiter), delimiter, path)
+
+
+def _delimiter(path: Path) -> str | None:
+    """Of a table; None for JSON."""
+    return {".csv": ",", ".tsv": "\t"}.get(os.path.splitext(os.fspath(path))[1].lower())
 
 
 def _json_rows(text: str) -> Iterator[tuple[str, str]]:
     """Keys, and the texts of their rows."""
     # `json.loads` would hold every number as an object, many times the file
     place, end, look = 1, len(text) - 1, SCHEDULE.longest_look
+    if text.startswith("{") and not (text.endswith("}") and end > 0):
+        raise ValueError("it is not a JSON file: it begins an object and does not end it")
     while True:
         pair = PAIR.match(text, place, end) if text.startswith("{") else None
         if pair is None:
@@ -293,20 +285,6 @@ def _json_rows(text: str) -> Iterator[tuple[str, str]]:
         place += 1
 
 
-def _save_csv(net: Net, path: Path) -> None:
-    """Writes one line per control point, `"(3, 0, 0)",0.1,0.2`, without a header."""
-    text = io.StringIO()
-    table = csv.writer(text, delimiter=_delimiter(path), lineterminator="\n")
-    table.writerows([key, *row] for key, row in _rows(net))
-    write_atomically(path, text.getvalue().encode())
-
-
-def _load_csv(path: Path) -> Net:
-    """The net in a table of one line per control point: its multi-index, then its numbers."""
-    with open(path, encoding="utf-8-sig") as file:
-        return _from_rows(_csv_rows(file, _delimiter(path)), _delimiter(path), path)
-
-
 def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[str, str]]:
     """Multi-indices, and the texts of their rows."""
     for line in lines:
@@ -316,10 +294,6 @@ def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[str, str]]
             if parts and not rest.startswith(delimiter):
                 rest = "x"  # no numbers
             yield key, rest[1:]
-
-
-def _delimiter(path: Path) -> str:
-    return "\t" if os.fspath(path).lower().endswith(".tsv") else ","
 
 
 def _matrix(net: Net) -> np.ndarray:
@@ -332,12 +306,6 @@ def _matrix(net: Net) -> np.ndarray:
     if not np.isfinite(points).all():
         raise ValueError("this format holds finite control points only; save others as .bez")
     return points
-
-
-def _rows(net: Net) -> Iterable[tuple[str, list[float]]]:
-    """Multi-indices as texts, and their control points."""
-    keys = map(str, map(tuple, multi_indices(net.n_objectives, net.degree).tolist()))
-    return zip(keys, _matrix(net).astype(np.float64).tolist(), strict=True)
 
 
 def _from_rows(table: Iterable[tuple[str, str]], delimiter: str, path: Path) -> Net:
@@ -405,13 +373,12 @@ def _parse_row(key: str, text: str, delimiter: str) -> tuple[tuple[int, ...], np
 FORMATS: dict[str, tuple[Callable[[Net, Path], None], Callable[[Path], Net]]] = {
     ".bez": (_save_bez, _load_bez),
     ".bsf": (_save_bsf, _load_bsf),
-    ".json": (_save_json, _load_json),
-    ".csv": (_save_csv, _load_csv),
-    ".tsv": (_save_csv, _load_csv),
+    **dict.fromkeys((".json", ".csv", ".tsv"), (_save_table, _load_table)),
 }
 
 
-def _format(path: Path) -> tuple[Callable[[Net, Path], None], Callable[[Path], Net]]:
+def file_format(path: Path) -> tuple[Callable[[Net, Path], None], Callable[[Path], Net]]:
+    """How a net is written to such a file, and read from it; the ending says the format."""
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in FORMATS:
         raise ValueError(

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from ..arguments import read_count, read_doubles, read_nonnegative, shown
 from ..precision import is_traced
 from ..simplex import check_on_simplex, index_positions, n_controls
-from .basis import design_matrix
 from .model import BezierSimplex
-from .raveling import Raveling, pack, pack_one
+from .nets import design_matrix
+from .raveling import Raveling, as_tree, pack
 from .schedule import SCHEDULE
 
 
@@ -30,8 +30,7 @@ class FitDiagnostics:
     """What a fit rested on: whether the samples determined the surface, how closely it follows.
 
     Attributes:
-        rank: How many free control points the samples (and the ridge) determine; all of them, if
-            equal to `n_free`.
+        rank: How many free control points the samples (and the ridge) determine; all, if `n_free`.
         condition: Condition number of the system solved: errors in x may be magnified by as much.
             Infinite below full rank.
         residual_rms: The root of the weighted mean of ‖b(t_i) − x_i‖².
@@ -97,8 +96,7 @@ def fit(
         t: The samples' places on the simplex, (N, M).
         x: Their values: an array (N, L) or (N,), or any pytree of arrays with leading axis N.
         degree: Degree of the surface.
-        weights: Nonnegative weights w_i, (N,); 1 for each if not given. Samples of weight 0 do not
-            count.
+        weights: Nonnegative weights w_i, (N,), 1 by default. Samples of weight 0 do not count.
         ridge: Pulls each free control point toward x̄, the weighted mean of x. With it any number
             of samples will do.
         frozen: Control points that are not fitted, by multi-index, or by objective for the
@@ -206,7 +204,11 @@ def frozen_rows(
         position = int(index_positions(np.array(index)))
         if position in values:
             raise ValueError(f"frozen names the control point {index} twice")
-        values[position] = pack_one(value, raveling, f"frozen[{key!r}]")
+        name, row = f"frozen[{key!r}]", jax.tree.map(lambda x: np.asarray(x)[None], as_tree(value))
+        packed, found = pack(row, name)
+        if found != raveling:
+            raise ValueError(f"{name} must be built like one row of x ({raveling}), got {found}")
+        values[position] = packed[0]
     held = np.array(sorted(values), dtype=np.int64)
     rows = np.array([values[position] for position in held])
     return held, rows.reshape(len(held), raveling.n_variables)
@@ -269,9 +271,9 @@ def least_squares(
     """P that minimizes Σ_i w_i ‖z_iᵀ P − x_i‖²: (ZᵀZ)⁻¹ZᵀX by Householder QR of √w Z. Traceable.
 
     The error grows with the condition number of Z, not with its square as for the normal equations.
-    For a thousand iterations of 100 samples, 10 control points and 3 values (float64, two cores)
-    the solve costs 13 µs per iteration. QR with an explicit Q takes 20, two rounds of Cholesky QR
-    (which break down at a condition of 1e8) take 22, and the normal equations 9.
+    100 samples, 10 control points and 3 values (float64, two cores) take 13 µs; QR with an explicit
+    Q takes 20, two rounds of Cholesky QR (which break down at a condition of 1e8) take 22, and the
+    normal equations 9.
 
     Full rank is assumed, as nothing in a compiled loop can branch on it cheaply: fewer distinct
     samples than control points give values that are not finite. Derivatives of any order exist,

@@ -15,9 +15,8 @@ from ..arguments import read_count, read_doubles
 from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from .archives import Manifest, file_at_fault
-from .basis import combine, design_matrix
-from .files import Net, describe_net, load_net, restore_net, save_net
-from .nets import differentiate, elevate, subdivide
+from .files import Net, describe_net, file_format, restore_net
+from .nets import combine, design_matrix, differentiate, elevate, subdivide
 from .schedule import SCHEDULE
 
 
@@ -51,13 +50,12 @@ class BezierSimplex(eqx.Module):
     @classmethod
     def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
         """The surface that is x everywhere: every control point is x."""
-        size = n_controls(n_objectives, degree)
+        size, x = n_controls(n_objectives, degree), jax.tree.map(_as_array, x)
 
         def repeat(x: PyTree) -> PyTree:
             return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), x)
 
-        points = in_double_precision(repeat, jax.tree.map(_as_array, x))
-        return cls(points, n_objectives, degree)
+        return cls(in_double_precision(repeat, x), n_objectives, degree)
 
     @property
     def n_controls(self) -> int:
@@ -115,14 +113,9 @@ class BezierSimplex(eqx.Module):
         own, M = self.degree, self.n_objectives
         advice = "elevation keeps the map, in a higher degree"
         degree = read_count(degree, "degree", own, SCHEDULE.largest_elevation, advice)
-
-        def elevate_on_host(P: np.ndarray) -> np.ndarray:
-            return elevate(P.astype(float), M, own, degree).astype(P.dtype)
-
-        if degree - own > SCHEDULE.compiled_elevations and not is_traced(self):
-            points = _on_matrices(elevate_on_host, on_host(self.control_points))
-        else:
-            points = in_double_precision(_elevate, self.control_points, M, own, degree)
+        # in NumPy where nobody traces: a program of many steps would take long to compile
+        points = self.control_points if is_traced(self) else on_host(self.control_points)
+        points = _on_matrices(lambda P: elevate(P, M, own, degree), points)
         return BezierSimplex(points, M, degree)
 
     def restrict(self, face: Sequence[int]) -> "BezierSimplex":
@@ -142,8 +135,9 @@ class BezierSimplex(eqx.Module):
                 "vertices must be a matrix with one point of the simplex per row, got shape"
                 f" {vertices.shape}"
             )
-        points = in_double_precision(
-            _subdivide, self.control_points, vertices, self.n_objectives, self.degree
+        M, D = self.n_objectives, self.degree
+        points = _on_matrices(
+            lambda P: in_double_precision(subdivide, P, vertices, M, D), self.control_points
         )
         return BezierSimplex(points, len(vertices), self.degree)
 
@@ -178,7 +172,8 @@ class BezierSimplex(eqx.Module):
                 "the surface is being traced by jax (jit, grad or vmap) and has no numbers to"
                 " save yet"
             )
-        save_net(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
+        write, _ = file_format(path)
+        write(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
 
     def _check_on_simplex(self, t: ArrayLike, name: str = "t") -> Array | np.ndarray:
         if not isinstance(t, jax.Array | np.ndarray):
@@ -228,21 +223,16 @@ def _derivative(control_points: PyTree, t: Array, n_objectives: int, degree: int
     return jax.tree.map(at_t, slopes)
 
 
-@partial(jax.jit, static_argnums=(1, 2, 3))
-def _elevate(control_points: PyTree, n_objectives: int, degree: int, target: int) -> PyTree:
-    return _on_matrices(lambda P: elevate(P, n_objectives, degree, target), control_points)
-
-
-@partial(jax.jit, static_argnums=(2, 3))
-def _subdivide(control_points: PyTree, vertices: Array, n_objectives: int, degree: int) -> PyTree:
-    return _on_matrices(lambda P: subdivide(P, vertices, n_objectives, degree), control_points)
-
-
 def load_surface(path: str | PathLike[str]) -> BezierSimplex:
-    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote, with NumPy arrays."""
-    net = load_net(path)
+    """The surface in a file that `BezierSimplex.save` or pytorch-bsf wrote, with NumPy arrays.
+
+    Raises:
+        OSError: If there is no such file, or it cannot be opened.
+        ValueError: Whatever is wrong with its content, its path first.
+    """
+    _, read = file_format(path)
     with file_at_fault(path):
-        return BezierSimplex(*net)
+        return BezierSimplex(*read(path))
 
 
 def describe_surface(surface: BezierSimplex, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:

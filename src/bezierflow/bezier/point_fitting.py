@@ -10,10 +10,9 @@ from jaxtyping import PyTree
 
 from ..arguments import read_count
 from ..simplex import check_face, controls_on_face, faces, grid, multi_indices, n_controls
-from .cloud_fitting import FitOptions, PointsFit, fit_cloud, stiffness
+from .cloud_fitting import FitOptions, PointsFit, extreme_points, fit_cloud, stiffness
 from .fitting import FitDiagnostics, Frozen, fit, frozen_rows
 from .model import BezierSimplex
-from .projection import extreme_points
 from .raveling import Raveling, pack
 from .schedule import SCHEDULE
 
@@ -66,13 +65,12 @@ def fit_points(
 
     The all-at-once fitting of Kobayashi et al. ("Bézier simplex fitting: describing Pareto fronts
     of simplicial problems with small samples in multi-objective optimization", AAAI 2019), with two
-    changes. They alternate between foot points and control points, which creeps: moving a control
-    point along the surface costs as much as moving it off. Here such motion is made cheap by
-    degrees, from their alternation to Gauss–Newton with t eliminated, as long as that brings the
-    surface closer: tens of iterations instead of thousands. And as nothing in the sum keeps a
-    surface from reaching far beyond the points, it is drawn taut (`FitOptions.tautness`), and
-    margins without a foot point are cut off. No chance is involved. 500 points in R³ at degree 3
-    take some tenths of a second.
+    changes. Their alternation between foot points and control points creeps: moving a control point
+    along the surface costs as much as moving it off. Here such motion becomes cheap by degrees, up
+    to Gauss–Newton with t eliminated, as long as that brings the surface closer: tens of iterations
+    instead of thousands. And as nothing in the sum keeps a surface from reaching far beyond the
+    points, it is drawn taut (`FitOptions.tautness`), and margins without a foot point are cut off.
+    Deterministic. 500 points in R³ at degree 3 take some tenths of a second.
 
     Args:
         x: The points: an array (N, L), or a pytree of arrays with leading axis N. At least as many
@@ -81,10 +79,8 @@ def fit_points(
         degree: Degree of the surface.
         vertices: The M points near which the corners lie, one per row, in the order of the
             objectives (the minimizers of single objectives, say). If not given, the points of the
-            cloud that span the largest simplex, in no particular order: the cloud alone does not
-            say which corner belongs to which objective.
-        frozen: Control points that are held, as in `fit`: `{0: x_best_for_objective_0, (1, 1, 1):
-            center}`.
+            cloud that span the largest simplex, in no particular order.
+        frozen: Control points that are held, as in `fit`.
         options: What is minimized and when the fit ends, a `FitOptions`.
         diagnostics: Whether to return `(surface, PointsFit)` instead of the surface alone.
     """
@@ -157,14 +153,13 @@ def fit_skeleton(
 
     Args:
         points_by_face: For each face, a tuple of objectives, its points: x alone, an array (n, L)
-            or a pytree with leading axis n, whose places are then found as by `fit_points`; or a
-            pair `(t, x)` with known t of shape (n, |J|), columns in the order of the tuple. Every
-            face of at most `degree` objectives is needed: `{(0,): x0, (1,): x1, (0, 1): (t, x01)}`.
+            or a pytree with leading axis n, placed as by `fit_points`; or a pair `(t, x)` with
+            known t of shape (n, |J|), columns in the order of the tuple. Every face of at most
+            `degree` objectives is needed: `{(0,): x0, (1,): x1, (0, 1): (t, x01)}`.
         n_objectives: M.
         degree: Degree of the surface, at least 1.
         options: As in `fit_points`, for each face whose t are unknown.
-        diagnostics: Whether to return `(surface, reports)`, with a report for each face, instead of
-            the surface alone.
+        diagnostics: Whether to return `(surface, reports)`, with a report per face.
     """
     if degree < 1:
         raise ValueError(f"degree must be at least 1 for a surface with corners, got {degree}")

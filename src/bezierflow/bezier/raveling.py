@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree, Shaped
-from numpy.typing import ArrayLike
 
 from ..arguments import read_doubles
 from ..precision import is_traced
@@ -103,16 +102,8 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
             "call it outside, or use bezierflow.bezier.least_squares inside"
         )
 
-    def as_doubles(leaf: ArrayLike) -> np.ndarray:
-        if np.iscomplexobj(leaf):
-            raise TypeError(
-                f"{name} must be real, got {np.asarray(leaf).dtype}; give real and imaginary parts"
-                " as two leaves"
-            )
-        wanted = "an array of numbers with one value per row, or a pytree of such arrays"
-        return read_doubles(leaf, name, wanted)
-
-    values = jax.tree.map(as_doubles, _as_tree(x))
+    wanted = "an array of numbers with one value per row, or a pytree of such arrays"
+    values = jax.tree.map(lambda leaf: read_doubles(leaf, name, wanted), as_tree(x))
     arrays = jax.tree.leaves(values)
     sizes = {array.shape[:1] for array in arrays}
     if len(sizes) != 1 or () in sizes:
@@ -130,16 +121,9 @@ def pack(x: PyTree, name: str = "x") -> tuple[Float[np.ndarray, "n width"], Rave
     return rows, raveling
 
 
-def pack_one(value: PyTree, raveling: Raveling, name: str) -> Float[np.ndarray, " width"]:
-    """One value as a row, or a ValueError if it is not built like the others."""
-    rows, found = pack(jax.tree.map(lambda leaf: np.asarray(leaf)[None], _as_tree(value)), name)
-    if found != raveling:
-        raise ValueError(f"{name} must be built like one row of x ({raveling}), got {found}")
-    return rows[0]
-
-
-def _as_tree(value: PyTree) -> PyTree:
+def as_tree(value: PyTree) -> PyTree:
     """Plain lists of numbers are arrays, as in NumPy; lists of arrays are pytrees, as in JAX."""
+    # `[1.0, 2.0]` is one value of two numbers for people, a pytree of two leaves for JAX
     if isinstance(value, Sequence) and all(
         isinstance(leaf, int | float) for leaf in jax.tree.leaves(value)
     ):

@@ -8,28 +8,23 @@ class Schedule:
     """When to evaluate how, when fits end, and how much a file may ask for.
 
     Attributes:
-        fused_controls: Up to this many control points, b(t|P) is one fused sum: 8 times faster than
-            a stored Z for D = 3 into R³.
-        fused_width: Up to this many numbers per control point; wider ones are better served by a
-            matrix product.
+        fused: Up to this many control points, of as many numbers each, b(t|P) is one fused sum: 8
+            times faster than a stored Z for D = 3 into R³.
         many_points: From this many t on, monomials are multiplied row by row in place: the copies
-            that a gather makes would cost more.
+            of a gather would cost more.
         host_size: Coordinates of t times control points up to which NumPy evaluates: a millisecond,
             where a new shape of t compiles for 300.
-        compiled_elevations: More degrees of an elevation are left to NumPy: a program of them would
-            take long to compile.
         largest_elevation: The highest degree to elevate to.
         small_condition: Up to this condition number κ one refinement step makes Cholesky as
             accurate as QR: (κ²u)² is still far below κu.
         quiet: Iterations in a row without notable improvement that end a fit with unknown t; one
             alone may be a step that was too long.
-        inner_steps: Newton steps for the foot points per iteration. They follow the surface
-            closely, so more would change little.
+        inner_steps: Newton steps for the foot points per iteration.
         search_every: Iterations between searches of the whole surface for nearer foot points.
-        first_damping: Initial weight of motion along the surface, relative to motion off it.
-        smallest_damping: Its least value; none at all would leave the parametrization undetermined.
-        damping_decrease: The weight is divided by this after a success,
-        damping_increase: and multiplied by this after a failure, up to 1.
+        smallest_damping: Least weight of motion along the surface, relative to motion off it; none
+            at all would leave the parametrization undetermined.
+        damping_decrease: The weight is divided by this after a success; it starts here.
+        damping_increase: It is multiplied by this after a failure, up to 1.
         most_gradients: Conjugate gradient steps per refit, at most; a direction cut off there still
             leads closer.
         gradient_tol: Relative residual at which they end.
@@ -37,9 +32,8 @@ class Schedule:
         least_margin: A fitted surface is cut back if its margins without a foot point are wider.
         clear_gain: An extreme point is exchanged for one that is farther out by this share; also
             the relative distance at which a point counts as off a hull.
-        abandoned: Seconds after which a file that was being written, and was not renamed, belongs
-            to a process that is gone.
-        spare_bytes: Reading any file may take this much memory, however small it is;
+        abandoned: Seconds after which a temporary file belongs to a process that is gone.
+        spare_bytes: Memory that reading any file may take;
         memory_factor: a larger one this many times its size.
         list_bytes: What Python takes for an empty list or object and its place in another one,
         number_bytes: and for a number or text in a list.
@@ -51,17 +45,14 @@ class Schedule:
             those that are there.
     """
 
-    fused_controls: int = 64
-    fused_width: int = 32
+    fused: int = 64
     many_points: int = 2000
     host_size: int = 100_000
-    compiled_elevations: int = 32
     largest_elevation: int = 200
     small_condition: float = 1e4
     quiet: int = 3
     inner_steps: int = 2
     search_every: int = 10
-    first_damping: float = 4.0
     smallest_damping: float = 1e-9
     damping_decrease: float = 4.0
     damping_increase: float = 10.0

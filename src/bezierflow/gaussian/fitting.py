@@ -97,6 +97,7 @@ def fit(
 
     L, nuggets = u.shape[1], NOISE[noise]
     squares = (u.T[:, :, None] - u.T[:, None, :]) ** 2
+    # of all variables: L-BFGS-B starts with shorter steps where one has no bounds
     bounds = [SCHEDULE.length_bounds] * L
     bounds += [SCHEDULE.variance_bounds, SCHEDULE.nugget_bounds, SCHEDULE.level_bounds]
     length = np.full(L, np.log(SCHEDULE.length_start) + np.log(L) / 2)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from ..bezier import Raveling
 from ..compilation import compiled, pad_rows
 from ..names import Names
-from ..precision import double_precision
+from ..precision import ROUNDING, double_precision
 from .fitting import KINDS, Fit, Numbers, correlation, fit
 from .schedule import SCHEDULE
 
@@ -40,9 +40,9 @@ class Posterior(eqx.Module):
         level: constant mean.
         kind: number of each kernel in `KINDS`.
         values: of the evaluations.
-        factor: Cholesky factors of the covariances of the evaluations.
-        alpha: the inverses of these covariances times the values less the level.
-        shift: what values are standardized with: (value − shift) / scale.
+        factor: Cholesky factors of the covariances K of the evaluations.
+        alpha: K⁻¹ (values − level).
+        shift: values are standardized to (value − shift) / scale.
         scale: likewise.
     """
 
@@ -111,18 +111,14 @@ def fit_posterior(
     former: Sequence[Fit] | None = None,
     refit: bool = True,
 ) -> tuple[tuple[Fit, ...], Posterior]:
-    """Processes fitted to values, in any units, at points of the cube, and their posterior.
+    """Processes fitted to values, in any units, at points u of the cube, and their posterior.
 
-    Args:
-        u: the points.
-        values: of each function.
-        noise: a key of `NOISE`.
-        former: an earlier fit of each function, to start from.
-        refit: whether to fit; else `former` is taken as it is.
+    `noise` is a key of `NOISE`; `former` an earlier fit of each function, to start from or, without
+    `refit`, taken as it is.
     """
     shift, spread = values.mean(axis=0), values.std(axis=0)
     # A constant objective has no spread: units of its own size keep its process near it.
-    varies = spread > SCHEDULE.constant * np.abs(shift)
+    varies = spread > ROUNDING * np.abs(shift)
     scale = np.where(varies, spread, np.maximum(np.abs(shift), 1.0))
     scaled = (values - shift) / scale
     fits = fit(u, scaled, noise, former) if refit or not former else tuple(former)
@@ -200,9 +196,7 @@ def _at_rows(function: Callable[[Numbers], Array], u: Numbers) -> Array:
     return jax.vmap(function)(u)
 
 
-@compiled
-def _covariances(posterior: Posterior, u: Numbers) -> Array:
-    return posterior.covariance(u)
+_covariances = compiled(Posterior.covariance)
 
 
 class Paths(eqx.Module):

@@ -29,10 +29,7 @@ class Schedule:
         most_steps: iterations of L-BFGS from each start.
         not_definite: negative log density reported where the covariance has no Cholesky factor.
         jitter: share of the process variance added to the diagonal, so that factors exist.
-        constant: a standard deviation below this share of the mean is rounding: such values are
-            constant.
-        least_rows: arrays are filled up to so many rows, then to powers of two, so that few
-            programs are compiled.
+        least_rows: arrays are filled up to so many rows, then to powers of two: few programs.
         least_variance: posterior variances below this share of the process variance are rounding.
         n_features: random Fourier features per path.
     """
@@ -54,7 +51,6 @@ class Schedule:
     most_steps: int = 80
     not_definite: float = 1e10
     jitter: float = 1e-9
-    constant: float = 1e-13
     least_rows: int = 64
     least_variance: float = 1e-14
     n_features: int = 256

@@ -108,7 +108,7 @@ def count_kinks(
     sizes: list[tuple[int, int, bool]] = []
 
     def visit(kinks: Kinks) -> Float[Array, " n"]:
-        sizes.append((*kinks.parts.shape, kinks.is_norm))
+        sizes.append((len(kinks.parts), kinks.parts.shape[1], kinks.is_norm))
         return kinks.values
 
     with double_precision():

@@ -50,8 +50,8 @@ class Plan(eqx.Module):
         factors: the kink is this times u; kinks that are multiples of each other share a variable.
         winners: the number of the arm that is the largest everywhere and takes its place,
             `AS_IT_IS` for none.
-        rows: the numbers of those parts, of all parts of all kinks, that are arms and bound a
-            variable from below.
+        rows: the numbers, among all parts of all kinks, of the arms that bound a variable
+            from below.
         norms: the norms among the first kinks of each variable.
     """
 

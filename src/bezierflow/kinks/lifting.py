@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..compilation import program
-from ..precision import double_precision
+from ..precision import ROUNDING, double_precision, on_host
 from ..simplex import kronecker
 from .interpreter import beyond_reach, count_kinks
 from .lifted import AS_IT_IS, Lifted, Norm, Plan
@@ -120,18 +120,18 @@ def lift_kinks(
     whole: bool = False,
     places: Places | None = None,
 ) -> Lifting | None:
-    """The objectives with their kinks lifted, or None where no kink is found.
+    """The objectives, a function of a flat vector in JAX, with their kinks lifted, or None where no
+    kink is found.
 
     Args:
-        objectives: a function of a flat vector, written in JAX.
+        objectives: the function.
         box: finite bounds, in which kinks are looked for.
         whole: whether x stays in the box, so that a kink that never switches there is smooth.
         places: designs all over the set, roughly, and which of them are feasible: a norm that is
             not 0 on the set by what they tell is not lifted.
 
     Raises:
-        CannotLiftError: where kinks are found but the lifted problem would have other solutions, or
-            would be too large.
+        CannotLiftError: where the lifted problem would have other solutions, or be too large.
     """
     n_variables = len(box[0])
     if find_kinks(objectives, n_variables) == 0:
@@ -143,7 +143,11 @@ def lift_kinks(
         samples = _sample(everything, sizes, x, places)
         plan = _plan(samples, whole)
         lifted = Lifted(objectives, n_variables, plan)
-        rest = _rest(objectives, n_variables, _n_settled(samples, plan))
+        # operations whose norms all have a variable, no effect on slopes, or no kink on the set
+        fine = (np.array(plan.variables) != AS_IT_IS) | samples.inert | ~samples.met
+        ends = np.cumsum([part.shape[2] for part in samples.parts])[:-1]
+        n_settled = sum(bool(ok.all()) for ok in np.split(fine & samples.is_norm, ends))
+        rest = _rest(objectives, n_variables, n_settled)
         # no kink is left: a root that is none of the norms found may still hide one
         if lifted.n_auxiliary == 0:
             if samples.is_norm.any():
@@ -154,7 +158,8 @@ def lift_kinks(
         # a norm counts by its value: slopes by its direction may have any sign
         plain = replace(lifted, plan=replace(plan, norms=()))
         changed = plain.plan != everything.plan
-        _check_slopes(_slopes(plain, samples.x, u) if changed else samples.slopes, samples.parts)
+        slopes = np.asarray(_slopes(plain, samples.x, u)) if changed else samples.slopes
+        _check_slopes(slopes, samples.parts)
     low, high, lower = u.min(axis=0), u.max(axis=0), np.full(lifted.n_auxiliary, -np.inf)
     norms = [norm.variable for norm in plan.norms]
     low[norms] = lower[norms] = 0.0
@@ -169,7 +174,7 @@ def _sample(
 ) -> Samples:
     """The kinks at those of the samples where their arguments are finite."""
     norms = np.repeat([is_norm for _, _, is_norm in sizes], [n for _, n, _ in sizes])
-    parts = _look(lifted, x)[1]
+    parts = list(map(np.asarray, _look(lifted, x)[1]))
     flat = np.concatenate([part.reshape(len(x), -1) for part in parts], axis=1)
     fine = np.isfinite(flat).all(axis=1)
     if not fine.any():
@@ -183,20 +188,15 @@ def _sample(
         met = _may_be_met(lifted, norms, np.median(u, axis=0), *places)
     # of arms e and −e the kink is |e|: only there is "near the kink" a place, u = 0
     opposite = [(part.sum(axis=1) == 0).all(axis=0) & (part.shape[1] == 2) for part in parts]
-    near = np.where(norms | np.concatenate(opposite), SCHEDULE.near_kink * u, u)
-    slopes, slopes_near = _slopes(lifted, x, u), _slopes(lifted, x, near)
+    near = np.where(norms | np.concatenate(opposite), SCHEDULE.tip * u, u)
+    slopes, slopes_near = map(np.asarray, (_slopes(lifted, x, u), _slopes(lifted, x, near)))
     # Sample by sample: where a function grows fast, its slopes far from a kink say nothing about
     # those near it.
     sizes_of = [np.abs(np.where(np.isfinite(part), part, 0.0)) for part in (slopes, slopes_near)]
     rounding = SCHEDULE.falling * sizes_of[0].max(axis=(0, 2), keepdims=True, initial=0.0)
     vanishes = sizes_of[1] <= np.maximum(SCHEDULE.vanishing * sizes_of[0], rounding)
-    return Samples(x, parts, norms, met, vanishes.all(axis=(0, 1)), u, slopes)
-
-
-def _look(lifted: Lifted, x: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The objectives at points, and the parts of each operation with kinks."""
-    f, parts = _looked(lifted, jnp.asarray(x))
-    return np.asarray(f), [np.asarray(part) for part in parts]
+    inert = np.asarray(vanishes.all(axis=(0, 1)))
+    return Samples(x, parts, norms, met, inert, u, slopes)
 
 
 def _parts(lifted: Lifted, x: Array) -> tuple[Array, list[Array]]:
@@ -205,37 +205,27 @@ def _parts(lifted: Lifted, x: Array) -> tuple[Array, list[Array]]:
 
 
 @program
-def _looked(lifted: Lifted, x: Array) -> tuple[Array, list[Array]]:
+def _look(lifted: Lifted, x: Array | np.ndarray) -> tuple[Array, list[Array]]:
+    """The objectives at points, and the parts of each operation with kinks."""
     return jax.vmap(lambda x: _parts(lifted, x))(x)
 
 
 @program
-def _slopes_of_parts(lifted: Lifted, x: Array) -> list[Array]:
+def _slopes_of_parts(lifted: Lifted, x: Array | np.ndarray) -> list[Array]:
     return jax.vmap(jax.jacfwd(lambda x: _parts(lifted, x)[1]))(x)
 
 
 @program
-def _slopes_by_kinks(lifted: Lifted, x: Array, u: Array) -> Array:
+def _slopes(
+    lifted: Lifted, x: Array | np.ndarray, u: Array | np.ndarray
+) -> Float[Array, "n n_outputs n_auxiliary"]:
+    """Slopes of the objectives and of all arms, which have to be nondecreasing in u."""
+
     def outputs(u: Array, x: Array) -> Array:
         f, kinks, _ = lifted.evaluate(jnp.concatenate([x, u]))
         return jnp.concatenate([f, *(each.parts.ravel() for each in kinks)])
 
     return jax.vmap(jax.jacfwd(outputs))(u, x)
-
-
-def _slopes(
-    lifted: Lifted, x: np.ndarray, u: np.ndarray
-) -> Float[np.ndarray, "n n_outputs n_auxiliary"]:
-    """Slopes of the objectives and of all arms, which have to be nondecreasing in u."""
-    return np.asarray(_slopes_by_kinks(lifted, jnp.asarray(x), jnp.asarray(u)))
-
-
-def _n_settled(samples: Samples, plan: Plan) -> int:
-    """How many operations have norms all of which have a variable, no effect on slopes, or no kink
-    on the set."""
-    fine = (np.array(plan.variables) != AS_IT_IS) | samples.inert | ~samples.met
-    ends = np.cumsum([part.shape[2] for part in samples.parts])[:-1]
-    return sum(bool(ok.all()) for ok in np.split(fine & samples.is_norm, ends))
 
 
 def _plan(samples: Samples, whole: bool) -> Plan:
@@ -254,7 +244,7 @@ def _plan(samples: Samples, whole: bool) -> Plan:
     size = np.maximum(np.linalg.norm(u, axis=0), np.finfo(float).tiny)
     shapes = u / size  # equal for multiples of one kink
     for k in np.flatnonzero(~stays):
-        same = [i for i in firsts if np.abs(shapes[:, i] - shapes[:, k]).max() < SCHEDULE.same]
+        same = [i for i in firsts if np.abs(shapes[:, i] - shapes[:, k]).max() < ROUNDING]
         if same:
             variables[k], factors[k] = variables[same[0]], size[k] / size[same[0]]
         else:
@@ -285,7 +275,7 @@ def _different_arms(arms: list[np.ndarray], kinks: list[int]) -> list[int]:
             for i in range(part.shape[1] if n_kinks + k in kinks else 0):
                 arm = part[:, i, k]
                 # equal arms would be equal rows, and no factorization likes those
-                rounding = SCHEDULE.same * np.abs(arm).max()
+                rounding = ROUNDING * np.abs(arm).max()
                 if not any(np.abs(arm - other).max() <= rounding for other in seen):
                     seen.append(arm)
                     numbers.append(n_arms + i * part.shape[2] + k)
@@ -329,18 +319,18 @@ def _may_be_met(
     dominates it. Where the tip is a plane, its points nearest to the designs are looked at. The
     objectives come with a variable for each kink.
     """
-    f, parts = _look(lifted, x)
+    f, parts = on_host(_look(lifted, x))
     u = np.array([np.linalg.norm(terms, axis=1) for terms in _by_kink(parts)]).T
     met = is_norm & np.any(u <= SCHEDULE.met * usual, axis=0)
     rivals = f[feasible & np.isfinite(f).all(axis=1)]
-    margin = SCHEDULE.clearly * np.ptp(rivals, axis=0) if len(rivals) else 0.0
+    margin = SCHEDULE.met * np.ptp(rivals, axis=0) if len(rivals) else 0.0
     for k in np.flatnonzero(is_norm & ~met):
         tip = x[np.argsort(u[:, k])[: SCHEDULE.n_nearest]]
         for _ in range(SCHEDULE.tip_steps):  # Gauss-Newton steps towards e = 0
             e = _by_kink(_look(lifted, tip)[1])[k]
-            slopes = _by_kink(_slopes_of_parts(lifted, jnp.asarray(tip)))[k]
+            slopes = _by_kink(_slopes_of_parts(lifted, tip))[k]
             tip = tip - np.einsum("nik,nk->ni", np.linalg.pinv(slopes), e)
-        f, parts = _look(lifted, tip)
+        f, parts = on_host(_look(lifted, tip))
         reached = np.linalg.norm(_by_kink(parts)[k], axis=1) <= SCHEDULE.met * usual[k]
         beaten = (rivals[:, None] < f - margin).all(axis=2).any(axis=0)
         met[k] = bool((reached & ~beaten).any())

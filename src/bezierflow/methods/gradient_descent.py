@@ -1,5 +1,6 @@
 """Gradient descent."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -19,10 +20,7 @@ class GradientDescent(AbstractMethod):
             k: 1 / k`.
     """
 
-    step_size: StepSize
-
-    def __init__(self, step_size: StepSize):
-        self.step_size = check_step_size(step_size)
+    step_size: StepSize = eqx.field(converter=check_step_size)
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
         """The number of the first iteration, k = 1."""

@@ -1,5 +1,8 @@
 """Newton's method, regularized."""
 
+from functools import partial
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -21,11 +24,8 @@ class Newton(AbstractMethod):
         floor: the smallest eigenvalue of |H| relative to its largest.
     """
 
-    step_size: StepSize
-    floor: float
-
-    def __init__(self, step_size: StepSize = 1.0, floor: float = 1e-8):
-        self.step_size, self.floor = check_step_size(step_size), read_probability(floor, "floor")
+    step_size: StepSize = eqx.field(default=1.0, converter=check_step_size)
+    floor: float = eqx.field(default=1e-8, converter=partial(read_probability, name="floor"))
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
         """The number of the first iteration, k = 1."""

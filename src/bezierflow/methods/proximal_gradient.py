@@ -1,5 +1,6 @@
 """The proximal gradient method."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -20,10 +21,7 @@ class ProximalGradient(AbstractMethod):
             iteration.
     """
 
-    step_size: StepSize
-
-    def __init__(self, step_size: StepSize):
-        self.step_size = check_step_size(step_size)
+    step_size: StepSize = eqx.field(converter=check_step_size)
 
     def init(self, x: Float[Array, " n_variables"]) -> Array:
         """The number of the first iteration, k = 1."""

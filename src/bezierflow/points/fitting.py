@@ -14,7 +14,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from ..bezier import (
     BezierSimplex,
@@ -24,19 +24,15 @@ from ..bezier import (
     project,
     surface_tangents,
 )
+from ..metrics import nondominated
 from ..simplex import faces, grid, largest_degree_within, n_controls
 from .schedule import SCHEDULE
 
 
 class Cloud(NamedTuple):
     """Points (x, f), one per row, in units of ranges; all variables together count like one
-    objective at most.
-
-    Attributes:
-        rows: x and f side by side.
-        n_objectives: M, the number of last columns.
-        lower: bounds of the other columns.
-        upper: likewise.
+    objective at most. x and f lie side by side in `rows`, f in the last columns; `lower` and
+    `upper` are bounds of the others.
     """
 
     rows: Float[np.ndarray, "n width"]
@@ -48,15 +44,6 @@ class Cloud(NamedTuple):
     def f(self) -> Float[np.ndarray, "n n_objectives"]:
         """The objective values, from 0 to 1."""
         return self.rows[:, -self.n_objectives :]
-
-
-def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
-    """Which points no other one dominates; points with equal values are all kept or none."""
-    import moocore
-
-    # moocore keeps the first of equal rows alone
-    values, place = np.unique(f, axis=0, return_inverse=True)
-    return np.asarray(moocore.is_nondominated(values))[place.ravel()]
 
 
 def corner_rows(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n_objectives"]:
@@ -74,7 +61,7 @@ def face_rows(
     inside = list(face)
     if len(face) == 1:
         return corner_rows(f)[inside]
-    candidates = np.flatnonzero(nondominated(f[:, inside]))
+    candidates = np.flatnonzero(nondominated(f[:, inside], keep_equal=True))
     if len(face) == f.shape[1] or len(candidates) <= SCHEDULE.beside:
         return candidates
     along = f[candidates][:, inside]
@@ -117,19 +104,17 @@ def fit_surface(cloud: Cloud, degree: int) -> BezierSimplex:
 def fit_best(cloud: Cloud) -> tuple[BezierSimplex, dict[int, Float[np.ndarray, "n width"]]]:
     """The surface of the degree that serves held-out points best, and the residuals of all degrees.
 
-    Of several degrees that cannot be told apart, within one standard error of the least mean
-    squared distance, the lowest is taken. Where its front folds and that of a lower degree does
-    not, the lower one is taken if it is not much farther off.
+    Of degrees within one standard error of the least mean squared distance the lowest is taken.
+    Where its front folds, a lower degree without folds is taken if it is not much farther off.
     """
     trials = _cross_validate(cloud)
     squares = {degree: np.sum(residuals**2, axis=1) for degree, residuals in trials.items()}
-    rms = {degree: np.sqrt(one.mean()) for degree, one in squares.items()}
-    best = squares[min(rms, key=lambda degree: rms[degree])]
+    best = min(squares.values(), key=np.mean)
     most = best.mean() + best.std() / np.sqrt(len(best))
     chosen = next(degree for degree, one in squares.items() if one.mean() <= most)
     for degree in range(chosen, 0, -1):
         surface = fit_surface(cloud, degree)
-        near = rms[degree] <= SCHEDULE.worth_a_fold * rms[chosen]
+        near = squares[degree].mean() <= SCHEDULE.worth_a_fold**2 * squares[chosen].mean()
         if near and folded_share(surface) <= SCHEDULE.most_folded:
             return surface, trials
     return fit_surface(cloud, chosen), trials
@@ -138,16 +123,20 @@ def fit_best(cloud: Cloud) -> tuple[BezierSimplex, dict[int, Float[np.ndarray, "
 def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
     """Points minus surfaces that were fitted without them, for rising degrees, until that helps no
     more. Corners are always fitted, and count with what is left there."""
-    n, corners = len(cloud.rows), corner_rows(cloud.f)
+    n, corners, M = len(cloud.rows), corner_rows(cloud.f), cloud.n_objectives
     # Points of optimizers come in order along the front: parts are random, and the same each time.
     part = np.random.default_rng(0).permutation(n) % min(SCHEDULE.folds, n)
     trials: dict[int, np.ndarray] = {}
-    least, waited, degree = np.inf, 0, 1
-    while (
-        waited < SCHEDULE.patience
-        and least >= SCHEDULE.exact
-        and (degree == 1 or _determined(cloud, degree))
-    ):
+    least, waited, share = np.inf, 0, 1 - 1 / SCHEDULE.folds
+    for degree in range(1, SCHEDULE.largest_degree + 1):
+        # each part must have enough points for the surface, and for each of its faces
+        sizes = [(n, SCHEDULE.points_per_control * n_controls(M, degree))] + [
+            (len(face_rows(cloud.f, face)), n_controls(len(face), degree - len(face)) + 1)
+            for face in faces(M)
+            if 1 < len(face) <= degree
+        ]
+        if degree > 1 and any(size * share < needed for size, needed in sizes):
+            break
         residuals = trials[degree] = np.empty_like(cloud.rows)
         for k in range(part.max() + 1):
             held_out = part == k
@@ -158,22 +147,10 @@ def _cross_validate(cloud: Cloud) -> dict[int, Float[np.ndarray, "n width"]]:
             residuals[held_out] = cloud.rows[held_out] - np.asarray(nearest)
         rms = np.sqrt(np.sum(residuals**2, axis=1).mean())
         waited = 0 if rms < least else waited + 1
-        least, degree = min(least, rms), degree + 1
+        least = min(least, rms)
+        if waited == SCHEDULE.patience or least < SCHEDULE.exact:
+            break
     return trials
-
-
-def _determined(cloud: Cloud, degree: int) -> bool:
-    """Whether there are enough points for the surface, and for each of its faces, in each part of a
-    cross-validation."""
-    M, share = cloud.n_objectives, 1 - 1 / SCHEDULE.folds
-    needed = SCHEDULE.points_per_control * n_controls(M, degree)
-    if degree > SCHEDULE.largest_degree or len(cloud.rows) * share < needed:
-        return False
-    inner = [face for face in faces(M) if 1 < len(face) <= degree]
-    return all(
-        len(face_rows(cloud.f, face)) * share >= n_controls(len(face), degree - len(face)) + 1
-        for face in inner
-    )
 
 
 def n_groups(rows: Float[np.ndarray, "n width"]) -> int:
@@ -222,12 +199,10 @@ def folded_share(surface: BezierSimplex) -> float:
 def dominated_share(surface: BezierSimplex) -> float:
     """The share of the front, the last M columns of a surface, that other parts of it clearly
     dominate."""
-    import moocore
-
     M = surface.n_objectives
     values = np.asarray(surface(_inner_parameters(M)))[:, -M:]
     # A point is clearly dominated if it still is after all others have become worse.
-    best = values[np.asarray(moocore.is_nondominated(values))] + SCHEDULE.clear
+    best = values[nondominated(values)] + SCHEDULE.clear
     return float(np.mean([(best <= value).all(axis=1).any() for value in values]))
 
 

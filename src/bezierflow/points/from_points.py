@@ -13,6 +13,7 @@ from ..answer import ErrorEstimate, FittedFront, Flag, Reason, Result, Solution,
 from ..arguments import read_doubles
 from ..bezier import BezierSimplex, Raveling
 from ..evaluations import Evaluations
+from ..metrics import nondominated
 from ..names import Names
 from ..objectives import FeasibleSet, feasible_set
 from .fitting import (
@@ -22,7 +23,6 @@ from .fitting import (
     folded_share,
     has_lost_a_dimension,
     n_groups,
-    nondominated,
 )
 from .schedule import SCHEDULE
 
@@ -42,12 +42,11 @@ def from_points(
 
     One Bézier simplex is fitted to designs and objective values together, of the degree that serves
     held-out points best (5-fold cross-validation). Corner m is near the point with the least f_m,
-    and a face near the points that no other one dominates in its objectives alone. Points that
-    another one dominates are counted but not fitted. There are no objectives to call: everything
-    that needs values reads the fitted front. `solution.error` is the distance from points to
-    surfaces that were fitted without them. It knows the points, not the true Pareto set: where the
-    points stop short of it, so does the surface. `solution.result` is suspect, and says why, where
-    the points are not one curved simplex.
+    and a face near the points that no other one dominates in its objectives alone. Dominated points
+    are counted but not fitted. There are no objectives to call: everything that needs values reads
+    the fitted front. `solution.error` is the distance from points to surfaces that were fitted
+    without them: where the points stop short of the true Pareto set, so does the surface.
+    `solution.result` is suspect, and says why, where the points are not one curved simplex.
 
     Args:
         X: the designs, one per row: an array (N, L), a vector for one variable, a data frame, or a
@@ -64,12 +63,12 @@ def from_points(
     named = _read_names(X, F, names).complete(M, L)
     feasible = _read_box(bounds, raveling, named, x)
     distinct = np.sort(np.unique(np.hstack([x, f]), axis=0, return_index=True)[1])
-    kept = distinct[nondominated(f[distinct])]
+    kept = distinct[nondominated(f[distinct], keep_equal=True)]
     n, n_dominated, n_repeated = len(kept), len(distinct) - len(kept), n_given - len(distinct)
-    if n < SCHEDULE.least_points * M:
+    if n < SCHEDULE.points_per_control * M:
         raise ValueError(
-            f"F must have at least {SCHEDULE.least_points * M} distinct points that no other one"
-            f" dominates, for a surface of {M} objectives, got {n} ({n_given} points,"
+            f"F must have at least {SCHEDULE.points_per_control * M} distinct points that no other"
+            f" one dominates, for a surface of {M} objectives, got {n} ({n_given} points,"
             f" {n_dominated} dominated, {n_repeated} repeated)"
         )
     x, f = x[kept], f[kept]
@@ -85,11 +84,20 @@ def from_points(
     counts = ((n_dominated, "dominated"), (n_repeated, "repeated"))
     aside = ", ".join(f"{count} {what}" for count, what in counts if count)
     points = f"{n} points of {n_given} ({aside})" if aside else f"{n} points"
+    worth = (
+        f"a surface of degree {degree} through {points}; held-out points lie {error.rms:.2g} rms"
+        f" and {error.max:.2g} at most from surfaces fitted without them, on a set of diameter"
+        f" {error.diameter:.3g}"
+    )
+    result = Result(Reason.CONVERGED, worth)
+    if error.flags:
+        doubts = "; ".join(flag.value for flag in error.flags)
+        result = Result(Reason.SUSPECT, f"{doubts}. Result so far, not certified: {worth}")
     return Solution(
         pareto_set=BezierSimplex(raveling.unravel(controls[:, :L]), M, degree),
         objectives=None,
         names=named,
-        result=_judged(points, degree, error),
+        result=result,
         stats=Stats(Evaluations(), len(trials), time.perf_counter() - began),
         history={"held_out": np.sqrt(squares), "degree": np.array(list(trials))},
         made_by={"method": "from_points", "points": n, "dominated": n_dominated},
@@ -106,9 +114,16 @@ def _read_points(
     """How a design lies in a flat vector, the designs as such vectors, and their values, all
     finite."""
     f = _matrix(F, "F")
-    designs = (
-        {key: _leaf(X[key], f"X[{key!r}]") for key in X} if isinstance(X, dict) else _matrix(X, "X")
-    )
+    if isinstance(X, dict):
+        wanted = "an array of numbers with one point per row"
+        designs = {key: read_doubles(X[key], f"X[{key!r}]", wanted) for key in X}
+        for key in designs:
+            if designs[key].ndim < 1:
+                raise ValueError(
+                    f"X[{key!r}] must be an array with one point per row, got a single number"
+                )
+    else:
+        designs = _matrix(X, "X")
     raveling = Raveling.of(designs, batch_axes=1)
     x = np.asarray(raveling.ravel(designs, batch_axes=1))
     if len(x) != len(f):
@@ -155,14 +170,6 @@ def _is_numeric(column: ArrayLike) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _leaf(values: ArrayLike, argument: str) -> np.ndarray:
-    """One part of designs that lie in a dict: an array with one point per row."""
-    array = read_doubles(values, argument, "an array of numbers with one point per row")
-    if array.ndim < 1:
-        raise ValueError(f"{argument} must be an array with one point per row, got a single number")
-    return array
 
 
 def _read_names(X: Designs, F: ArrayLike, names: object) -> Names:
@@ -258,16 +265,3 @@ def _estimate(
         flags=tuple(flag for flag, raised in found.items() if raised),
         evaluations=0,
     )
-
-
-def _judged(points: str, degree: int, error: ErrorEstimate) -> Result:
-    """What the surface is worth, in words."""
-    found = (
-        f"a surface of degree {degree} through {points}; held-out points lie {error.rms:.2g} rms"
-        f" and {error.max:.2g} at most from surfaces fitted without them, on a set of diameter"
-        f" {error.diameter:.3g}"
-    )
-    if error.flags:
-        advice = "; ".join(flag.value for flag in error.flags)
-        return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
-    return Result(Reason.CONVERGED, found)

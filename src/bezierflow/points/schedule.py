@@ -10,18 +10,17 @@ class Schedule:
     Attributes:
         folds: parts of the points in a cross-validation.
         largest_degree: of a surface through points.
-        points_per_control: points for each control point, at least.
+        points_per_control: points per control point, and Pareto points per objective, at least.
         patience: degrees in a row without a smaller held-out distance that end the trials.
         exact: held-out distance that ends them.
-        beside: a point is on a face if it is the outermost of so many nearest ones, itself
-            included, among those that may be.
+        beside: a point is on a face if it is the outermost of so many nearest candidates, itself
+            included.
         fit_tol: tolerance of every fit: held-out distances change little beyond it.
         fit_iterations: iterations of every fit.
         worth_a_fold: a surface without folds may miss held-out points by so many times as much as
             one with folds.
-        least_points: Pareto points for each objective, at least.
         least_signal: what a variable counts for at least.
-        far: held-out points that are missed by more than this share of the set's diameter, or of an
+        far: held-out points missed by more than this share of the set's diameter, or of an
             objective's range, make a surface suspect.
         slack: bounds may be violated by this share of 1 + |x|.
         named_rows: rows named in a message; the others are counted.
@@ -35,8 +34,8 @@ class Schedule:
         most_dominated: share of a front that other parts of it may dominate.
         n_parameters: parameters t at which a front is looked at, about.
         inward: share by which these are moved towards the middle of the simplex.
-        clear: a point is dominated if another one is better by this in every objective. A
-            determinant of unit columns below this has no sign.
+        clear: a point is dominated if another one is better by this in every objective; a
+            determinant of unit columns below it has no sign.
     """
 
     folds: int = 5
@@ -48,7 +47,6 @@ class Schedule:
     fit_tol: float = 1e-3
     fit_iterations: int = 60
     worth_a_fold: float = 2.0
-    least_points: int = 2
     least_signal: float = 0.01
     far: float = 0.1
     slack: float = 1e-9

@@ -2,9 +2,8 @@
 
 from .fonseca import Fonseca
 from .problem import AbstractProblem, AbstractSolvedProblem, Composite, Problem
-from .quadratic import Quadratic
+from .quadratic import Quadratic, ScaledMED
 from .registry import available, by_name
-from .scaled_med import ScaledMED
 from .skew import SkewMED, SkewMMD
 from .warped import Warped
 

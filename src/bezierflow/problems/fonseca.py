@@ -29,7 +29,7 @@ class Fonseca(AbstractSolvedProblem):
     def _objectives(self, x: Array | np.ndarray) -> Array:
         center = self.n_variables**-0.5
         squares = jnp.stack([jnp.sum((x - center) ** 2), jnp.sum((x + center) ** 2)])
-        return -jnp.expm1(-squares)
+        return -jnp.expm1(-squares)  # all digits near the minimizers, where 1 − exp has few
 
     def pareto_point(
         self, w: Float[Array | np.ndarray, "*batch 2"]

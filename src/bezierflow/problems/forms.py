@@ -38,11 +38,6 @@ def apply(matrices: Float[Array, "M ..."], vectors: Float[Array, "M L"]) -> Floa
     return matrices * vectors if matrices.ndim == 2 else jnp.einsum("mrl,ml->mr", matrices, vectors)
 
 
-def gram(matrices: Float[Array | np.ndarray, "M ..."]) -> Float[Array | np.ndarray, "M ..."]:
-    """A_mᵀ A_m for each m."""
-    return matrices**2 if matrices.ndim == 2 else matrices.swapaxes(1, 2) @ matrices
-
-
 def balanced(matrices: Float[np.ndarray, "M ..."]) -> Float[np.ndarray, "M ..."]:
     """Q_m over its mean eigenvalue: the same Pareto set, and no weight dwarfs the others."""
     trace = matrices.sum(axis=1) if matrices.ndim == 2 else np.trace(matrices, axis1=1, axis2=2)
@@ -60,6 +55,7 @@ def weighted_center(
     onto faces, and hence of every problem whose objectives are increasing functions of them. NumPy
     in, NumPy out; JAX in, JAX out.
     """
+    # Nothing is compiled for NumPy arrays, and they keep float64 whatever JAX's switch says.
     traced = any(isinstance(array, jax.Array) for array in (matrices, centers, w))
     xp: ModuleType = jnp if traced else np
     Q, c = xp.asarray(matrices, w.dtype), xp.asarray(centers, w.dtype)

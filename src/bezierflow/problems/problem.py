@@ -125,12 +125,12 @@ class Problem(AbstractProblem):
             values; written in JAX.
         n_objectives: M. Taken from the names where those are given, else left to the first call.
         n_variables: L, likewise; for a pytree the number of entries over all leaves.
-        objective_names: one text for each objective; f1, f2, … if not given.
-        variable_names: one text for each variable; x1, x2, … if not given.
-        objective_units: one text for each objective, '' for none.
-        variable_units: one text for each variable, '' for none.
-        bounds: lower and upper bounds of x, in any form that `bezierflow.minimize` takes; it takes
-            them from here by default.
+        objective_names: one text per objective; f1, f2, … if not given.
+        variable_names: one text per variable; x1, x2, … if not given.
+        objective_units: one text per objective, '' for none.
+        variable_units: one text per variable, '' for none.
+        bounds: lower and upper bounds of x, the default of `bezierflow.minimize`, in any form that
+            it takes.
         constraints: constraints on x, likewise.
         maximize: the objectives to be maximized, likewise.
         transforms: variables to be solved for by their logarithms, likewise.
@@ -180,14 +180,13 @@ class Composite(AbstractProblem):
 
     `minimize(problem, x0)` lifts the kinks it finds, absolute values and maxima that objectives
     rise with, and answers with an atlas (`docs/atlas.md`); it does not use the prox. Proximal
-    methods use the prox, whatever the kinks are, constraints as indicators included:
+    methods use it, whatever the kinks are, constraints as indicators included:
     `minimize(problem, x0, ProximalGradient(step_size))`.
 
     Args:
         smooth: x -> (s_1(x), …, s_M(x)); zeros where an objective is all nonsmooth.
         nonsmooth: x -> (g_1(x), …, g_M(x)); zeros where an objective is all smooth.
-        prox: (x, weights) -> argmin_y |y − x|²/2 + Σ_m weights_m g_m(y), for any weights of at
-            least 0.
+        prox: (x, weights) -> argmin_y |y − x|²/2 + Σ_m weights_m g_m(y), for weights of at least 0.
         names: names and units, if any.
     """
 
@@ -220,4 +219,5 @@ def as_batch(
         raise ValueError(
             f"{argument} must have {size} coordinates along its last axis, got shape {points.shape}"
         )
+    # whole numbers too are points, and have no gradients as such
     return points if np.issubdtype(points.dtype, np.floating) else points.astype(float)

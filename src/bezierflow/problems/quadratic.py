@@ -1,4 +1,4 @@
-"""Convex quadratics: the problems whose whole Pareto set is a formula."""
+"""Convex quadratics, whose whole Pareto set is a formula: any, and the paper's scaled-MED."""
 
 from collections.abc import Sequence
 
@@ -34,8 +34,25 @@ class Quadratic(AbstractSolvedProblem):
         centers: ArrayLike,
         offsets: ArrayLike = 0.0,
     ):
-        self.matrices = _check_positive_definite(stack_matrices(matrices))
-        n_objectives, n_variables = self.matrices.shape[0], self.matrices.shape[-1]
+        Q = self.matrices = stack_matrices(matrices)
+        if Q.ndim == 3:
+            if Q.shape[1] != Q.shape[2]:
+                raise ValueError(f"matrices must be square, got shape {Q.shape[1:]}")
+            # users build them by products, which are symmetric up to rounding
+            skew = np.abs(Q - Q.transpose(0, 2, 1)).max(axis=(1, 2))
+            if (skew > 1e-10 * np.abs(Q).max(axis=(1, 2))).any():
+                raise ValueError(
+                    f"matrices must be symmetric, but matrices[{int(np.argmax(skew))}] is not;"
+                    " (Q + Qᵀ)/2 gives the same objective"
+                )
+        least = Q.min(axis=1) if Q.ndim == 2 else np.linalg.eigvalsh(Q)[:, 0]
+        if (least <= 0).any():
+            m = int(np.argmin(least))
+            raise ValueError(
+                f"matrices must be positive definite, but matrices[{m}] has the eigenvalue"
+                f" {least[m]:.6g}"
+            )
+        n_objectives, n_variables = Q.shape[0], Q.shape[-1]
         self.centers = np.array(centers, dtype=float)
         if self.centers.shape != (n_objectives, n_variables):
             raise ValueError(
@@ -68,7 +85,7 @@ class Quadratic(AbstractSolvedProblem):
         size = (n_objectives, n_variables, n_variables)
         rotations = np.linalg.qr(generator.standard_normal(size))[0]
         matrices = (rotations * condition**spread) @ rotations.transpose(0, 2, 1)
-        matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
+        matrices = (matrices + matrices.transpose(0, 2, 1)) / 2  # symmetric to the last bit
         return cls(matrices, generator.standard_normal((n_objectives, n_variables)))
 
     def _objectives(self, x: Array | np.ndarray) -> Array:
@@ -94,22 +111,43 @@ class Quadratic(AbstractSolvedProblem):
         return CenterMap(balanced(self.matrices), self.centers)
 
 
-def _check_positive_definite(matrices: np.ndarray) -> np.ndarray:
-    if matrices.ndim == 3:
-        if matrices.shape[1] != matrices.shape[2]:
-            raise ValueError(f"matrices must be square, got shape {matrices.shape[1:]}")
-        skew = np.abs(matrices - matrices.transpose(0, 2, 1)).max(axis=(1, 2))
-        if (skew > 1e-10 * np.abs(matrices).max(axis=(1, 2))).any():
-            m = int(np.argmax(skew))
-            raise ValueError(
-                f"matrices must be symmetric, but matrices[{m}] is not; (Q + Qᵀ)/2 gives the same"
-                " objective"
-            )
-    least = matrices.min(axis=1) if matrices.ndim == 2 else np.linalg.eigvalsh(matrices)[:, 0]
-    if (least <= 0).any():
-        m = int(np.argmin(least))
-        raise ValueError(
-            f"matrices must be positive definite, but matrices[{m}] has the eigenvalue"
-            f" {least[m]:.6g}"
-        )
-    return matrices
+SCALES = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
+CENTERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
+
+
+class ScaledMED(AbstractSolvedProblem):
+    """Squared distances to three points, scaled differently per objective (Appendix "Problem
+    Definition").
+
+    f_1 = x_1² + 3(x_2−1)² + 2(x_3−1)²,  f_2 = 2(x_1−1)² + x_2² + 3(x_3−1)²,  f_3 = 3(x_1−1)² +
+    2(x_2−1)² + (x_3+1)².
+    """
+
+    def __init__(self):
+        self.n_objectives = self.n_variables = 3
+        self.names = Names.default(3, 3)
+
+    def _objectives(self, x: Array | np.ndarray) -> Array:
+        x = jnp.asarray(x)
+        away = x - jnp.asarray(CENTERS, x.dtype)
+        return jnp.sum(jnp.asarray(SCALES, x.dtype) * away**2, axis=1)
+
+    def pareto_map(
+        self, t: Float[Array | np.ndarray, "*batch 3"]
+    ) -> Float[Array | np.ndarray, "*batch 3"]:
+        """x*(t), the minimizer of Σ t_m f_m (Appendix "Analytical solution of scaled-MED").
+
+        x*(t) = ( (2t_2+3t_3)/(t_1+2t_2+3t_3), (3t_1+2t_3)/(3t_1+t_2+2t_3),
+        (2t_1+3t_2−t_3)/(2t_1+3t_2+t_3) ).
+        """
+        return weighted_center(SCALES, CENTERS, as_batch(t, 3, "t"))
+
+    def pareto_point(
+        self, w: Float[Array | np.ndarray, "*batch 3"]
+    ) -> Float[Array | np.ndarray, "*batch 3"]:
+        """`pareto_map`, which is onto the Pareto set by strict convexity."""
+        return self.pareto_map(w)
+
+    def set_map(self) -> CenterMap:
+        """`pareto_map`, with derivatives."""
+        return CenterMap(SCALES, CENTERS)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from ..arguments import shown
 from .fonseca import Fonseca
 from .problem import AbstractSolvedProblem
-from .quadratic import Quadratic
-from .scaled_med import ScaledMED
+from .quadratic import Quadratic, ScaledMED
 from .skew import SkewMED, SkewMMD
 from .warped import Warped
 

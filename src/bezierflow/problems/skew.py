@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import read_count
 from ..names import Names
-from .forms import CenterMap, apply, balanced, gram, stack_matrices, weighted_center
+from .forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 from .problem import AbstractSolvedProblem, as_batch
 
 
@@ -61,8 +61,8 @@ class SkewMMD(AbstractSolvedProblem):
     Args:
         n_objectives: M, at least 2.
         matrices: the A_m, each a matrix (R, L) or, for a diagonal one, its diagonal (L,). Default:
-            4/5 along the diagonal and 3/5 at place m. Without full column rank the problem can be
-            solved, but its exact set is not known.
+            4/5 along the diagonal and 3/5 at place m. Without full column rank the exact set is not
+            known.
         centers: the c_m, one per row. Default: the unit vectors e_m.
         exponents: the p_m > 0. Default: exp(2(m−1)/(M−1) − 1).
     """
@@ -111,16 +111,17 @@ class SkewMMD(AbstractSolvedProblem):
 
     def set_map(self) -> CenterMap:
         """The minimizers of weighted sums of |A_m (x−c_m)|², all of them brought to one scale."""
-        return CenterMap(balanced(np.asarray(self._forms())), self.centers)
+        return CenterMap(balanced(self._forms()), self.centers)
 
-    def _forms(self) -> Float[Array | np.ndarray, "M ..."]:
+    def _forms(self) -> Float[np.ndarray, "M ..."]:
         """The A_mᵀA_m."""
         if not self.full_rank:
             raise ValueError(
                 "matrices must have full column rank for the exact Pareto set to be known; at least"
                 " one has not"
             )
-        return gram(self.matrices)
+        A = self.matrices
+        return A**2 if A.ndim == 2 else A.swapaxes(1, 2) @ A
 
 
 def _exponents(n_objectives: int) -> Float[np.ndarray, " n_objectives"]:

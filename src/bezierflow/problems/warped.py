@@ -46,6 +46,7 @@ class Warped(AbstractSolvedProblem):
     @property
     def pareto_map(self) -> Callable:
         """T -> the minimizer of Σ t_m F_m, that of f bent back; absent where f has none."""
+        # a property that raises AttributeError: `hasattr` says whether there is such a map
         of_problem = getattr(self.problem, "pareto_map", None)
         if of_problem is None:
             raise AttributeError(

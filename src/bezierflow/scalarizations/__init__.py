@@ -5,10 +5,10 @@ from .scalarization import (
     AbstractScalarization,
     Reference,
     Scalarized,
+    SmoothTchebycheff,
+    WeightedPower,
+    WeightedSum,
 )
-from .smooth_tchebycheff import SmoothTchebycheff
-from .weighted_power import WeightedPower
-from .weighted_sum import WeightedSum
 
 __all__ = [
     "AbstractReferencedScalarization",

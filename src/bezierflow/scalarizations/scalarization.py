@@ -1,15 +1,19 @@
-"""What a method minimizes at t: many objectives and one t made into a single objective."""
+"""Scalarizations, what a method minimizes at t: one objective of many and a t."""
 
 import abc
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
+
+from ..arguments import read_number, read_positive
 
 
 class AbstractScalarization(eqx.Module):
@@ -87,3 +91,72 @@ class Scalarized(eqx.Module):
                 " bezierflow.problems.Composite(smooth, nonsmooth, prox)"
             )
         return part
+
+
+class WeightedSum(AbstractScalarization):
+    """E_t(F) = Σ_m t_m f_m (Section 2.1). Reaches the convex parts of a front."""
+
+    def __call__(
+        self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
+    ) -> Float[Array, ""]:
+        """Σ_m t_m f_m."""
+        return jnp.dot(t, values)
+
+
+class WeightedPower(AbstractReferencedScalarization):
+    """Σ_m t_m u_m^p, with u the normalized objectives. Smooth; for fronts bent inward.
+
+    A power p > 1 straightens a concave front: where p is large enough, weights t reach all of it;
+    those of a plain sum do not. The larger p, the flatter the ends, and the less exactly they are
+    found. For p = 1 it is the weighted sum of normalized objectives.
+
+    Args:
+        power: p, at least 1.
+        reference: ideal point and ranges; found by the run if None.
+    """
+
+    power: float = eqx.field(
+        default=3.0,
+        converter=partial(
+            read_number,
+            name="power",
+            wanted="a finite number of at least 1",
+            holds=lambda p: 1 <= p < float("inf"),
+        ),
+    )
+    reference: Reference | None = None
+
+    def __call__(
+        self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
+    ) -> Float[Array, ""]:
+        """Σ_m t_m u_m^p."""
+        u = self.normalized(values)
+        # Rounding can put u slightly below 0, where a fractional power is not a number: value and
+        # slope are 0 there.
+        inside = u > 0
+        return jnp.dot(t, jnp.where(inside, jnp.where(inside, u, 1.0) ** self.power, 0.0))
+
+
+class SmoothTchebycheff(AbstractReferencedScalarization):
+    """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the normalized objectives.
+
+    Its minimizers reach every Pareto point, on fronts of any shape. A smaller μ is closer to the
+    maximum itself and harder on a method (curvature grows like 1/μ). See Lin et al., "Smooth
+    Tchebycheff scalarization for multi-objective optimization", 2024.
+
+    Args:
+        smoothing: μ > 0.
+        reference: ideal point and ranges; found by the run if None.
+    """
+
+    smoothing: float = eqx.field(default=0.1, converter=partial(read_positive, name="smoothing"))
+    reference: Reference | None = None
+
+    def __call__(
+        self, values: Float[Array, " n_objectives"], t: Float[Array, " n_objectives"]
+    ) -> Float[Array, ""]:
+        """μ log Σ_m exp(t_m u_m/μ), over the objectives with t_m > 0."""
+        u = self.normalized(values)
+        # Objectives with t_m = 0 are left out: their terms exp(0) would only shrink the gradient of
+        # the others.
+        return self.smoothing * logsumexp(t * u / self.smoothing, where=t > 0, return_sign=False)

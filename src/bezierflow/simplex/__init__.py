@@ -1,27 +1,25 @@
 """The domain Δ^{M−1}: multi-indices, faces, points, node sets, samplers, nearest points."""
 
-from .indices import (
+from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
+from .points import (
     check_face,
+    check_on_simplex,
     controls_on_face,
     faces,
+    from_cube,
+    grid,
     index_positions,
+    kronecker,
     largest_degree_within,
+    low_discrepancy,
     multi_indices,
     multinomial,
     multinomials,
     n_controls,
     neighbor_positions,
     raised_positions,
-    support,
-)
-from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
-from .points import (
-    check_on_simplex,
-    from_cube,
-    grid,
-    kronecker,
-    low_discrepancy,
     stratified,
+    support,
     tangent_basis,
     uniform,
 )

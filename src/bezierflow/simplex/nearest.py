@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .indices import largest_degree_within, neighbor_positions
-from .points import grid
+from .points import grid, largest_degree_within, neighbor_positions
 from .schedule import SCHEDULE
 
 
@@ -78,14 +77,28 @@ def nearest(smooth_map: SmoothMap, x: Float[np.ndarray, "n width"], n_objectives
 def _nearest(
     smooth_map: SmoothMap, x: np.ndarray, on_grid: np.ndarray, n_objectives: int
 ) -> Nearest:
-    targets, places = _starts(x, on_grid, n_objectives)
-    t, squares = nearest_from(smooth_map, x[targets], search_grid(n_objectives)[places])
+    """As `nearest`, from local minima of the grid and from its nearest points."""
+    squares = _grid_squares(x, on_grid)
+    chosen = np.ones(squares.shape, dtype=bool)
+    degree = largest_degree_within(n_objectives, SCHEDULE.grid_size)
+    for neighbors in neighbor_positions(n_objectives, degree).T:
+        chosen &= squares <= squares[neighbors]
+    by_target = np.ascontiguousarray(squares.T)
+    n_nearest = min(SCHEDULE.nearest_starts, len(on_grid))
+    nearby = np.argpartition(by_target, n_nearest - 1, axis=1)[:, :n_nearest]
+    chosen[nearby.T, np.arange(len(x))] = True
+    # pairs of a target and a point of the grid, targets ascending, the nearest points first
+    targets, places = np.nonzero(chosen.T)
+    order = np.lexsort((by_target[targets, places], targets))
+    rank = np.arange(len(order)) - np.searchsorted(targets, targets)
+    kept = order[rank < SCHEDULE.most_starts]
+    targets, places = targets[kept], places[kept]
+    t, ends = nearest_from(smooth_map, x[targets], search_grid(n_objectives)[places])
     first = np.searchsorted(targets, np.arange(len(x)))
-    least = np.minimum.reduceat(squares, first) if len(x) else squares
-    best = np.lexsort((squares, targets))[first]
-    distances = np.sqrt(least)
+    distances = np.sqrt(np.minimum.reduceat(ends, first) if len(x) else ends)
+    best = np.lexsort((ends, targets))[first]
     size = np.maximum(distances, np.linalg.norm(x, axis=1))
-    agreed = np.sqrt(squares) <= (distances + SCHEDULE.agreement * size)[targets]
+    agreed = np.sqrt(ends) <= (distances + SCHEDULE.agreement * size)[targets]
     n_starts, n_agreed = (np.bincount(of, minlength=len(x)) for of in (targets, targets[agreed]))
     return Nearest(t[best], distances, n_starts, n_agreed)
 
@@ -96,26 +109,6 @@ def search_grid(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
     # Points crowd towards the faces: weighted minimizers move fastest where one weight is small.
     squares = grid(n_objectives, largest_degree_within(n_objectives, SCHEDULE.grid_size)) ** 2
     return squares / squares.sum(axis=1, keepdims=True)
-
-
-def _starts(
-    x: Float[np.ndarray, "n width"], on_grid: Float[np.ndarray, "n_grid width"], n_objectives: int
-) -> tuple[Int[np.ndarray, " n_starts"], Int[np.ndarray, " n_starts"]]:
-    """Pairs of a target and a point of the grid to start from, targets in ascending order."""
-    squares = _grid_squares(x, on_grid)
-    chosen = np.ones(squares.shape, dtype=bool)
-    degree = largest_degree_within(n_objectives, SCHEDULE.grid_size)
-    for neighbors in neighbor_positions(n_objectives, degree).T:
-        chosen &= squares <= squares[neighbors]
-    by_target = np.ascontiguousarray(squares.T)
-    n_nearest = min(SCHEDULE.nearest_starts, len(on_grid))
-    nearby = np.argpartition(by_target, n_nearest - 1, axis=1)[:, :n_nearest]
-    chosen[nearby.T, np.arange(len(x))] = True
-    targets, places = np.nonzero(chosen.T)
-    order = np.lexsort((by_target[targets, places], targets))
-    rank = np.arange(len(order)) - np.searchsorted(targets, targets)
-    kept = order[rank < SCHEDULE.most_starts]
-    return targets[kept], places[kept]
 
 
 def _grid_squares(

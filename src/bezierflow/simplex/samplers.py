@@ -14,8 +14,10 @@ A sampler is called as `sampler(key, n_objectives)`: the points of one iteration
 """
 
 import abc
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -24,8 +26,18 @@ from jaxtyping import Array, Float
 
 from ..arguments import read_count, read_doubles
 from ..precision import double_precision
-from .indices import multi_indices, multinomials, n_controls, read_only
-from .points import check_on_simplex, from_cube, kronecker, low_discrepancy, stratified, uniform
+from .points import (
+    check_on_simplex,
+    from_cube,
+    kronecker,
+    low_discrepancy,
+    multi_indices,
+    multinomials,
+    n_controls,
+    read_only,
+    stratified,
+    uniform,
+)
 from .schedule import SCHEDULE
 
 
@@ -162,39 +174,36 @@ class AbstractSampler(eqx.Module):
 class AbstractDrawn(AbstractSampler):
     """N fresh points each iteration, with equal weights."""
 
-    n: int = eqx.field(static=True)
-
-    def __init__(self, n: int):
-        self.n = read_count(n, "n", 1)
+    n: int = eqx.field(static=True, converter=partial(read_count, name="n", least=1))
+    draw: ClassVar[Callable[[Array, int, int], Array]]
+    """From a key, N and M to the points."""
 
     @property
     def n_samples(self) -> int:
         """N."""
         return self.n
 
+    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
+        """The points, and equal weights."""
+        return type(self).draw(key, self.n, n_objectives), jnp.ones(self.n)
+
 
 class Uniform(AbstractDrawn):
     """N points i.i.d. uniform on Δ^{M−1}: the paper's choice (Algorithm 1, line 3)."""
 
-    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
-        """Independent points, equal weights."""
-        return uniform(key, self.n, n_objectives), jnp.ones(self.n)
+    draw = staticmethod(uniform)
 
 
 class LowDiscrepancy(AbstractDrawn):
     """N evenly spread points, freshly shifted each iteration: unbiased, with less noise."""
 
-    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
-        """Shifted points, equal weights."""
-        return low_discrepancy(key, self.n, n_objectives), jnp.ones(self.n)
+    draw = staticmethod(low_discrepancy)
 
 
 class Stratified(AbstractDrawn):
     """N points, one per slice of measure 1/N along every coordinate: for small training batches."""
 
-    def __call__(self, key: Array, n_objectives: int) -> tuple[Array, Array]:
-        """One point per slice, equal weights."""
-        return stratified(key, self.n, n_objectives), jnp.ones(self.n)
+    draw = staticmethod(stratified)
 
 
 class Fixed(AbstractSampler):

@@ -9,8 +9,7 @@ class Schedule:
 
     Attributes:
         most_controls: `n_controls` stops counting here: larger numbers take hours to compute.
-        most_rows: Largest index set that is laid out; beyond it the array alone fills a small
-            machine's memory.
+        most_rows: Largest index set that is laid out; a larger one fills a small machine's memory.
         tolerance: How far coordinates and sums of t may be off; numbers of six digits will do.
         single_tolerance: The same for float32.
         affordable_oversampling: Gauss nodes are used while there are at most this many per control
@@ -29,10 +28,9 @@ class Schedule:
             predicts.
         widest_band: Coordinates above this are never set to 0 in one step (Bertsekas' ε).
         least_curvature: Eigenvalues of a Hessian, relative to its norm, are raised to this.
-        agreement: Searches that end as near as the best one, to this share of the distance or of
-            the target's size, agree with it.
-        chunk_entries: Targets are treated so many at a time that no array grows past about this
-            many numbers.
+        agreement: Searches agree if they end at the same distance, to this share of the distance or
+            of the target's size.
+        chunk_entries: About how many numbers an array may hold; more targets are treated in turn.
     """
 
     most_controls: int = 10**18

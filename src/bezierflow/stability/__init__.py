@@ -1,6 +1,15 @@
 """The theory made measurable: constants, bounds, stability, the generalization gap, a report."""
 
-from .bounds import Bound, CurvatureBounds, PaperBounds, SharperBounds
+from .bounds import (
+    Bound,
+    CurvatureBounds,
+    PaperBounds,
+    RunBounds,
+    SharperBounds,
+    residuals,
+    residuals_of_quadratics,
+    run_bounds,
+)
 from .eigenvalues import (
     Interval,
     SmallestEigenvalueLaw,
@@ -18,10 +27,11 @@ from .eigenvalues import (
 )
 from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
 from .report import ErrorParts, Report, error_parts, report
-from .run_bounds import RunBounds, own_residuals, residuals_of_quadratics, run_bounds
-from .setting import AbstractLoss, Distance, Setting, Stationarity, loss_for
 from .twins import (
+    Distance,
     Exchange,
+    Setting,
+    Stationarity,
     Trace,
     TwinRuns,
     empirical_stability,
@@ -31,7 +41,6 @@ from .twins import (
 )
 
 __all__ = [
-    "AbstractLoss",
     "Bound",
     "CurvatureBounds",
     "Distance",
@@ -60,10 +69,9 @@ __all__ = [
     "expected_smallest_eigenvalue",
     "generalization_gap",
     "gram_root",
-    "loss_for",
     "mean_interval",
-    "own_residuals",
     "report",
+    "residuals",
     "residuals_of_quadratics",
     "run_bounds",
     "run_many",

@@ -15,6 +15,9 @@ from ..bezier import design_matrix
 from ..simplex import index_positions, multi_indices, multinomials, n_controls
 from .schedule import SCHEDULE
 
+ADVICE = "0.05 asks for a statement that fails 5 % of the time"
+"""On probabilities."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -32,7 +35,7 @@ def mean_interval(
     values: Float[np.ndarray, " n"], confidence: float = SCHEDULE.confidence
 ) -> Interval:
     """The mean of independent values with Student's interval."""
-    check_probability(confidence, "confidence")
+    read_probability(confidence, "confidence", ADVICE)
     mean = float(np.mean(values))
     if np.ptp(values) == 0:  # SciPy's interval of equal values is NaN
         return Interval(mean, mean, mean)
@@ -40,28 +43,18 @@ def mean_interval(
     return Interval(mean, float(low), float(high))
 
 
-def slope(
-    n: Float[np.ndarray, " n"],
-    values: Float[np.ndarray, " n"],
-    confidence: float = SCHEDULE.confidence,
-) -> Interval | None:
-    """The exponent p of values ∝ n^p: a line through the logarithms, with Student's interval.
+def slope(n: Float[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> Interval | None:
+    """The exponent p of values ∝ n^p: a line through the logarithms, with Student's 95 % interval.
 
-    None where a value is 0, negative, missing or infinite: such a value has no logarithm, and
-    leaving it out would make the line steeper or flatter than what was measured.
+    None where a value is 0, negative, missing or infinite: leaving it out would make the line
+    steeper or flatter than what was measured.
     """
-    check_probability(confidence, "confidence")
     if not (np.isfinite(values) & (np.asarray(values) > 0)).all():
         return None
     line = np.asarray(stats.linregress(np.log(n), np.log(values)), dtype=float).tolist()
-    exponent, error = line[0], line[4]
-    half = float(stats.t.ppf((1 + confidence) / 2, len(n) - 2)) * error
+    exponent, error = line[0], line[4]  # the slope and its standard error
+    half = float(stats.t.ppf((1 + SCHEDULE.confidence) / 2, len(n) - 2)) * error
     return Interval(exponent, exponent - half, exponent + half)
-
-
-def check_probability(value: float, name: str) -> float:
-    """The value, strictly between 0 and 1."""
-    return read_probability(value, name, "0.05 asks for a statement that fails 5 % of the time")
 
 
 def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
@@ -131,8 +124,7 @@ def design_matrices(
     t: Float[np.ndarray, "*batch n_samples n_objectives"], degree: int
 ) -> Float[np.ndarray, "*batch n_samples n_controls"]:
     """Z of each draw of a batch."""
-    columns = design_matrix(t.reshape(-1, t.shape[-1]), degree).T
-    return np.moveaxis(columns.reshape(-1, *t.shape[:-1]), 0, -1)
+    return design_matrix(t.reshape(-1, t.shape[-1]), degree).reshape(*t.shape[:-1], -1)
 
 
 def smallest_eigenvalues(
@@ -162,7 +154,7 @@ class SmallestEigenvalueLaw:
 
     def probability(self, level: float, confidence: float = SCHEDULE.confidence) -> Interval:
         """P(λ_min ≤ level), with its Clopper–Pearson interval."""
-        check_probability(confidence, "confidence")
+        read_probability(confidence, "confidence", ADVICE)
         n, below = len(self.draws), int(np.searchsorted(self.draws, level, side="right"))
         interval = stats.binomtest(below, n).proportion_ci(confidence, method="exact")
         return Interval(below / n, float(interval.low), float(interval.high))
@@ -170,11 +162,10 @@ class SmallestEigenvalueLaw:
     def quantile(self, p: float, confidence: float = SCHEDULE.confidence) -> Interval:
         """The level with P(λ_min ≤ level) = p, with its exact interval from order statistics.
 
-        The low end is 0 and the high end infinite where not even the outermost draw can be trusted
-        that far.
+        Its low end is 0 and its high end infinite where the outermost draw cannot be trusted.
         """
-        check_probability(p, "p")
-        check_probability(confidence, "confidence")
+        read_probability(p, "p", ADVICE)
+        read_probability(confidence, "confidence", ADVICE)
         interval = stats.quantile_test(self.draws, p=p).confidence_interval(confidence)
         low, high = np.nan_to_num(interval.low, nan=0.0), np.nan_to_num(interval.high, nan=np.inf)
         return Interval(float(np.quantile(self.draws, p)), float(low), float(high))
@@ -186,41 +177,35 @@ class SmallestEigenvalueLaw:
         """
         return mean_interval(self.draws**-0.5)
 
-    def eta(
-        self, epsilon: float, n_iterations: int, confidence: float = SCHEDULE.confidence
-    ) -> float:
+    def eta(self, epsilon: float, n_iterations: int) -> float:
         """η(ε) with P( min_i λ_min(Z(T_i)ᵀZ(T_i)) > η ) ≥ 1 − ε over K + 1 draws (Lemma "lammin").
 
-        A lower confidence bound. The K + 1 draws are those of a run and of its twin, T_1, …, T_K
-        and T'_k. The last shares N − 1 examples with T_k, so they are not independent as the lemma
-        has it; the union bound P(λ_min ≤ η) ≤ ε/(K+1) does not need that.
+        A lower confidence bound. The draws are T_1, …, T_K of a run and T'_k of its twin. The last
+        shares N − 1 examples with T_k, so they are not independent as the lemma has it; the union
+        bound P(λ_min ≤ η) ≤ ε/(K+1) does not need that.
         """
-        check_probability(epsilon, "epsilon")
+        read_probability(epsilon, "epsilon", ADVICE)
         p = epsilon / (read_count(n_iterations, "n_iterations", 1) + 1)
-        eta = self.quantile(p, confidence).low
+        eta = self.quantile(p).low
         if eta <= 0:
-            needed = draws_for(p, confidence)
             raise ValueError(
                 f"n_draws={len(self.draws)} draws say nothing sure about a quantile at {p:.3g} ="
-                f" epsilon/(n_iterations + 1); take n_draws={needed}, a larger epsilon or fewer"
-                " iterations"
+                f" epsilon/(n_iterations + 1); take n_draws={draws_for(p)}, a larger epsilon or"
+                " fewer iterations"
             )
         return eta
 
-    def zeta(
-        self, epsilon: float, n_iterations: int, confidence: float = SCHEDULE.confidence
-    ) -> float:
+    def zeta(self, epsilon: float, n_iterations: int) -> float:
         """ζ(ε) = √|N^M_D| / η(ε), with P( max_i |(Z(T_i)ᵀZ(T_i))⁻¹|_F < ζ ) ≥ 1 − ε.
 
         (Lemma "ZZ-bounded", inverse restored.)
         """
-        size = n_controls(self.n_objectives, self.degree)
-        return sqrt(size) / self.eta(epsilon, n_iterations, confidence)
+        return sqrt(n_controls(self.n_objectives, self.degree)) / self.eta(epsilon, n_iterations)
 
 
-def draws_for(p: float, confidence: float = SCHEDULE.confidence) -> int:
+def draws_for(p: float) -> int:
     """How many draws make the smallest of them a lower confidence bound on the quantile at p."""
-    return ceil(log((1 - confidence) / 2) / log1p(-p))
+    return ceil(log((1 - SCHEDULE.confidence) / 2) / log1p(-p))
 
 
 def smallest_eigenvalue_law(
@@ -245,6 +230,7 @@ def smallest_eigenvalue_law(
     block = max(1, SCHEDULE.block_numbers // (n_samples * n_controls(n_objectives, degree)))
     draws = []
     for start in range(0, n_draws, block):
+        # exponentials over their sum are uniform on the simplex
         t = generator.standard_exponential((min(block, n_draws - start), n_samples, n_objectives))
         Z = design_matrices(t / t.sum(axis=-1, keepdims=True), degree)
         # By ZᵀZ, five times faster than by QR; a value lost in rounding counts as 0, which is on
@@ -265,7 +251,7 @@ def eta_chernoff(
     ZᵀZ ⪰ λ_min(Γ) Σ y yᵀ, asking for ε/(K+1) on the right gives η = (1−s) N λ_min(Γ): it grows with
     N in proportion, for all N above a threshold.
     """
-    check_probability(epsilon, "epsilon")
+    read_probability(epsilon, "epsilon", ADVICE)
     check_samples(n_samples, n_objectives, degree)
     n_draws = read_count(n_iterations, "n_iterations", 1) + 1
     failures = n_controls(n_objectives, degree) * n_draws / epsilon

@@ -21,8 +21,14 @@ from ..precision import double_precision
 from ..simplex import Uniform
 from .eigenvalues import Interval, check_samples, gram_root, mean_interval, slope
 from .schedule import SCHEDULE
-from .setting import AbstractLoss, Setting, check_gradients, held_out_points
-from .twins import Exchange, empirical_stability, run_many
+from .twins import (
+    Exchange,
+    Setting,
+    check_gradients,
+    empirical_stability,
+    held_out_points,
+    run_many,
+)
 
 QUANTITIES = ("last", "last_move", "anywhere", "anywhere_move", "worst", "gap", "spread")
 """Of these slopes against N are taken."""
@@ -33,9 +39,9 @@ class GeneralizationGap:
     """R_S − R over independent runs, S being all K N examples of a run.
 
     Attributes:
-        expected: E[R_S − R] with its confidence interval, freed of most noise: from each run's gap,
-            the gap of another run's surface on the same examples is subtracted, whose expectation
-            is 0 because it never saw them.
+        expected: E[R_S − R] with Student's interval over the runs, freed of most noise: from each
+            run's gap, the gap of another run's surface on the same examples is subtracted, whose
+            expectation is 0 because it never saw them.
         gaps: R_S − R of each run. Their spread is mostly that of the examples, not of the surface.
         risks: R of each run.
         control_points: P^(K+1) of each run.
@@ -51,7 +57,6 @@ def generalization_gap(
     setting: Setting,
     *,
     keys: Array,
-    confidence: float = SCHEDULE.confidence,
     control_points: Float[np.ndarray, "n_runs n_controls n_variables"] | None = None,
 ) -> GeneralizationGap:
     """Measures the gap over independent runs. Call in double precision.
@@ -60,7 +65,6 @@ def generalization_gap(
         setting: what all runs share; where its loss is the stationarity residual, the gap is that
             of the surrogate.
         keys: one key per run, two at least.
-        confidence: of the interval (Student's t over the runs).
         control_points: where the runs from these keys have ended, if that is known already.
     """
     read_count(len(keys), "the number of keys", 2)
@@ -68,19 +72,22 @@ def generalization_gap(
         P = run_many(setting, keys, Exchange.none(len(keys), setting.n_objectives))
     else:
         P = jnp.asarray(control_points)
-    seen, seen_by_others = _mean_losses(setting, P, jnp.roll(P, 1, axis=0), keys)
     held_out = jnp.asarray(held_out_points(setting.n_objectives, SCHEDULE.held_out))
-    risks = np.asarray(_risks(setting.loss, P, held_out, setting.degree))
-    gaps, controls = np.asarray(seen) - risks, np.asarray(seen_by_others) - np.roll(risks, 1)
-    return GeneralizationGap(mean_interval(gaps - controls, confidence), gaps, risks, np.asarray(P))
+    losses = _mean_losses(setting, P, jnp.roll(P, 1, axis=0), keys, held_out)
+    seen, seen_by_others, risks = map(np.asarray, losses)
+    gaps, controls = seen - risks, seen_by_others - np.roll(risks, 1)
+    return GeneralizationGap(mean_interval(gaps - controls), gaps, risks, np.asarray(P))
 
 
 @compiled
-def _mean_losses(setting: Setting, own: Array, other: Array, keys: Array) -> tuple[Array, Array]:
-    """R_S of each run's own surface and of another run's, S drawn again from the run's key."""
+def _mean_losses(
+    setting: Setting, own: Array, other: Array, keys: Array, held_out: Array
+) -> tuple[Array, Array, Array]:
+    """R_S of each run's own surface and of another run's, S drawn again from the run's key, and R
+    of its own."""
     K, degree, loss = setting.n_iterations, setting.degree, setting.loss
 
-    def of_run(surfaces_and_key: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def of_run(surfaces_and_key: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         P, Q, key = surfaces_and_key
         both = jnp.stack([P, Q])
 
@@ -89,28 +96,22 @@ def _mean_losses(setting: Setting, own: Array, other: Array, keys: Array) -> tup
             return totals + jnp.mean(jax.vmap(lambda P: loss(P, t, degree))(both), axis=1)
 
         totals = jax.lax.fori_loop(1, K + 1, add, jnp.zeros(2))
-        return totals[0] / K, totals[1] / K
+        return totals[0] / K, totals[1] / K, jnp.mean(loss(P, held_out, degree))
 
-    return map_in_batches(of_run, (own, other, keys), SCHEDULE.risks_at_once)
-
-
-@compiled
-def _risks(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
-    return jax.lax.map(lambda P: jnp.mean(loss(P, t, degree)), control_points)
+    return map_in_batches(of_run, (own, other, keys), SCHEDULE.at_once)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """How stability and gap fall with N. One entry for each N.
+    """How stability and gap fall with N. One entry per N.
 
     Attributes:
         n_samples: the values of N.
         last: mean of sup_t |ℓ(P; t) − ℓ(P'; t)| over twins that differ in one example of the last
             iteration.
         last_move: mean of sup_t |b(t|P) − b(t|P')| over the same twins.
-        anywhere: the mean of sup_t |ℓ(P; t) − ℓ(P'; t)| for an example of any iteration, all of
-            them alike.
-        anywhere_move: mean of sup_t |b(t|P) − b(t|P')| over the same twins.
+        anywhere: as `last`, for an example of any iteration.
+        anywhere_move: as `last_move`, likewise.
         worst: the largest sup_t |ℓ(P; t) − ℓ(P'; t)| over all of these twins.
         gap: |E[R_S − R]|, estimated.
         gap_low: lower end of the 95 % interval of E[R_S − R], with its sign.
@@ -143,7 +144,7 @@ class Scaling:
     slopes: dict[str, Interval | None]
 
     def rows(self) -> list[dict[str, float]]:
-        """One dictionary for each N."""
+        """One dictionary per N."""
         names = [field.name for field in fields(self) if field.name != "slopes"]
         columns = zip(*(getattr(self, name).tolist() for name in names), strict=True)
         return [dict(zip(names, row, strict=True)) for row in columns]

@@ -8,20 +8,28 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..answer import Solution
-from ..arguments import or_none, read_count, read_positive
+from ..arguments import or_none, read_count, read_positive, read_probability
 from ..bezier import design_matrix
 from ..compilation import compiled
-from ..methods import GradientDescent, Newton
+from ..methods import Newton
 from ..precision import double_precision
-from ..scalarizations import Scalarized, WeightedSum
+from ..scalarizations import Scalarized
 from ..simplex import Uniform
-from .bounds import Bound, PaperBounds
-from .eigenvalues import check_probability, check_samples, draws_for, smallest_eigenvalue_law
+from .bounds import Bound, PaperBounds, run_bounds
+from .eigenvalues import ADVICE, check_samples, draws_for, smallest_eigenvalue_law
 from .gap import GeneralizationGap, generalization_gap
-from .run_bounds import run_bounds
 from .schedule import SCHEDULE
-from .setting import Distance, Setting, check_gradients, held_out_points
-from .twins import Exchange, TwinRuns, empirical_stability, trace
+from .twins import (
+    Distance,
+    Exchange,
+    Setting,
+    TwinRuns,
+    check_gradients,
+    empirical_stability,
+    held_out_points,
+    is_papers,
+    trace,
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +46,7 @@ class ErrorParts:
         samples: the distance of a run's surface from the mean surface, due to the samples it drew.
         n_missing: at how many of the held-out t no minimizer x*(t) was found; they are left out.
         n_held_out: how many there were.
-        exact: whether x* is the problem's own Pareto map, or was found by Newton's method from b(t)
-            on.
+        exact: whether x* is the problem's own Pareto map; else Newton's method found it from b(t).
     """
 
     degree: float
@@ -105,10 +112,10 @@ def _targets(
         return np.asarray(loss.problem.pareto_map(t)), np.ones(len(t), dtype=bool)
     x, last_step = map(np.asarray, _minimizers(setting, jnp.asarray(t), jnp.asarray(start)))
     size = np.linalg.norm(np.ptp(start, axis=0))
-    found = np.isfinite(x).all(axis=1) & (last_step <= SCHEDULE.arrived * size)
+    found = np.isfinite(x).all(axis=1) & (last_step <= SCHEDULE.negligible * size)
     # A minimizer farther away than the surface is large is another one than the surface is about.
     away = np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1)
-    found &= away < max(size, SCHEDULE.arrived)
+    found &= away < max(size, SCHEDULE.negligible)
     return x, found
 
 
@@ -119,14 +126,13 @@ def _mean_square(displacement: np.ndarray) -> float:
 @compiled
 def _minimizers(setting: Setting, t: Array, x: Array) -> tuple[Array, Array]:
     """Where Newton's method leads from x on f(·|t), and how long its last step was."""
-    method = Newton()
 
     def follow(t: Array, x: Array) -> tuple[Array, Array]:
         objective = Scalarized(setting.objectives, setting.flow.scalarization, t)
 
         def step(_: Array, x_and_length: tuple[Array, Array]) -> tuple[Array, Array]:
             x = x_and_length[0]
-            moved = method.step(objective, x, jnp.asarray(1))[0]
+            moved = Newton().step(objective, x, jnp.asarray(1))[0]
             return moved, jnp.linalg.norm(moved - x)
 
         return jax.lax.fori_loop(0, SCHEDULE.newton_steps, step, (x, jnp.asarray(jnp.inf)))
@@ -175,13 +181,10 @@ class Report:
     @property
     def advice(self) -> str:
         """What to do, in a sentence."""
-        parts = self.parts
+        parts, more = self.parts, 4 * self.n_samples
         rest = float(np.hypot(parts.degree, parts.method))
-        more = (
-            int(np.ceil(self.n_samples * (parts.samples / rest) ** 2))
-            if rest > 0
-            else 4 * self.n_samples
-        )
+        if rest > 0:  # it falls like 1/√N: as many samples as make it the size of the rest
+            more = int(np.ceil(self.n_samples * (parts.samples / rest) ** 2))
         return {
             "nothing": "The error is negligible; nothing more is needed.",
             "samples": (
@@ -212,17 +215,13 @@ class Report:
 
     def figures(self) -> dict[str, object]:
         """The report as plain numbers, for a JSON file."""
+        sizes = ("n_samples", "n_iterations", "degree", "diameter", "loss", "epsilon")
         return {
-            "n_samples": self.n_samples,
-            "n_iterations": self.n_iterations,
-            "degree": self.degree,
-            "diameter": self.diameter,
-            "loss": self.loss,
+            **{name: getattr(self, name) for name in sizes},
             "one_sample_moves": self.moves(),
             "largest_change_of_loss": float(self.twins.sup_loss.max()),
             "gap": {**asdict(self.gap.expected), "risk": float(self.gap.risks.mean())},
             "error_parts": asdict(self.parts),
-            "epsilon": self.epsilon,
             "bounds": {name: asdict(bound) for name, bound in self.bounds.items()},
             "needs": self.needs,
             "advice": self.advice,
@@ -283,14 +282,13 @@ def report(
         epsilon: the paper's bound is to hold with probability 1 − ε over the samples.
         n_twins: how many twins, half of them with a sample of the last iteration exchanged.
         n_runs: how many runs with other samples.
-        mu: a Lipschitz constant of every objective on all of R^L. Without it, and without a
-            built-in problem that has one, μ is measured on a grid, and bounds made of it are
-            estimates.
+        mu: a Lipschitz constant of every objective on all of R^L. Without it, unless a built-in
+            problem has one, μ is measured on a grid, and bounds made of it are estimates.
         curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L;
             likewise.
         seed: draws the exchanges and the other runs' samples.
     """
-    check_probability(epsilon, "epsilon")
+    read_probability(epsilon, "epsilon", ADVICE)
     read_count(n_twins, "n_twins", 2)
     read_count(n_runs, "n_runs", 2)
     or_none(read_positive, mu, "mu")
@@ -343,22 +341,15 @@ def _bounds(
     curvature: tuple[float, float] | None,
 ) -> dict[str, Bound]:
     """The bounds that there are for this flow: for the paper's own algorithm three, else none."""
-    flow, K = setting.flow, setting.n_iterations
-    theirs = (
-        isinstance(flow.method, GradientDescent)
-        and isinstance(flow.scalarization, WeightedSum)
-        and flow.bounds is None
-    )
-    if not (theirs and isinstance(flow.sampler, Uniform)):
+    K, N = setting.n_iterations, setting.n_samples
+    if not (is_papers(setting.flow) and isinstance(setting.flow.sampler, Uniform)):
         return {}
     own = run_bounds(trace(setting, key), setting.objectives, mu=mu, curvature=curvature)
-    law = smallest_eigenvalue_law(
-        setting.n_objectives, setting.degree, setting.n_samples, draws_for(epsilon / (K + 1))
-    )
+    n_draws = draws_for(epsilon / (K + 1))
+    law = smallest_eigenvalue_law(setting.n_objectives, setting.degree, N, n_draws)
     eta, zeta = law.eta(epsilon, K), law.zeta(epsilon, K)
-    paper = PaperBounds(own.sharper.mu, setting.n_samples, eta, zeta, own.sharper.proved)
     return {
-        "paper": paper.stability(K),
+        "paper": PaperBounds(own.sharper.mu, N, eta, zeta, own.sharper.proved).stability(K),
         "sharper": own.sharper.stability(),
         "curvature": own.curvature.stability(),
     }

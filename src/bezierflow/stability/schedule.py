@@ -16,19 +16,17 @@ class Schedule:
             examples themselves.
         newton_steps: From a surface near the Pareto set, Newton's method is at its minimizer to
             rounding within half as many.
-        arrived: A minimizer counts as found if the last Newton step is this small, relative to the
-            size of the surface.
-        negligible: An error this small, relative to the surface's diameter, needs nothing.
+        negligible: An error this small, relative to the size of the surface, needs nothing, and a
+            minimizer counts as found if the last Newton step is as small.
         twins_per_run: Twins of each run whose exchanged example is anywhere. Few of them make large
-            differences, so that it takes hundreds for a mean square that can be told from the
-            spread it is compared with.
+            differences: it takes hundreds for a mean square that can be told from the spread.
         most_draws: Draws of a sample, at most; a few minutes' work for ten control points.
         eigenvalue_noise: Roundings of the largest eigenvalue that a smallest one must exceed.
         block_numbers: Entries of design matrices held at a time, to bound memory.
         batch_numbers: Numbers in the design matrices and points of the runs that advance side by
             side: few enough to stay in a cache.
-        pairs_at_once: Pairs of surfaces whose difference is measured side by side.
-        risks_at_once: Runs whose losses at their own examples are summed side by side.
+        at_once: Pairs of surfaces whose difference is measured side by side, and runs whose losses
+            are.
     """
 
     confidence: float = 0.95
@@ -36,15 +34,13 @@ class Schedule:
     measured: int = 100
     held_out: int = 4000
     newton_steps: int = 12
-    arrived: float = 1e-6
     negligible: float = 1e-6
     twins_per_run: int = 8
     most_draws: int = 2_000_000
     eigenvalue_noise: float = 16.0
     block_numbers: int = 500_000
     batch_numbers: int = 50_000
-    pairs_at_once: int = 32
-    risks_at_once: int = 16
+    at_once: int = 16
 
 
 SCHEDULE = Schedule()

@@ -1,7 +1,12 @@
-"""Runs and their twins: the same flow on the same samples, all but one; how far apart they end."""
+"""Runs and their twins: the same flow on the same samples, all but one; how far apart they end.
 
+A `Setting` is what all runs of a study share: the flow, the objectives, the start, K, and the loss
+ℓ(P; t).
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -9,14 +14,147 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..bezier import basis
+from ..arguments import read_count
+from ..bezier import BezierSimplex, basis
 from ..compilation import compiled, map_in_batches
-from ..flows import FlowState
+from ..flows import Flow, FlowState
 from ..methods import GradientDescent
-from ..scalarizations import WeightedSum
+from ..objectives import FlatObjectives
+from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
+from ..simplex import grid, largest_degree_within, low_discrepancy
 from .eigenvalues import gram_root
 from .schedule import SCHEDULE
-from .setting import AbstractLoss, Setting, dense_points
+
+
+class Distance(eqx.Module):
+    """ℓ(P; t) = |b(t|P) − x*(t)|, the paper's loss (equation 12).
+
+    Attributes:
+        problem: has `pareto_map(t)`, which is x*.
+    """
+
+    problem: Any
+
+    def __call__(
+        self,
+        control_points: Float[Array, "n_controls n_variables"],
+        t: Float[Array, "n n_objectives"],
+        degree: int,
+    ) -> Float[Array, " n"]:
+        """The distances at t."""
+        x = basis(t, degree) @ control_points
+        return jnp.linalg.norm(x - self.problem.pareto_map(t), axis=-1)
+
+
+class Stationarity(eqx.Module):
+    """ℓ(P; t) = |∇_x f(b(t|P) | t)|, the stationarity residual: it needs gradients, not x*.
+
+    It is 0 where b(t) is stationary for its own weights. Where f(·|t) has Hessian eigenvalues
+    between m > 0 and β along the segment from x*(t) to b(t), it encloses the paper's loss:
+    residual/β ≤ |b(t|P) − x*(t)| ≤ residual/m. Its one-sample change is at most β times that of the
+    surface. Where f(·|t) is not convex it is 0 at every stationary point, and where gradients are
+    unbounded it is unbounded.
+    """
+
+    objectives: FlatObjectives
+    scalarization: AbstractScalarization
+
+    def __call__(
+        self,
+        control_points: Float[Array, "n_controls n_variables"],
+        t: Float[Array, "n n_objectives"],
+        degree: int,
+    ) -> Float[Array, " n"]:
+        """The residuals at t."""
+        x = basis(t, degree) @ control_points
+        gradient = jax.vmap(
+            lambda t, x: Scalarized(self.objectives, self.scalarization, t).gradient(x)
+        )(t, x)
+        return jnp.linalg.norm(gradient, axis=-1)
+
+
+Loss = Distance | Stationarity
+"""ℓ(P; t) of a surface with control points P, at a batch of t. Traceable."""
+
+
+class Setting(eqx.Module):
+    """A run of a lifted method without its samples, which are drawn from the key of each run.
+
+    Attributes:
+        flow: M(A), with its sampler settled for the number of objectives.
+        objectives: of a flat vector.
+        surface: P^(1).
+        n_iterations: K.
+    """
+
+    flow: Flow
+    objectives: FlatObjectives
+    surface: BezierSimplex
+    n_iterations: int = eqx.field(static=True)
+
+    def __init__(
+        self, flow: Flow, objectives: FlatObjectives, surface: BezierSimplex, n_iterations: int
+    ):
+        if flow.method.runs_on_host:
+            raise TypeError(
+                "flow must have a method that JAX can trace, so that twins run side by side;"
+                f" {type(flow.method).__name__} runs in Python. Use GradientDescent, Newton,"
+                " Optax(...) or Optimistix(...)"
+            )
+        self.flow = flow.for_objectives(surface.n_objectives)
+        self.objectives, self.surface = objectives, surface
+        self.n_iterations = read_count(n_iterations, "n_iterations", 1)
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        assert self.flow.sampler is not None  # settled when this setting was made
+        return self.flow.sampler.n_samples
+
+    @property
+    def n_objectives(self) -> int:
+        """M."""
+        return self.surface.n_objectives
+
+    @property
+    def degree(self) -> int:
+        """D."""
+        return self.flow.degree
+
+    @property
+    def loss(self) -> Loss:
+        """The paper's loss for weighted sums of a problem with a Pareto map, else the residual."""
+        scalarization = self.flow.scalarization
+        if hasattr(self.objectives, "pareto_map") and isinstance(scalarization, WeightedSum):
+            return Distance(self.objectives)
+        return Stationarity(self.objectives, scalarization)
+
+
+def check_gradients(objectives: Callable, x: np.ndarray) -> None:
+    """Raises a TypeError for objectives that JAX cannot differentiate."""
+    try:
+        jax.eval_shape(jax.jacrev(objectives), x)
+    except Exception as error:
+        reason = str(error).strip().split("\n")[0]
+        raise TypeError(
+            "objectives must have gradients, written with jax.numpy; differentiating them failed:"
+            f" {reason}"
+        ) from error
+
+
+def dense_points(
+    n_objectives: int, n: int = SCHEDULE.dense
+) -> Float[np.ndarray, "n_points n_objectives"]:
+    """For suprema over t: a regular grid of at most n points, and n evenly spread ones."""
+    regular = grid(n_objectives, largest_degree_within(n_objectives, n))
+    return np.concatenate([regular, held_out_points(n_objectives, n)])
+
+
+def held_out_points(
+    n_objectives: int, n: int = SCHEDULE.dense
+) -> Float[np.ndarray, "n_points n_objectives"]:
+    """For averages over t: n evenly spread ones that no run draws. Call in double precision."""
+    return np.asarray(low_discrepancy(jax.random.key(2**31 - 1), n, n_objectives))
 
 
 class Exchange(NamedTuple):
@@ -108,10 +246,9 @@ class TwinRuns:
         rms: RMS distance of the two surfaces over the simplex, |P − P'|_Γ.
         sup_move: sup_t |b(t|P) − b(t|P')|, over a dense grid.
         sup_loss: sup_t |ℓ(P; t) − ℓ(P'; t)|, likewise: what uniform stability is about.
-        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P has seen and P' has
-            not. For exchanges drawn uniformly over iterations and positions its expectation is that
-            of the generalization gap R_S − R.
-        ends: P^(K+1) of each run, one for each key, twins or not.
+        at_example: ℓ(P; t_i) − ℓ(P'; t_i) at the exchanged example t_i, which P alone has seen.
+            Over uniform iterations and positions its mean is that of the generalization gap.
+        ends: P^(K+1) of each run, one per key, twins or not.
     """
 
     exchange: Exchange
@@ -141,17 +278,16 @@ def empirical_stability(
         keys: one key per run.
         runs: which run each twin belongs to, by the position of its key; in turn if not given.
     """
-    M, degree, loss = setting.n_objectives, setting.degree, setting.loss
+    M, degree = setting.n_objectives, setting.degree
     runs = np.arange(len(exchange.k)) % len(keys) if runs is None else runs
     # Runs and their twins go in one call: one compilation, one batch.
     together = Exchange.none(len(keys), M).followed_by(exchange)
     P = run_many(setting, jnp.concatenate([keys, keys[runs]]), together)
     ends, twins = P[: len(keys)], P[len(keys) :]
-    base = ends[runs]
-    sup_move, sup_loss = _suprema(loss, base, twins, jnp.asarray(dense_points(M)), degree)
+    base, t = ends[runs], jnp.asarray(dense_points(M))
+    sup_move, sup_loss = _suprema(setting.loss, base, twins, t, degree)
     k, position = jnp.asarray(exchange.k), jnp.asarray(exchange.position)
-    seen = _examples(setting, keys[runs], k, position)
-    at_example = _loss_at(loss, base, seen, degree) - _loss_at(loss, twins, seen, degree)
+    at_example = _at_examples(setting, base, twins, keys[runs], k, position)
     apart = np.asarray(base - twins)
     return TwinRuns(
         exchange=exchange,
@@ -167,9 +303,7 @@ def empirical_stability(
 
 
 @compiled
-def _suprema(
-    loss: AbstractLoss, base: Array, twins: Array, t: Array, degree: int
-) -> tuple[Array, Array]:
+def _suprema(loss: Loss, base: Array, twins: Array, t: Array, degree: int) -> tuple[Array, Array]:
     Z = basis(t, degree)
 
     def of_pair(pair: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -177,19 +311,22 @@ def _suprema(
         move = jnp.max(jnp.linalg.norm(Z @ (P - Q), axis=-1))
         return move, jnp.max(jnp.abs(loss(P, t, degree) - loss(Q, t, degree)))
 
-    return map_in_batches(of_pair, (base, twins), SCHEDULE.pairs_at_once)
+    return map_in_batches(of_pair, (base, twins), SCHEDULE.at_once)
 
 
 @compiled
-def _loss_at(loss: AbstractLoss, control_points: Array, t: Array, degree: int) -> Array:
-    return jax.vmap(lambda P, t: loss(P, t[None], degree)[0])(control_points, t)
+def _at_examples(
+    setting: Setting, base: Array, twins: Array, keys: Array, k: Array, position: Array
+) -> Array:
+    """ℓ(P; t_i) − ℓ(P'; t_i) at the example t_i of iteration k that was exchanged."""
 
+    def of_pair(P: Array, Q: Array, key: Array, k: Array, position: Array) -> Array:
+        # drawn again from the run's key
+        t = setting.flow.draw(key, k, setting.n_objectives)[0][position][None]
+        loss, degree = setting.loss, setting.degree
+        return (loss(P, t, degree) - loss(Q, t, degree))[0]
 
-@compiled
-def _examples(setting: Setting, keys: Array, k: Array, position: Array) -> Array:
-    """The example t_i of iteration k that was exchanged, drawn again from the run's key."""
-    samples = jax.vmap(lambda key, k: setting.flow.draw(key, k, setting.n_objectives)[0])(keys, k)
-    return samples[jnp.arange(len(keys)), position]
+    return jax.vmap(of_pair)(base, twins, keys, k, position)
 
 
 @dataclass(frozen=True)
@@ -215,21 +352,22 @@ class Trace:
 
 def trace(setting: Setting, key: Array) -> Trace:
     """The run from this key, written down. Call in double precision."""
-    method, scalarization = setting.flow.method, setting.flow.scalarization
-    if (
-        not (isinstance(method, GradientDescent) and isinstance(scalarization, WeightedSum))
-        or setting.flow.bounds is not None
-    ):
+    flow, method = setting.flow, setting.flow.method
+    if not (isinstance(method, GradientDescent) and is_papers(flow)):
         raise TypeError(
             "flow must lift GradientDescent on weighted sums without bounds, whose stability is"
-            f" proved, got {type(method).__name__} on {type(scalarization).__name__}"
-            f"{'' if setting.flow.bounds is None else ' with bounds'};"
+            f" proved, got {type(method).__name__} on {type(flow.scalarization).__name__}"
+            f"{'' if flow.bounds is None else ' with bounds'};"
             " empirical_stability measures any method"
         )
     k, rule = np.arange(1, setting.n_iterations + 1), method.step_size
-    if callable(rule):
-        alphas = np.array([float(rule(jnp.asarray(i))) for i in k])
-    else:
-        alphas = np.full(len(k), float(rule))
+    alphas = [float(rule(jnp.asarray(i)) if callable(rule) else rule) for i in k]
     P = run_many(setting, key[None], Exchange.none(1, setting.n_objectives), whole=True)[0]
-    return Trace(np.asarray(P), np.asarray(samples_of_run(setting, key)), alphas, setting.degree)
+    t = np.asarray(samples_of_run(setting, key))
+    return Trace(np.asarray(P), t, np.array(alphas), setting.degree)
+
+
+def is_papers(flow: Flow) -> bool:
+    """Whether the flow is Algorithm 2, whose stability is proved."""
+    descent = isinstance(flow.method, GradientDescent)
+    return descent and isinstance(flow.scalarization, WeightedSum) and flow.bounds is None

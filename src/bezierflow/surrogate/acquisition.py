@@ -25,6 +25,7 @@ from ..gaussian import (
     sample_paths,
     stds,
 )
+from ..metrics import farthest_points, nondominated
 from ..precision import double_precision
 from ..simplex import grid, largest_degree_within
 from .schedule import SCHEDULE
@@ -71,13 +72,9 @@ def propose(
 ) -> Proposal:
     """The next points, one after the other, each as if those before had their expected values.
 
-    Args:
-        posterior: of the objectives.
-        known: points that are not proposed again.
-        numbers: of the points in the order in which they are asked for; one of `period` explores.
-        worst: values beyond which a point is of no use, infinite where there are none.
-        calibration: factor of standard deviations.
-        rng: of everything random.
+    `numbers` are those of the points in the order in which they are asked for: one of `period`
+    explores. `worst` are values beyond which a point is of no use, infinite where there are none;
+    `calibration` is a factor of standard deviations.
     """
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
@@ -86,10 +83,11 @@ def propose(
     promising = thin(promising, SCHEDULE.n_promising)
     low, high = promising.f.min(axis=0), promising.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), SCHEDULE.least_span))
-    # A reference point beyond the nadir values the ends of the set too.
+    # A reference point beyond the nadir values the ends of the set too; much farther away, tiny
+    # gains at the ends would be worth more than all between.
     reference = high + np.where(
         np.isfinite(worst) & (high <= worst).all(),
-        np.clip(worst - high, 0.0, SCHEDULE.farthest * span),
+        np.clip(worst - high, 0.0, span),
         SCHEDULE.beyond * span,
     )
     if len(known.pending):  # as if evaluated, with the values that are expected
@@ -175,7 +173,7 @@ class VarianceReduction:
     def condition(self, row: int) -> None:
         """Counts the point of this row as evaluated: a rank-one update of the covariances."""
         column = self._covariances[:, :, row].copy()
-        total = np.maximum(column[:, row] + self._noise, SCHEDULE.rounding)
+        total = np.maximum(column[:, row], 0.0) + self._noise
         self._covariances -= column[:, :, None] * column[:, None, :] / total[:, None, None]
 
     def best(self, free: Bool[np.ndarray, " n"]) -> int | None:
@@ -183,7 +181,7 @@ class VarianceReduction:
         free. Objectives count in units of their ranges."""
         k, n = len(self._weight), len(self.candidates)
         variances = np.maximum(np.diagonal(self._covariances, axis1=1, axis2=2), 0.0)
-        total = np.maximum(variances + self._noise[:, None], SCHEDULE.rounding)[:, :n]
+        total = (variances + self._noise[:, None])[:, :n]
         gain = np.einsum("k,mkj->mj", self._weight, self._covariances[:, :k, :n] ** 2) / total
         row = int(np.argmax(np.where(free, gain.sum(axis=0), -1.0)))
         return row if free[row] else None
@@ -204,7 +202,7 @@ def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray,
 def emptiest(known: Known, rng: np.random.Generator) -> Float[np.ndarray, " n_free"]:
     """Of random places of the cube the one farthest from all points."""
     taken = np.concatenate(known)
-    places = rng.random((SCHEDULE.n_places, taken.shape[1]))
+    places = rng.random((SCHEDULE.n_promising, taken.shape[1]))
     away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
     return places[int(away.argmax())]
 
@@ -213,15 +211,6 @@ def ranges(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n_obje
     """Of the objectives over points; 1 for one that does not vary."""
     span = np.ptp(f, axis=0)
     return np.where(span > 0, span, 1.0)
-
-
-def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
-    """Which points no other one dominates; of equal ones the first."""
-    import moocore
-
-    return np.asarray(
-        moocore.is_nondominated(np.ascontiguousarray(f), keep_weakly=False), dtype=bool
-    )
 
 
 def properly_nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
@@ -247,11 +236,7 @@ def useful(one: ModelSet, worst: Float[np.ndarray, " n_objectives"]) -> ModelSet
 def thin(one: ModelSet, most: int) -> ModelSet:
     """Points of a set far from each other in objectives, its ends among them."""
     z = one.f / ranges(one.f)
-    chosen = list(dict.fromkeys(int(i) for i in z.argmin(axis=0)))
-    away = np.min([np.linalg.norm(z - z[i], axis=1) for i in chosen], axis=0)
-    while len(chosen) < most and away.max() > 0:
-        chosen.append(int(away.argmax()))
-        away = np.minimum(away, np.linalg.norm(z - z[chosen[-1]], axis=1))
+    chosen = farthest_points(z, most, np.array(list(dict.fromkeys(z.argmin(axis=0)))))
     return ModelSet(one.u[chosen], one.f[chosen])
 
 
@@ -261,22 +246,17 @@ def find_sets(
     worst: Float[np.ndarray, " n_objectives"],
     rng: np.random.Generator,
 ) -> list[ModelSet]:
-    """The Pareto set on the cube of each path, as points.
+    """The Pareto set on the cube of each path, as points; directions are spread over what is better
+    than `worst`.
 
     Each direction w minimizes max_m w_m z_m, z in units of the ranges, from the best candidate:
     smooth maximum, Adam, clipped to the cube. Directions of the ends start at several candidates.
-
-    Args:
-        paths: functions of which the sets are looked for.
-        starts: points to begin with.
-        worst: values beyond which a point is of no use: directions are spread over what is of use.
-        rng: of everything random.
     """
     (n_paths, M, _), n = np.shape(paths.height), SCHEDULE.n_candidates
     starts = starts[-(n // 2) :]  # the last ones, which the search chose
     candidates = np.concatenate([starts, rng.random((n - len(starts), starts.shape[1]))])
-    regular = grid(M, largest_degree_within(M, SCHEDULE.n_regular))
-    random = rng.dirichlet(np.ones(M), SCHEDULE.n_random)
+    regular = grid(M, largest_degree_within(M, SCHEDULE.n_directions))
+    random = rng.dirichlet(np.ones(M), SCHEDULE.n_directions)
     # The direction of equal weights finds points that are of use, if there are any.
     middle, ends = np.full((1, M), 1 / M), np.repeat(np.eye(M), SCHEDULE.n_ends, axis=0)
     weights = np.concatenate([regular, random, middle, ends])

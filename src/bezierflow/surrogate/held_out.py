@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from ..answer import ErrorEstimate
 from ..names import Names
+from ..precision import ROUNDING
 from ..runs import Record
 from .schedule import SCHEDULE
 
@@ -132,7 +133,7 @@ def what_is_wrong(
 ) -> list[str]:
     """Sentences about objectives that do not vary, and about outliers that dwarf all other
     values."""
-    sizes = SCHEDULE.same * np.abs(y).max(axis=0)
+    sizes = ROUNDING * np.abs(y).max(axis=0)
     constant = np.ptp(y, axis=0) <= sizes
     if constant.all():
         return [

@@ -8,20 +8,20 @@ class Schedule:
     """Lengths are in units of the cube, values in units of the objectives' ranges over the set.
 
     Attributes:
-        tol: default tolerance of held-out error and uncertainty at which a search is done.
+        tol: default tolerance of held-out error and uncertainty at which a search is done, and of
+            the surface of three objectives or more.
         initial: evenly spread points that come first, for each variable and one more.
-        mostly_noise: share of the variance of an objective's values that noise explains; above it
-            every second point is an evenly spread one.
+        mostly_noise: share of the variance that noise explains, above which every second point is
+            an evenly spread one.
         patience: in units of the first points, the points after which such an objective is taken
             for noise indeed.
-        cone: the dominance cone is wider by this: z_m + cone Σ_{j≠m} z_j are minimized. A gain of
-            less than this share of what another objective loses is none; surrogates have such
-            tails by error.
-        n_regular: directions of weights on a regular grid, at most.
-        n_random: random directions, so that points between those of the grid come up sometimes.
+        cone: the dominance cone is wider by this: z_m + cone Σ_{j≠m} z_j are minimized. Surrogates
+            have tails, by error, that gain less than this share of what another objective loses.
+        n_directions: directions of weights on a regular grid, at most, and as many random ones, so
+            that points between those of the grid come up sometimes.
         least_weight: least weight of an objective beside the largest.
-        n_ends: starts for each end of the set, and as many others in the second round: one
-            objective alone has local minima, and a missed end loses all on the way to it.
+        n_ends: starts per end of the set and round: one objective alone has local minima, and a
+            missed end loses all on the way to it.
         n_candidates: points among which each direction finds its start.
         n_rounds: rounds of descents; from the second on, all points found are candidates too.
         n_steps: steps of Adam per descent.
@@ -32,35 +32,27 @@ class Schedule:
         n_paths: Thompson samples whose sets count beside that of the mean.
         period: one point of so many explores.
         known_well: uncertainty along the surface below which no point explores.
-        n_promising: points of the mean's set among which hypervolume improvement is maximized.
+        n_promising: points of the mean's set among which hypervolume improvement is maximized, and
+            random places of which the emptiest replaces a point that is there already.
         n_targets: points that stand for the set of a path.
         n_pool: random points, and as many around the sets, that may be picked to explore.
         around: standard deviation of the latter from the sets.
         close: a point nearer than this to another one along every variable is the same.
         close_to_failed: likewise for one whose evaluation failed.
-        n_places: random places of which the emptiest replaces a point that is there already.
         beyond: distance of the hypervolume's reference point from the worst values of the set.
-        farthest: largest such distance where the user gives the worst values of use: farther away
-            tiny gains at the ends of the set would be worth more than all between.
         jitter: share of the process variance added to the noise of an evaluation.
-        rounding: variances below this are rounding.
-        n_recent: evaluations on the surface, the last ones, that held-out errors come from: earlier
-            surrogates knew less.
+        n_recent: the last evaluations on the surface, from which held-out errors come.
         least_held_out: evaluations below which the error is not known.
         calm: batches in a row within the tolerance after which a search is done.
         far_off: held-out error, RMS, above which a surface is suspect.
         overconfident: the same in predicted standard deviations.
-        same: values that differ by less than this share of their size are the same.
         usual: quantile of the distances from the median that outliers are compared with.
         outlier: an outlier is so many times farther from the median than that.
         least_values: values below which outliers are not looked for.
         curve_tol: tolerance of the surface of two objectives; the mean is seldom known better.
-        surface_tol: the same for more objectives.
         most_points: evaluations of the mean for its surface, at most.
         slack: objectives on the surface may exceed the worst values of the properly nondominated
             set by this.
-        few_rounds: rounds of the flow where the evaluations are in doubt: sets of constant
-            objectives take it long, and mean nothing.
     """
 
     tol: float = 1e-3
@@ -68,8 +60,7 @@ class Schedule:
     mostly_noise: float = 0.5
     patience: int = 3
     cone: float = 0.01
-    n_regular: int = 70
-    n_random: int = 70
+    n_directions: int = 70
     least_weight: float = 0.003
     n_ends: int = 8
     n_candidates: int = 512
@@ -88,25 +79,19 @@ class Schedule:
     around: float = 0.1
     close: float = 1e-4
     close_to_failed: float = 0.02
-    n_places: int = 256
     beyond: float = 0.1
-    farthest: float = 1.0
     jitter: float = 1e-10
-    rounding: float = 1e-16
     n_recent: int = 6
     least_held_out: int = 3
     calm: int = 3
     far_off: float = 0.1
     overconfident: float = 3.0
-    same: float = 1e-12
     usual: float = 0.9
     outlier: float = 50.0
     least_values: int = 10
     curve_tol: float = 1e-4
-    surface_tol: float = 1e-3
     most_points: int = 30_000
     slack: float = 1e-3
-    few_rounds: int = 1
 
 
 SCHEDULE = Schedule()

@@ -28,6 +28,7 @@ from ..gaussian import (
     means,
     stds,
 )
+from ..metrics import nondominated
 from ..names import Names
 from ..objectives import Chosen, Transforms, box_on_solver_side, feasible_set
 from ..quiet import quiet
@@ -37,7 +38,6 @@ from .acquisition import (
     Known,
     ModelSet,
     find_sets,
-    nondominated,
     properly_nondominated,
     propose,
     ranges,
@@ -66,8 +66,7 @@ class Search:
         tol: `done` when held-out error and calibrated uncertainty, in units of ranges, were below
             this for three batches.
         worst: the worst values that are of use, as in `Surrogate`.
-        names: a `bezierflow.problems.Names`, or a dict such as {"objectives": [...], "variables":
-            [...]}.
+        names: a `bezierflow.problems.Names`, or a dict of its lists.
         maximize: as in `minimize`. Values are told, and come back, with their own signs.
         transforms: as in `minimize`.
 
@@ -159,8 +158,8 @@ class Search:
         Args:
             settings: of the search that was interrupted.
             asked: the number and the design of each point that was asked for, told ones included.
-            told: in the order told: the number under which it was asked for (None where nobody
-                asked), the design, and the values (None where the evaluation failed).
+            told: in the order told: its number (None where nobody asked), the design, and the
+                values (None where the evaluation failed).
             memory: of the search, at any moment after it was last asked.
         """
         given = dict(settings)
@@ -288,10 +287,6 @@ class Search:
             same = (k for k, asked in self._pending.items() if np.array_equal(asked, row))
             self._note(next(same, None), row, one)
 
-    def tell_failed(self, x: ArrayLike) -> None:
-        """Says that the evaluation of one or several designs failed."""
-        self.tell(x, None)
-
     def _note(self, number: int | None, x: np.ndarray, y: np.ndarray, compare: bool = True) -> None:
         if number is not None:
             self._pending.pop(number, None)
@@ -347,7 +342,9 @@ class Search:
         limit = np.minimum(limit, worst if reached else np.inf)
         wrong = what_is_wrong(x, y, names)
         within = Within(mean, limit * unit + shift, span)
-        solution = _follow(within, domain, part, self.seed, SCHEDULE.few_rounds if wrong else None)
+        # One round where evaluations are in doubt: sets of constant objectives take long, and mean
+        # nothing.
+        solution = _follow(within, domain, part, self.seed, 1 if wrong else None)
         if not reached:
             wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
         error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
@@ -422,9 +419,9 @@ class Within(eqx.Module):
     """Constraints that keep the set of the mean to where its trade-offs are proper and of use: no
     objective worse than its limit.
 
-    Where the dominance cone is wider than usual the set ends earlier (`Schedule.cone`); what lies
-    beyond has a worse value of an objective than any proper point. Whatever dominates a point
-    within the limits is within them too, so that the set within them is a part of the whole one.
+    With the wider dominance cone (`Schedule.cone`) the set ends earlier: what lies beyond is worse
+    in some objective than any proper point. Whatever dominates a point within the limits is within
+    them too, so that the set within them is a part of the whole one.
     """
 
     mean: PosteriorMean
@@ -448,7 +445,7 @@ def _follow(
     feasible = feasible_set(sides, [within], raveling, names.variables, start)
     inside = box_on_solver_side(feasible, names)
     assert inside is not None
-    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.surface_tol
+    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.tol
     box = np.asarray(inside.lower), np.asarray(inside.upper)
     flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
     given = {"bounds": sides, "constraints": [within], "seed": seed}
