@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
-from ..runs import kind
+from ..kinds import kind
 
 ROUNDING = 1e-9
 """A sign above minus this is at least 0."""

@@ -12,9 +12,11 @@ from jaxtyping import Array, Float, PyTree, Shaped
 from numpy.typing import ArrayLike
 
 from ..arguments import read_doubles
+from ..kinds import kind
 from ..precision import is_traced
 
 
+@kind("bezier.raveling/1")
 class Raveling(eqx.Module):
     """The shape of x: how its leaves lie in a flat vector.
 

@@ -17,11 +17,11 @@ from ..bezier import BezierSimplex, basis
 from ..compilation import compiled, program
 from ..evaluations import Evaluations, total
 from ..interrupts import raise_if_interrupted
+from ..kinds import kind
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
 from ..objectives import FeasibleSet, FlatObjectives
 from ..precision import on_host
-from ..runs import kind
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches

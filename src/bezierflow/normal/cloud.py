@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..runs import kind
+from ..kinds import kind
 from .curvature import Curvature, Frames, Rows, Sight
 
 ROUNDING = 1e-12

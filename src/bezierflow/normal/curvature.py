@@ -20,8 +20,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator
-from ..runs import kind
 from .conjugate import LongEvaluator
 from .displacement import Column, Faces, Linearization, Values
 from .schedule import USUAL, Schedule

@@ -13,9 +13,9 @@ from ..answer import ErrorEstimate, Flag, Result
 from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Estimate, Info, Run, State, corners, explain_end
+from ..kinds import kind
 from ..names import Names
 from ..objectives import BudgetSpentError, FlatObjectives, point_in_words
-from ..runs import kind
 from ..simplex import quadrature_nodes
 from .descent import find_minimizers
 from .estimate import estimate_error

@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, replace_rows
-from ..runs import kind
 from .curvature import AbstractMemory, Curvature, Descent, Frames, Record, Rows, Sample, Sight
 from .displacement import Column, Faces, Linearization, Values, linearize
 from .schedule import Schedule

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ..bezier import design_matrix, elevate
-from ..runs import kind
+from ..kinds import kind
 from ..simplex import controls_on_face, n_controls
 from .cloud import Cloud, probe
 from .curvature import Curvature, Rows, at_width

@@ -17,9 +17,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, count_objectives
 from ..precision import double_precision
-from ..runs import kind
 from .conjugate import Kind, LongEvaluator, Solved, Systems
 from .curvature import (
     AbstractMemory,

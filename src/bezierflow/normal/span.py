@@ -19,7 +19,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float
 
-from ..runs import kind
+from ..kinds import kind
 from .schedule import USUAL
 
 NODES, VARIABLES = "nodes", "variables"

@@ -10,8 +10,8 @@ from jaxtyping import Float
 from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import BudgetSpentError, FlatObjectives, count_objectives
-from ..runs import kind
 from .curvature import AbstractMemory, Curvature, Descent, Rows, at_width
 from .descent import break_ties, descend, not_unique, start_descent
 from .exploration import better_corners, explore

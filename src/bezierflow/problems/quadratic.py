@@ -8,11 +8,13 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from ..arguments import read_count
+from ..kinds import kind
 from ..names import Names
 from .forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 from .problem import AbstractSolvedProblem, as_batch
 
 
+@kind("problem.quadratic/1")
 class Quadratic(AbstractSolvedProblem):
     """f_m(x) = (x−c_m)ᵀ Q_m (x−c_m) + o_m with symmetric positive definite Q_m.
 

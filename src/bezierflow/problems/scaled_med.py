@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..kinds import kind
 from ..names import Names
 from .forms import CenterMap, weighted_center
 from .problem import AbstractSolvedProblem, as_batch
@@ -12,6 +13,7 @@ SCALES = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
 CENTERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
 
 
+@kind("problem.scaled_med/1")
 class ScaledMED(AbstractSolvedProblem):
     """Squared distances to three points, scaled differently per objective (Appendix "Problem
     Definition").

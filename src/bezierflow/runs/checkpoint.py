@@ -24,7 +24,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from .archive import Decoder, Encoder, UnknownKindError, kind_of, read_checked, write_checked
+from ..kinds import kind_of
+from .archive import Decoder, Encoder, UnknownKindError, read_checked, write_checked
 from .journal import Journal, Record, locked, warn
 from .study import JOURNAL
 

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..kinds import kind
+
 
 class AbstractScalarization(eqx.Module):
     """A rule that makes one number of M objective values, given t. A new one needs `__call__`."""
@@ -22,6 +24,7 @@ class AbstractScalarization(eqx.Module):
         """The scalarized value. Must be differentiable in `values`."""
 
 
+@kind("scalarization.reference/1")
 class Reference(NamedTuple):
     """Where objectives are measured from, and in which units.
 

@@ -4,9 +4,11 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
 from ..arguments import read_positive
+from ..kinds import kind
 from .scalarization import AbstractReferencedScalarization, Reference
 
 
+@kind("scalarization.smooth_tchebycheff/1")
 class SmoothTchebycheff(AbstractReferencedScalarization):
     """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the normalized objectives.
 

@@ -4,9 +4,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..arguments import read_number
+from ..kinds import kind
 from .scalarization import AbstractReferencedScalarization, Reference
 
 
+@kind("scalarization.weighted_power/1")
 class WeightedPower(AbstractReferencedScalarization):
     """Σ_m t_m u_m^p, with u the normalized objectives. Smooth; for fronts bent inward.
 

@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..arguments import read_count, read_doubles
+from ..kinds import kind
 from ..precision import double_precision
 from .indices import multi_indices, multinomials, n_controls, read_only
 from .points import check_on_simplex, from_cube, kronecker, low_discrepancy, stratified, uniform
@@ -173,6 +174,7 @@ class AbstractDrawn(AbstractSampler):
         return self.n
 
 
+@kind("sampler.uniform/1")
 class Uniform(AbstractDrawn):
     """N points i.i.d. uniform on Δ^{M−1}: the paper's choice (Algorithm 1, line 3)."""
 
@@ -181,6 +183,7 @@ class Uniform(AbstractDrawn):
         return uniform(key, self.n, n_objectives), jnp.ones(self.n)
 
 
+@kind("sampler.low_discrepancy/1")
 class LowDiscrepancy(AbstractDrawn):
     """N evenly spread points, freshly shifted each iteration: unbiased, with less noise."""
 
@@ -189,6 +192,7 @@ class LowDiscrepancy(AbstractDrawn):
         return low_discrepancy(key, self.n, n_objectives), jnp.ones(self.n)
 
 
+@kind("sampler.stratified/1")
 class Stratified(AbstractDrawn):
     """N points, one per slice of measure 1/N along every coordinate: for small training batches."""
 
@@ -197,6 +201,7 @@ class Stratified(AbstractDrawn):
         return stratified(key, self.n, n_objectives), jnp.ones(self.n)
 
 
+@kind("sampler.fixed/1")
 class Fixed(AbstractSampler):
     """The same nodes each iteration: `Fixed(quadrature_nodes(n_objectives, degree))`, or any t."""
 

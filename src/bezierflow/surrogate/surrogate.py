@@ -12,9 +12,10 @@ from jaxtyping import Float, PyTree
 
 from ..answer import Reason, Result, Solution
 from ..bezier import Raveling
+from ..kinds import kind
 from ..names import Names
 from ..objectives import raveling_of_bounds, read_bounds
-from ..runs import AnyExecutor, Evaluation, Plan, Pool, kind
+from ..runs import AnyExecutor, Evaluation, Plan, Pool
 from ..solve import Call
 from .domain import Worst, read_worst
 from .driving import as_flat, drive_search, new_search
