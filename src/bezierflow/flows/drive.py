@@ -89,8 +89,8 @@ def drive(  # noqa: PLR0913
                 state, piece = flow.advance(objectives, run.state, room)
                 # An exception of a function on the host was kept, for JAX would wrap it.
                 raise_failures(objectives)
-                made, info = _last(piece)
-                run = Run(state, None, run.iterations + made, _joined(run.history, piece))
+                made, info, history = _joined(run.history, piece)
+                run = Run(state, None, run.iterations + made, history)
                 # Before the callback, which may raise.
                 if kept.is_due:
                     kept.keep(flow, objectives, run)
@@ -132,16 +132,13 @@ def _look(
     return Reason.STOPPED if left else None, left
 
 
-def _last(piece: History) -> tuple[int, Info]:
-    """How many iterations there are, and the info of the last one."""
+def _joined(history: History, piece: History) -> tuple[int, Info, History]:
+    """How many iterations a piece has, the info of the last one, and the history with it."""
     made = len(next(iter(piece.values())))
-    return made, {name: values[-1].item() for name, values in piece.items()} if made else {}
-
-
-def _joined(history: History, piece: History) -> History:
+    info = {name: values[-1].item() for name, values in piece.items()} if made else {}
     if not history:
-        return piece
-    return {name: np.concatenate([history[name], piece[name]]) for name in history}
+        return made, info, piece
+    return made, info, {name: np.concatenate([history[name], piece[name]]) for name in history}
 
 
 def _next_group(made: int, seconds: float) -> int:
