@@ -182,6 +182,11 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
         """The dimension of the set where all objectives take part."""
         return min(self.evaluator.n_objectives - 1, self.evaluator.n_variables)
 
+    @property
+    def singular(self) -> float:
+        """Hessians with a smaller eigenvalue, over their norm, count as singular."""
+        return max(self.schedule.singular, 8 * self.product_rounding)
+
     @abc.abstractmethod
     def reserve(self, n: int) -> int:
         """How many numbers a point takes while n more are looked at. Rows must be that wide

@@ -102,18 +102,18 @@ def estimate_error(
     n = n or numbers.samples
     empty, points = start_memory(objectives, np.asarray(surface.control_points), settings)
     held_out = held_out_points(points, M, degree, n, seed)
-    suspects = suspect_points(points, M, degree, int(numbers.suspects * n), seed)
+    suspects = suspect_points(points, M, degree, numbers.folds, seed)
     t, n_even = np.concatenate([np.eye(M), held_out, suspects]), M + len(held_out)
     x = design_matrix(t, degree) @ points
     # Hessians far from the set, where a descent may start, are not lent to others: the memory of
     # the run comes in afterwards.
     curvature = empty.open(objectives, settings, x[:M], error=0.0)
     ends = _measure_corners(curvature, x[:M])
-    width = curvature.reserve((numbers.report_corrections + 2) * (len(t) - M) + 1)
+    width = curvature.reserve((numbers.corrections + 2) * (len(t) - M) + 1)
     x, points, minimizers = (resize(rows, width) for rows in (x, points, ends.minimizers))
     ends = ends._replace(minimizers=minimizers)
     diameter, size = _diameter(np.concatenate([x, minimizers[ends.found]])), _size(x)
-    one_point = diameter <= numbers.point * size
+    one_point = diameter <= numbers.singular * size
     # curvature is borrowed in units of distances to the corners
     lent = empty if memory is None or one_point else memory
     curvature.settle(x[:M], size if one_point else diameter, lent)
@@ -165,10 +165,10 @@ def _follow_far(
     start = np.linalg.norm(moved, axis=1)
     last = start.copy()
     far = np.flatnonzero(valid & (start > curvature.far * diameter))
-    for _ in range(numbers.report_corrections):
+    for _ in range(numbers.corrections):
         if len(far) == 0 or len(far) > curvature.evaluator.left:
             break
-        longest = numbers.longest_correction * diameter
+        longest = numbers.straight * diameter
         moved[far] *= np.minimum(1, longest / np.linalg.norm(moved[far], axis=1))[:, None]
         again = curvature.look(points[far] + moved[far], faces[far], tangents[far], support=True)
         following = again.linearization
@@ -211,8 +211,8 @@ def _report(
     saddles = float(np.sum(~inside.minimal) / counted.sum())
     folded = fold_fraction(gradients[even - M], tangents, first.multipliers[even - M])
     missed = ends.distance[ends.found] > numbers.missed_corner * diameter
-    point = _diameter(x) <= numbers.point * _size(x)
-    not_simplicial = folded > numbers.folded or dominated.mean() > numbers.dominated
+    point = _diameter(x) <= numbers.singular * _size(x)
+    not_simplicial = folded > numbers.folded or dominated.mean() > numbers.flagged
     # the most general first
     flags = {
         Flag.CORNERS_MISSED: bool(missed.any()),
@@ -220,8 +220,8 @@ def _report(
         Flag.MINIMIZER_NOT_UNIQUE: bool(singular.any()),
         Flag.WEAKLY_PARETO_VERTEX: not point and weakly_pareto_vertices(values, M).any(),
         Flag.FEW_VARIABLES: curvature.evaluator.n_variables < M - 1,
-        Flag.WRONG_BRANCH: saddles - invalid > numbers.invalid,
-        Flag.ESTIMATE_INVALID: invalid > numbers.invalid,
+        Flag.WRONG_BRANCH: saddles - invalid > numbers.flagged,
+        Flag.ESTIMATE_INVALID: invalid > numbers.flagged,
     }
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distance**2))),
@@ -255,10 +255,9 @@ def _singular_corners(
     slopes = np.linalg.norm(gradients, axis=2)
     away = np.linalg.norm(x[M:, None] - x[None, :M], axis=2)
     steepness = slopes / np.where(away > 0, away, np.inf)
-    smooth = ends.slope < numbers.curved * np.nanmedian(slopes, axis=0)
-    quadratic = ends.strength > numbers.curved * np.nanmedian(steepness, axis=0)
-    singular = max(numbers.singular, 8 * curvature.product_rounding)
-    return ends.found & smooth & quadratic & (ends.flatness <= singular)
+    smooth = ends.slope < numbers.clear * np.nanmedian(slopes, axis=0)
+    quadratic = ends.strength > numbers.clear * np.nanmedian(steepness, axis=0)
+    return ends.found & smooth & quadratic & (ends.flatness <= curvature.singular)
 
 
 def _front_error(curvature: Curvature, ends: Corners, inside: Inside, counted: np.ndarray) -> float:

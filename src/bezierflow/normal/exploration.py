@@ -47,7 +47,7 @@ class Incumbents(NamedTuple):
 
 def explore(
     curvature: Curvature, control_points: Rows, degree: int, scale: float
-) -> tuple[int, Float[np.ndarray, " width"] | None, float]:
+) -> tuple[int, Float[np.ndarray, " _"] | None, float]:
     """Looks for something better in boxes around a surface, where |x| is about `scale`.
 
     A point beats the surface by the larger of two gains, in units of each objective's range over
@@ -61,15 +61,14 @@ def explore(
     numbers, M = curvature.schedule, curvature.evaluator.n_objectives
     many = curvature.evaluator.n_variables >= numbers.free_variables
     n_probes = numbers.few_probes if many else numbers.probes
-    compared = numbers.few_compared if many else numbers.compared
     sides = _sides_of_boxes(curvature.diameter or scale, scale, numbers)
-    if n_probes * len(sides) + compared + M > curvature.evaluator.left:
+    if n_probes * len(sides) + numbers.samples + M > curvature.evaluator.left:
         return 0, None, 0.0
     control_points = resize(control_points, curvature.reserve(numbers.axes))
     t = np.eye(M)
     if M > 1:
-        held_out = held_out_points(control_points, M, degree, compared, seed=0)
-        t = np.concatenate([t, held_out[:compared]])
+        held_out = held_out_points(control_points, M, degree, numbers.samples, seed=0)
+        t = np.concatenate([t, held_out[: numbers.samples]])
     points = design_matrix(t, degree) @ control_points
     front, sets_of_axes = curvature.values(points), _axes(curvature, points)
     each, searches = n_probes // len(sets_of_axes), []
@@ -198,7 +197,7 @@ def _axes(curvature: Curvature, points: Rows) -> list[Rows]:
     if n_variables <= numbers.even_variables and points.shape[1] == n_variables:
         return [np.eye(n_variables)]
     _, extents, along = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    along = along[extents > numbers.flat_axis * extents[0]][: numbers.axes // 2]
+    along = along[extents > numbers.near * extents[0]][: numbers.axes // 2]
     n_random = min(numbers.axes, n_variables) - len(along)
     if n_random <= 0:
         return [along]
@@ -211,7 +210,7 @@ def _units(front: np.ndarray, nearby: np.ndarray, numbers: Schedule) -> np.ndarr
     how it varies nearby."""
     nearby = nearby[np.isfinite(nearby).all(axis=1)]
     varies = np.median(np.abs(nearby - front[0]), axis=0) if len(nearby) else np.abs(front[0])
-    varies = np.maximum(numbers.one_value * varies, np.finfo(float).tiny)
+    varies = np.maximum(numbers.clear * varies, np.finfo(float).tiny)
     span = np.ptp(front, axis=0)
     return np.where(span > rounding_of(front), span, varies)
 

@@ -81,7 +81,7 @@ def fit_cloud(
     gram = None if len(free) * width < n * k else tangent_products(cloud.tangents)
     points, t = control_points, move_feet(control_points, cloud, cloud.t, task.degree)
     Z, y, merit = _missed(points, cloud, t, task.degree, weights)
-    damping = max(task.error, numbers.first_damping)
+    damping = max(task.error, numbers.least_damping)
     least = max(numbers.damping_fall * task.error, numbers.least_damping)
     for _ in range(numbers.fit_steps if len(free) and n else 0):
         design = Z if task.freedom == task.degree else design_matrix(t, task.freedom)
@@ -98,9 +98,9 @@ def fit_cloud(
         settled = n_objectives > 3 and damping <= least and new_merit > numbers.settled * merit
         if new_merit < merit:
             points, t, Z, y, merit = moved, new_t, new_Z, new_y, new_merit
-            damping = max(damping / numbers.damping_factors[0], least)
+            damping = max(damping / numbers.damping_factor, least)
         else:
-            settled, damping = damping > 1, numbers.damping_factors[1] * damping
+            settled, damping = damping > 1, numbers.damping_factor * damping
         if settled:
             break
     distances = np.linalg.norm(y[: len(known)], axis=1)
@@ -222,9 +222,7 @@ def slide_refit(
     y, (n, _, k) = weights[:, None] * displacements, tangents.shape
     coupling = gram * np.repeat(np.repeat(projection, k, axis=0), k, axis=1)
     right = -np.einsum("iax,ia->ix", tangents, y - projection @ y).ravel()
-    system = np.eye(n * k) - coupling
-    many = n * k >= USUAL.many_slides  # symmetric and positive definite: half the work
-    slides = _solve_lower(system, right) if many else np.linalg.solve(system, right)
+    slides = _solve_lower(np.eye(n * k) - coupling, right)
     return factor @ (y + np.einsum("iax,ix->ia", tangents, slides.reshape(n, k)))
 
 

@@ -252,7 +252,8 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
         minimizers."""
         below, settings = state.surface, self.settings
         last = settings.largest_degree(below.n_objectives)
-        first = last if self.degree != "auto" else min(settings.schedule.weights_degree, last)
+        # degree 1 says nothing about the interior
+        first = last if self.degree != "auto" else min(2, last)
         degree = first + len(state.misses)
         nodes = quadrature_nodes(below.n_objectives, degree)
         x = np.asarray(below(nodes.t))

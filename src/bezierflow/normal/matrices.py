@@ -18,18 +18,14 @@ from jaxtyping import Bool, Float
 from ..evaluations import Evaluations
 from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, replace_rows
+from ..precision import ROUNDING
 from .curvature import AbstractMemory, Curvature, Descent, Frames, Record, Rows, Sample, Sight
 from .displacement import Column, Faces, Linearization, Values, linearize
 from .schedule import Schedule
 from .settings import Settings
 
-ROUNDING = 1e-12
-"""Second steps below this share of the diameter are rounding, and their ratio to the first means
-nothing."""
-
-INDEFINITE, LEAST_EIGENVALUE = 1e-10, 1e-12
-"""Below the one, in units of its norm, an eigenvalue makes a Hessian count as indefinite; in a
-Newton step eigenvalues count as at least the other."""
+INDEFINITE = 1e-10
+"""Below this, in units of its norm, an eigenvalue makes a Hessian count as indefinite."""
 
 
 @kind("normal.known_hessians/1")
@@ -151,7 +147,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
     def measure(self, points: Rows, faces: Faces, tangents: Frames) -> Sight:
         """With borrowed Hessians along chords where points are near the set; far ones are followed
         with Hessians of their own in any case."""
-        borrows = self.memory.lenders(self.corners, self.schedule.lent_apart) is not None
+        borrows = self.memory.lenders(self.corners, self.schedule.negligible) is not None
         start = self.borrow(points)
         first = linearize(start, faces, support=True)
         if borrows:
@@ -187,7 +183,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
     def borrow(self, points: Rows) -> Derivatives:
         """Gradients at the points, with Hessians lent by the nearest ones that can; computed ones
         if there are none."""
-        lenders = self.memory.lenders(self.corners, self.schedule.lent_apart)
+        lenders = self.memory.lenders(self.corners, self.schedule.negligible)
         if lenders is None:
             return self.compute(points)
         assert lenders.hessians is not None
@@ -214,9 +210,10 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         second = linearize(there, faces, support)
         length, remaining = (np.linalg.norm(one, axis=1) for one in (step, second.displacement))
         share = remaining / np.maximum(length, 1e-300)
+        # the ratio of such steps to the first ones means nothing
         rounding = remaining <= ROUNDING * self.diameter
         miss = np.where(rounding, remaining, np.minimum(share, 1.0) * remaining)
-        accepted = (share <= self.schedule.slowest_chord) | rounding
+        accepted = (share <= self.schedule.gain) | rounding
         accepted &= first.valid & second.valid
         remaining = np.where(second.valid, remaining, np.inf)
         return step + second.displacement, miss, accepted, remaining
@@ -291,11 +288,9 @@ def _newton_step(
     flatness = np.where(strength > 0, np.abs(values).min(axis=1), 1.0)
     along = direction[:, :, None] * direction[:, None, :]
     indefinite = values[:, 0] <= INDEFINITE
-    bent = h + np.where(indefinite, 1.0, 0.0)[:, None, None] * along
-    barely = indefinite & (np.linalg.eigvalsh(bent)[:, 0] < schedule.barely)
-    bent += np.where(barely, schedule.bend, 0.0)[:, None, None] * along
+    bent = h + np.where(indefinite, schedule.bend, 0.0)[:, None, None] * along
     values, vectors = np.linalg.eigh(bent)
-    values = np.maximum(np.abs(values), LEAST_EIGENVALUE)
+    values = np.maximum(np.abs(values), ROUNDING)
     step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, direction) / values)
     step = step * (size / np.where(strength > 0, strength, 1.0))[:, None]
     return np.where(usable[:, None], step, np.nan), flatness, strength

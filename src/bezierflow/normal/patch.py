@@ -15,9 +15,6 @@ from .fit import FitTask, fit_cloud, supported_degree
 from .schedule import Schedule
 from .shape import face_tangents, fill_inside, fold_points, inner_nodes
 
-LOOKS = 4
-"""Looks at a node in a round: the first one, two that follow it, a recall."""
-
 
 @kind("normal.patch/1")
 @dataclass(frozen=True)
@@ -134,7 +131,8 @@ def look_at(curvature: Curvature, patches: list[Patch]) -> list[tuple[Cloud, Clo
         folds = fold_points(patch.control_points, size, patch.degree, numbers.folds)
         folds = folds[(folds > 0).sum(axis=1) > patch.n_fixed]
         nodes.append(np.concatenate([inner_nodes(size, patch.order), folds]))
-    width = curvature.reserve(LOOKS * sum(map(len, nodes)))
+    # looks at a node: the first one, those that follow it, a recall
+    width = curvature.reserve((numbers.corrections + 2) * sum(map(len, nodes)))
     t, x, tangents = [], [], []
     for own, patch in zip(nodes, patches, strict=True):
         points = at_width(patch, width).control_points
@@ -206,7 +204,8 @@ def _refit(
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, max_degree, numbers)
     highest = min(supported, degree + numbers.growth + patch.n_failed, max_degree)
-    explained = max(numbers.explained_target * target, numbers.explained * error) * diameter
+    # target is the tolerance with a margin; below the tolerance nothing needs to be explained
+    explained = numbers.explained * max(error, target / numbers.margin) * diameter
     while True:
         # of an edge, the degree was supported before
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree

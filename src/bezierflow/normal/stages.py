@@ -184,7 +184,7 @@ def _corners(curvature: Curvature, settings: Settings, state: NormalState) -> No
 def _is_one_point(curvature: Curvature, descent: Descent, diameter: float) -> bool:
     """Whether all objectives have one minimizer: the slope of each at the others' is rounding
     beside what it was at the start."""
-    one_point = curvature.schedule.one_point
+    one_point = curvature.schedule.singular
     if diameter > one_point * float(descent.scale.max()):
         return False
     slopes = curvature.slopes(descent.x)
