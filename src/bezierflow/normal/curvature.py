@@ -12,7 +12,7 @@ same in both.
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -159,10 +159,11 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
         product_rounding: relative precision of products with Hessians.
         precision: a minimizer is found when the Newton step is below this share of |x|.
         far: displacements in the error estimate are followed beyond this.
-        rough: tangents of a surface with a smaller error than this are better than those that
-            displacements come with.
+        borrows_tangents: whether displacements come with the tangents of the surface, which later
+            surfaces then have better ones of.
     """
 
+    borrows_tangents: ClassVar[bool] = False
     evaluator: Evaluator
     corners: Rows
     diameter: float = 0.0
@@ -175,7 +176,6 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
     product_rounding: float = field(init=False)
     precision: float = field(init=False)
     far: float = field(init=False)
-    rough: float = field(init=False)
 
     @property
     def n_tangents(self) -> int:

@@ -82,9 +82,6 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         numbers, self.width = self.schedule, self.evaluator.n_variables
         self.rounding = self.product_rounding = float(np.finfo(float).eps)
         self.precision, self.far = numbers.descent_precision, numbers.far
-        # Whether gradients cost little beside Hessians, so that they can check what Hessians say.
-        self.checks = self.width >= numbers.measured_from
-        self.rough = numbers.near if self.checks else 0.0
 
     def reserve(self, n: int) -> int:
         """L, whatever is looked at."""
@@ -133,12 +130,10 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         where the surface is near the set and its own tangents are better than borrowed ones."""
         start = self.borrow(points) if near else self.compute(points)
         first = linearize(start, faces, support)
-        if near:
-            start, first, miss = self.along_chords(start, first, faces, support)
-            return Sight(start, first._replace(tangents=tangents), miss)
-        if support or not self.checks:
+        if not near:
             return Sight(start, first)
-        return Sight(start, *self.checked(start, first, faces))
+        start, first, miss = self.along_chords(start, first, faces, support)
+        return Sight(start, first._replace(tangents=tangents), miss)
 
     def look_back(self, sight: Sight, rows: Bool[np.ndarray, " n"], faces: Faces) -> Linearization:
         """From the same derivatives."""
@@ -197,27 +192,6 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         scale = steepness[0] / steepness[1][nearest]
         return replace(borrowers, hessians=lenders.hessians[nearest] * scale[:, :, None, None])
 
-    def chord(
-        self, start: Derivatives, first: Linearization, faces: Faces, support: bool = False
-    ) -> tuple[Rows, Column, Bool[np.ndarray, " n"], Column]:
-        """Two steps towards the set with the Hessians of the start, the first of them given.
-
-        Returns their sum; by how much that may miss the set; whether it is accepted; and the length
-        of the second step, by which the first one missed the set (infinite where it is not valid).
-        """
-        step = first.displacement
-        there = replace(self.evaluator.jacobians(start.points + step), hessians=start.hessians)
-        second = linearize(there, faces, support)
-        length, remaining = (np.linalg.norm(one, axis=1) for one in (step, second.displacement))
-        share = remaining / np.maximum(length, 1e-300)
-        # the ratio of such steps to the first ones means nothing
-        rounding = remaining <= ROUNDING * self.diameter
-        miss = np.where(rounding, remaining, np.minimum(share, 1.0) * remaining)
-        accepted = (share <= self.schedule.gain) | rounding
-        accepted &= first.valid & second.valid
-        remaining = np.where(second.valid, remaining, np.inf)
-        return step + second.displacement, miss, accepted, remaining
-
     def along_chords(
         self, start: Derivatives, first: Linearization, faces: Faces, support: bool = False
     ) -> tuple[Derivatives, Linearization, Column]:
@@ -228,8 +202,17 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         with the chords as displacements; and by how much each may miss the set, not a number where
         that follows from the displacement as usual.
         """
-        displacement, miss, accepted, _ = self.chord(start, first, faces, support)
-        settled, rejected = first._replace(displacement=displacement), np.flatnonzero(~accepted)
+        step = first.displacement
+        there = replace(self.evaluator.jacobians(start.points + step), hessians=start.hessians)
+        second = linearize(there, faces, support)
+        length, remaining = (np.linalg.norm(one, axis=1) for one in (step, second.displacement))
+        share = remaining / np.maximum(length, 1e-300)
+        # the ratio of such steps to the first ones means nothing
+        rounding = remaining <= ROUNDING * self.diameter
+        miss = np.where(rounding, remaining, np.minimum(share, 1.0) * remaining)
+        accepted = ((share <= self.schedule.gain) | rounding) & first.valid & second.valid
+        settled = first._replace(displacement=step + second.displacement)
+        rejected = np.flatnonzero(~accepted)
         if not len(rejected):
             return start, settled, miss
         own = self.compute(start.points[rejected])
@@ -237,36 +220,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         assert own.hessians is not None
         start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
         again, left = linearize(own, faces[rejected], support), np.full(len(rejected), np.nan)
-        if self.checks:
-            again, left = self.checked(own, again, faces[rejected], support)
         return start, settled.with_rows(rejected, again), replace_rows(miss, rejected, left)
-
-    def checked(
-        self, start: Derivatives, first: Linearization, faces: Faces, support: bool = False
-    ) -> tuple[Linearization, Column]:
-        """Linearizations with Hessians computed at `start`, and by how much each may miss the set.
-
-        The usual assumption is checked where it would be believed: by the chord's second step,
-        whose length |y₂| is what x + y₁ misses the set by. Where that is more than was assumed, the
-        chord is taken as it is; where the chord is rejected, x + y₁ is kept with a miss of |y₂|.
-        Elsewhere the miss is not a number: it follows from the displacement as usual.
-        """
-        length = np.linalg.norm(first.displacement, axis=1)
-        assumed = self.assumed_miss(start.points, length)
-        believed = first.valid & (assumed <= self.schedule.follow * length)
-        rows = np.flatnonzero(believed & (length > ROUNDING * self.diameter))
-        miss = np.full(len(length), np.nan)
-        if not len(rows):
-            return first, miss
-        sums, left, accepted, remaining = self.chord(
-            start.take(rows), first.take(rows), faces[rows], support
-        )
-        refuted = remaining > assumed[rows]
-        taken = refuted & accepted
-        moved = replace_rows(first.displacement, rows[taken], sums[taken])
-        left = np.where(accepted, left, remaining)
-        miss = replace_rows(miss, rows, np.where(refuted, left, np.nan))
-        return first._replace(displacement=moved), miss
 
 
 def _newton_step(

@@ -209,7 +209,7 @@ def _refit(
     while True:
         # of an edge, the degree was supported before
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree
-        if patch.error < curvature.rough:
+        if curvature.borrows_tangents:
             tangents = face_tangents(points, cloud.t, degree, curvature.n_tangents)
             cloud = replace(cloud, tangents=tangents)
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, numbers)

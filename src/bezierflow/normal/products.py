@@ -9,7 +9,7 @@ far a point then is from the set is measured by the gradients where it ends.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -189,6 +189,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         reserved: how wide rows are.
     """
 
+    borrows_tangents: ClassVar[bool] = True
     tol: float = field(kw_only=True, default=1e-6)
     reserved: int = field(init=False)
 
@@ -199,7 +200,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         exact = self.memory.kind == "free"
         self.product_rounding = self.rounding if exact else float(np.sqrt(self.rounding))
         self.precision = max(numbers.descent_share * self.tol, 4 * self.rounding)
-        self.far, self.rough = numbers.near, np.inf
+        self.far = numbers.near
 
     def reserve(self, n: int) -> int:
         """Each look may add a direction to the basis."""

@@ -70,11 +70,6 @@ class Schedule:
         follow: a point is followed towards the set if it may miss it by more than this share of
             its displacement; one that is called back counts as known to this share.
         corrections: displacements that a far point is given to reach the set.
-        measured_from: from this many variables on, the assumed miss of a displacement is measured
-            by gradients where it ends, and clouds near the set are refitted with the tangents of
-            the surface. A Hessian costs as much as L gradients, so that such a check is cheap then;
-            with few variables another Hessian does more (warped scaled-MED took 297 instead of 111
-            of them with the check).
         lent_numbers: Hessians kept to be lent hold at most this many numbers (400 MB).
         recall: points beyond the boundary of the set are called back where they are this many times
             farther from it than all others, by this many times their distance: a little inside.
@@ -183,7 +178,6 @@ class Schedule:
     straight: float = 1 / 3
     follow: float = 0.06
     corrections: int = 4
-    measured_from: int = 100
     lent_numbers: int = 50_000_000
     recall: float = 1.5
 
