@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Bool, Float
 
 from ..bezier import design_matrix
 from ..simplex import kronecker
@@ -99,7 +99,7 @@ def better_point(
     incumbents: Incumbents,
     gain: Gain,
     n_axes: int,
-    clip: Callable[[np.ndarray], np.ndarray] | None = None,
+    clip: Callable[[np.ndarray], Array | np.ndarray] | None = None,
 ) -> Float[np.ndarray, " width"] | None:
     """The point that beats the incumbents most, and clearly: a probe, or else the bottom of a well
     that probes hint at; None if none does.
