@@ -193,7 +193,14 @@ class Decoder:
             found = self._made[number] = []
             found += (self._thing(one) for one in document["items"])
             return found
-        cls: Any = tuple if document["kind"] == "tuple" else _registered(document["kind"])
+        known: dict[str, Any] = {"tuple": tuple, **KINDS}
+        if document["kind"] not in known:
+            raise ValueError(
+                f"a state holds a {document['kind']!r}, which is no kind that is registered here:"
+                " go on with the version of bezierflow that wrote it, or import the module that"
+                " registers it first"
+            )
+        cls = known[document["kind"]]
         if "member" in document:
             return cls[document["member"]]
         if "items" in document:
@@ -205,18 +212,8 @@ class Decoder:
         return thing
 
 
-def _registered(name: str) -> Any:
-    if name not in KINDS:
-        raise ValueError(
-            f"a state holds a {name!r}, which is no kind that is registered here: go on with the"
-            " version of bezierflow that wrote it, or import the module that registers it first"
-        )
-    return KINDS[name]
-
-
 def _fill_in(thing: object) -> None:
-    """Gives an object the defaults of fields that its class has got since the file was written, all
-    fields in their order."""
+    """Gives an object the defaults of fields that its class has got since the file was written."""
     own, fields = vars(thing), dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
     new = {
         one.name: one.default
