@@ -83,12 +83,7 @@ def probe(
     """The surface looked at in x = b(t); points far from the set are followed to it before they
     join the cloud.
 
-    Args:
-        curvature: what it is looked at with.
-        t: where.
-        x: the points of the surface.
-        tangents: of the surface there.
-        near: whether the surface is near the set, so that curvature may be borrowed.
+    `near` says that the surface is near the set, so that curvature may be borrowed.
 
     Returns:
         Points of the set. The distance of each x from the set, the diameter where there is no valid

@@ -61,14 +61,9 @@ def fit_cloud(
     it; near the set sliding is what makes a low degree do. So the damping starts at the error and
     falls with every accepted step.
 
-    Args:
-        control_points: where to start.
-        cloud: its t, on faces of this surface's own simplex, are starting points too.
-        task: what may change.
-        recall: points that certain t should be called back to, for this fit only (see `probe`).
-
-    Returns:
-        The control points, the cloud with its new t, and the normal distances of its points.
+    Starts at the control points and the t of the cloud, on faces of this surface's own simplex.
+    `recall` are points that certain t should be called back to, for this fit only (see `probe`).
+    Returns the control points, the cloud with its new t, and the normal distances of its points.
     """
     numbers, known = task.schedule, cloud
     cloud = cloud if recall is None else cloud.join(recall)
@@ -78,7 +73,8 @@ def fit_cloud(
     precision = max(task.precision, 1e-300)
     weights = precision / np.hypot(precision, cloud.miss)
     # the same in every step, and most of what a refit costs where there are many variables
-    gram = None if len(free) * width < n * k else tangent_products(cloud.tangents)
+    flat = np.swapaxes(cloud.tangents, 1, 2).reshape(n * k, width)
+    gram = None if len(free) * width < n * k else flat @ flat.T
     points, t = control_points, move_feet(control_points, cloud, cloud.t, task.degree)
     Z, y, merit = _missed(points, cloud, t, task.degree, weights)
     damping = max(task.error, numbers.least_damping)
@@ -210,7 +206,7 @@ def slide_refit(
             node.
         weights: ω_i.
         damping: μ_i; above 0, since sliding the whole surface along itself costs nothing else.
-        gram: `tangent_products(tangents)`.
+        gram: T_iᵀ T_j of all nodes.
     """
     share = 1 / np.sqrt(1 + damping)
     # S⁻¹Aᵀ and A S⁻¹Aᵀ through the singular values of A: squaring its condition number would cost
@@ -224,15 +220,6 @@ def slide_refit(
     right = -np.einsum("iax,ia->ix", tangents, y - projection @ y).ravel()
     slides = _solve_lower(np.eye(n * k) - coupling, right)
     return factor @ (y + np.einsum("iax,ix->ia", tangents, slides.reshape(n, k)))
-
-
-def tangent_products(
-    tangents: Float[np.ndarray, "n n_variables n_tangents"],
-) -> Float[np.ndarray, "n_slides n_slides"]:
-    """T_iᵀ T_j of all nodes."""
-    n, n_variables, k = tangents.shape
-    flat = np.swapaxes(tangents, 1, 2).reshape(n * k, n_variables)
-    return flat @ flat.T
 
 
 def dense_refit(

@@ -270,15 +270,13 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
         diameter = float(np.linalg.norm(np.ptp(found.x, axis=0)))
         # the first surface was no fit, so that its miss says nothing
         close = len(misses) > 1 and misses[-1] <= settings.tol * diameter
+        share = settings.schedule.weights_stalled
+        stalled = len(misses) > 3 and misses[-1] > share * misses[-2] > share**2 * misses[-3]
         after = WeightsState(
             surface=fit(nodes.t, found.x, degree, weights=nodes.weights).on_host(),
             evaluations=curvature.evaluator.evaluations,
             misses=misses,
             flags=() if found.converged.all() else (Flag.NOT_CONVERGED,),
-            done=degree == last or close or _stalled(misses, settings.schedule.weights_stalled),
+            done=degree == last or close or stalled,
         )
         return after, {"miss": misses[-1], "degree": degree}
-
-
-def _stalled(misses: tuple[float, ...], share: float) -> bool:
-    return len(misses) > 3 and misses[-1] > share * misses[-2] > share**2 * misses[-3]

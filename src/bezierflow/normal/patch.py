@@ -88,14 +88,7 @@ def improve(
     curvature: Curvature, patches: tuple[Patch, ...], target: float, max_degree: int
 ) -> tuple[Patch, ...]:
     """One round: look at every unfinished patch at fresh nodes, all in one batch, let each learn,
-    and refit it.
-
-    Args:
-        curvature: what is looked with.
-        patches: edges, or the inside.
-        target: the error to reach, relative to the diameter.
-        max_degree: the largest degree.
-    """
+    and refit it, towards an error of `target` relative to the diameter."""
     unfinished = [patch for patch in patches if not patch.done]
     if not unfinished:
         return patches
