@@ -96,8 +96,10 @@ def drive(  # noqa: PLR0913
                     kept.keep(flow, objectives, run)
                 update(run.iterations, ", ".join(f"{name} {info[name]:.2g}" for name in info))
                 stopped, left = _look(flow, run, info, callback, leaves, raveling)
-                seconds = time.perf_counter() - began
-                most = 1 if callback is not None else _next_group(made, seconds)
+                seconds = max(time.perf_counter() - began, 1e-6)
+                # at the speed of the last iterations, until the next pause
+                group = min(made * SCHEDULE.pulse_seconds / seconds, SCHEDULE.largest_growth * made)
+                most = 1 if callback is not None else max(1, int(group))
         except KeyboardInterrupt:
             stopped = Reason.INTERRUPTED
         finally:
@@ -139,9 +141,3 @@ def _joined(history: History, piece: History) -> tuple[int, Info, History]:
     if not history:
         return made, info, piece
     return made, info, {name: np.concatenate([history[name], piece[name]]) for name in history}
-
-
-def _next_group(made: int, seconds: float) -> int:
-    """How many iterations to make until the next pause, at the speed of the last ones."""
-    at_this_speed = int(made * SCHEDULE.pulse_seconds / max(seconds, 1e-6))
-    return max(1, min(at_this_speed, SCHEDULE.largest_growth * made))

@@ -258,6 +258,12 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
         return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)
 
 
+def uneven(n: int, width: int) -> Float[np.ndarray, "n width"]:
+    """Unit vectors of cosines of uneven numbers: no problem is likely to be symmetric in them."""
+    rows = np.cos(1 + np.arange(n)[:, None] + np.arange(width) ** 2)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
 def with_coordinates(
     record: Record,
     change: Callable[[Rows], Rows],

@@ -106,15 +106,8 @@ def better_point(
 
     Wells are looked for in each objective, and in the sum of all in units of their ranges.
 
-    Args:
-        curvature: what probes are followed downhill with.
-        probes: points, box by box.
-        values: the objectives there.
-        incumbents: what is to be beaten.
-        gain: by how much points beat them.
-        n_axes: dimension of the boxes. With very many, neighbors say nothing, and no wells are
-            looked for.
-        clip: puts points where they are allowed to be.
+    With very many axes of the boxes neighbors say nothing, and no wells are looked for. `clip` puts
+    points where they are allowed to be.
     """
     numbers, M, units = curvature.schedule, values.shape[2], incumbents.units
     x, f = probes.reshape(-1, probes.shape[2]), values.reshape(-1, M)

@@ -196,17 +196,10 @@ def slide_refit(
     damping: Float[np.ndarray, " n"],
     gram: Float[np.ndarray, "n_slides n_slides"],
 ) -> Float[np.ndarray, "n_free n_variables"]:
-    """The change of the free control points, by the system of the slides.
-
-    Args:
-        design: Z, the basis at the nodes, one column per free control point; pinned ones are left
-            out.
-        displacements: y_i; only their normal parts count.
-        tangents: T_i with orthonormal columns; zero columns for directions that do not exist at a
-            node.
-        weights: ω_i.
-        damping: μ_i; above 0, since sliding the whole surface along itself costs nothing else.
-        gram: T_iᵀ T_j of all nodes.
+    """The change of the free control points, by the system of the slides: Z has one column per free
+    control point, T_i zero columns for directions that do not exist at a node; only normal parts of
+    y_i count. μ_i must be above 0, since sliding the whole surface along itself costs nothing else.
+    `gram` are T_iᵀ T_j of all nodes.
     """
     share = 1 / np.sqrt(1 + damping)
     # S⁻¹Aᵀ and A S⁻¹Aᵀ through the singular values of A: squaring its condition number would cost

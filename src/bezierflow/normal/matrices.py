@@ -19,7 +19,17 @@ from ..evaluations import Evaluations
 from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, replace_rows
 from ..precision import ROUNDING
-from .curvature import AbstractMemory, Curvature, Descent, Frames, Record, Rows, Sample, Sight
+from .curvature import (
+    AbstractMemory,
+    Curvature,
+    Descent,
+    Frames,
+    Record,
+    Rows,
+    Sample,
+    Sight,
+    uneven,
+)
 from .displacement import Column, Faces, Linearization, Values, linearize
 from .schedule import Schedule
 from .settings import Settings
@@ -153,9 +163,8 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         return Sight(start, first)
 
     def directions(self, n: int) -> Rows:
-        """Cosines of uneven numbers."""
-        uneven = np.cos(1 + np.arange(n)[:, None] + np.arange(self.width) ** 2)
-        return uneven / np.linalg.norm(uneven, axis=1, keepdims=True)
+        """The same always."""
+        return uneven(n, self.width)
 
     def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """With the Hessians of a memory, unless it has none."""

@@ -31,6 +31,7 @@ from .curvature import (
     Sample,
     Sight,
     at_width,
+    uneven,
     with_coordinates,
 )
 from .displacement import CRITICAL, Column, Faces, Linearization, Values, find_multipliers
@@ -317,9 +318,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         nothing = span.points(np.zeros((len(rows), before)))
         self._coordinates(_randomized(span.layout, nothing, np.arange(len(rows)) < n), 0.0)
         new = np.eye(self.reserved)[before : min(before + n, self.width)]
-        uneven = np.cos(1 + np.arange(n - len(new))[:, None] + np.arange(self.width) ** 2)
-        uneven = uneven / np.linalg.norm(uneven, axis=1, keepdims=True)
-        return np.concatenate([new, resize(uneven, self.reserved)])
+        return np.concatenate([new, resize(uneven(n - len(new), self.width), self.reserved)])
 
     def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """With a preconditioner from the middle of the corners, unless there is one."""
