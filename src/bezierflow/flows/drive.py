@@ -76,7 +76,7 @@ def drive(  # noqa: PLR0913
     # A run that had ended because it left its bounds ends there again when it is repeated.
     repeated = run.iterations > 0
     stopped, left = _look(flow, run, {}, None, leaves, raveling) if repeated else (None, "")
-    most = 1
+    most = 1  # the first iteration shows how fast they are
     with progress_bar(progress, n_iterations, "flow") as update:
         try:
             while stopped is None and not flow.done(run.state):

@@ -249,6 +249,7 @@ def _conjugate(  # noqa: PLR0913
         largest = jnp.maximum(state["largest"], jnp.where(active, jnp.abs(quotient), 0.0))
         # no curvature counts as negative; so written, a quotient of nan ends the row as well
         bad = active & ~(quotient > ROUNDING * largest)
+        # rows that are done take steps of 0: all nodes of a batch run until the slowest ends
         step = jnp.where(active & ~bad, state["rz"] / jnp.where(curved != 0, curved, 1.0), 0.0)
         step = step[:, None].astype(d.dtype)
         d, r = d + step * p, r - step * Hp
@@ -310,6 +311,7 @@ def _strengths(
     weights: Array,
 ) -> Array:
     rho = layout.split(jnp.einsum("nm,nml->nl", weights, gradients))
+    # signs, not a coordinate: an entry of the diagonal may be 0 where the curvature is not
     v = layout.split(jax.random.rademacher(jax.random.key(0), x.shape[1:], x.dtype))
     product = jax.vmap(partial(_product, kind, objectives), in_axes=(0, 0, 0, None))
     return layout.whole(_dot(v, product(x, rho, weights, v)) / v.size)

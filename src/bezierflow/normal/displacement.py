@@ -103,6 +103,7 @@ def linearize(derivatives: Derivatives, faces: Faces, support: bool = False) -> 
     residual = np.linalg.norm(rho, axis=1)
     members = np.where((support & (residual > CRITICAL))[:, None], faces & (w > 0), faces)
     apart = np.where(members[:, :, None], directions - rho[:, None], 0.0)
+    # differences to ρ span what differences of the ĝ span, since ρ is their convex combination
     _, singular, rows = np.linalg.svd(apart, full_matrices=False)
     U = np.where(singular > DEPENDENT, 1.0, 0.0)[:, :n_tangents, None] * rows[:, :n_tangents]
     h = np.where(usable[:, None, None, None], hessians, 0.0)

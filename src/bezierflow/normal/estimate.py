@@ -189,6 +189,7 @@ def _report(
     even = even[even >= M]
     tangents = surface_tangents(points, t[even], degree)
     dominated, largest = dominated_rows(values), float(distance.max(initial=0.0))
+    # covered: near the set, not beaten by another sample, and a minimum across the set
     near = lengths <= numbers.near * diameter
     good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
     invalid = float(np.mean(~valid[counted]))

@@ -85,6 +85,7 @@ def explore(
 
     rival, beaten = None, np.zeros(len(front), dtype=bool)
     for probes, values, n_axes in searches:
+        # all probes count for the share that is beaten, the first search with a rival for the rest
         beaten |= (_gains(incumbents, values)[1] > numbers.clear).any(axis=0)
         if rival is None:
             x, f = (part.reshape(len(sides), each, -1) for part in (probes, values))
@@ -234,7 +235,7 @@ def _lower_than_neighbors(
     parts = []
     for x, own in zip(probes, np.split(sums, len(probes)), strict=True):
         squared = (x**2).sum(axis=1)
-        apart = squared[:, None] + squared[None] - 2 * x @ x.T
+        apart = squared[:, None] + squared[None] - 2 * x @ x.T  # of all pairs, in little memory
         near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
         itself = np.asarray(near == np.arange(len(x))[:, None])
         others = np.where(itself[..., None], np.inf, own[near])

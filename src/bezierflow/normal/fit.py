@@ -96,6 +96,7 @@ def fit_cloud(
             points, t, Z, y, merit = moved, new_t, new_Z, new_y, new_merit
             damping = max(damping / numbers.damping_factor, least)
         else:
+            # above 1 a step is so short that no other would gain anything either
             settled, damping = damping > 1, numbers.damping_factor * damping
         if settled:
             break

@@ -134,6 +134,7 @@ def look_at(curvature: Curvature, patches: list[Patch]) -> list[tuple[Cloud, Clo
         t.append(embedded)
         x.append(design_matrix(own, patch.degree) @ points)
         tangents.append(face_tangents(points, own, patch.degree, curvature.n_tangents))
+    # one batch for all patches, so curvature is borrowed for all of them or for none
     near = all(patch.error < numbers.near for patch in patches)
     cloud, distance, recall = probe(curvature, *map(np.concatenate, (t, x, tangents)), near=near)
     seen = []
@@ -210,7 +211,7 @@ def _refit(
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, size, degree, degree + 1), degree + 1
-    order = patch.order + 1
+    order = patch.order + 1  # other nodes than before, so that the next error is held-out
     if degree < max_degree and size == 2:  # a curve that may still grow
         order = max(degree + 2, order)
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)

@@ -73,6 +73,7 @@ def face_tangents(
     members = t > 0
     slopes = np.swapaxes(partial_derivatives(control_points, t, degree), 1, 2)
     size = members.sum(axis=1)
+    # directions within the face have components that sum to 0, so only differences count
     mean = np.einsum("nlm,nm->nl", slopes, members) / size[:, None]
     columns, _, _ = np.linalg.svd(
         (slopes - mean[:, :, None]) * members[:, None, :], full_matrices=False
@@ -117,7 +118,7 @@ def fold_points(
     frames = surface_tangents(control_points, t, degree)
     turned = np.linalg.det(np.swapaxes(frames[pairs[:, 0]], 1, 2) @ frames[pairs[:, 1]]) < 0
     rows = np.unique(pairs[turned])
-    rows = rows[t[rows].max(axis=1) < 1]
+    rows = rows[t[rows].max(axis=1) < 1]  # corners are where they are
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
     return t[rows]
@@ -138,6 +139,7 @@ def fold_fraction(gradients: np.ndarray, tangents: np.ndarray, multipliers: np.n
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1, keepdims=True), 1e-300)
     determinant = np.linalg.det(columns)
     clear = np.abs(determinant) > USUAL.clear
+    # which sign is forward is not known: the majority is taken for it
     positive = float(np.mean(determinant[clear] > 0)) if clear.any() else 1.0
     return min(positive, 1 - positive)
 

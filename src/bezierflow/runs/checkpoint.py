@@ -184,9 +184,13 @@ def settle_arguments(path: Path, arguments: Mapping[str, Any], ended: bool = Fal
         return []
     kept = Arguments.read(path)
     changed = kept.differences(given)
-    sizes = {name: (kept.value(name), arguments.get(name)) for name in GROWING}
     # None is no limit, so that it is more than any number
-    grown = [name for name, (old, new) in sizes.items() if old and (new is None or new > old)]
+    most = {**dict.fromkeys(GROWING), **arguments}
+    grown = [
+        name
+        for name in GROWING
+        if (old := kept.value(name)) and (np.inf if most[name] is None else most[name]) > old
+    ]
     refused = [words for name, words in changed.items() if name not in grown]
     if refused:
         raise ValueError(

@@ -158,7 +158,7 @@ def describe_thinness(surface: BezierSimplex) -> str | None:
         slopes = np.asarray(surface.jacobian(t), dtype=float)
     if not np.isfinite(slopes).all():
         return None
-    lengths = np.linalg.svd(slopes, compute_uv=False)
+    lengths = np.linalg.svd(slopes, compute_uv=False)  # of the axes of the tangent ellipsoids
     size = 1 + np.abs(np.asarray(surface.control_points)).max()
     short = max(SCHEDULE.flat * lengths.max(), SCHEDULE.rounding * size)
     dimension = int((lengths > short).sum(axis=1).max())
