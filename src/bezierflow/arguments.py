@@ -36,11 +36,8 @@ def shown(value: object) -> str:
     """The value as messages show it: one line, not long, without control characters."""
     value = value.item() if isinstance(value, np.generic) else value
     try:
-        text = (
-            np.array2string(value, threshold=8)
-            if isinstance(value, np.ndarray)
-            else _REPR.repr(value)
-        )
+        array = isinstance(value, np.ndarray)
+        text = np.array2string(value, threshold=8) if array else _REPR.repr(value)
     except Exception:  # a `__repr__` of the user's that fails
         text = f"a {type(value).__name__}"
     text = " ".join(printable(text).split())
@@ -58,11 +55,9 @@ def read_count(
     value: object, name: str, least: int = 0, most: int | None = None, advice: str = ""
 ) -> int:
     """A whole number, NumPy's too and floats that are whole, between `least` and `most`."""
-    wanted = (
-        f"a whole number of at least {least}"
-        if most is None
-        else f"a whole number from {least} to {most}"
-    )
+    wanted = f"a whole number of at least {least}"
+    if most is not None:
+        wanted = f"a whole number from {least} to {most}"
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
@@ -90,7 +85,7 @@ def read_number(
         raise TypeError(_must(name, wanted, value, advice))
     try:
         number = float(value)
-    except OverflowError:
+    except OverflowError:  # a whole number beyond the largest double
         number = float("nan")
     if not holds(number):
         raise ValueError(_must(name, wanted, value, advice))
@@ -99,31 +94,20 @@ def read_number(
 
 def read_nonnegative(value: object, name: str, advice: str = "") -> float:
     """A finite number of at least 0."""
-    return read_number(
-        value,
-        name,
-        "a finite number of at least 0",
-        lambda number: isfinite(number) and number >= 0,
-        advice,
-    )
+    wanted = "a finite number of at least 0"
+    return read_number(value, name, wanted, lambda x: isfinite(x) and x >= 0, advice)
 
 
 def read_positive(value: object, name: str, advice: str = "") -> float:
     """A finite number above 0."""
-    return read_number(
-        value,
-        name,
-        "a finite number above 0",
-        lambda number: isfinite(number) and number > 0,
-        advice,
-    )
+    wanted = "a finite number above 0"
+    return read_number(value, name, wanted, lambda x: isfinite(x) and x > 0, advice)
 
 
 def read_probability(value: object, name: str, advice: str = "") -> float:
     """A number strictly between 0 and 1."""
-    return read_number(
-        value, name, "a number strictly between 0 and 1", lambda number: 0 < number < 1, advice
-    )
+    wanted = "a number strictly between 0 and 1"
+    return read_number(value, name, wanted, lambda x: 0 < x < 1, advice)
 
 
 def read_seed(value: object, name: str = "seed") -> int:
@@ -158,25 +142,16 @@ def read_reals(value: object, name: str, wanted: str) -> np.ndarray:
 def read_doubles(value: Any, name: str, wanted: str) -> np.ndarray:
     """Real numbers as a float64 array of any shape, finite or not."""
     if np.iscomplexobj(value):
-        raise TypeError(
-            _must(
-                name,
-                f"{wanted}, real ones",
-                value,
-                "give real and imaginary parts as two variables",
-            )
-        )
+        advice = "give real and imaginary parts as two variables"
+        raise TypeError(_must(name, f"{wanted}, real ones", value, advice))
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "biuf":
-            array = (
-                array.astype(object).astype(float)
-                if array.dtype.kind == "O"
-                else np.asarray(None, dtype=int)
-            )
+        # Objects may be numbers, such as fractions; texts and dates must not become some.
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(_must(name, wanted, value, "")) from None
-    return array.astype(np.float64)
 
 
 def _must(name: str, wanted: str, value: object, advice: str) -> str:

@@ -24,8 +24,8 @@ QUADRATURE_ORDER = 24
 
 
 class Row(NamedTuple):
-    """A line of the table. `mse` and `floor` are None where t is not the weights of a weighted
-    sum."""
+    """A line of the table. `mse`, and the least that its degree allows, are None where t is not the
+    weights of a weighted sum; `distance` is the largest to the exact Pareto set."""
 
     method: str
     degree: int
@@ -62,13 +62,20 @@ def run_demo(folder: Path) -> list[Row]:
 
 
 def _row(name: str, solution: Solution, problem: ScaledMED) -> Row:
-    by_weights = solution.made_by["parametrization"] == "weights"
+    surface, degree, mse, floor = solution.flat_surface, solution.degree, None, None
+    if solution.made_by["parametrization"] == "weights":
+        mse = _exact_mse(surface, problem)
+        # The least any surface of this degree can have: that of the L² projection of x*(t).
+        nodes = gauss_nodes(problem.n_objectives, QUADRATURE_ORDER)
+        exact = np.asarray(problem.pareto_map(nodes.t))
+        floor = _exact_mse(fit(nodes.t, exact, degree, weights=nodes.weights), problem)
+    points = np.asarray(surface(grid(problem.n_objectives, 30)))
     return Row(
         method=name,
-        degree=solution.degree,
-        mse=_exact_mse(solution.flat_surface, problem) if by_weights else None,
-        floor=_degree_floor(problem, solution.degree) if by_weights else None,
-        distance=_largest_distance(solution.flat_surface, problem),
+        degree=degree,
+        mse=mse,
+        floor=floor,
+        distance=float(problem.distance(points).max()),
         gradients=int(solution.stats.evaluations.jacobian),
         hessians=int(solution.stats.evaluations.hessian),
         seconds=solution.stats.seconds,
@@ -81,19 +88,3 @@ def _exact_mse(surface: BezierSimplex, problem: ScaledMED) -> float:
     nodes = gauss_nodes(problem.n_objectives, QUADRATURE_ORDER)
     difference = np.asarray(surface(nodes.t)) - np.asarray(problem.pareto_map(nodes.t))
     return float(nodes.weights @ np.sum(difference**2, axis=1))
-
-
-def _degree_floor(problem: ScaledMED, degree: int) -> float:
-    """The least MSE any surface of this degree can have: that of the L² projection of x*(t), by
-    quadrature."""
-    nodes = gauss_nodes(problem.n_objectives, QUADRATURE_ORDER)
-    return _exact_mse(
-        fit(nodes.t, np.asarray(problem.pareto_map(nodes.t)), degree, weights=nodes.weights),
-        problem,
-    )
-
-
-def _largest_distance(surface: BezierSimplex, problem: ScaledMED) -> float:
-    """The largest distance to the exact Pareto set over a regular grid of the surface, whatever t
-    means on it."""
-    return float(problem.distance(np.asarray(surface(grid(problem.n_objectives, 30)))).max())

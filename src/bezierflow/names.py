@@ -79,8 +79,8 @@ class Names:
         return cls().complete(n_objectives, n_variables)
 
     def complete(self, n_objectives: int, n_variables: int) -> "Names":
-        """The same names with defaults where none were given, or a ValueError if their numbers do
-        not fit the problem."""
+        """The same names with defaults where none were given; a ValueError if numbers do not
+        fit."""
         self.check(n_objectives, n_variables)
         return Names(
             self.objectives or tuple(f"f{m}" for m in range(1, n_objectives + 1)),
@@ -92,14 +92,10 @@ class Names:
         )
 
     def check(self, n_objectives: int | None, n_variables: int | None) -> None:
-        """Raises a ValueError that says which names do not fit this many objectives and variables
-        (None: not known)."""
+        """Raises where names do not fit this many objectives and variables (None: not known)."""
         for k, field in enumerate(fields(self)):
-            texts, size, kind = (
-                getattr(self, field.name),
-                (n_objectives, n_variables)[k % 2],
-                ("objectives", "variables")[k % 2],
-            )
+            texts, size = getattr(self, field.name), (n_objectives, n_variables)[k % 2]
+            kind = ("objectives", "variables")[k % 2]
             if texts and size is not None and len(texts) != size:
                 raise ValueError(
                     f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}:"
@@ -116,18 +112,10 @@ class Names:
         transforms: Sequence[str] | None = None,
     ) -> "Names":
         """The same names with those given here in place of the old ones."""
-        given = {
-            "objectives": objectives,
-            "variables": variables,
-            "objective_units": objective_units,
-            "variable_units": variable_units,
-            "directions": directions,
-            "transforms": transforms,
-        }
-        return replace(
-            self,
-            **{name: _as_texts(texts, name) for name, texts in given.items() if texts is not None},
-        )
+        # In the order of the fields.
+        given = (objectives, variables, objective_units, variable_units, directions, transforms)
+        named = zip((field.name for field in fields(self)), given, strict=True)
+        return replace(self, **{k: _as_texts(texts, k) for k, texts in named if texts is not None})
 
     @property
     def n_objectives(self) -> int | None:
@@ -174,8 +162,7 @@ class Names:
 
     @property
     def variable_labels(self) -> tuple[str, ...]:
-        """Names with units, for tables and axes: "length [m]", or "length" where there is no
-        unit."""
+        """Likewise of variables."""
         return _labels(self.variables, self.variable_units)
 
     def to_dict(self) -> dict[str, list[str]]:
@@ -190,12 +177,10 @@ class Names:
                 "names must be given by kind, as in {'objectives': ['cost', 'mass']}, got"
                 f" {shown(data)}"
             )
-        unknown = sorted(set(data) - {field.name for field in fields(cls)})
+        kinds = [field.name for field in fields(cls)]
+        unknown = sorted(set(data) - set(kinds))
         if unknown:
-            raise ValueError(
-                f"names must hold {[field.name for field in fields(cls)]} and nothing else, got"
-                f" {unknown}"
-            )
+            raise ValueError(f"names must hold {kinds} and nothing else, got {unknown}")
         return cls(**{name: _as_texts(texts, name) for name, texts in data.items()})
 
 

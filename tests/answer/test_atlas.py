@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bezierflow.answer import LEAD, SIGN, BezierAtlas, Label, Patch, Units, ask_patches, best_levels
+from bezierflow.answer import SCHEDULE, BezierAtlas, Label, Patch, Units, ask_patches, best_levels
 from bezierflow.bezier import Raveling
 
 BOX = (np.zeros(1), np.ones(1))
@@ -32,12 +32,14 @@ def test_of_those_that_hold_the_lowest_answers():
 
 
 def test_one_that_does_not_hold_is_not_asked_however_low():
-    assert answer(constant(0.7, 0.5), constant(0.3, -10 * SIGN)) == 0
+    assert answer(constant(0.7, 0.5), constant(0.3, -10 * SCHEDULE.nearly)) == 0
 
 
 def test_one_that_nearly_holds_answers_where_it_is_clearly_lower():
-    assert answer(constant(0.7, 0.5), constant(0.3, -0.1 * SIGN)) == 1
-    assert answer(constant(0.7, 0.5), constant(0.7 - 0.5 * LEAD, -0.1 * SIGN)) == 0
+    assert answer(constant(0.7, 0.5), constant(0.3, -0.1 * SCHEDULE.nearly)) == 1
+    assert (
+        answer(constant(0.7, 0.5), constant(0.7 - 0.5 * SCHEDULE.lead, -0.1 * SCHEDULE.nearly)) == 0
+    )
 
 
 def test_in_a_sliver_between_neighbors_no_patch_of_another_basin_answers():

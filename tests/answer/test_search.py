@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.answer import (
-    LOWEST,
-    MOST_MINIMA,
+    SCHEDULE,
     PolynomialMap,
     Program,
     good_starts,
@@ -51,7 +50,7 @@ def test_nothing_on_the_grid_is_better_than_what_is_found(seed):
     allowed = program.violations(terrain.sample_f) <= 0
     assert found.goal <= program.goals(terrain.sample_f[allowed]).min() + 1e-9
     assert 0 <= found.agreed <= found.starts
-    assert found.starts <= 1 + MOST_MINIMA + LOWEST
+    assert found.starts <= 1 + SCHEDULE.most_starts + SCHEDULE.lowest_starts
 
 
 def test_starts_are_the_best_point_the_minima_and_the_lowest_points():
@@ -64,8 +63,8 @@ def test_starts_are_the_best_point_the_minima_and_the_lowest_points():
     np.testing.assert_array_equal(starts[0], terrain.sample_t[allowed.argmin()])
     rank = program.goals(values) + 10 * program.violations(values)
     minima = terrain.local_minima(rank)
-    assert not set(minima) <= set(np.argsort(rank)[:LOWEST])
-    for k in (*np.argsort(rank)[:LOWEST], *minima[:MOST_MINIMA]):
+    assert not set(minima) <= set(np.argsort(rank)[: SCHEDULE.lowest_starts])
+    for k in (*np.argsort(rank)[: SCHEDULE.lowest_starts], *minima[: SCHEDULE.most_starts]):
         assert (starts == terrain.sample_t[k]).all(axis=1).any()
 
 

@@ -100,3 +100,16 @@ def test_edges_and_paths_are_those_of_the_simplex(solution):
 def test_a_chart_needs_an_atlas():
     with pytest.raises(TypeError, match="one surface"):
         bf.plots.chart(distances_to_points(3, 3))
+
+
+def test_pieces_of_a_set_with_kinks_are_named_by_the_users_variables():
+    """The variables that stand for kinks have no names and no part in the legend."""
+    solution = bf.load(Path(__file__).parents[2] / "docs" / "data" / "lasso.bez")
+    assert solution.pareto_set.units.n_auxiliary > 0
+    texts = bf.plots.front(solution).get_legend_handles_labels()[1]
+    bounded = {
+        word for text in texts for word in text.replace(" …", "").split(" = ")[0].split(", ")
+    }
+    rows = {word for word in bounded if word.startswith("constraint row")}
+    assert texts
+    assert bounded - rows <= {*solution.names.variables, "inside"}

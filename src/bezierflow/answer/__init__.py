@@ -1,15 +1,12 @@
 """The answer: a Pareto set, the error estimate, and the solution that holds both."""
 
 from .atlas import BezierAtlas, Units
-from .description import cost_text, error_text, share_bar, table
+from .description import cost_text, error_text
 from .error import ErrorEstimate, Flag, by_cause
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
+from .notebook import share_bar, table
 from .pareto_set import Near, Points
 from .patches import (
-    LEAD,
-    ROUNDING,
-    SIGN,
-    TOLERANCES,
     Claims,
     Label,
     Patch,
@@ -22,9 +19,6 @@ from .patches import (
     variables,
 )
 from .program import (
-    LOWEST,
-    MOST_MINIMA,
-    SCREENING,
     Epigraph,
     Found,
     Program,
@@ -34,26 +28,20 @@ from .program import (
     solve,
 )
 from .result import Evaluated, Reason, Result, Stats
+from .schedule import SCHEDULE
 from .solution import Solution, as_start, in_users_form
-from .solution_file import Fields, from_archive
+from .solution_file import from_archive
 from .surface_set import SurfaceSet
 from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
-    "LEAD",
-    "LOWEST",
-    "MOST_MINIMA",
-    "ROUNDING",
-    "SCREENING",
-    "SIGN",
-    "TOLERANCES",
+    "SCHEDULE",
     "BezierAtlas",
     "Claims",
     "Epigraph",
     "ErrorEstimate",
     "Evaluated",
     "ExactMap",
-    "Fields",
     "FittedFront",
     "Flag",
     "Found",

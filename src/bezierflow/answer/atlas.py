@@ -10,8 +10,8 @@ from ..bezier import Raveling
 from ..kinds import kind
 from ..simplex import check_on_simplex
 from .patches import (
-    SIGN,
-    WORSE,
+    Box,
+    Chart,
     Claims,
     Label,
     Patch,
@@ -21,10 +21,17 @@ from .patches import (
     variables,
 )
 from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
+from .schedule import SCHEDULE
 
 STRETCH = 1 + 1e-5
 """The simplex reaches so far beyond the ranges: these have errors, and its corners must not cut off
 the ends of the front. The page of `explore` has the same number."""
+
+Batch = Float[np.ndarray | Array, "*batch n_objectives"]
+"""Points t of the simplex."""
+
+Values = Float[np.ndarray, "*batch n_objectives"]
+"""One number per objective and t."""
 
 
 @kind("answer.units/1")
@@ -57,26 +64,17 @@ class Units:
         return np.flatnonzero(self.lower < self.upper)
 
     @cached_property
-    def box(self) -> tuple[np.ndarray, np.ndarray]:
+    def box(self) -> Box:
         """The bounds of z."""
-        return (self.lower[self.free] - self.origin) / self.unit, (
-            self.upper[self.free] - self.origin
-        ) / self.unit
+        lower, upper = self.lower[self.free], self.upper[self.free]
+        return (lower - self.origin) / self.unit, (upper - self.origin) / self.unit
 
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
-        """The variables in the user's units, within their bounds exactly, without auxiliary
-        ones."""
+        """The variables in the user's units, without auxiliary ones."""
         # Clipped, so that bounds hold to the last bit whatever the polynomials say.
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
         return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
-
-    def times(self, units: Float[np.ndarray, " n_variables"]) -> "Units":
-        """The same for variables in units of their own."""
-        factor = np.concatenate([units, np.ones(self.n_auxiliary)])
-        free = factor[self.free]
-        scaled = {"lower": self.lower * factor, "upper": self.upper * factor}
-        return replace(self, **scaled, origin=self.origin * free, unit=self.unit * free)
 
     @property
     def n_variables(self) -> int:
@@ -128,28 +126,22 @@ class BezierAtlas:
         """The largest degree of a patch."""
         return max(patch.degree for patch in self.patches)
 
-    def __call__(self, t: Float[np.ndarray | Array, "*batch n_objectives"]) -> PyTree:
+    def __call__(self, t: Batch) -> PyTree:
         """The designs at t, shaped like x0. Bounds hold exactly."""
         x = self.flat(t)
         return x if self.raveling.is_vector else self.raveling.unravel(x)
 
-    def flat(
-        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_variables"]:
+    def flat(self, t: Batch) -> Float[np.ndarray, "*batch n_variables"]:
         """The designs at t as flat vectors."""
         z = self.scaled(self.place(t))
         return self.units.x(z).reshape(*np.shape(t)[:-1], self.n_variables)
 
-    def front(
-        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
+    def front(self, t: Batch) -> Values:
         """The objective values at t, as the patches have them: no objective is evaluated."""
         f = self.levels(self.ask(self.place(t)))
         return (self.units.ideal + f * self.units.span).reshape(np.shape(t))
 
-    def weights(
-        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
+    def weights(self, t: Batch) -> Values:
         """The multipliers of the objectives, in the user's units and with sum 1: the prices at
         which the design is the best.
 
@@ -162,14 +154,9 @@ class BezierAtlas:
         w = w / np.abs(self.units.span)
         return (w / w.sum(axis=1, keepdims=True)).reshape(np.shape(t))
 
-    def t(
-        self, f: Float[np.ndarray, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
-        """Where objective values lie: t with `front(t)` = f for f on the front.
-
-        For other f it is the t of the point of the set that exceeds f least, or falls short of it
-        most, in units of the ranges.
-        """
+    def t(self, f: Values) -> Values:
+        """Where objective values lie: t with `front(t)` = f for f on the front; for other f, that
+        of the point that exceeds f least, or falls short of it most, in units of the ranges."""
         M, f = self.n_objectives, np.asarray(f, dtype=float)
         if f.ndim == 0 or f.shape[-1] != M or not np.isfinite(f).all():
             raise ValueError(f"f must be finite values of {M} objectives, got shape {f.shape}")
@@ -184,13 +171,13 @@ class BezierAtlas:
         t = np.maximum(t, 0.0)
         return (t / t.sum(axis=1, keepdims=True)).reshape(f.shape)
 
-    def holds(
-        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
-    ) -> Bool[np.ndarray, "*batch"]:
+    def holds(self, t: Batch) -> Bool[np.ndarray, "*batch"]:
         """Whether a patch holds at t; elsewhere the nearest one answers."""
         a = self.place(t)
         claims = self.ask(a)
-        return ((claims.sign > -SIGN) & (claims.a == a).all(axis=1)).reshape(np.shape(t)[:-1])
+        return ((claims.sign > -SCHEDULE.nearly) & (claims.a == a).all(axis=1)).reshape(
+            np.shape(t)[:-1]
+        )
 
     def label(self, t: Float[np.ndarray, " n_objectives"]) -> Label:
         """What is active at t."""
@@ -198,9 +185,9 @@ class BezierAtlas:
 
     def turned(self, signs: Float[np.ndarray, " n_objectives"]) -> "BezierAtlas":
         """The same set with objectives times these signs: from what is minimized to what people
-        see, and the same back again."""
+        see, and back again."""
         if (signs > 0).all():
-            return self
+            return self  # with the points and pieces that it has already found
         ideal, span = signs * self.units.ideal, signs * self.units.span
         return replace(self, units=replace(self.units, ideal=ideal, span=span))
 
@@ -211,39 +198,39 @@ class BezierAtlas:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """What the set is made of: pieces of full dimension, and curves and points beside them,
-        with which meets which."""
+        """Pieces of full dimension, and curves and points beside them, with which meets which."""
         return find_pieces(self.patches, self.points, self.units.box, self.units.n_auxiliary)
 
     # The chart: below, a are rows of the plane Σ a_m = 0, and scaled objectives and variables.
 
-    def place(
-        self, t: Float[np.ndarray | Array, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "n n_objectives"]:
+    def place(self, t: Batch) -> Chart:
         """The chart points a(t), one row per t."""
         t, M = np.asarray(t, dtype=float), self.n_objectives
         check_on_simplex(t, M)
         return centered(STRETCH * (M - 1) * (1 / M - t.reshape(-1, M)))
 
-    def ask(self, a: Float[np.ndarray, "n n_objectives"]) -> Claims:
+    def ask(self, a: Chart) -> Claims:
         """What the patches say at chart points.
 
         Every point f of the set is an answer everywhere, with the level max(f − a). Where the
         patches have none, or one that is clearly worse than the best of `points`, they are asked
-        below that point. To the level of a patch that does not hold is added what its signs are
-        below 0: that is how far an objective that it leaves out is above the level.
+        below that point.
         """
         claims = ask_patches(self.patches, a, self.units.box)
         # The known points guard against patches that hold far away from where they were fitted.
         level, near = best_levels(self.points.f, a)
+        # What the signs of a patch are below 0 is how far an objective that it leaves out is above
+        # its level.
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
-        lost = np.flatnonzero((claims.number < 0) | (above > level + WORSE))
+        lost = np.flatnonzero((claims.number < 0) | (above > level + SCHEDULE.patch_error))
         if len(lost):
             below = centered(self.points.f[near[lost]])
-            claims.put(lost, ask_patches(self.patches, below, self.units.box))
+            other = ask_patches(self.patches, below, self.units.box)
+            for name in ("number", "y", "sign", "a"):
+                getattr(claims, name)[lost] = getattr(other, name)
         return claims
 
-    def levels(self, claims: Claims) -> Float[np.ndarray, "n n_objectives"]:
+    def levels(self, claims: Claims) -> Chart:
         """The scaled objectives of answers."""
         f = np.empty((len(claims.number), self.n_objectives))
         for number in np.unique(claims.number):
@@ -254,7 +241,7 @@ class BezierAtlas:
             f[mine] = label.values(y, c)
         return f
 
-    def scaled(self, a: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_free"]:
+    def scaled(self, a: Chart) -> Float[np.ndarray, "n n_free"]:
         """The scaled variables above chart points."""
         claims = self.ask(a)
         z = np.empty((len(a), len(self.units.free)))

@@ -20,27 +20,21 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[Manifest, dict[str, n
     arrays = {f"{name}/units/{key}": getattr(atlas.units, key) for key in UNITS}
     patches = []
     for number, patch in enumerate(atlas.patches):
-        place, label = f"{name}/patches/{number}", patch.label
-        parts = {
-            "corners": patch.corners,
-            "control_points": patch.control_points,
-            "domain": patch.domain,
-            "objectives": label.objectives,
-            "constraints": label.constraints,
-            "side": label.side.astype(np.int8),
-        }
-        arrays |= {f"{place}/{key}": array for key, array in parts.items()}
+        place = f"{name}/patches/{number}"
+        for key in PARTS:
+            holder = patch if hasattr(patch, key) else patch.label
+            arrays[f"{place}/{key}"] = getattr(holder, key)
+        arrays[f"{place}/side"] = patch.label.side.astype(np.int8)
         patches.append(
             {"degree": patch.degree, "region": patch.region, "error": patch.error, "arrays": place}
         )
-    n_inequalities = atlas.patches[0].label.n_inequalities
-    description = {
+    return {
         "patches": patches,
         "coverage": atlas.coverage,
-        "n_inequalities": n_inequalities,
+        "n_inequalities": atlas.patches[0].label.n_inequalities,
         "units": f"{name}/units",
-    }
-    return {**description, "n_auxiliary": atlas.units.n_auxiliary}, arrays
+        "n_auxiliary": atlas.units.n_auxiliary,
+    }, arrays
 
 
 def array_names(description: Manifest) -> set[str]:
@@ -54,9 +48,8 @@ def array_names(description: Manifest) -> set[str]:
 def restore_atlas(
     description: Manifest, arrays: Mapping[str, np.ndarray], raveling: Raveling
 ) -> BezierAtlas:
-    """The atlas that `describe_atlas` described; a ValueError says which of its numbers cannot
-    be."""
-    # a file from before kinks were lifted has none
+    """The atlas that `describe_atlas` described; a ValueError says which numbers cannot be."""
+    # A file from before kinks were lifted has none.
     n_auxiliary = read_count(description.get("n_auxiliary", 0), "n_auxiliary")
     units = Units(
         **{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary
@@ -71,6 +64,7 @@ def restore_atlas(
     coverage = read_number(
         description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1
     )
+    # Patches may fit all of the above and still hold nowhere: then nothing could answer.
     atlas = BezierAtlas(patches, units, raveling, coverage)
     _check(
         len(atlas.points.f) > 0 and bool(np.isfinite(atlas.points.f).all()),

@@ -8,45 +8,30 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..bezier import BezierSimplex, Manifest, describe_surface, partial_derivatives
+from ..metrics import farthest_points
 from .atlas import BezierAtlas
 from .atlas_file import describe_atlas
 from .error import ErrorEstimate
-from .pareto_set import Around, Arrays, Near, ParetoSet, T, farthest_rows
+from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
 from .patches import barycentric, variables
 from .pieces import Piece
-
-NEIGHBORS = 8
-"""A point of the sample is a local minimum if so many points nearest to it are higher."""
-
-N_STARTS, MOST_PATCHES = 6, 8
-"""A search for a nearest point starts on so many patches, and goes on from patch to patch at most
-so often."""
-
-AGREE = 1e-9
-"""Goals, of order 1, that differ by less are as good."""
+from .schedule import SCHEDULE
 
 MOST_NAMED = 6
 """So many variables or constraints are named in the words for a piece."""
 
-FLAT = 1e-9
-"""An objective whose price is below this, in units of the ranges, is not traded off."""
-
 
 class AroundPatch(Around):
-    """The patch that answers at t, in coordinates that are 0 there.
+    """The patch that answers at t, with coordinates c + y."""
 
-    Attributes:
-        number: of the patch.
-        c: its coordinates at t.
-    """
-
-    def __init__(self, atlas: BezierAtlas, t: Float[np.ndarray, " n_objectives"]):
+    def __init__(self, atlas: BezierAtlas, t: Point):
         claims = atlas.ask(atlas.place(t))
-        self.atlas, self.number = atlas, int(claims.number[0])
-        self.patch = atlas.patches[self.number]
+        self.atlas, self.part = atlas, int(claims.number[0])
+        self.patch = atlas.patches[self.part]
         self.label = self.patch.label
         self.c = self.label.coordinates(claims.a)[0][0]
         self.dimension = len(self.c)
+        # The slopes of barycentric coordinates by c, which are constant: for the chain rule.
         sides = self.patch.corners[1:] - self.patch.corners[0]
         rest = np.linalg.inv(sides.T) if self.dimension else np.zeros((0, 0))
         self._by_c = np.concatenate([-rest.sum(axis=0, keepdims=True), rest])
@@ -55,12 +40,11 @@ class AroundPatch(Around):
     def _quantities(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The coordinates, the patch's quantities there, and their slopes."""
         c, patch = (self.c + y)[None], self.patch
-        derivative = partial_derivatives(
-            patch.control_points, barycentric(patch.corners, c), patch.degree
-        )
+        inside = barycentric(patch.corners, c)
+        derivative = partial_derivatives(patch.control_points, inside, patch.degree)
         return c, patch(c), derivative[0].T @ self._by_c
 
-    def t(self, y: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
+    def t(self, y: Float[np.ndarray, " dimension"]) -> Point:
         """Where the point of the patch at y is; beyond the ends of the front, its end."""
         c = (self.c + y)[None]
         f = self.label.values(self.patch(c), c)
@@ -85,6 +69,7 @@ class AroundPatch(Around):
         """The design in the user's units, with its slopes."""
         _, quantities, by_c = self._quantities(y)
         units = self.atlas.units
+        # Variables at bounds hold multipliers in y, and do not move.
         slopes = np.zeros((len(units.lower), self.dimension))
         per_unit = np.where(self.label.side == 0, units.unit, 0.0)
         slopes[units.free] = per_unit[:, None] * by_c[: len(units.free)]
@@ -92,8 +77,8 @@ class AroundPatch(Around):
         return x, slopes[: units.n_variables]
 
 
-Goal = Callable[[AroundPatch, np.ndarray], tuple[float, np.ndarray]]
-"""What is to be made small, with its slope, at coordinates around a point of a patch."""
+Image = Callable[[AroundPatch, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""A vector and its slopes at coordinates around a point of a patch."""
 
 
 class AtlasSet(ParetoSet):
@@ -108,20 +93,14 @@ class AtlasSet(ParetoSet):
 
     trimmed = True
 
-    def __init__(
-        self,
-        whole: BezierAtlas,
-        signs: Float[np.ndarray, " n_objectives"],
-        exact: Callable[[T], np.ndarray] | None,
-    ):
+    def __init__(self, whole: BezierAtlas, signs: Point, exact: Callable[[T], np.ndarray] | None):
         self.whole, self.atlas, self._exact = whole, whole.turned(signs), exact
-        atlas = self.atlas
-        self.n_objectives, self.n_variables = atlas.n_objectives, atlas.n_variables
-        self.text = f"an atlas of {len(atlas.patches)} patches"
+        self.n_objectives, self.n_variables = whole.n_objectives, whole.n_variables
+        self.text = f"an atlas of {len(whole.patches)} patches"
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """Connected parts on which the same things are active."""
+        """Those of the atlas."""
         return self.atlas.pieces
 
     def piece_points(self, number: int) -> T:
@@ -134,15 +113,24 @@ class AtlasSet(ParetoSet):
 
     def piece_text(self, number: int, variables: Sequence[str]) -> str:
         """What is active, in words: "width, depth = min, load = max, constraint row 2"."""
-        piece, free, words = self.pieces[number], self.atlas.units.free, []
+        piece, words = self.pieces[number], []
+        # Variables behind those of the user stand for kinks: they have no names, nor sides here.
+        free = self.atlas.units.free[: len(piece.side)]
         for sign, word in ((-1, "min"), (1, "max")):
-            # Variables behind those of the user stand for kinks, and have no names.
-            names = [variables[int(k)] for k in free[piece.side == sign] if k < len(variables)]
+            names = [variables[int(k)] for k in free[piece.side == sign]]
             if names:
                 more = " …" if len(names) > MOST_NAMED else ""
                 words.append(f"{', '.join(names[:MOST_NAMED])}{more} = {word}")
         rows = np.flatnonzero(piece.constraints)[:MOST_NAMED]
         return ", ".join([*words, *(f"constraint row {k + 1}" for k in rows)]) or "inside"
+
+    def owners(self, t: T) -> Int[np.ndarray, " n"]:
+        """The number of the piece of the patch that answers; −1 where that is not part of the
+        set."""
+        owner = np.full(len(self.atlas.patches), -1)
+        for number, piece in enumerate(self.atlas.pieces):
+            owner[list(piece.patches)] = number
+        return owner[self.atlas.ask(self.atlas.place(t)).number]
 
     @cached_property
     def sample_t(self) -> T:
@@ -150,12 +138,12 @@ class AtlasSet(ParetoSet):
         return self.atlas.t(self.sample_f)
 
     @cached_property
-    def sample_f(self) -> Float[np.ndarray, "n n_objectives"]:
+    def sample_f(self) -> Values:
         """Their objectives."""
         return self.atlas.units.ideal + self.atlas.units.span * self.atlas.points.f
 
     @cached_property
-    def scale(self) -> Float[np.ndarray, " n_objectives"]:
+    def scale(self) -> Point:
         """The range of each objective over the front."""
         return self.atlas.units.span
 
@@ -165,85 +153,85 @@ class AtlasSet(ParetoSet):
         from scipy.spatial import KDTree
 
         f = self.atlas.points.f
-        k = min(NEIGHBORS + 1, len(f))
+        k = min(SCHEDULE.neighbors + 1, len(f))
         return np.asarray(KDTree(f).query(f, k=k)[1]).reshape(len(f), k)
 
     def designs(self, t: T) -> Float[np.ndarray, "n n_variables"]:
         """Those of the patches."""
         return self.atlas.flat(t)
 
-    def front(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def front(self, t: T) -> Values:
         """That of the patches."""
         return self.atlas.front(t)
 
-    def values(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def values(self, t: T) -> Values:
         """By the objectives where they are known, else by the patches."""
         return self.atlas.front(t) if self._exact is None else self._exact(t)
 
-    def weights(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def weights(self, t: T) -> Values:
         """The multipliers that the patches have."""
         return self.atlas.weights(t)
 
-    def prices(
-        self, t: Float[np.ndarray, " n_objectives"]
-    ) -> tuple[Float[np.ndarray, " n_objectives"], bool]:
+    def prices(self, t: Point) -> tuple[Point, bool]:
         """The multipliers are the front's normal; there is one where all objectives are active."""
-        prices = self.atlas.weights(t)
-        traded = bool(np.all(prices * self.scale > FLAT))
-        return prices / np.sum(prices * self.scale), self.atlas.label(t).full and traded
+        prices, active = self.atlas.weights(t), self.atlas.label(t).objectives
+        traded = prices * self.scale > SCHEDULE.rounding
+        return prices / np.sum(prices * self.scale), bool(np.all(active & traded))
 
-    def t(self, f: Float[np.ndarray, "n n_objectives"]) -> T:
+    def t(self, f: Values) -> T:
         """By the chart, which has a point below any objective values."""
         return self.atlas.t(f)
 
     def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
         """From the nearest points of several patches, along patches."""
-        away = np.sum((self.atlas.units.x(self.atlas.points.z) - x) ** 2, axis=1)
-        size = float(away.max()) or 1.0
+        known = self.atlas.units.x(self.atlas.points.z) - x
+        t, starts, agreed = self._nearest(AroundPatch.design, x, known)
+        return Near(t, float(np.linalg.norm(self.atlas.flat(t) - x)), starts, agreed, np.nan)
 
-        def distance(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
-            design, slopes = around.design(y)
-            return float(np.sum((design - x) ** 2)) / size, 2 * (design - x) @ slopes / size
-
-        t, starts, agreed = self._lowest(distance, away)
-        end = float(np.linalg.norm(self.atlas.flat(t) - x))
-        return Near(t, end, starts, agreed, float("nan"))
-
-    def nearest_values(self, f: Float[np.ndarray, " n_objectives"]) -> Near:
+    def nearest_values(self, f: Point) -> Near:
         """Likewise for objectives."""
 
-        def distance(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
+        def image(around: AroundPatch, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             values, slopes, _, _ = around.look(y)
-            miss = (values - f) / self.scale
-            return float(miss @ miss), 2 * miss @ (slopes / self.scale[:, None])
+            return values / self.scale, slopes / self.scale[:, None]
 
-        away = np.sum(((self.sample_f - f) / self.scale) ** 2, axis=1)
-        t, starts, agreed = self._lowest(distance, away)
+        known = (self.sample_f - f) / self.scale
+        t, starts, agreed = self._nearest(image, f / self.scale, known)
         end = float(np.linalg.norm((self.atlas.front(t) - f) / self.scale))
-        return Near(t, end, starts, agreed, float("nan"))
+        return Near(t, end, starts, agreed, np.nan)
 
-    def _lowest(self, goal: Goal, known: Float[np.ndarray, " n"]) -> tuple[np.ndarray, int, int]:
-        """Where a goal is least, from how many patches it was searched, and how many led there.
+    def _nearest(
+        self, image: Image, target: np.ndarray, known: Float[np.ndarray, "n width"]
+    ) -> tuple[np.ndarray, int, int]:
+        """Where an image is nearest to a target, from how many patches that was searched, and how
+        many led there; `known` are the differences at the sample."""
+        squares = np.sum(known**2, axis=1)
+        # Goals of SLSQP should be of order 1.
+        size = float(squares.max()) or 1.0
 
-        Args:
-            goal: with its slope; of order 1.
-            known: the goal, up to a factor, at the sample.
-        """
+        def goal(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
+            point, slopes = image(around, y)
+            miss = point - target
+            return float(miss @ miss) / size, 2 * miss @ slopes / size
+
         # The best known point of each patch is a start: two basins are rarely on one patch.
-        order = np.argsort(known)
+        order = np.argsort(squares)
         _, first = np.unique(self.atlas.points.patch[order], return_index=True)
-        ends = [self._descend(goal, self.sample_t[k]) for k in order[np.sort(first)[:N_STARTS]]]
+        starts = self.sample_t[order[np.sort(first)[: SCHEDULE.most_starts]]]
+        ends = [self._descend(goal, start) for start in starts]
         value, t = min(ends, key=lambda end: end[0])
-        return t, len(ends), sum(end[0] <= value + AGREE for end in ends)
+        return t, len(ends), sum(end[0] <= value + SCHEDULE.rounding for end in ends)
 
-    def _descend(self, goal: Goal, t: np.ndarray) -> tuple[float, np.ndarray]:
-        """Where a goal stops falling, from patch to patch: its value and where that is."""
+    def _descend(
+        self, goal: Callable[[AroundPatch, np.ndarray], tuple[float, np.ndarray]], t: Point
+    ) -> tuple[float, Point]:
+        """Where a goal, given with its slope, stops falling from patch to patch: its value and
+        where that is."""
         from scipy.optimize import minimize
 
+        best, around = (np.inf, t), self.around(t)
         # A patch may end before the goal stops falling: the search then goes on from its border.
-        best, options = (np.inf, t), {"ftol": 1e-16, "maxiter": 60}
-        for _ in range(MOST_PATCHES):
-            around = AroundPatch(self.atlas, t)
+        for _ in range(SCHEDULE.most_parts):
             y = np.zeros(around.dimension)
             if around.dimension:
                 inside = {
@@ -251,43 +239,34 @@ class AtlasSet(ParetoSet):
                     "fun": lambda y, around=around: -around.look(y)[2],
                     "jac": lambda y, around=around: -around.look(y)[3],
                 }
-                goal_here = partial(goal, around)
+                here = partial(goal, around)
+                options = {"ftol": SCHEDULE.ftol}
                 y = minimize(
-                    goal_here, y, jac=True, constraints=inside, method="SLSQP", options=options
+                    here, y, jac=True, constraints=inside, method="SLSQP", options=options
                 ).x
             t, value = around.t(y), goal(around, y)[0]
             best = (value, t) if value < best[0] else best
-            if not self.goes_on(around, t):
+            before, around = around.part, self.around(t)
+            if around.part == before:
                 break
         return best
 
-    def around(self, t: Float[np.ndarray, " n_objectives"]) -> AroundPatch:
+    def around(self, t: Point) -> AroundPatch:
         """The patch that answers at t."""
         return AroundPatch(self.atlas, t)
-
-    def goes_on(self, around: Around, t: Float[np.ndarray, " n_objectives"]) -> bool:
-        """Whether another patch answers at t."""
-        claims = self.atlas.ask(self.atlas.place(t))
-        return isinstance(around, AroundPatch) and int(claims.number[0]) != around.number
 
     def spread(self, n: int) -> T:
         """Always the point of the sample farthest from all that were chosen, beginning with the
         best of each objective."""
         f = self.atlas.points.f
-        t = self.sample_t[farthest_rows(f, np.unique(f.argmin(axis=0)), n)]
+        # Where the set has fewer points than n, they are repeated.
+        rows = np.resize(farthest_points(f, n, np.unique(f.argmin(axis=0))), n)
+        t = self.sample_t[rows]
         return t[np.argsort(-t[:, 0], kind="stable")] if self.n_objectives == 2 else t
 
-    def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
+    def front_error(self, error: ErrorEstimate) -> Point:
         """The largest error of answers at fresh points, times the ranges."""
         return float(error.front or 0.0) * np.abs(self.scale)
-
-    def owners(self, t: T) -> Int[np.ndarray, " n"]:
-        """The number of the piece of the patch that answers; −1 where that is not part of the
-        set."""
-        owner = np.full(len(self.atlas.patches), -1)
-        for number, piece in enumerate(self.atlas.pieces):
-            owner[list(piece.patches)] = number
-        return owner[self.atlas.ask(self.atlas.place(t)).number]
 
     def describe(self) -> tuple[Manifest, Arrays]:
         """The atlas, which has its front in its patches, and one design, whose form all have."""

@@ -1,16 +1,16 @@
 """What is known about the error of a Pareto set, and flags: what is wrong, with advice."""
 
-import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from ..kinds import kind
+from .notebook import table
 
 
 @kind("answer.flag/1")
 class Flag(Enum):
-    """A warning about a surface. The value is the advice. In the order of cause: a later one may
+    """A warning about a surface, with advice as its value. In the order of cause: a later one may
     follow from those before it."""
 
     BUDGET_SPENT = (
@@ -94,10 +94,8 @@ SYMPTOMS = (Flag.CORNERS_MISSED, Flag.ESTIMATE_INVALID, Flag.NOT_AT_TOLERANCE)
 
 
 def by_cause(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The flags to tell a person, causes first; mere symptoms only where there is no cause, and of
-    those the first."""
-    order = list(Flag)
-    found = sorted(set(flags), key=order.index)
+    """The flags to tell a person, causes first; the first symptom only where there is no cause."""
+    found = sorted(set(flags), key=list(Flag).index)
     causes = [flag for flag in found if flag not in SYMPTOMS]
     return tuple(causes or found[:1])
 
@@ -108,32 +106,29 @@ class ErrorEstimate:
     of x; float() gives the rms.
 
     Attributes:
-        rms: Root mean square of the distances.
-        max: The largest of them.
-        bound: What the true largest distance, both ways, is expected to stay below: three times
-            `max`.
-        diameter: Of the surface together with the minimizers that its corners should be; divide by
-            it for relative errors. Of a single point |x|, at least 1.
-        n_samples: How many held-out t there were, vertices included.
-        n_invalid: At how many of them the distance could not be estimated; they count with the
-            diameter.
-        residual: The largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between
+        rms: root mean square of the distances.
+        max: the largest of them.
+        bound: three times `max`: what the true largest distance, both ways, is expected to stay
+            below.
+        diameter: of the surface together with the minimizers that its corners should be; of a
+            single point |x|, at least 1. Divide by it for relative errors.
+        n_samples: how many held-out t there were, vertices included.
+        n_invalid: how many of them have no estimate; they count with the diameter.
+        residual: the largest |ρ| = |Σ w_m ĝ_m| among them but for the vertices: scale-free, between
             0 and 1.
-        folded: Share of inner t where the surface runs backwards.
-        gap: The largest jump between neighboring points of an edge over the median jump: how
-            unevenly t is spread.
-        dominated: Share of the sampled points that another sampled point clearly dominates.
-        flags: What is wrong, if anything, with advice as their values.
-        evaluations: How many points were evaluated for this estimate.
-        front: The largest distance of objective values in units of their ranges. Points without a
-            valid distance count with 1.
-        coverage: How much of the set is there: the share of held-out points of a surface, or of
-            fresh chart points of an atlas, with a certified answer: near a local optimum, and
-            nothing known beats it.
-        violation: The largest violation of a constraint in units of its scale; of an atlas only.
-        n_probes: How many points were looked at elsewhere, none of which is better than an answer
-            that counts as covered.
-        by_objective: Of a surrogate only: the RMS error of predictions of held-out evaluations, for
+        folded: share of inner t where the surface runs backwards.
+        gap: the largest jump between neighboring points of an edge over the median jump.
+        dominated: share of the sampled points that another sampled point clearly dominates.
+        flags: what is wrong, if anything, with advice as their values.
+        evaluations: how many points were evaluated for this estimate.
+        front: the largest distance of objective values in units of their ranges; 1 where a point
+            has no valid distance.
+        coverage: share of the held-out points of a surface, or of fresh chart points of an atlas,
+            with a certified answer: near a local optimum, and nothing known beats it.
+        violation: the largest violation of a constraint in units of its scale; of an atlas only.
+        n_probes: how many points were looked at elsewhere; none beats an answer that counts as
+            covered.
+        by_objective: of a surrogate only: the RMS error of predictions of held-out evaluations, for
             each objective in its units. All distances are then such errors in units of the
             objectives' ranges, and `diameter` is 1.
     """
@@ -161,7 +156,7 @@ class ErrorEstimate:
 
     @classmethod
     def unknown(cls, diameter: float) -> "ErrorEstimate":
-        """That nothing was estimated, for a surface of this diameter."""
+        """No estimate, for a surface of this diameter."""
         nan = float("nan")
         return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (Flag.NOT_ESTIMATED,), 0)
 
@@ -174,12 +169,7 @@ class ErrorEstimate:
         return "\n".join(f"{heading + ':':<11}{text}" for heading, text in self.rows())
 
     def _repr_html_(self) -> str:
-        left = 'style="text-align:left"'
-        cells = [
-            f"<th {left}>{html.escape(heading)}</th><td {left}>{html.escape(text)}</td>"
-            for heading, text in self.rows()
-        ]
-        return f"<table>{''.join(f'<tr>{cell}</tr>' for cell in cells)}</table>"
+        return table(self.rows())
 
     def rows(self) -> list[tuple[str, str]]:
         """Headings and texts for `print` and for notebooks."""

@@ -21,32 +21,12 @@ from ..compilation import pad_rows
 from ..precision import double_precision
 from ..simplex import lobatto_nodes, low_discrepancy, n_controls
 from ..threads import one_blas_thread
-
-RELATIVE_TOL = 1e-8
-"""The fit stops at this error, relative to the range of each objective over the front."""
-
-LARGEST_NET = 400
-"""The fit stops at this many control points: a file stays small, a page stays fast."""
-
-LARGEST_DEGREE = 16
-
-HELD_OUT = 250
-"""How many t, spread evenly and none of them a node of the fit, measure its error."""
-
-GRADED = (2, 4, 8, 16)
-"""As many again measure its largest error near the faces, where logarithms and roots are steep and
-a polynomial is worst: a quarter each of t to these powers over their sum, every other one on a face
-itself."""
-
-ROUGH = 0.01
-"""A front whose largest error is above this share of the range of an objective is flagged where
-nothing else has the values."""
+from .schedule import SCHEDULE
 
 
 @dataclass(frozen=True)
 class FittedFront:
-    """The front as a Bézier simplex t ↦ f(b(t)), usable without the objectives' code, and how far
-    it is off.
+    """The front as a Bézier simplex t ↦ f(b(t)), usable without the objectives' code.
 
     Attributes:
         surface: the fitted surface, M values.
@@ -60,19 +40,19 @@ class FittedFront:
 
     @property
     def is_rough(self) -> bool:
-        """Whether an objective is off by more than `ROUGH` of its range somewhere."""
+        """Whether an objective is off by more than `SCHEDULE.rough` of its range somewhere."""
         values = np.asarray(self.surface(held_out_t(self.surface.n_objectives)))
-        return bool((self.max > ROUGH * np.ptp(values, axis=0)).any())
+        return bool((self.max > SCHEDULE.rough * np.ptp(values, axis=0)).any())
 
 
 @lru_cache(maxsize=16)
 def held_out_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
-    """The t at which errors are measured: `HELD_OUT` spread evenly, then those near and on faces.
-    Cached and read-only."""
+    """The t at which errors are measured: spread evenly, then near and on faces. Read-only."""
     with double_precision():
-        even = np.asarray(low_discrepancy(jax.random.key(0), HELD_OUT, n_objectives))
+        even = np.asarray(low_discrepancy(jax.random.key(0), SCHEDULE.fit_held_out, n_objectives))
+    quarters = np.array_split(even, len(SCHEDULE.fit_graded))
     near = np.concatenate(
-        [part**power for power, part in zip(GRADED, np.array_split(even, len(GRADED)), strict=True)]
+        [part**power for power, part in zip(SCHEDULE.fit_graded, quarters, strict=True)]
     )
     if n_objectives > 2:
         rows = np.arange(0, len(near), 2)
@@ -88,27 +68,25 @@ def fit_front(
 ) -> FittedFront:
     """Fits t ↦ front(t), raising the degree from `degree` until the held-out error is negligible or
     the net is large."""
-    higher = range(degree + 1, LARGEST_DEGREE + 1)
-    degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= LARGEST_NET)]
+    higher = range(degree + 1, SCHEDULE.fit_degree + 1)
+    degrees = [degree, *(d for d in higher if n_controls(n_objectives, d) <= SCHEDULE.fit_net)]
     nodes = lobatto_nodes(n_objectives, degrees[-1] + 1).t
     held_out = held_out_t(n_objectives)
     # One call for all t there will be: the objectives are compiled for one number of points.
     values = np.asarray(front(np.concatenate([nodes, held_out])))
     at_nodes, truth = values[: len(nodes)], values[len(nodes) :]
     scale = np.ptp(truth, axis=0) + np.finfo(float).tiny
-    best: FittedFront | None = None
-    least = np.inf
+    best, least = None, np.inf
     for current in degrees:
         surface = fit(nodes, at_nodes, current)
         miss = np.abs(np.asarray(surface(held_out)) - truth)
-        candidate = FittedFront(
-            surface, np.sqrt(np.mean(miss[:HELD_OUT] ** 2, axis=0)), miss.max(axis=0)
-        )
-        even = float((miss[:HELD_OUT].max(axis=0) / scale).max())
+        even = miss[: SCHEDULE.fit_held_out]
+        largest = float((even.max(axis=0) / scale).max())
         # Chosen by the even part: errors near faces fall and rise with the degree.
-        if best is None or even < least:
-            best, least = candidate, even
-        if (best.max / scale).max() <= RELATIVE_TOL:
+        if best is None or largest < least:
+            rms = np.sqrt(np.mean(even**2, axis=0))
+            best, least = FittedFront(surface, rms, miss.max(axis=0)), largest
+        if (best.max / scale).max() <= SCHEDULE.fit_tol:
             break
     assert best is not None
     return best
@@ -120,9 +98,8 @@ Slopes = Float[np.ndarray, "n n_objectives n_values"]
 Bends = Float[np.ndarray, "n n_objectives n_objectives n_values"]
 
 
-class PolynomialMap:
-    """A Bézier simplex. Its slopes are elevated to its own degree: one product with the basis gives
-    them and the values."""
+class PolynomialMap(SurfaceMap):
+    """A Bézier simplex whose values and slopes take one product with the basis."""
 
     def __init__(
         self,
@@ -130,37 +107,21 @@ class PolynomialMap:
         n_objectives: int,
         degree: int,
     ):
-        self.points, self.n_objectives, self.degree = (
-            np.asarray(control_points, dtype=float),
-            n_objectives,
-            degree,
-        )
-        self._smooth = SurfaceMap(self.points, n_objectives, degree)
-        # Elevated to the same degree, slopes share the basis with the values: one matrix product.
-        slopes = elevate(
-            differentiate(self.points, n_objectives, degree),
-            n_objectives,
-            max(degree - 1, 0),
-            degree,
-        )
+        self.points = np.asarray(control_points, dtype=float)
+        self.n_objectives, self.degree = n_objectives, degree
+        super().__init__(self.points, n_objectives, degree)
+        # Elevated to the same degree, slopes share the basis with the values.
+        slopes = differentiate(self.points, n_objectives, degree)
+        slopes = elevate(slopes, n_objectives, max(degree - 1, 0), degree)
         self._every = np.concatenate([self.points, *slopes], axis=1)
 
-    def values(self, t: Places) -> Values:
-        """b(t)."""
-        return self._smooth(t)
-
-    __call__ = values
+    values = SurfaceMap.__call__
 
     def slopes(self, t: Places) -> tuple[Values, Slopes]:
         """b(t) and ∂_m b."""
-        every = (design_matrix(t, self.degree) @ self._every).reshape(
-            len(t), 1 + self.n_objectives, -1
-        )
+        every = design_matrix(t, self.degree) @ self._every
+        every = every.reshape(len(t), 1 + self.n_objectives, -1)
         return every[:, 0], every[:, 1:]
-
-    def derivatives(self, t: Places) -> tuple[Values, Slopes, Bends]:
-        """b(t), ∂_m b and ∂_m ∂_k b."""
-        return self._smooth.derivatives(t)
 
     def in_units(self, units: Float[np.ndarray, "..."]) -> "PolynomialMap":
         """The same map with its values measured in given units."""
@@ -211,16 +172,15 @@ class ExactMap:
         return ExactMap(self._objectives, self._surface, units)
 
     def _run(self, *expansion: np.ndarray) -> Any:
-        """The expansion of f along that of a surface, of one point or padded to few sizes, since
-        each is compiled."""
+        """The expansion of f along that of a surface."""
         n = len(expansion[0])
         with double_precision():
+            # Padded to few numbers of points, since each is compiled.
             points = expansion if n == 1 else [pad_rows(part, least=8) for part in expansion]
             values, *derivatives = self._programs[len(expansion) - 1](*points, *self._numbers)
         parts = [np.asarray(part)[:n] for part in derivatives]
-        return np.asarray(values)[:n] / self._units, *(
-            np.where(np.isfinite(d), d, 0.0) / self._units for d in parts
-        )
+        finite = [np.where(np.isfinite(part), part, 0.0) / self._units for part in parts]
+        return np.asarray(values)[:n] / self._units, *finite
 
 
 FrontMap = PolynomialMap | ExactMap
@@ -229,19 +189,15 @@ FrontMap = PolynomialMap | ExactMap
 def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMap:
     """The polynomial of this degree that has the values of the front at the Lobatto nodes."""
     nodes = lobatto_nodes(n_objectives, degree).t
-    return PolynomialMap(
-        np.linalg.solve(design_matrix(nodes, degree), front.values(nodes)), n_objectives, degree
-    )
+    points = np.linalg.solve(design_matrix(nodes, degree), front.values(nodes))
+    return PolynomialMap(points, n_objectives, degree)
 
 
 @lru_cache(maxsize=16)
 def _programs(code: object, structure: object) -> list[Callable]:
-    """Compiled programs for objectives that differ in their arrays alone, which come last among the
-    arguments.
-
-    They give f(x); f on x + vX near v = 0 with its slopes; and f on x + vX + ½ vYv with its slopes
-    and bends. All for many x.
-    """
+    """Compiled programs, for many x: f(x); f on x + vX near v = 0 with its slopes; and f on
+    x + vX + ½ vYv with its slopes and bends. The arrays of the objectives are their last
+    arguments."""
 
     def value(numbers: tuple[Array, ...], x: Array) -> tuple[Array]:
         return (eqx.combine(jax.tree.unflatten(structure, numbers), code)(x),)
@@ -254,10 +210,8 @@ def _programs(code: object, structure: object) -> list[Callable]:
     def bends(
         numbers: tuple[Array, ...], x: Array, X: Array, Y: Array
     ) -> tuple[Array, Array, Array]:
-        first, v = (
-            jax.jacfwd(lambda v: value(numbers, x + v @ X + v @ (v @ Y) / 2)[0]),
-            jnp.zeros(len(X)),
-        )
+        first = jax.jacfwd(lambda v: value(numbers, x + v @ X + v @ (v @ Y) / 2)[0])
+        v = jnp.zeros(len(X))
         return *value(numbers, x), first(v).T, jax.jacfwd(first)(v).transpose(1, 2, 0)
 
     def for_many(n_parts: int, function: Callable) -> Callable:

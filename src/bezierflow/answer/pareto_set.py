@@ -13,13 +13,16 @@ from ..bezier import Manifest
 from .error import ErrorEstimate
 from .pieces import Piece
 
-SKETCH = 50
-"""At most so many points, beside the corners, make a sketch of a front."""
-
 Arrays = dict[str, np.ndarray]
+
+Point = Float[np.ndarray, " n_objectives"]
+"""One point of the simplex, or one vector of objective values."""
 
 T = Float[np.ndarray, "n n_objectives"]
 """Points of the simplex, one row each."""
+
+Values = Float[np.ndarray, "n n_objectives"]
+"""Objective values, one row each."""
 
 
 class Points(NamedTuple):
@@ -31,9 +34,9 @@ class Points(NamedTuple):
         F: their objective values, one row per point.
     """
 
-    t: Float[np.ndarray, "n n_objectives"]
+    t: T
     X: object
-    F: Float[np.ndarray, "n n_objectives"]
+    F: Values
 
 
 class Near(NamedTuple):
@@ -47,7 +50,7 @@ class Near(NamedTuple):
         residual: of the first-order conditions; not a number where they were not checked.
     """
 
-    t: Float[np.ndarray, " n_objectives"]
+    t: Point
     distance: float
     starts: int
     agreed: int
@@ -55,19 +58,25 @@ class Near(NamedTuple):
 
 
 class Around(abc.ABC):
-    """A set around one of its points, in coordinates y that are 0 there."""
+    """A smooth part of a set around one of its points, in coordinates y that are 0 there.
 
+    Attributes:
+        part: its number; where the set goes on beyond it, another part answers.
+        dimension: of y.
+    """
+
+    part: int
     dimension: int
 
     @abc.abstractmethod
-    def t(self, y: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
+    def t(self, y: Float[np.ndarray, " dimension"]) -> Point:
         """The point of the simplex at y."""
 
     @abc.abstractmethod
     def look(
         self, y: Float[np.ndarray, " dimension"]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The front, and what is at most 0 as long as y is on this part, each with its slopes."""
+        """The front and its slopes; and what is at most 0 while y is on this part, with slopes."""
 
 
 class ParetoSet(abc.ABC):
@@ -95,18 +104,23 @@ class ParetoSet(abc.ABC):
         """Places all over the set."""
 
     @cached_property
+    def sample_f(self) -> Values:
+        """The front there."""
+        return self.front(self.sample_t)
+
+    @cached_property
     @abc.abstractmethod
     def neighbors(self) -> Int[np.ndarray, "n k"]:
         """The rows of the sample next to each of its rows."""
 
     @cached_property
     @abc.abstractmethod
-    def scale(self) -> Float[np.ndarray, " n_objectives"]:
+    def scale(self) -> Point:
         """The range of each objective over the set; 1 for one that is constant."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What the set is made of; empty for one surface."""
+        """Connected parts on which the same things are active; empty for one surface."""
         return ()
 
     def piece_points(self, number: int) -> T:
@@ -117,36 +131,33 @@ class ParetoSet(abc.ABC):
         """What is active on a piece, with the variables' names."""
         raise IndexError(f"this set has no piece {number}")
 
-    @cached_property
-    def sample_f(self) -> Float[np.ndarray, "n n_objectives"]:
-        """The front there."""
-        return self.front(self.sample_t)
+    def owners(self, t: T) -> Int[np.ndarray, " n"]:
+        """The number of the piece that each t is on; −1 in a gap of the set."""
+        return np.zeros(len(t), dtype=int)
 
     @abc.abstractmethod
     def designs(self, t: T) -> Float[np.ndarray, "n n_variables"]:
         """The designs at t."""
 
     @abc.abstractmethod
-    def front(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def front(self, t: T) -> Values:
         """The front as it is searched: the objectives, or what cannot be told from them."""
 
     @abc.abstractmethod
-    def values(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def values(self, t: T) -> Values:
         """The front as it is answered: by the problem's own objectives where they are known."""
 
     @abc.abstractmethod
-    def weights(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def weights(self, t: T) -> Values:
         """The multipliers w with Σ w_m ∇f_m = 0 along the set, at least 0 and with sum 1."""
 
     @abc.abstractmethod
-    def prices(
-        self, t: Float[np.ndarray, " n_objectives"]
-    ) -> tuple[Float[np.ndarray, " n_objectives"], bool]:
+    def prices(self, t: Point) -> tuple[Point, bool]:
         """The front's normal at t in units of 1 over each objective, and whether it has just one.
         Its entries sum to 1 where each objective is measured in its range."""
 
     @abc.abstractmethod
-    def t(self, f: Float[np.ndarray, "n n_objectives"]) -> T:
+    def t(self, f: Values) -> T:
         """Where objective values lie: `front(t(f))` = f on the front, else the point that exceeds f
         least in units of ranges."""
 
@@ -155,16 +166,12 @@ class ParetoSet(abc.ABC):
         """The point whose design is nearest to x, on a set of this diameter."""
 
     @abc.abstractmethod
-    def nearest_values(self, f: Float[np.ndarray, " n_objectives"]) -> Near:
+    def nearest_values(self, f: Point) -> Near:
         """The point whose objectives are nearest to f, each in units of its range."""
 
     @abc.abstractmethod
-    def around(self, t: Float[np.ndarray, " n_objectives"]) -> Around:
+    def around(self, t: Point) -> Around:
         """The part of the set around a point."""
-
-    def goes_on(self, around: Around, t: Float[np.ndarray, " n_objectives"]) -> bool:
-        """Whether the set goes on beyond what `around` knows, at t."""
-        return False
 
     def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
         """The local minima of a rank on the sample, lowest first, that may lie in the lowest basin.
@@ -173,6 +180,7 @@ class ParetoSet(abc.ABC):
         neighbor is above it.
         """
         beside = rank[self.neighbors]
+        # At most, so that each point of a plateau counts.
         lowest = rank <= beside.min(axis=1)
         minima = np.flatnonzero(lowest & (2 * rank - beside.max(axis=1) <= rank.min()))
         return minima[np.argsort(rank[minima])]
@@ -182,36 +190,11 @@ class ParetoSet(abc.ABC):
         """N points that lie evenly on the front, each objective in units of its range: sorted along
         the front for two objectives, else the minimizers first."""
 
-    def sketch(self) -> T:
-        """Some dozens of points with the corners, enough for a sketch of the front."""
-        rows = np.linspace(0, len(self.sample_t) - 1, SKETCH).astype(int)
-        return np.concatenate([np.eye(self.n_objectives), self.sample_t[np.unique(rows)]])
-
     @abc.abstractmethod
-    def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
-        """How far `front` may be from the objectives, for each of them, as far as that was
-        measured. `error` is the estimate of the solution."""
-
-    def owners(self, t: T) -> Int[np.ndarray, " n"]:
-        """The number of the piece that each t is on; −1 in a gap of the set."""
-        return np.zeros(len(t), dtype=int)
+    def front_error(self, error: ErrorEstimate) -> Point:
+        """How far `front` may be from each objective, as far as that was measured; `error` is the
+        estimate of the solution."""
 
     @abc.abstractmethod
     def describe(self) -> tuple[Manifest, Arrays]:
         """The set as a part of an archive."""
-
-
-def farthest_rows(
-    values: Float[np.ndarray, "n k"], start: Int[np.ndarray, " m"], n: int
-) -> Int[np.ndarray, " n_chosen"]:
-    """Rows to start with, and then always the row farthest from all that were chosen.
-
-    No row is then farther from the nearest chosen one than twice what n rows can do (Gonzalez,
-    "Clustering to minimize the maximum intercluster distance", Theoret. Comput. Sci. 38, 1985).
-    """
-    chosen = list(start)
-    away = np.min([np.linalg.norm(values - values[row], axis=1) for row in chosen], axis=0)
-    while len(chosen) < n:
-        chosen.append(int(np.argmax(away)))
-        away = np.minimum(away, np.linalg.norm(values - values[chosen[-1]], axis=1))
-    return np.array(chosen)

@@ -9,42 +9,19 @@ from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
 from ..kinds import kind
-
-ROUNDING = 1e-9
-"""A sign above minus this is at least 0."""
-
-SIGN = 1e-4
-"""A patch whose signs are at most this far below 0 nearly holds: its answer violates its conditions
-by no more."""
-
-LEAD, DOUBT, NOWHERE = 1e-5, 10.0, 1e6
-"""What is added to the level of a patch that does not hold when patches are compared: if it nearly
-does, `LEAD` and `DOUBT` times what its signs are below 0, else `NOWHERE`. Neighbors miss each other
-by their errors, some 1e-7, and leave slivers between them in which only a patch of another basin
-holds strictly. Its level is higher, its answer may be far away, so that the lead is small: with
-1e-3 and 100 another basin answered at 2 % of the points on seams of Viennet's front, where levels
-differ by less."""
-
-WORSE = 1e-3
-"""An answer whose level is higher than that of a known point by more is worse than it. Levels of
-patches may be off by this."""
-
-LOWER = 1e-9
-"""A patch answers instead of another if its level is lower by this much."""
-
-TOLERANCES = {
-    "rounding": ROUNDING,
-    "lower": LOWER,
-    "sign": SIGN,
-    "lead": LEAD,
-    "doubt": DOUBT,
-    "nowhere": NOWHERE,
-    "worse": WORSE,
-}
-"""All of them, for who asks by the same rule elsewhere."""
+from .schedule import SCHEDULE
 
 Box = tuple[np.ndarray, np.ndarray]
 """Lower and upper bounds of the scaled variables."""
+
+Chart = Float[np.ndarray, "n n_objectives"]
+"""Chart points a, with Σ a_m = 0, or scaled objective values f; one per row."""
+
+Coordinates = Float[np.ndarray, "n dimension"]
+"""Coordinates c in the region of a patch, one point per row."""
+
+Quantities = Float[np.ndarray, "n width"]
+"""What a patch gives, see `Patch`; one point per row."""
 
 
 def frame(n: int) -> Float[np.ndarray, "dimension n"]:
@@ -90,8 +67,7 @@ class Label:
 
     @property
     def full(self) -> bool:
-        """Whether all objectives are active: the region is a piece of the front of full
-        dimension."""
+        """Whether all objectives are active."""
         return bool(self.objectives.all())
 
     @property
@@ -99,22 +75,20 @@ class Label:
         """Which rows are active: objectives, then constraints."""
         return np.concatenate([self.objectives, self.constraints])
 
-    def coordinates(
-        self, a: Float[np.ndarray, "n n_objectives"]
-    ) -> tuple[Float[np.ndarray, "n dimension"], Float[np.ndarray, " n"]]:
+    def coordinates(self, a: Chart) -> tuple[Coordinates, Float[np.ndarray, " n"]]:
         """The coordinates c of chart points in this region, and the mean of their active
         entries."""
         part = a[:, self.objectives]
         return part @ frame(part.shape[1]).T, part.mean(axis=1)
 
-    def chart(self, c: Float[np.ndarray, "n dimension"]) -> Float[np.ndarray, "n n_objectives"]:
+    def chart(self, c: Coordinates) -> Chart:
         """The chart points with coordinates c whose inactive entries are 0."""
         a = np.zeros((len(c), len(self.objectives)))
         a[:, self.objectives] = c @ frame(self.dimension + 1)
         return a
 
     def conditions(
-        self, box: tuple[np.ndarray, np.ndarray]
+        self, box: Box
     ) -> tuple[Float[np.ndarray, "n_own width"], Float[np.ndarray, " n_own"]]:
         """S and o: wherever the region is, S y + o is at least 0. All signs but the slacks of
         inactive objectives.
@@ -125,23 +99,17 @@ class Label:
         L, M, end = len(self.side), len(self.objectives), len(self.objectives) + self.n_inequalities
         unit = np.eye(L + 1 + M + len(self.constraints))
         free, active = self.side == 0, self.active[:end]
-        low, high = (
-            np.flatnonzero(free & np.isfinite(box[0])),
-            np.flatnonzero(free & np.isfinite(box[1])),
-        )
+        low = np.flatnonzero(free & np.isfinite(box[0]))
+        high = np.flatnonzero(free & np.isfinite(box[1]))
         # A variable at a bound has the bound's multiplier in the place of its value.
         multipliers = np.concatenate([np.flatnonzero(~free), L + 1 + np.flatnonzero(active)])
         slacks = L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
         rows = np.concatenate([unit[low], -unit[high], unit[multipliers], -unit[slacks]])
-        return rows, np.concatenate(
-            [-box[0][low], box[1][high], np.zeros(len(multipliers) + len(slacks))]
-        )
+        zeros = np.zeros(len(multipliers) + len(slacks))
+        return rows, np.concatenate([-box[0][low], box[1][high], zeros])
 
-    def signs(
-        self, y: Float[np.ndarray, "n width"], box: tuple[np.ndarray, np.ndarray]
-    ) -> Float[np.ndarray, "n n_own"]:
-        """What must be at least 0 wherever the region is, from its quantities y: see
-        `conditions`."""
+    def signs(self, y: Quantities, box: Box) -> Float[np.ndarray, "n n_own"]:
+        """S y + o of `conditions`: at least 0 wherever the region is."""
         S, offset = self.conditions(box)
         return y @ S.T + offset
 
@@ -155,20 +123,15 @@ class Label:
         df[self.objectives] = frame(self.dimension + 1).T + dy[L]
         return df
 
-    def slacks(
-        self, y: Float[np.ndarray, "n width"], a: Float[np.ndarray, "n n_objectives"]
-    ) -> Float[np.ndarray, "n n_inactive"]:
+    def slacks(self, y: Quantities, a: Chart) -> Float[np.ndarray, "n n_inactive"]:
         """a_m + s − f_m of the inactive objectives: at least 0 where the region's points are the
         answers at a."""
-        L, M = len(self.side), len(self.objectives)
+        L, out = len(self.side), np.flatnonzero(~self.objectives)
         _, mean = self.coordinates(a)
         level = y[:, L] - mean
-        out = ~self.objectives
-        return a[:, out] + level[:, None] - y[:, L + 1 : L + 1 + M][:, out]
+        return a[:, out] + level[:, None] - y[:, L + 1 + out]
 
-    def values(
-        self, y: Float[np.ndarray, "n width"], c: Float[np.ndarray, "n dimension"]
-    ) -> Float[np.ndarray, "n n_objectives"]:
+    def values(self, y: Quantities, c: Coordinates) -> Chart:
         """The scaled objectives: those of the level where they are active."""
         L, M = len(self.side), len(self.objectives)
         f = y[:, L + 1 : L + 1 + M].copy()
@@ -203,19 +166,17 @@ class Patch:
     error: float
     region: int = 0
 
-    def __call__(self, c: Float[np.ndarray, "n dimension"]) -> Float[np.ndarray, "n width"]:
+    def __call__(self, c: Coordinates) -> Quantities:
         """Y at coordinates c."""
         return design_matrix(barycentric(self.corners, c), self.degree) @ self.control_points
 
-    def inside(
-        self, c: Float[np.ndarray, "n dimension"], slack: float = 0.0
-    ) -> Bool[np.ndarray, " n"]:
+    def inside(self, c: Coordinates, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
         """Whether coordinates are in the domain."""
         return np.all(c @ self.domain[:, :-1].T <= self.domain[:, -1] + slack, axis=1)
 
 
 def barycentric(
-    corners: Float[np.ndarray, "n_corners dimension"], c: Float[np.ndarray, "n dimension"]
+    corners: Float[np.ndarray, "n_corners dimension"], c: Coordinates
 ) -> Float[np.ndarray, "n n_corners"]:
     """The barycentric coordinates of c in the simplex with these corners."""
     sides = corners[1:] - corners[0]
@@ -235,27 +196,16 @@ class Claims:
     """
 
     number: Int[np.ndarray, " n"]
-    y: Float[np.ndarray, "n width"]
+    y: Quantities
     sign: Float[np.ndarray, " n"]
-    a: Float[np.ndarray, "n n_objectives"]
+    a: Chart
 
     def take(self, rows: np.ndarray) -> "Claims":
         """Some of them."""
         return Claims(self.number[rows], self.y[rows], self.sign[rows], self.a[rows])
 
-    def put(self, rows: np.ndarray, other: "Claims") -> None:
-        """Replaces some of them."""
-        self.number[rows], self.y[rows], self.sign[rows], self.a[rows] = (
-            other.number,
-            other.y,
-            other.sign,
-            other.a,
-        )
 
-
-def ask_patches(
-    patches: Iterable[Patch], a: Float[np.ndarray, "n n_objectives"], box: Box
-) -> Claims:
+def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     """The answers at chart points: of the patches whose signs hold the one with the least s, else
     the nearest to holding."""
     patches, n, L = list(patches), len(a), len(box[0])
@@ -265,24 +215,21 @@ def ask_patches(
     # One patch at a time, all points at once: patches differ in degree and dimension.
     for number, patch in enumerate(patches):
         y, least, rows = ask_patch(patch, a, box)
-        level = np.where(
-            least > -ROUNDING,
-            y[:, L],
-            np.where(least > -SIGN, y[:, L] + LEAD - DOUBT * least, NOWHERE - least),
+        nearly = np.where(
+            least > -SCHEDULE.nearly,
+            y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
+            SCHEDULE.nowhere - least,
         )
-        use = level < best[rows] - LOWER
+        level = np.where(least > -SCHEDULE.rounding, y[:, L], nearly)
+        use = level < best[rows] - SCHEDULE.rounding
         rows = rows[use]
-        best[rows], answering[rows], values[rows], sign[rows] = (
-            level[use],
-            number,
-            y[use],
-            least[use],
-        )
+        best[rows], answering[rows] = level[use], number
+        values[rows], sign[rows] = y[use], least[use]
     return Claims(answering, values, sign, a.copy())
 
 
 def ask_patch(
-    patch: Patch, a: Float[np.ndarray, "n n_objectives"], box: Box, reach: float = 0.0
+    patch: Patch, a: Chart, box: Box, reach: float = 0.0
 ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"], Int[np.ndarray, " k"]]:
     """A patch's quantities with s, its least sign, and which of the chart points these are: those
     in its domain."""
@@ -296,24 +243,20 @@ def ask_patch(
     return y, sign, rows
 
 
-def variables(
-    label: Label, y: Float[np.ndarray, "n width"], box: Box
-) -> Float[np.ndarray, "n n_free"]:
+def variables(label: Label, y: Quantities, box: Box) -> Float[np.ndarray, "n n_free"]:
     """The scaled variables: free ones from the patch and within their bounds, the others at their
     bounds."""
     z = np.clip(y[:, : len(box[0])], *box)
     return np.where(label.side == 0, z, np.where(label.side > 0, box[1], box[0]))
 
 
-def centered(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, "n n_objectives"]:
+def centered(f: Chart) -> Chart:
     """The chart points of objective values."""
     return f - f.mean(axis=1, keepdims=True)
 
 
 def best_levels(
-    f: Float[np.ndarray, "n_known n_objectives"],
-    a: Float[np.ndarray, "n n_objectives"],
-    tie: float = 0.0,
+    f: Float[np.ndarray, "n_known n_objectives"], a: Chart, tie: float = 0.0
 ) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """The least max(f − a) + tie Σ f of known points above each chart point, an upper bound of
     s*(a), and which point has it."""

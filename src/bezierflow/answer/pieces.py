@@ -8,20 +8,19 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..simplex import kronecker
-from .patches import ROUNDING, SIGN, Patch, ask_patch, ask_patches, centered, variables
-
-MOST_POINTS = 4000
-"""About how many places of all patches are looked at."""
+from .patches import (
+    Box,
+    Chart,
+    Patch,
+    ask_patch,
+    ask_patches,
+    centered,
+    variables,
+)
+from .schedule import SCHEDULE
 
 LEAST_POINTS = {0: 1, 1: 20, 2: 40}
 """Of one patch, by its dimension; 60 from three dimensions on."""
-
-BEATEN = 1e-4
-"""A point is not part of the set if another one is as good in all objectives and better in one by
-this much of its range."""
-
-MEETING = 1e-3
-"""Patches meet where both nearly hold and their objectives differ by less."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class PatchPoints:
     patch: Int[np.ndarray, " n"]
     c: Float[np.ndarray, "n dimension"]
     z: Float[np.ndarray, "n n_free"]
-    f: Float[np.ndarray, "n n_objectives"]
+    f: Chart
 
 
 @dataclass(frozen=True)
@@ -66,27 +65,33 @@ class Piece:
     face: bool
 
 
-def points_of_patches(patches: Sequence[Patch], box: tuple[np.ndarray, np.ndarray]) -> PatchPoints:
+def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
     """Evenly spread points of all patches that are valid and that no other patch or point beats."""
     if not patches:
         raise ValueError("an atlas needs at least one patch")
     numbers, coordinates, designs, fronts = [], [], [], []
     widest = max(patch.label.dimension for patch in patches)
     for number, patch in enumerate(patches):
-        c = places(
-            patch, max(MOST_POINTS // len(patches), LEAST_POINTS.get(patch.label.dimension, 60))
-        )
+        least = LEAST_POINTS.get(patch.label.dimension, 60)
+        c = places(patch, max(SCHEDULE.patch_points // len(patches), least))
         y = patch(c)
         # Patches are fitted a little beyond their regions: only what their own signs allow counts.
-        valid = (patch.label.signs(y, box) > -ROUNDING).all(axis=1)
+        valid = (patch.label.signs(y, box) > -SCHEDULE.rounding).all(axis=1)
         c, y = c[valid], y[valid]
         numbers.append(np.full(len(c), number))
         coordinates.append(np.pad(c, ((0, 0), (0, widest - c.shape[1]))))
         designs.append(variables(patch.label, y, box))
         fronts.append(patch.label.values(y, c))
-    found = PatchPoints(*(np.concatenate(part) for part in (numbers, coordinates, designs, fronts)))
-    keep = ~_beaten(patches, found, box)
-    return PatchPoints(found.patch[keep], found.c[keep], found.z[keep], found.f[keep])
+    parts = [np.concatenate(part) for part in (numbers, coordinates, designs, fronts)]
+    f = parts[3]
+    claims = ask_patches(patches, centered(f), box)
+    # Another patch may have a lower answer above the same chart point.
+    undercut = (claims.sign > -SCHEDULE.nearly) & (
+        claims.y[:, len(box[0])] < f.mean(axis=1) - SCHEDULE.beaten
+    )
+    parts = [part[~undercut] for part in parts]
+    keep = ~_dominated(parts[3])
+    return PatchPoints(*(part[keep] for part in parts))
 
 
 def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
@@ -104,52 +109,34 @@ def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
     return c[patch.inside(c)][:n]
 
 
-def _beaten(
-    patches: Sequence[Patch], points: PatchPoints, box: tuple[np.ndarray, np.ndarray]
-) -> Bool[np.ndarray, " n"]:
-    """Whether a patch has a lower answer above the same chart point, or another point dominates."""
-    a = centered(points.f)
-    claims = ask_patches(patches, a, box)
-    s = claims.y[:, len(box[0])]
-    undercut = (claims.sign > -SIGN) & (s < points.f.mean(axis=1) - BEATEN)
-    rest = points.f[~undercut]
-    beaten = undercut.copy()
-    if len(rest):
-        beaten[~undercut] = dominated(rest, rest)
-    return beaten
-
-
-def dominated(
-    f: Float[np.ndarray, "n n_objectives"], others: Float[np.ndarray, "m n_objectives"]
-) -> Bool[np.ndarray, " n"]:
+def _dominated(f: Chart) -> Bool[np.ndarray, " n"]:
     """Which points have another one that is at least as good up to rounding, and better in an
-    objective by `BEATEN`."""
-    out = np.zeros(len(f), dtype=bool)
-    columns = np.ascontiguousarray(others.T)
+    objective by `SCHEDULE.beaten`."""
+    out, columns = np.zeros(len(f), dtype=bool), np.ascontiguousarray(f.T)
     for start in range(0, len(f), 200):
         mine = f[start : start + 200]
         # Objective by objective, so that no table has a third axis.
-        good = np.ones((len(mine), len(others)), dtype=bool)
+        good = np.ones((len(mine), len(f)), dtype=bool)
         better = np.zeros_like(good)
         for m, column in enumerate(columns):
             good &= column <= mine[:, m, None] + 1e-7
-            better |= column < mine[:, m, None] - BEATEN
+            better |= column < mine[:, m, None] - SCHEDULE.beaten
         out[start : start + 200] = np.any(good & better, axis=1)
     return out
 
 
 def find_pieces(
-    patches: Sequence[Patch],
-    points: PatchPoints,
-    box: tuple[np.ndarray, np.ndarray],
-    n_auxiliary: int = 0,
+    patches: Sequence[Patch], points: PatchPoints, box: Box, n_auxiliary: int = 0
 ) -> tuple[Piece, ...]:
     """The regions that have points of the set, those of one label that touch as one piece.
 
     One is a face if its points lie on regions of higher dimension, or on earlier ones. The last
     `n_auxiliary` variables are left out of their sides.
     """
-    touch = _touching(patches, points, box)
+    touch = np.zeros((len(patches), len(patches)), dtype=bool)
+    for number in range(len(patches)):
+        touch[number, np.unique(points.patch[_on(patches, points, [number], points.f, box)])] = True
+    touch |= touch.T
     groups = _joined(patches, points, touch)
     # Higher dimensions first: a face is then always behind the piece that it is a face of.
     groups.sort(key=lambda group: (-patches[group[0]].label.dimension, int(group[0])))
@@ -165,9 +152,10 @@ def find_pieces(
             for k in groups[j]
             if (patches[k].label.dimension, i) > (label.dimension, j)
         ]
-        numbers = tuple(int(number) for number in group)
-        face = bool(above) and _covered(patches, points, numbers, above, box)
+        f = points.f[np.isin(points.patch, group)]
+        face = bool(above) and bool(np.mean(_on(patches, points, above, f, box)) > 0.5)
         side = label.side[: len(label.side) - n_auxiliary]
+        numbers = tuple(int(number) for number in group)
         pieces.append(
             Piece(numbers, label.dimension, label.objectives, side, label.constraints, meets, face)
         )
@@ -185,11 +173,8 @@ def _joined(
     for region in np.unique(regions):
         mine, rest = used[regions == region], []
         for other in groups:
-            same = (
-                patches[other[0]].label.key == patches[mine[0]].label.key
-                and touch[np.ix_(mine, other)].any()
-            )
-            if same:
+            same = patches[other[0]].label.key == patches[mine[0]].label.key
+            if same and touch[np.ix_(mine, other)].any():
                 mine = np.concatenate([other, mine])
             else:
                 rest.append(other)
@@ -197,59 +182,23 @@ def _joined(
     return groups
 
 
-def _agree(
-    patch: Patch, f: np.ndarray, box: tuple[np.ndarray, np.ndarray]
+def _on(
+    patches: Sequence[Patch], points: PatchPoints, numbers: list[int], f: Chart, box: Box
 ) -> Bool[np.ndarray, " n"]:
-    """At which points of the front a patch nearly holds with the same objectives."""
-    out = np.zeros(len(f), dtype=bool)
-    y, sign, rows = ask_patch(patch, centered(f), box)
-    if len(rows):
-        L = len(box[0])
-        c, mean = patch.label.coordinates(centered(f)[rows])
-        y[:, L] += mean
-        out[rows] = (sign > -MEETING) & (
-            np.abs(patch.label.values(y, c) - f[rows]).max(axis=1) < MEETING
-        )
-    return out
-
-
-def _touching(
-    patches: Sequence[Patch], points: PatchPoints, box: tuple[np.ndarray, np.ndarray]
-) -> Bool[np.ndarray, "n n"]:
-    touch = np.zeros((len(patches), len(patches)), dtype=bool)
-    for number, patch in enumerate(patches):
-        agree = _agree(patch, points.f, box) | _near(points, [number], points.f)
-        touch[number, np.unique(points.patch[agree])] = True
-    return touch | touch.T
-
-
-def _covered(
-    patches: Sequence[Patch],
-    points: PatchPoints,
-    group: tuple[int, ...],
-    above: list[int],
-    box: tuple[np.ndarray, np.ndarray],
-) -> bool:
-    """Whether most points of a group lie on patches above."""
-    f = points.f[np.isin(points.patch, group)]
-    return bool(
-        np.mean(
-            np.any([_near(points, above, f), *(_agree(patches[k], f, box) for k in above)], axis=0)
-        )
-        > 0.5
-    )
-
-
-def _near(
-    points: PatchPoints, numbers: list[int], f: Float[np.ndarray, "n n_objectives"]
-) -> Bool[np.ndarray, " n"]:
-    """Which points of the front are next to a point of these patches: a patch may end a little
-    before its neighbor begins."""
+    """Which points of the front lie on one of these patches: it nearly holds there with the same
+    objectives, or has a point next to it."""
     from scipy.spatial import KDTree
 
+    on, a, L = np.zeros(len(f), dtype=bool), centered(f), len(box[0])
+    for number in numbers:
+        label = patches[number].label
+        y, sign, rows = ask_patch(patches[number], a, box)
+        c, mean = label.coordinates(a[rows])
+        y[:, L] += mean
+        off = np.abs(label.values(y, c) - f[rows]).max(axis=1)
+        on[rows] |= (sign > -SCHEDULE.patch_error) & (off < SCHEDULE.patch_error)
+    # A patch may end a little before its neighbor begins.
     known = points.f[np.isin(points.patch, numbers)]
-    return (
-        np.asarray(KDTree(known).query(f)[0] < MEETING)
-        if len(known)
-        else np.zeros(len(f), dtype=bool)
-    )
+    if len(known):
+        on |= KDTree(known).query(f)[0] < SCHEDULE.patch_error
+    return on

@@ -15,42 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .pareto_set import ParetoSet
-
-FTOL = 1e-16
-"""SLSQP stops when τ changes by less: when rounding lets it go no farther."""
-
-MOST_STEPS, MOST_CALLS = 20, 3
-"""Steps of a call of SLSQP at most, and calls from one start. Most starts need 4 to 8 steps; where
-20 are not enough, a new call does better than more steps."""
-
-MOST_PARTS = 6
-"""Parts of a domain, such as patches of an atlas, that a search from one start goes through at
-most."""
-
-BINDING = 1e-5
-"""Constraints with more room than this have the multiplier 0."""
-
-
-MOST_MINIMA, LOWEST = 6, 4
-"""A search starts at so many of the lowest local minima of the grid; and at so many of its lowest
-points, if there are several goals or bounds: where constraints meet, basins may be narrower than
-steps of the grid."""
-
-PENALTY = 10.0
-"""What one unit of violation counts against one unit of the goal when points of the grid are
-ranked."""
-
-SCREENING = 1e-10
-"""SLSQP's tolerance before it is known which start leads to the best end."""
-
-CLOSE = 1e-6
-"""Violations below this do not keep an end from being refined, and ends whose goals differ by less
-agree."""
-
-ROUNDING = 1e-9
-"""Violations, differences of goals and residuals of the first-order conditions below this are
-none."""
+from .pareto_set import ParetoSet, Point, T
+from .schedule import SCHEDULE
 
 
 class Program(NamedTuple):
@@ -62,41 +28,35 @@ class Program(NamedTuple):
     d: Float[np.ndarray, " n_bounds"]
 
     def goals(self, values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, " n"]:
-        """max_k (A f − c)_k for each row f of values."""
+        """max_k (A f − c)_k for each row f."""
         return (values @ self.A.T - self.c).max(axis=1)
 
     def violations(self, values: Float[np.ndarray, "n n_values"]) -> Float[np.ndarray, " n"]:
-        """max_j (B f − d)_j for each row f of values; 0 where all bounds hold."""
+        """max_j (B f − d)_j for each row f; 0 where all bounds hold."""
         return (values @ self.B.T - self.d).max(axis=1, initial=0.0)
 
 
 class Epigraph:
-    """A program around a point of the domain as SciPy takes it: in z = (y, τ)."""
+    """A program around a point of the set as SciPy takes it: in z = (y, τ)."""
 
-    def __init__(
-        self, pareto_set: ParetoSet, program: Program, start: Float[np.ndarray, " n_objectives"]
-    ):
+    def __init__(self, pareto_set: ParetoSet, program: Program, start: Point):
         self.around = pareto_set.around(start)
-        self.rows, self.limits = (
-            np.concatenate([program.A, program.B]),
-            np.concatenate([program.c, program.d]),
-        )
+        self.rows = np.concatenate([program.A, program.B])
+        self.limits = np.concatenate([program.c, program.d])
         values, _, room, _ = self.around.look(np.zeros(self.around.dimension))
         # Only goals contain τ; bounds and the domain do not.
         self.by_tau = np.where(np.arange(len(self.rows) + len(room)) < len(program.c), -1.0, 0.0)
         self.origin = np.append(np.zeros(self.around.dimension), program.goals(values[None]))
         self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
 
-    def t(self, z: Float[np.ndarray, " dimension_and_1"]) -> Float[np.ndarray, " n_objectives"]:
-        """The point of the domain below z."""
+    def t(self, z: Float[np.ndarray, " dimension_and_1"]) -> Point:
+        """The point of the simplex below z."""
         return self.around.t(z[:-1])
 
     def __call__(self, z: Float[np.ndarray, " dimension_and_1"]) -> tuple[np.ndarray, np.ndarray]:
         """The excess of goals over τ, of bounds and of the domain, at most 0 where a constraint
-        holds; its derivatives by z.
-
-        SciPy asks for them one after the other, so the last ones are kept.
-        """
+        holds; its derivatives by z."""
+        # SciPy asks for both one after the other, so the last ones are kept.
         if self._last is None or self._last[0] != z.tobytes():
             values, slopes, room, by_y = self.around.look(z[:-1])
             excess = np.concatenate([self.rows @ values - self.limits, room]) + z[-1] * self.by_tau
@@ -106,48 +66,44 @@ class Epigraph:
 
 
 def solve(
-    pareto_set: ParetoSet,
-    program: Program,
-    start: Float[np.ndarray, " n_objectives"],
-    ftol: float = FTOL,
-) -> Float[np.ndarray, " n_objectives"]:
+    pareto_set: ParetoSet, program: Program, start: Point, ftol: float = SCHEDULE.ftol
+) -> Point:
     """The local solution that SLSQP reaches from a start, or where it gives up."""
-    t = start
+    from scipy.optimize import minimize  # a third of a second that only questions need
+
+    t, options = start, {"ftol": ftol, "maxiter": SCHEDULE.most_steps}
     # SLSQP sees one smooth part; where it ends at the part's border, the next one takes over.
-    for _ in range(MOST_PARTS):
+    for _ in range(SCHEDULE.most_parts):
         epigraph = Epigraph(pareto_set, program, t)
-        t = epigraph.t(_solve_part(epigraph, ftol))
-        if not pareto_set.goes_on(epigraph.around, t):
+        z, up = epigraph.origin, np.eye(len(epigraph.origin))[-1]
+        room = {
+            "type": "ineq",
+            "fun": lambda z, epigraph=epigraph: -epigraph(z)[0],
+            "jac": lambda z, epigraph=epigraph: -epigraph(z)[1],
+        }
+        for _ in range(SCHEDULE.most_calls):
+            end = minimize(
+                lambda z: z[-1],
+                z,
+                jac=lambda _, up=up: up,
+                method="SLSQP",
+                constraints=room,
+                options=options,
+            )
+            z = end.x
+            if end.nit < SCHEDULE.most_steps:
+                break
+        t = epigraph.t(z)
+        if pareto_set.around(t).part == epigraph.around.part:
             break
     return t
 
 
-def _solve_part(epigraph: Epigraph, ftol: float) -> Float[np.ndarray, " dimension_and_1"]:
-    from scipy.optimize import minimize  # a third of a second that only questions need
-
-    room = {"type": "ineq", "fun": lambda z: -epigraph(z)[0], "jac": lambda z: -epigraph(z)[1]}
-    z, up, options = (
-        epigraph.origin,
-        np.eye(len(epigraph.origin))[-1],
-        {"ftol": ftol, "maxiter": MOST_STEPS},
-    )
-    for _ in range(MOST_CALLS):
-        end = minimize(
-            lambda z: z[-1], z, jac=lambda _: up, method="SLSQP", constraints=room, options=options
-        )
-        z = end.x
-        if end.nit < MOST_STEPS:
-            break
-    return z
-
-
 def first_order(
-    pareto_set: ParetoSet, program: Program, t: Float[np.ndarray, " n_objectives"]
+    pareto_set: ParetoSet, program: Program, t: Point
 ) -> tuple[Float[np.ndarray, " n_values"], float]:
-    """How well the first-order conditions hold at t, with the multipliers for which they hold best.
-
-    These are found by least squares with nonnegative unknowns: λ of goals, ν of bounds, and those
-    of faces.
+    """How well the first-order conditions hold at t, with the multipliers for which they hold best:
+    nonnegative least squares for λ of goals, ν of bounds, and those of faces.
 
     Returns:
         Aᵀλ + Bᵀν, what each value counts for; and the residual, the largest of the entries of ∇L
@@ -160,7 +116,7 @@ def first_order(
     excess, slopes = epigraph(epigraph.origin)
     # Products of multipliers and room are rows of the same least-squares problem, so that a
     # constraint with room cannot explain a slope for free.
-    binding = np.flatnonzero(excess >= -BINDING)
+    binding = np.flatnonzero(excess >= -SCHEDULE.binding)
     conditions = np.concatenate([slopes[binding].T, np.diag(excess[binding])])
     target = np.zeros(len(conditions))
     target[slopes.shape[1] - 1] = -1.0  # the entry of τ: 1 − Σλ
@@ -171,13 +127,11 @@ def first_order(
 
 
 class Found(NamedTuple):
-    """The best end of a search: where and how low it is, what each value counts for there, and the
-    residual (`first_order`).
+    """The best end of a search: where and how low it is, what each value counts for there and the
+    residual (`first_order`); from how many places the search started, and how many of these led to
+    a point as good."""
 
-    Also from how many places the search started, and how many of these led to a point as good.
-    """
-
-    t: Float[np.ndarray, " n_objectives"]
+    t: Point
     goal: float
     weights: Float[np.ndarray, " n_values"]
     residual: float
@@ -185,55 +139,49 @@ class Found(NamedTuple):
     agreed: int
 
 
-def search(
-    pareto_set: ParetoSet,
-    program: Program,
-    starts: Float[np.ndarray, "n n_objectives"] | None = None,
-) -> Found:
+def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> Found:
     """The best of the local solutions from several starts, which are `good_starts` if not given;
     never worse than a start."""
     starts = good_starts(pareto_set, program) if starts is None else starts
-    n, ends = len(starts), [solve(pareto_set, program, start, SCREENING) for start in starts]
+    n, ends = (
+        len(starts),
+        [solve(pareto_set, program, start, SCHEDULE.screening) for start in starts],
+    )
     t = np.stack([*ends, *starts])
-    best = t[_lowest(program, pareto_set.front(t), CLOSE)]
+    best = t[_lowest(program, pareto_set.front(t), SCHEDULE.close)]
     # Screening stops early; only the best end is worth the last digits.
-    if first_order(pareto_set, program, best)[1] > ROUNDING:
+    if first_order(pareto_set, program, best)[1] > SCHEDULE.rounding:
         t = np.stack([solve(pareto_set, program, best), *t])
     values = pareto_set.front(t)
-    k, goals, violations = (
-        _lowest(program, values, ROUNDING),
-        program.goals(values),
-        program.violations(values),
-    )
-    agrees = (goals <= goals[k] + CLOSE) & (violations <= violations[k] + CLOSE)
-    return Found(
-        t[k],
-        float(goals[k]),
-        *first_order(pareto_set, program, t[k]),
-        n,
-        int(agrees[-2 * n : -n].sum()),
-    )
+    k = _lowest(program, values, SCHEDULE.rounding)
+    goals, violations = program.goals(values), program.violations(values)
+    agrees = (goals <= goals[k] + SCHEDULE.close) & (violations <= violations[k] + SCHEDULE.close)
+    agreed = int(agrees[-2 * n : -n].sum())
+    return Found(t[k], float(goals[k]), *first_order(pareto_set, program, t[k]), n, agreed)
 
 
-def good_starts(pareto_set: ParetoSet, program: Program) -> Float[np.ndarray, "n n_objectives"]:
-    """The best point of the grid, and the local minima and the lowest points of goal and violation
-    together."""
-    rank = program.goals(pareto_set.sample_f) + PENALTY * program.violations(pareto_set.sample_f)
-    lowest = np.argsort(rank)[:LOWEST] if len(program.c) + len(program.d) > 1 else []
+def good_starts(pareto_set: ParetoSet, program: Program) -> T:
+    """The best point of the sample, and the local minima and the lowest points of goal and
+    violation together."""
+    rank = program.goals(pareto_set.sample_f) + SCHEDULE.penalty * program.violations(
+        pareto_set.sample_f
+    )
+    lowest = (
+        np.argsort(rank)[: SCHEDULE.lowest_starts] if len(program.c) + len(program.d) > 1 else []
+    )
     positions = [
-        _lowest(program, pareto_set.sample_f, ROUNDING),
-        *pareto_set.local_minima(rank)[:MOST_MINIMA],
+        _lowest(program, pareto_set.sample_f, SCHEDULE.rounding),
+        *pareto_set.local_minima(rank)[: SCHEDULE.most_starts],
         *lowest,
     ]
     return pareto_set.sample_t[list(dict.fromkeys(positions))]
 
 
 def _lowest(program: Program, values: Float[np.ndarray, "n n_values"], allowed: float) -> int:
-    """The first row with the lowest goal among those that violate bounds least, where what is
-    allowed counts as no violation."""
+    """The first row with the lowest goal among those that violate bounds least; an allowed
+    violation is none."""
     violations = program.violations(values)
     broken = np.where(violations > allowed, violations, 0.0)
-    goals = np.where(
-        broken == broken.min(), np.nan_to_num(program.goals(values), nan=np.inf), np.inf
-    )
-    return int(np.argmax(goals <= goals.min() + ROUNDING))
+    goals = np.nan_to_num(program.goals(values), nan=np.inf)
+    goals = np.where(broken == broken.min(), goals, np.inf)
+    return int(np.argmax(goals <= goals.min() + SCHEDULE.rounding))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, PyTree
 from ..arguments import read_doubles
 from ..bezier import BezierSimplex, Manifest, Raveling, write_archive, write_atomically
 from ..compilation import program
+from ..gaussian import PosteriorMean
 from ..names import Names, decode
 from ..objectives import FeasibleSet, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
@@ -21,15 +22,17 @@ from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
-from .description import Description
+from .description import as_text, summary_rows
 from .error import ErrorEstimate
 from .front import FittedFront, fit_front
+from .notebook import picture, table
 from .pareto_set import ParetoSet, Points
 from .program import Found, Program, search
 from .result import Evaluated, Result, Stats
+from .schedule import SCHEDULE
 from .solution_file import to_archive
 from .surface_set import SurfaceSet
-from .tables import columns, to_csv_text, to_frame, to_json_text
+from .tables import columns, to_csv_text, to_json_text
 from .verdict import why_not_estimated
 
 if TYPE_CHECKING:
@@ -37,35 +40,14 @@ if TYPE_CHECKING:
 
 Numbers = Sequence[float] | np.ndarray
 
+Batch = Float[Array | np.ndarray, "*batch n_objectives"]
+"""Points t of the simplex, or one number per objective and t."""
+
+Values = Float[np.ndarray, "*batch n_objectives"]
+"""The same as NumPy arrays."""
+
 DEFAULT_POINTS = 100
 """How many points `X`, `F` and the tables have where nothing is said."""
-
-LARGEST_SPREAD = 5000
-"""More points than this are not chosen: candidates would be too few to choose evenly from."""
-
-
-@runtime_checkable
-class Estimator(Protocol):
-    """What estimates the error of a solution that came without one; `bezierflow.normal` has it."""
-
-    def estimate(self, solution: "Solution") -> ErrorEstimate:
-        """The error at held-out t, however long that takes."""
-        ...
-
-    def at(
-        self, solution: "Solution", t: Float[np.ndarray, "n n_objectives"]
-    ) -> Float[np.ndarray, " n"]:
-        """The distance to the Pareto set at each t; not a number where there is none."""
-        ...
-
-
-@runtime_checkable
-class StandIn(Protocol):
-    """What stands for expensive objectives: their expected values, and how uncertain these are."""
-
-    def std(self, x: PyTree, batch_axes: int = 0) -> Float[np.ndarray, "*batch n_objectives"]:
-        """Standard deviations of the values at designs."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -76,37 +58,37 @@ class Solution:
     m, and a face is the Pareto set of its objectives.
 
     Attributes:
-        pareto_set: t -> design: the surface b: Δ^{M−1} → X, or an atlas of such where the set is no
-            simplex; its values have the shape of x0. They are the solver's variables; where
-            `names.transforms` has any, `design(t)` is what people see.
+        pareto_set: the surface b: Δ^{M−1} → X, or an atlas of such where the set is no simplex; its
+            values have the shape of x0. They are the solver's variables: where `names.transforms`
+            has any, `design(t)` is what people see.
         objectives: the problem, or None for a solution from points, or from a file without it.
-        names: names and units of objectives and variables, with directions and transforms. All
-            objective values of a solution have the user's signs.
+        names: of objectives and variables, with units, directions and transforms. All objective
+            values of a solution have the user's signs.
         result: why the run stopped, in a message a person can act on.
         stats: evaluations (objective, jacobian, hessian), iterations, seconds.
         history: what the flow recorded, one row per iteration: a lifted one "movement" (RMS
             distance by which points moved) and "residual" (RMS distance by which the refit missed
-            them), the normal flow "error" (held-out distance so far; not a number before there is
-            one) and "degree", the weights flow "miss" (how far the surface of the degree below was
-            from the minimizers at new nodes) and "degree", the atlas "covered" (share of chart
-            points with an answer), "verified" (share of fresh answers that were right) and
-            "regions", training on batches "loss" (what is minimized, mean over t) and the mean of
-            each objective, "f1", "f2", ….
+            them), the normal flow "error" (held-out distance so far; NaN before there is one) and
+            "degree", the weights flow "miss" (how far the surface of the degree below was from the
+            minimizers at new nodes) and "degree", the atlas "covered" (share of chart points with
+            an answer), "verified" (share of fresh answers that were right) and "regions", training
+            on batches "loss" (what is minimized, mean over t) and the mean of each objective, "f1",
+            "f2", ….
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.
         known_front: the fitted front, likewise; read `fitted_front`.
         origin: what it takes to make the run again; None for a solution from a file, or where
             chance played no part.
-        feasible: the bounds of the run, on flat vectors; None where there were none, and for a
-            solution from a file.
+        feasible: the bounds of the run, on flat vectors; None without bounds and from a file.
         paused: what `minimize(objectives, solution)` goes on with where the run was stopped; not in
             files.
         evaluated: of a surrogate only: the evaluations that it comes from. `objectives` are then
             the surrogate's mean.
         surrogate: the processes in place of expensive objectives; None where the objectives
             themselves were minimized.
-        estimator: what estimates the error where no run or file brings it along.
+        estimator: what estimates the error where no run or file brings it along, with
+            `estimate(solution)` and, at single points, `at(solution, t)`: `NormalEstimator`.
     """
 
     pareto_set: BezierSimplex | BezierAtlas
@@ -123,8 +105,8 @@ class Solution:
     feasible: FeasibleSet | None = field(default=None, repr=False)
     paused: Any = field(default=None, repr=False)
     evaluated: Evaluated | None = field(default=None, repr=False)
-    surrogate: StandIn | None = field(default=None, repr=False)
-    estimator: Estimator | None = field(default=None, repr=False)
+    surrogate: PosteriorMean | None = field(default=None, repr=False)
+    estimator: Any = field(default=None, repr=False)
 
     @property
     def n_objectives(self) -> int:
@@ -139,7 +121,7 @@ class Solution:
     @cached_property
     def set(self) -> ParetoSet:
         """The Pareto set behind one interface, in the solver's variables and minimized objectives:
-        what questions, plots and pages are made of."""
+        what questions, plots and pages ask."""
         signs = self.names.signs
         if isinstance(self.pareto_set, BezierAtlas):
             exact = None if self.objectives is None else lambda t: signs * np.asarray(self.front(t))
@@ -163,9 +145,8 @@ class Solution:
             spent.objective / 3 + spent.jacobian + self.raveling.n_variables * spent.hessian
         )
 
-    def design(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
-        """The design at t as people see it, shaped like x0: b(t), but for variables that the solver
-        saw by their logarithms."""
+    def design(self, t: Batch) -> PyTree:
+        """The design at t as people see it, shaped like x0: b(t), logarithms undone."""
         x = self.pareto_set(t)
         return self.seen(x, np.ndim(t) - 1) if any(self.names.transforms) else x
 
@@ -174,38 +155,30 @@ class Solution:
         flat = self.raveling.ravel(x, batch_axes)
         return self.raveling.unravel(decode(flat, self.names.transforms))
 
-    def flat_designs(
-        self, t: Float[np.ndarray, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_variables"]:
+    def flat_designs(self, t: Values) -> Float[np.ndarray, "*batch n_variables"]:
         """`design(t)` as flat vectors of L numbers."""
         flat = self.set.designs(np.asarray(t, dtype=float).reshape(-1, self.n_objectives))
         x = np.asarray(decode(flat, self.names.transforms)) * self.raveling.units
         return x.reshape(*np.shape(t)[:-1], -1)
 
-    def front(
-        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
-    ) -> Float[Array | np.ndarray, "*batch n_objectives"]:
+    def front(self, t: Batch) -> Batch:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came
         without the objectives."""
         if self.objectives is None:
-            check_on_simplex(t, self.n_objectives)
+            check_on_simplex(np.asarray(t), self.n_objectives)
             rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
             return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
         x = self.design(t)
+        # Inside a JAX transformation of the user's, precision is the user's too.
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
         values = in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
         raise_failures(self.objectives)
         return values
 
-    def front_std(
-        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
-        """How uncertain `front(t)` is where expensive objectives have a surrogate: calibrated
-        standard deviations, without noise.
-
-        They are those of the processes, multiplied by what held-out evaluations call for.
-        """
+    def front_std(self, t: Batch) -> Values:
+        """How uncertain `front(t)` is where expensive objectives have a surrogate: standard
+        deviations without noise, calibrated by held-out evaluations."""
         if self.surrogate is None:
             raise ValueError(
                 "front_std is for solutions of a surrogate (bf.Surrogate, bf.Study); here front(t)"
@@ -213,18 +186,13 @@ class Solution:
             )
         return self.surrogate.std(self.design(t), np.ndim(t) - 1)
 
-    def weights(
-        self, t: Float[Array | np.ndarray, "*batch n_objectives"]
-    ) -> Float[np.ndarray, "*batch n_objectives"]:
-        """The multipliers w for which the design at t is stationary, Σ w_m ∇f_m = 0: the weights of
-        the objectives there, at least 0 and with sum 1.
-
-        Maximized objectives count with a minus sign: no weight is below 0.
-        """
+    def weights(self, t: Batch) -> Values:
+        """The multipliers w for which the design at t is stationary, Σ w_m ∇f_m = 0, at least 0 and
+        with sum 1: maximized objectives count with a minus sign."""
         rows = np.asarray(t, dtype=float).reshape(-1, np.shape(t)[-1])
         return self.set.weights(rows).reshape(np.shape(t))
 
-    def t(self, f: Numbers) -> Float[np.ndarray, "*batch n_objectives"]:
+    def t(self, f: Numbers) -> Values:
         """Where objective values lie on the simplex: `front(t(f))` = f for f on the front.
 
         For other f it is the point of the front that exceeds f least, or falls short of it most: it
@@ -274,17 +242,15 @@ class Solution:
     def extremes(self) -> tuple[Found, ...]:
         """Where each minimized objective is least, and then where each is largest: the ideal and
         the nadir point of the front."""
-        M, none = self.n_objectives, np.zeros(0)
+        M = self.n_objectives
         rows = np.concatenate([np.eye(M), -np.eye(M)]) / np.abs(self.set.scale)
-        return tuple(
-            search(self.set, Program(row[None], np.zeros(1), np.zeros((0, M)), none))
-            for row in rows
-        )
+        zero, no_rows, none = np.zeros(1), rows[:0], np.zeros(0)
+        return tuple(search(self.set, Program(row[None], zero, no_rows, none)) for row in rows)
 
     @cached_property
     def fitted_front(self) -> FittedFront:
-        """The front of one surface as a surface of its own, t ↦ f(b(t)), with its measured error.
-        Made when first asked for."""
+        """The front of one surface as a surface of its own, with its measured error. Made when
+        first asked for."""
         self._simplex("a fitted front; pareto_set.front(t) has the front of its patches")
         assert isinstance(self.set, SurfaceSet)
         return self.set.fitted_front
@@ -294,14 +260,13 @@ class Solution:
         """The estimated distance to the true Pareto set at held-out t: `float(error)` is its RMS.
         Made when first asked for.
 
-        It needs gradients and Hessians of the objectives at a few hundred points, which `stats`
-        does not count. Where these are too large or cannot be had, its numbers are not known and it
-        has the flag NOT_ESTIMATED.
-        It does not know bounds: where the surface reaches one, the estimate has the flag
-        BOUNDS_IGNORED.
+        It takes gradients and Hessians at a few hundred points, which `stats` does not count. Where
+        these are too large or cannot be had, its numbers are not known and it has the flag
+        NOT_ESTIMATED. It does not know bounds: a surface that reaches one has BOUNDS_IGNORED.
         """
         if self.known_error is not None:
             return self.known_error
+        # Estimates may take longer than the run: large ones are left to `estimate_error`.
         if self.estimator is None or why_not_estimated(self.flat_objectives, self.flat_surface):
             return self._no_estimate()
         return self.estimate_error()
@@ -316,11 +281,8 @@ class Solution:
         return self._no_estimate() if self.estimator is None else self.estimator.estimate(self)
 
     def error_at(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n"]:
-        """The estimated distance of b(t) to the Pareto set at each t; NaN where there is none.
-
-        It needs the objectives' gradients and Hessians at all t, and is no number anywhere where
-        these are too large. `error` sums up the same at held-out t, with many variables too.
-        """
+        """The estimated distance of b(t) to the Pareto set at each t; NaN where there is none, and
+        everywhere where the Hessians that it takes are too large."""
         _ = self.flat_objectives  # raises where there are none
         return np.full(len(t), np.nan) if self.estimator is None else self.estimator.at(self, t)
 
@@ -360,14 +322,12 @@ class Solution:
         """Pareto points spread evenly over the front, n of them, corners among them; objectives
         count in units of their range. Two objectives: sorted along the front.
 
-        They are chosen on the fitted front, so that no objective is evaluated but at the points
-        themselves.
+        Chosen on the fitted front: objectives are evaluated at these points alone.
         """
-        least = self.n_objectives
-        if not isinstance(n, int | np.integer) or not least <= n <= LARGEST_SPREAD:
+        least, most = self.n_objectives, SCHEDULE.most_spread
+        if not isinstance(n, int | np.integer) or not least <= n <= most:
             raise ValueError(
-                f"n must be a whole number from {least} (the corners) to {LARGEST_SPREAD}, got"
-                f" {n!r}"
+                f"n must be a whole number from {least} (the corners) to {most}, got {n!r}"
             )
         t = self.set.spread(int(n))
         return Points(t, self.design(t), np.asarray(self.front(t)))
@@ -378,8 +338,7 @@ class Solution:
 
     @property
     def X(self) -> PyTree:
-        """100 designs spread evenly over the front, one per row: `spread(100).X`, under the name
-        that pymoo has for it."""
+        """100 designs spread evenly over the front: `spread(100).X`, under pymoo's name."""
         return self._points.X
 
     @property
@@ -421,7 +380,13 @@ class Solution:
     def to_pandas(self, n: int = DEFAULT_POINTS) -> "pandas.DataFrame":
         """Points spread evenly over the front, n of them, as a data frame with variables,
         objectives and t. Needs pandas."""
-        return to_frame(columns(self.spread(n), self.names, self.raveling.plain))
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "data frames need pandas: pip install 'bezierflow[interop]'"
+            ) from error
+        return pandas.DataFrame(columns(self.spread(n), self.names, self.raveling.plain))
 
     def to_csv(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
         """The same table as CSV text, also written to a file if a path is given. The file appears
@@ -445,19 +410,20 @@ class Solution:
         variables = f"{self.raveling.n_variables} variables"
         return f"{self.set.text}, {self.n_objectives} objectives, {variables}"
 
-    @cached_property
-    def _description(self) -> Description:
-        """What is printed. It evaluates the objectives at some dozens of points, and no
-        derivatives."""
-        known = self.__dict__.get("error", self.known_error)
-        F, labels = np.asarray(self.front(self.set.sketch())), self.names.axis_labels
-        return Description(self.result, self.set_text, labels, F, known, self.stats)
+    def _summary(self) -> tuple[list[tuple[str, str]], np.ndarray]:
+        """What is printed, and some dozens of points of the front. No derivative is evaluated."""
+        t, M = self.set.sample_t, self.n_objectives
+        rows = np.unique(np.linspace(0, len(t) - 1, 50).astype(int))
+        F = np.asarray(self.front(np.concatenate([np.eye(M), t[rows]])))
+        known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
+        return summary_rows(self.result, self.set_text, labels, F, known, self.stats), F
 
     def __str__(self) -> str:
-        return self._description.text()
+        return as_text(self._summary()[0])
 
     def _repr_html_(self) -> str:
-        return self._description.html()
+        rows, F = self._summary()
+        return table(rows, alarm=self.result.doubtful) + picture(F, self.names.axis_labels)
 
     def save(self, path: str | PathLike[str], *, estimate: bool = True) -> None:
         """Writes a file that is useful without the objectives' code: both surfaces, names, error,
@@ -471,6 +437,7 @@ class Solution:
                 f"path must end in .bez for a solution, got {os.fspath(path)!r};"
                 " solution.pareto_set.save(path) writes the surface alone in other formats"
             )
+        # A cached property that was computed lies in the instance's dictionary.
         known = self.__dict__.get("error", self.known_error)
         error = self.error if estimate else known or self._no_estimate()
         write_archive(path, *to_archive(vars(self), self.set.describe(), error))
@@ -493,7 +460,16 @@ def in_users_form(
     An atlas has its own front, which gets the user's signs, and its own units of variables.
     """
     if isinstance(found, BezierAtlas):
-        units = found.units.times(raveling.units)
+        units = found.units
+        factor = np.concatenate([raveling.units, np.ones(units.n_auxiliary)])
+        free = factor[units.free]
+        units = replace(
+            units,
+            lower=units.lower * factor,
+            upper=units.upper * factor,
+            origin=units.origin * free,
+            unit=units.unit * free,
+        )
         shaped = replace(found, units=units, raveling=raveling.plain)
         return (shaped if signs is None else shaped.turned(signs)), raveling.plain
     points = raveling.unravel(found.control_points)

@@ -1,7 +1,7 @@
 """One Bézier simplex as a Pareto set: the surface, and its front by the objectives or by a fit."""
 
 from collections.abc import Callable
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..bezier import BezierSimplex, Manifest, describe_surface
 from ..compilation import program
+from ..metrics import farthest_points
 from ..objectives import JaxEvaluator, face_multipliers
 from ..precision import double_precision
 from ..simplex import (
@@ -24,30 +25,9 @@ from ..simplex import (
 )
 from .error import ErrorEstimate
 from .front import ExactMap, FittedFront, FrontMap, PolynomialMap, interpolate
-from .pareto_set import Around, Arrays, Near, ParetoSet, T, farthest_rows
+from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
 from .program import Program, search
-
-LARGEST_GRID, FINEST = 1500, 400
-"""Points of the sample at most, 53 along an edge for M = 3 and 12 for M = 5; and its steps along an
-edge, for M = 2."""
-
-CANDIDATES = 20_000
-"""About so many points of the simplex are chosen from where a front is to be covered evenly."""
-
-SAME = 5e-10
-"""A polynomial this close to the front, in units of its range, answers as the front would: bounds
-are kept by a wider margin."""
-
-SMOOTH_DEGREE, LARGEST_NET = 20, 2000
-"""The degree that is tried for objectives that are smooth but no quadratics, and control points of
-a polynomial at most."""
-
-FLAT = 1e-9
-"""Where the front's derivative is smaller than this in a second direction, relative to its largest,
-it has no normal."""
-
-ZERO = 1e-10
-"""Coordinates of t below this are set to 0."""
+from .schedule import SCHEDULE
 
 FRONT_ERRORS = ("front_error/rms", "front_error/max")
 """The arrays of a file that hold the errors of a fitted front."""
@@ -57,17 +37,19 @@ class AroundSimplex(Around):
     """The simplex around a point: t = start + directions y, from the largest coordinate of the
     start to each of the others."""
 
-    def __init__(self, front: FrontMap, start: Float[np.ndarray, " n_objectives"]):
+    part = 0
+
+    def __init__(self, front: FrontMap, start: Point):
         largest = int(np.argmax(start))
         self.front, self.start, self.faces = front, start, -np.eye(len(start))
         self.directions = np.delete(np.eye(len(start)), largest, axis=1)
         self.directions[largest] = -1.0
         self.dimension = self.directions.shape[1]
 
-    def t(self, y: Float[np.ndarray, " dimension"]) -> Float[np.ndarray, " n_objectives"]:
+    def t(self, y: Float[np.ndarray, " dimension"]) -> Point:
         """The point of the simplex, its coordinates free of rounding."""
         t = self.start + self.directions @ y
-        t = np.where(t < ZERO, 0.0, t)
+        t = np.where(t < SCHEDULE.zero, 0.0, t)
         return t / t.sum()
 
     def look(
@@ -98,14 +80,11 @@ class SurfaceSet(ParetoSet):
         whole: BezierSimplex,
         objectives: Callable[[Array], Array] | None,
         fitted: Callable[[], FittedFront],
-        signs: Float[np.ndarray, " n_objectives"],
+        signs: Point,
     ):
         self.surface, self.whole, self.objectives, self._fit = surface, whole, objectives, fitted
-        self.n_objectives, self.n_variables, self.signs = (
-            surface.n_objectives,
-            surface.n_variables,
-            signs,
-        )
+        self.n_objectives, self.n_variables = surface.n_objectives, surface.n_variables
+        self.signs = signs
         self.text = f"a Bézier simplex of degree {surface.degree}"
         points = np.asarray(surface.control_points)
         self.map = PolynomialMap(points, self.n_objectives, surface.degree)
@@ -136,27 +115,35 @@ class SurfaceSet(ParetoSet):
             return self.exact
         # Searches evaluate single points hundreds of times, and a polynomial takes microseconds.
         M, twice = self.n_objectives, 2 * self.surface.degree
-        unseen = _unseen(M)
+        # Compared at places that are on no grid, inside and close to the sides.
+        rng = np.random.default_rng(0)
+        unseen = np.concatenate([rng.dirichlet(np.full(M, share), 200) for share in (1.0, 0.2)])
         values = self.exact.values(unseen)
-        for degree in sorted({twice, max(twice, SMOOTH_DEGREE)}):
-            if n_controls(M, degree) <= LARGEST_NET:
+        for degree in sorted({twice, max(twice, SCHEDULE.smooth_degree)}):
+            if n_controls(M, degree) <= SCHEDULE.smooth_net:
                 polynomial = interpolate(self.exact, M, degree)
-                if np.abs((polynomial.values(unseen) - values) / self.scale).max() <= SAME:
+                if np.abs((polynomial.values(unseen) - values) / self.scale).max() <= SCHEDULE.same:
                     return polynomial
         return self.exact
 
     @cached_property
-    def sample_t(self) -> T:
-        """A regular grid."""
-        return grid(self.n_objectives, _resolution(self.n_objectives))
+    def _resolution(self) -> int:
+        return min(
+            largest_degree_within(self.n_objectives, SCHEDULE.grid_points), SCHEDULE.grid_steps
+        )
 
     @cached_property
-    def sample_f(self) -> Float[np.ndarray, "n n_objectives"]:
+    def sample_t(self) -> T:
+        """A regular grid."""
+        return grid(self.n_objectives, self._resolution)
+
+    @cached_property
+    def sample_f(self) -> Values:
         """The front on the grid. Exact, since `searched` is chosen by the ranges seen here."""
         return self.exact.values(self.sample_t)
 
     @cached_property
-    def scale(self) -> Float[np.ndarray, " n_objectives"]:
+    def scale(self) -> Point:
         """The range of each objective over the set; 1 for one that is constant."""
         spread = np.ptp(self.sample_f, axis=0)
         return np.where(spread > 1e-12 * np.abs(self.sample_f).max(axis=0), spread, 1.0)
@@ -164,27 +151,23 @@ class SurfaceSet(ParetoSet):
     @cached_property
     def neighbors(self) -> Int[np.ndarray, "n k"]:
         """Those of the grid."""
-        return neighbor_positions(self.n_objectives, _resolution(self.n_objectives))
+        return neighbor_positions(self.n_objectives, self._resolution)
 
     def designs(self, t: T) -> Float[np.ndarray, "n n_variables"]:
         """b(t)."""
         return self.map.values(t)
 
-    def front(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def front(self, t: T) -> Values:
         """f(b(t)), or the polynomial that stands for it."""
         return self.searched.values(t)
 
-    def values(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def values(self, t: T) -> Values:
         """f(b(t))."""
         return self.exact.values(t)
 
-    def weights(self, t: T) -> Float[np.ndarray, "n n_objectives"]:
+    def weights(self, t: T) -> Values:
         """w(t) ∈ Δ_J(t) with Σ w_m ∇f_m(b(t)) as small as possible, gradients taken at unit length:
-        0 on the Pareto set.
-
-        Where b(t) is the minimizer of Σ w_m f_m, these are its weights. At a corner, where only one
-        objective counts, w = t.
-        """
+        0 on the Pareto set. At a corner, where only one objective counts, w = t."""
         check_on_simplex(t, self.n_objectives)
         if self.objectives is None:
             raise ValueError(
@@ -196,9 +179,7 @@ class SurfaceSet(ParetoSet):
         with double_precision():
             return np.asarray(_multipliers(gradients, support(t)))
 
-    def prices(
-        self, t: Float[np.ndarray, " n_objectives"]
-    ) -> tuple[Float[np.ndarray, " n_objectives"], bool]:
+    def prices(self, t: Point) -> tuple[Point, bool]:
         """The left null vector of the M × (M−1) derivative of the front along the simplex."""
         check_on_simplex(t, self.n_objectives)
         _, (slopes,) = self.exact.slopes(t[None])
@@ -207,9 +188,9 @@ class SurfaceSet(ParetoSet):
         normal = directions[:, -1] * np.sign(directions[:, -1].sum() or 1.0)
         # A unit vector's rounding is no price: an objective at its very minimum has none.
         normal[np.abs(normal) < 1e-12] = 0.0
-        return normal / normal.sum() / self.scale, bool(sizes[-1] > FLAT * sizes[0])
+        return normal / normal.sum() / self.scale, bool(sizes[-1] > SCHEDULE.rounding * sizes[0])
 
-    def t(self, f: Float[np.ndarray, "n n_objectives"]) -> T:
+    def t(self, f: Values) -> T:
         """The t that minimizes max_m (f_m(b(t)) − f_m) in units of ranges."""
         goals, none = np.diag(1 / self.scale), np.zeros((0, self.n_objectives))
         found = [search(self, Program(goals, row / self.scale, none, np.zeros(0))) for row in f]
@@ -219,7 +200,7 @@ class SurfaceSet(ParetoSet):
         """Argmin ‖b(t) − x‖."""
         return self._nearest(self.map, x, max(diameter, np.finfo(float).tiny))
 
-    def nearest_values(self, f: Float[np.ndarray, " n_objectives"]) -> Near:
+    def nearest_values(self, f: Point) -> Near:
         """Argmin ‖(f(b(t)) − f) / ranges‖."""
         return self._nearest(self.searched.in_units(self.scale), f / self.scale, 1.0)
 
@@ -233,7 +214,7 @@ class SurfaceSet(ParetoSet):
         starts, agreed = int(found.n_starts[0]), int(found.n_agreed[0])
         return Near(t, float(found.distances[0]), starts, agreed, residual)
 
-    def around(self, t: Float[np.ndarray, " n_objectives"]) -> AroundSimplex:
+    def around(self, t: Point) -> AroundSimplex:
         """The whole simplex."""
         return AroundSimplex(self.searched, t)
 
@@ -245,14 +226,15 @@ class SurfaceSet(ParetoSet):
         span = np.ptp(values, axis=0)
         scaled = values / np.where(span > 0, span, 1.0)
         if self.n_objectives != 2:
-            return t[farthest_rows(scaled, (t == 1).argmax(axis=0), n)]
+            # Where all values coincide, points are repeated.
+            return t[np.resize(farthest_points(scaled, n, (t == 1).argmax(axis=0)), n)]
         # Equal arcs: the candidates are fine enough to take chords for arcs.
         steps = np.linalg.norm(np.diff(scaled, axis=0), axis=1)
         length = np.concatenate([[0.0], np.cumsum(steps)])
         first = np.interp(np.linspace(0, length[-1], n), length, t[:, 0])
         return np.column_stack([first, 1 - first])
 
-    def front_error(self, error: ErrorEstimate) -> Float[np.ndarray, " n_objectives"]:
+    def front_error(self, error: ErrorEstimate) -> Point:
         """The largest error of the fitted front at held-out t."""
         return np.asarray(self.fitted_front.max, dtype=float)
 
@@ -265,27 +247,13 @@ class SurfaceSet(ParetoSet):
         return {"pareto_set": pareto_set, "front": front}, {**arrays, **front_arrays, **errors}
 
 
-@cache
-def _resolution(n_objectives: int) -> int:
-    return min(largest_degree_within(n_objectives, LARGEST_GRID), FINEST)
-
-
-@cache
-def _unseen(n_objectives: int) -> T:
-    """Places that are on no grid, inside and close to the sides."""
-    rng = np.random.default_rng(0)
-    return np.concatenate(
-        [rng.dirichlet(np.full(n_objectives, share), 200) for share in (1.0, 0.2)]
-    )
-
-
 @lru_cache(maxsize=8)
 def _candidates(n_objectives: int) -> T:
     """Points of the simplex to choose from; half of them crowd towards its faces, where fronts may
-    be steep."""
+    be steep. The same for all sets, and some megabytes."""
     if n_objectives == 2:
-        return grid(2, CANDIDATES)
-    regular = grid(n_objectives, largest_degree_within(n_objectives, CANDIDATES // 2))
+        return grid(2, SCHEDULE.candidates)
+    regular = grid(n_objectives, largest_degree_within(n_objectives, SCHEDULE.candidates // 2))
     crowded = regular**2 / np.sum(regular**2, axis=1, keepdims=True)
     return np.concatenate([regular, crowded])
 

@@ -4,16 +4,12 @@ objectives."""
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..bezier import Raveling
 from ..names import Names
 from .pareto_set import Points
-
-if TYPE_CHECKING:
-    import pandas
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """A text that starts with one of these, spaces apart, is a formula to a spreadsheet; an apostrophe
@@ -37,15 +33,6 @@ def columns(points: Points, names: Names, raveling: Raveling) -> dict[str, np.nd
         for text, column in zip(texts, np.asarray(values, dtype=float).T, strict=True):
             table[f"{text} ({kind})" if text in table else text] = column
     return table
-
-
-def to_frame(table: dict[str, np.ndarray]) -> "pandas.DataFrame":
-    """The table as a pandas data frame."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("data frames need pandas: pip install 'bezierflow[interop]'") from error
-    return pandas.DataFrame(table)
 
 
 def to_csv_text(table: dict[str, np.ndarray]) -> str:

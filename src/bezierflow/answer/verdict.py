@@ -1,4 +1,4 @@
-"""What the end of a run is worth, whichever flow made it: its claim, against the error estimate."""
+"""What a run's answer is worth, whichever flow made it: its claim against the error estimate."""
 
 import jax
 import numpy as np
@@ -9,6 +9,7 @@ from ..objectives import FlatObjectives, JaxEvaluator, Raveled
 from ..precision import double_precision
 from .error import ErrorEstimate, Flag, by_cause
 from .result import Reason, Result
+from .schedule import SCHEDULE
 
 SUSPECT_FLAGS = (
     Flag.CORNERS_MISSED,
@@ -24,40 +25,28 @@ SUSPECT_FLAGS = (
 """Flags that make a surface suspect however small its estimated error: the estimate itself rests on
 what they deny."""
 
-EXACT = 1e-3
-"""A front whose objectives are known to this share of their ranges is called found as a whole."""
-
-HELD_OUT = 200
-"""About how many held-out t an error estimate takes."""
-
-MOST_HESSIAN_NUMBERS = 50_000_000
-"""An estimate whose Hessians hold more numbers than this (M L² at each held-out t) is not made
-unless somebody asks for it."""
-
 
 def judge(claim: str, error: ErrorEstimate | None) -> Result:
     """What the surface of a run that ended by itself is worth: its claim must stand the estimate.
 
-    The first sentence is for the person, how that is known comes after it.
+    The first sentence is for the person; how that is known comes after it.
     """
     flags = () if error is None else error.flags
     advice = "; ".join(flag.value for flag in by_cause(flags))
     found = f"{claim}; {describe(error)}"
+    # What is wrong comes before what was claimed.
     if any(flag in SUSPECT_FLAGS for flag in flags):
         return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
+    if error is not None and error.front is not None and np.isfinite(error.front):
+        off = f"{error.front:.1g}"
+        if error.front <= SCHEDULE.exact:
+            first = f"The whole front was found; objectives are exact to {off} of their ranges."
+        else:
+            first = f"The front was found up to {off} of the objectives' ranges."
+        found = f"{first} Details: {found}"
     if Flag.NOT_AT_TOLERANCE in flags or Flag.BUDGET_SPENT in flags:
-        return Result(Reason.NOT_AT_TOLERANCE, f"{_first_sentence(error)}{found}; {advice}")
-    return Result(Reason.CONVERGED, f"{_first_sentence(error)}{found}")
-
-
-def _first_sentence(error: ErrorEstimate | None) -> str:
-    """How much of the front was found, and how exactly, where that is known."""
-    if error is None or error.front is None or not np.isfinite(error.front):
-        return ""
-    if error.front <= EXACT:
-        exactly = f"{error.front:.1g} of their ranges"
-        return f"The whole front was found; objectives are exact to {exactly}. Details: "
-    return f"The front was found up to {error.front:.1g} of the objectives' ranges. Details: "
+        return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
+    return Result(Reason.CONVERGED, found)
 
 
 def describe(error: ErrorEstimate | None) -> str:
@@ -74,8 +63,8 @@ def describe(error: ErrorEstimate | None) -> str:
 
 
 def why_not_verified(objectives: FlatObjectives, surface: BezierSimplex) -> str:
-    """Why no claim is verified by an error estimate; empty where one can be made and the objectives
-    have no kinks."""
+    """Why no error estimate verifies a claim; empty where one can be made and there are no
+    kinks."""
     if hasattr(objectives.objectives if isinstance(objectives, Raveled) else objectives, "prox"):
         return "the objectives have kinks"
     return why_not_estimated(objectives, surface)
@@ -84,7 +73,7 @@ def why_not_verified(objectives: FlatObjectives, surface: BezierSimplex) -> str:
 def why_not_estimated(objectives: FlatObjectives, surface: BezierSimplex) -> str:
     """Why no error estimate is made unasked; empty where it is affordable and JAX can form the
     Hessians it takes."""
-    if HELD_OUT * surface.n_objectives * surface.n_variables**2 > MOST_HESSIAN_NUMBERS:
+    if surface.n_objectives * surface.n_variables**2 > SCHEDULE.most_hessian_numbers:
         return f"the Hessians of {surface.n_variables} variables are too large"
     # Shapes alone tell whether JAX can differentiate twice: nothing is computed.
     try:

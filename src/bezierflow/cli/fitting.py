@@ -83,6 +83,7 @@ def _read_csv(path: str) -> "np.ndarray":
         with open(path, encoding="utf-8-sig") as file:
             rows = (line for line in file if line.strip() and not line.startswith("#"))
             first = next(rows, "")
+            # A heading has no cell that is a number.
             if not any(map(_is_number, first[:HEADING].split(","))):
                 first = next(rows, "")
             if not first:

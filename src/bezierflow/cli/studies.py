@@ -71,19 +71,16 @@ def ask(folder: str, n: int, output: str | None, **new: Any) -> None:
         raise click.UsageError(
             f"{folder} holds a study, whose settings stay: leave out --{', --'.join(given)}"
         )
-    lines = [",".join((NUMBER, *study.names.variables)), *_numbered(study, study.ask(n))]
+    designs = study.ask(n).tolist()
+    lines = [",".join((NUMBER, *study.names.variables))]
+    for number, pending in study.pending.items():
+        if pending.tolist() in designs:
+            lines.append(",".join([str(number), *map(repr, pending.tolist())]))
     if output:
         Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
         click.echo(f"written: {output}")
     else:
         click.echo("\n".join(lines))
-
-
-def _numbered(study: "bf.Study", asked: Any) -> list[str]:
-    """Designs that were asked for, each after its number."""
-    designs, pending = asked.tolist(), study.pending.items()
-    numbered = [(number, x.tolist()) for number, x in pending if x.tolist() in designs]
-    return [",".join([str(number), *map(repr, x)]) for number, x in numbered]
 
 
 def _begin(

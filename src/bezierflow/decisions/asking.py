@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ..answer import (
-    ROUNDING,
-    SCREENING,
+    SCHEDULE,
     FittedFront,
     Found,
     Program,
@@ -40,12 +39,8 @@ the worst of the bounds asked for least, where no point of the grid obeys all.""
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A solution with bounds on its objectives: every question that takes a solution takes a region
-    too. Made by `keep`.
-
-    The surface stays whole and exact. A question to a region is answered with the bounds as
-    constraints, so the answer is right up to the very edge of the region, however it cuts through
-    the simplex.
+    """A solution with bounds on its objectives, made by `keep`: every question that takes a
+    solution takes a region too, and has the bounds as constraints.
 
     Attributes:
         solution: the solution.
@@ -69,12 +64,6 @@ def opened(
 
     Where the two exclude each other, the later one stands and the answer says what was relaxed.
     """
-    solution, bounds = _bounds(asked, subject_to)
-    return solution, turned_bounds(bounds, solution.names.signs)
-
-
-def _bounds(asked: Solution | Region, subject_to: Bounds | None) -> tuple[Solution, np.ndarray]:
-    """The solution, and the bounds with the user's signs."""
     solution = asked.solution if isinstance(asked, Region) else asked
     if not isinstance(solution, Solution):
         raise TypeError(
@@ -85,8 +74,9 @@ def _bounds(asked: Solution | Region, subject_to: Bounds | None) -> tuple[Soluti
     if isinstance(asked, Region):
         low = np.maximum(asked.bounds[:, 0], bounds[:, 0])
         high = np.minimum(asked.bounds[:, 1], bounds[:, 1])
+        # An empty interval would leave nothing to search: the bounds of the question win.
         bounds = np.where((low > high)[:, None], bounds, np.stack([low, high], axis=1))
-    return solution, bounds
+    return solution, turned_bounds(bounds, solution.names.signs)
 
 
 def keep(solution: Solution | Region, subject_to: Bounds) -> Region:
@@ -96,16 +86,16 @@ def keep(solution: Solution | Region, subject_to: Bounds) -> Region:
     Keeping again narrows a region further: `keep(keep(solution, {"cost": (None, 3)}), {"weight":
     (None, 5)})`.
     """
-    return Region(*_bounds(solution, subject_to))
+    solution, bounds = opened(solution, subject_to)
+    return Region(solution, turned_bounds(bounds, solution.names.signs))
 
 
 def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
     """The solution over a sub-simplex, given by its M corners as rows: the same designs, with t
     stretched over the part.
 
-    Both surfaces are subdivided exactly (de Casteljau), so pictures, files and the explorer show
-    that part alone. The error estimate and the fitted front's error are those of the whole surface.
-    A corner of the part is no minimizer of an objective any more.
+    Both surfaces are subdivided exactly (de Casteljau); error estimates stay those of the whole
+    surface. A corner of the part is no minimizer of an objective any more.
     """
     vertices, M = np.asarray(vertices, dtype=float), solution.n_objectives
     if solution.set.trimmed:
@@ -119,6 +109,7 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
             f"vertices must be {M} points of the simplex, one per row, got shape {vertices.shape}"
         )
     check_on_simplex(vertices, M, "vertices")
+    # Rows of sum 1 span a simplex exactly if they are linearly independent.
     if abs(np.linalg.det(vertices)) < 1e-12:
         raise ValueError(
             "vertices must span a simplex, got points that lie in a common face or plane"
@@ -136,13 +127,14 @@ def zoom(solution: Solution, vertices: np.ndarray) -> Solution:
 
 
 def reach(solution: Solution, bounds: np.ndarray) -> Reach:
-    """Bounds on the minimized f, (M, 2), loosened by their least largest violation if no point of
-    the front obeys them."""
+    """Bounds on the minimized f, (M, 2), loosened by their least largest violation, in units of
+    ranges, if no point of the front obeys them."""
     scale = np.abs(solution.set.scale)
     sides = np.concatenate([-np.eye(len(bounds)), np.eye(len(bounds))]) / scale
     limits = np.concatenate([-bounds[:, 0], bounds[:, 1]]) / np.tile(scale, 2) - MARGIN
     B, d = sides[np.isfinite(limits)], limits[np.isfinite(limits)]
     violation = Program(B, d, B[:0], d[:0])
+    # One point of the grid that obeys all bounds proves that they can be met.
     if not len(d) or violation.goals(solution.set.sample_f).min() <= 0:
         return B, d, None
     least = search(solution.set, violation)
@@ -161,10 +153,8 @@ def answer(
     """The choice that minimizes max_k (A f − c)_k within bounds on f, all in the user's units, but
     f as it is minimized.
 
-    Where no point of the front obeys all bounds, two programs are solved: the first makes the
-    largest violation, in units of each objective's range, as small as it can be; the second is the
-    question with all bounds loosened by that much. `within` saves the first where its solution is
-    known.
+    Where no point of the front obeys all bounds, the question is answered with all bounds loosened
+    by their least largest violation in units of ranges; `within` is that `reach` where it is known.
     """
     unit, found = best_within(solution, A, c, within or reach(solution, bounds))
     names, scale = solution.names, np.abs(solution.set.scale)
@@ -173,17 +163,16 @@ def answer(
     off = solution.set.front_error(solution.error) if solution.set.trimmed else 0.0
     allowed = np.maximum(BROKEN * scale, 2 * off)
     broken = np.column_stack([bounds[:, 0] - f, f - bounds[:, 1]]) > allowed[:, None]
+    asked, got = names.signs[:, None] * bounds, names.signs * f
     relaxed = tuple(
-        Relaxation(
-            names.objectives[m], float(names.signs[m] * bounds[m, k]), float(names.signs[m] * f[m])
-        )
+        Relaxation(names.objectives[m], float(asked[m, k]), float(got[m]))
         for m, k in np.argwhere(broken)
     )
     return Choice(
         question=question,
         t=found.t,
         x=design_at(solution, found.t),
-        f=names.signs * f,
+        f=got,
         value=float((A @ f - c).max()),
         confidence=Confidence.of(solution, found.starts, found.agreed, found.residual),
         relaxed=relaxed,
@@ -204,13 +193,15 @@ def best_within(
     """The best point within bounds: the unit of the goal, its largest coefficient times a range,
     and the point in that unit."""
     (B, d, least), front = within, solution.set
+    # Goals of order 1, so that tolerances of the search mean the same for every question.
     unit = float(np.abs(A * front.scale).max())
     program = Program(A / unit, c / unit, B, d)
     if least is None:
         return unit, search(front, program)
-    if least.goal <= ROUNDING:
+    # Bounds that only points between those of the grid obey: start at one of these.
+    if least.goal <= SCHEDULE.rounding:
         return unit, search(front, program, np.stack([least.t, *good_starts(front, program)]))
-    end = solve(front, program, least.t, SCREENING)
+    end = solve(front, program, least.t, SCHEDULE.screening)
     goal, lowest = (float(value) for value in program.goals(front.front(np.stack([least.t, end]))))
     least = least._replace(goal=goal)
     if goal - lowest <= GAIN:

@@ -53,8 +53,8 @@ class Confidence:
             source, off = "objectives", np.zeros(M)
         else:
             source, off = "fitted front", solution.set.front_error(error)
-        bound = float(error.bound)
-        return cls(source, off, float(error.rms), bound, error.flags, starts, agreed, residual)
+        search = starts, agreed, residual
+        return cls(source, off, float(error.rms), float(error.bound), error.flags, *search)
 
     def __str__(self) -> str:
         if self.source == "surrogate":
@@ -63,20 +63,17 @@ class Confidence:
                 f"f expected by a surrogate, whose last predictions were off by {off} (RMS) before"
                 " they saw the values"
             )
-            return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
-        values = "f by the problem's own objectives"
-        if self.source == "fitted front":
-            values = (
-                "f read from the fitted front (largest error seen"
-                f" {np.array2string(self.front_error, precision=2)})"
+        else:
+            off = np.array2string(self.front_error, precision=2)
+            values = {
+                "objectives": "f by the problem's own objectives",
+                "fitted front": f"f read from the fitted front (largest error seen {off})",
+            }[self.source]
+            text = (
+                f"{values}; x off the true Pareto set by about {self.set_error:.2g} (RMS), expected"
+                f" below {self.set_bound:.2g} everywhere; {self.agreed} of {self.starts} searches"
+                " agree"
             )
-        distance = (
-            f"about {self.set_error:.2g} (RMS), expected below {self.set_bound:.2g} everywhere"
-        )
-        text = (
-            f"{values}; x off the true Pareto set by {distance}; {self.agreed} of {self.starts}"
-            " searches agree"
-        )
         return text + "".join(f"\n    caution: {flag.value}" for flag in by_cause(self.flags))
 
 

@@ -46,6 +46,7 @@ def locate(solution: Solution, x: PyTree) -> Location:
     solution, _ = opened(solution)
     x = jax.tree.map(lambda leaf: read_doubles(leaf, "x", "one design, shaped like x0"), x)
     raveling, flat = solution.raveling, np.zeros(0)
+    # None is a pytree without leaves, which would ravel to a design of no variables.
     if x is not None:
         with double_precision():
             flat = encode(np.asarray(raveling.ravel(x), dtype=float), solution.names.transforms)

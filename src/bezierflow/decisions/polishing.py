@@ -26,11 +26,10 @@ a front stable."""
 
 class NearChoice(eqx.Module):
     """w·f̂(x) + ½ρ‖P(f̂(x) − f̂₀)‖²: progress along the front's normal w, and a price on moving
-    sideways.
+    sideways, without which a method would slide off a concave front.
 
     f̂ is f in units of its range, P the projector across w. Its stationary points are Pareto
-    critical, with weights w + ρP(f̂ − f̂₀); without the second term the method would slide to
-    another point, or off a concave front altogether.
+    critical, with weights w + ρP(f̂ − f̂₀).
     """
 
     objectives: Callable[[Array], Array]
@@ -51,10 +50,9 @@ def polish(
     """The choice after a single-objective method has run from it on the true problem, off the
     surface if need be.
 
-    Where the surface is not exactly on the Pareto set, this steps onto the set right beside the
-    choice. Bounds that held with nothing to spare may be broken by as much as the surface was
-    wrong. A choice on an atlas goes to the Pareto point above its place on the chart, by Newton's
-    method on what is active there, up to rounding; bounds and constraints of the run hold.
+    Bounds that held with nothing to spare may be broken by as much as the surface was wrong. A
+    choice on an atlas goes to the Pareto point above its place on the chart, by Newton's method on
+    the active set, up to rounding; bounds and constraints of the run hold.
 
     Args:
         solution: the solution the choice is from, with its objectives.
@@ -63,65 +61,51 @@ def polish(
         n_iterations: how many steps it makes; on an atlas as many as it takes.
     """
     solution, _ = opened(solution)
-    if solution.set.trimmed:
-        return _polish_within_bounds(solution, choice, method)
     method = Newton() if method is None else method
-    if not isinstance(method, AbstractMethod):
-        raise TypeError(
-            f"method must be a single-objective method such as Newton(), got {method!r}"
-        )
-    objectives, signs, scale = solution.flat_objectives, solution.names.signs, solution.set.scale
-    normal = np.maximum(solution.set.prices(choice.t)[0] * scale, 0.0)
-    with double_precision():
-        start = jnp.asarray(
-            encode(
-                np.asarray(solution.raveling.ravel(choice.x), dtype=float),
-                solution.names.transforms,
-            )
-        )
-        target = NearChoice(
-            objectives, jnp.asarray(scale), jnp.asarray(signs * choice.f), jnp.asarray(normal)
-        )
-        end, state = start, method.init(start)
-        for _ in range(n_iterations):
-            end, state = (method.step if method.runs_on_host else partial(_step, method))(
-                target, end, state
-            )
-        if not float(target(end)) <= float(target(start)) + 1e-12:
-            return choice  # a method that made things worse has polished nothing
-        f, moved = np.asarray(objectives(end)), float(jnp.linalg.norm(end - start))
-    question = f"{choice.question}, polished by {type(method).__name__} (x moved by {moved:.2g})"
-    return replace(
-        choice,
-        question=question,
-        x=solution.seen(solution.raveling.unravel(np.asarray(end))),
-        f=signs * f,
-    )
-
-
-def _polish_within_bounds(
-    solution: Solution, choice: Choice, method: AbstractMethod | None
-) -> Choice:
-    """The choice at the Pareto point next to it; the choice itself where a search from there ends
-    at none."""
-    if not isinstance(method, Newton | None):
+    trimmed, names, raveling = solution.set.trimmed, solution.names, solution.raveling
+    if trimmed and not isinstance(method, Newton):
         raise TypeError(
             "method must be left open for an atlas, where Newton's method polishes within bounds,"
             f" got {method!r}"
         )
-    with double_precision():
-        start = encode(
-            np.asarray(solution.raveling.ravel(choice.x), dtype=float), solution.names.transforms
+    if not isinstance(method, AbstractMethod):
+        raise TypeError(
+            f"method must be a single-objective method such as Newton(), got {method!r}"
         )
-        end = settle_on_atlas(solution, start)
+    with double_precision():
+        start = encode(np.asarray(raveling.ravel(choice.x), dtype=float), names.transforms)
+        if trimmed:
+            end = settle_on_atlas(solution, start)
+        else:
+            end = _descend(solution, choice, start, method, n_iterations)
         if end is None:
-            return choice
+            return choice  # a method that made things worse has polished nothing
         f = np.asarray(solution.flat_objectives(jnp.asarray(end)))
-    question = (
-        f"{choice.question}, polished by Newton (x moved by {np.linalg.norm(end - start):.2g})"
-    )
-    x = solution.seen(solution.raveling.unravel(end))
-    return replace(choice, question=question, x=x, f=solution.names.signs * f)
+    moved = np.linalg.norm(end - start)
+    question = f"{choice.question}, polished by {type(method).__name__} (x moved by {moved:.2g})"
+    x = solution.seen(raveling.unravel(end))
+    return replace(choice, question=question, x=x, f=names.signs * f)
+
+
+def _descend(
+    solution: Solution,
+    choice: Choice,
+    start: Float[np.ndarray, " n_variables"],
+    method: AbstractMethod,
+    n_iterations: int,
+) -> Float[np.ndarray, " n_variables"] | None:
+    """Where a method ends that minimizes `NearChoice`; None if that is higher than its start."""
+    scale, f0 = solution.set.scale, solution.names.signs * choice.f
+    # A price below 0 would make its objective worse.
+    normal = np.maximum(solution.set.prices(choice.t)[0] * scale, 0.0)
+    target = NearChoice(solution.flat_objectives, *map(jnp.asarray, (scale, f0, normal)))
+    begin = jnp.asarray(start)
+    end, state = begin, method.init(begin)
+    # Methods on the host call solvers of their own, which cannot be compiled.
+    step = method.step if method.runs_on_host else partial(_step, method)
+    for _ in range(n_iterations):
+        end, state = step(target, end, state)
+    return np.asarray(end) if float(target(end)) <= float(target(begin)) + 1e-12 else None
 
 
 @program

@@ -53,33 +53,21 @@ def best(
         objective's range, and `choice.relaxed` says by how much.
     """
     solution, bounds = opened(solution, subject_to)
-    m, names = _objective_to_improve(solution, minimize, maximize), solution.names
-    wished = bounds_in_words(names.objectives, turned_bounds(bounds, names.signs))
-    found = answer(
-        solution,
-        f"{names.best_word(m)} {names.objectives[m]}{wished}",
-        np.eye(len(bounds))[m : m + 1],
-        np.zeros(1),
-        bounds,
-    )
-    return replace(found, value=float(names.signs[m]) * found.value)
-
-
-def _objective_to_improve(
-    solution: Solution, minimize: str | int | None, maximize: str | int | None
-) -> int:
-    """The number of the objective that is asked for, in the direction that it has."""
+    names = solution.names
     argument, given = ("maximize", maximize) if minimize is None else ("minimize", minimize)
     if given is None or (minimize is not None and maximize is not None):
         raise ValueError("best needs one of minimize=... and maximize=...")
     m = objective_number(solution, given, argument)
-    direction = "maximize" if solution.names.signs[m] < 0 else "minimize"
+    direction = "maximize" if names.signs[m] < 0 else "minimize"
     if direction != argument:
         raise ValueError(
             f"{argument}={given!r}, but this objective is {direction}d: write best(solution,"
             f" {direction}={given!r})"
         )
-    return m
+    wished = bounds_in_words(names.objectives, turned_bounds(bounds, names.signs))
+    question = f"{names.best_word(m)} {names.objectives[m]}{wished}"
+    found = answer(solution, question, np.eye(len(bounds))[m : m + 1], np.zeros(1), bounds)
+    return replace(found, value=float(names.signs[m]) * found.value)
 
 
 def nearest(
@@ -107,20 +95,14 @@ def nearest(
     solution, bounds = opened(solution, subject_to)
     span = ranges(solution)
     aim = numbers(solution, aspiration, "aspiration", default=span.ideal)
-    counts = (
-        np.ones(len(bounds))
-        if importance is None
-        else nonnegative(solution, importance, "importance", default=1.0)
-    )
+    counts = np.ones(len(bounds))
+    if importance is not None:
+        counts = nonnegative(solution, importance, "importance", default=1.0)
     rates = counts / span.width
+    # Row m is the m-th term of the maximum plus the sum: one linear goal per objective.
     goals = np.diag(rates) + AUGMENTATION * rates
-    return answer(
-        solution,
-        f"nearest to {in_words(aim)}",
-        goals,
-        goals @ (solution.names.signs * aim),
-        bounds,
-    )
+    aims = goals @ (solution.names.signs * aim)
+    return answer(solution, f"nearest to {in_words(aim)}", goals, aims, bounds)
 
 
 def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choice:
@@ -132,54 +114,33 @@ def knee(solution: Solution | Region, subject_to: Bounds | None = None) -> Choic
     front has no knee and every point is as good a bargain. Arguments are as in `best`.
     """
     solution, bounds = opened(solution, subject_to)
-    span = ranges(solution)
+    span, M = ranges(solution), solution.n_objectives
     ideal = solution.names.signs * span.ideal
-    corners = (_corners(solution) - ideal) / span.width
-    normal = _plane_normal(corners)
-    goal = (normal / span.width)[None]
-    return answer(
-        solution,
-        "the knee of the front",
-        goal,
-        goal @ ideal + normal @ corners.mean(axis=0),
-        bounds,
-    )
-
-
-def _corners(solution: Solution) -> np.ndarray:
-    """The minimized objectives at the corners of the front: where each of them is least."""
-    return solution.set.values(np.eye(solution.n_objectives))
-
-
-def _plane_normal(corners: np.ndarray) -> np.ndarray:
-    """The unit normal of the plane through the corners that points away from the ideal; the
-    diagonal where corners span none."""
-    n_objectives = len(corners)
-    diagonal = np.full(n_objectives, n_objectives**-0.5)
+    corners = (solution.set.values(np.eye(M)) - ideal) / span.width
+    # The unit normal of the plane that points away from the ideal. The diagonal where the corners
+    # span no plane, or where an entry below 0 would praise a worse value of that objective.
     _, sizes, directions = np.linalg.svd(corners[1:] - corners[0])
     normal = directions[-1] * np.sign(directions[-1].sum() or 1.0)
-    # A normal with a negative entry would praise a worse value of that objective.
-    return normal if sizes[-1] > 1e-9 and (normal >= 0).all() else diagonal
+    if sizes[-1] <= 1e-9 or (normal < 0).any():
+        normal = np.full(M, M**-0.5)
+    goal = (normal / span.width)[None]
+    level = goal @ ideal + normal @ corners.mean(axis=0)
+    return answer(solution, "the knee of the front", goal, level, bounds)
 
 
 def compromise(
     solution: Solution | Region, weights: Numbers, subject_to: Bounds | None = None
 ) -> Choice:
-    """The point where Σ_m w_m f_m is least, with weights in objective units: what one unit of each
-    objective is worth.
+    """The point where Σ_m w_m f_m is least; maximized objectives count with a minus sign.
 
-    Maximized objectives count with a minus sign, so that all weights are at least 0.
-
-    Unlike t, which only says where on the surface a point lies, these weights are prices: `{"cost":
-    1, "emission": 40}` means that one unit of emission may cost 40 units of cost. There is a number
-    of at least 0 for each objective, in a sequence or by name; objectives left out of a mapping are
-    free. Other arguments are as in `best`.
+    The weights are prices, unlike t: `{"cost": 1, "emission": 40}` means that one unit of emission
+    may cost 40 units of cost. There is a number of at least 0 for each objective, in a sequence or
+    by name; objectives left out of a mapping are free. Other arguments are as in `best`.
     """
     solution, bounds = opened(solution, subject_to)
     prices = nonnegative(solution, weights, "weights", default=0.0)
-    return answer(
-        solution, f"least total at prices {in_words(prices)}", prices[None], np.zeros(1), bounds
-    )
+    question = f"least total at prices {in_words(prices)}"
+    return answer(solution, question, prices[None], np.zeros(1), bounds)
 
 
 def robust(
@@ -190,10 +151,8 @@ def robust(
     """The point with the least regret while prices vary: min_t max_w [w·f(t) − min_s w·f(s)].
 
     For a fixed point the regret is a linear function of w minus a concave one, hence convex: its
-    maximum over a box of weights is at a corner of the box. So the answer is exact for the whole
-    range, not for a sample of it. `choice.value` is the
-    largest regret: whatever the weights turn out to be, the best choice for them is better by no
-    more than that.
+    maximum over a box of weights is at a corner of the box, so that the answer is exact. Whatever
+    the weights turn out to be, the best choice for them is better by at most `choice.value`.
 
     Args:
         solution: as in `best`.
@@ -223,15 +182,10 @@ def robust(
     # Regret grows in proportion with all weights: a corner that the box lets grow cannot be the
     # worst.
     corners = corners[((corners == box[:, 1]) & (corners > 0)).any(axis=1)]
+    # Found once for all corners: each of their programs has the same bounds.
     within, least = reach(solution, bounds), []
     for prices in corners:
         unit, found = best_within(solution, prices[None], np.zeros(1), within)
         least.append(unit * found.goal)
-    return answer(
-        solution,
-        f"least regret over {len(corners)} extremes of the weights",
-        corners,
-        np.array(least),
-        bounds,
-        within,
-    )
+    question = f"least regret over {len(corners)} extremes of the weights"
+    return answer(solution, question, corners, np.array(least), bounds, within)

@@ -65,6 +65,7 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
     # An extreme of the whole front is one of every part that it is in.
     outside = np.flatnonzero(((f < bounds[:, 0]) | (f > bounds[:, 1])).any(axis=1))
     within = reach(solution, bounds) if len(outside) else None
+    # Minima first, then maxima, as in `extremes`.
     for k in outside:
         row = np.eye(M)[k % M] * (1 if k < M else -1)
         choice = answer(solution, "", row[None], np.zeros(1), bounds, within)
@@ -131,6 +132,7 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
     check_on_simplex(t, solution.n_objectives)
     weights, definite = solution.set.prices(t)
     prices = solution.names.signs * weights
+    # An objective with price 0 cannot be traded: its rates are infinite, not an error.
     with np.errstate(divide="ignore", invalid="ignore"):
         matrix = -prices[None, :] / prices[:, None]
     np.fill_diagonal(matrix, 1.0)

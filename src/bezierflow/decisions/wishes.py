@@ -26,11 +26,8 @@ def objective_number(solution: Solution, objective: str | int, argument: str = "
                 f" {', '.join(map(repr, names))}"
             )
         return names.index(objective)
-    if (
-        isinstance(objective, bool)
-        or not isinstance(objective, int | np.integer)
-        or not 0 <= objective < len(names)
-    ):
+    number = isinstance(objective, int | np.integer) and not isinstance(objective, bool)
+    if not number or not 0 <= objective < len(names):
         raise ValueError(
             f"{argument} must be an objective's name or its number from 0 to {len(names) - 1}, got"
             f" {objective!r}"
@@ -50,26 +47,17 @@ def bounds_array(
         )
     bounds = np.tile([-np.inf, np.inf], (solution.n_objectives, 1))
     for objective, pair in subject_to.items():
-        m = objective_number(solution, objective, argument)
+        m, name = objective_number(solution, objective, argument), f"{argument}[{objective!r}]"
         if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
             raise ValueError(
-                f"{argument}[{objective!r}] must be (lowest, highest) with None for no bound, got"
-                f" {pair!r}"
+                f"{name} must be (lowest, highest) with None for no bound, got {pair!r}"
             )
-        name, any_number = f"{argument}[{objective!r}]", lambda limit: limit == limit
-        low, high = (
-            (
-                open_end
-                if limit is None
-                else read_number(limit, name, "a pair of numbers, None for no bound", any_number)
-            )
-            for limit, open_end in zip(pair, (-np.inf, np.inf), strict=True)
-        )
-        if not low <= high:
-            raise ValueError(
-                f"{argument}[{objective!r}] must have its lowest value first, got {pair!r}"
-            )
-        bounds[m] = low, high
+        wanted = "a pair of numbers, None for no bound"
+        for side, limit in enumerate(pair):
+            if limit is not None:
+                bounds[m, side] = read_number(limit, name, wanted, lambda value: value == value)
+        if not bounds[m, 0] <= bounds[m, 1]:
+            raise ValueError(f"{name} must have its lowest value first, got {pair!r}")
     return bounds
 
 

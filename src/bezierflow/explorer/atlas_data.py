@@ -5,8 +5,8 @@ from typing import cast
 
 import numpy as np
 
-from ..answer import TOLERANCES, BezierAtlas, Patch, Solution
-from .encoding import encode, finite
+from ..answer import SCHEDULE, BezierAtlas, Patch, Solution
+from .page import encode, finite
 
 MOST_PLACES = {2: 300, 3: 500}
 """About how many points of the set go along; 1000 from four objectives on, where there is no mesh
@@ -28,7 +28,16 @@ def atlas_data(solution: Solution) -> dict[str, object]:
             "units": {
                 name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")
             },
-            "tolerances": TOLERANCES,
+            # by which the page asks patches as `ask_patches` does
+            "tolerances": {
+                "rounding": SCHEDULE.rounding,
+                "lower": SCHEDULE.rounding,
+                "sign": SCHEDULE.nearly,
+                "lead": SCHEDULE.lead,
+                "doubt": SCHEDULE.doubt,
+                "nowhere": SCHEDULE.nowhere,
+                "worse": SCHEDULE.patch_error,
+            },
             "patches": [
                 _describe_patch(patch, owner.get(number, -1))
                 for number, patch in enumerate(atlas.patches)
@@ -83,6 +92,7 @@ def _describe_piece(solution: Solution, number: int) -> dict[str, object]:
     piece, t = solution.set.pieces[number], solution.set.piece_points(number)
     n_inequalities = cast(BezierAtlas, solution.pareto_set).patches[0].label.n_inequalities
     share = MOST_PLACES.get(solution.n_objectives, 1000) * len(t) / len(solution.set.sample_t)
+    # Evenly along the sample: the points of a curve are in order.
     kept = np.linspace(0, len(t) - 1, min(len(t), max(FEWEST_PLACES, round(share))))
     return {
         "dimension": piece.dimension,

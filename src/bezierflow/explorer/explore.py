@@ -7,8 +7,7 @@ from pathlib import Path
 from ..answer import Reason, Solution
 from ..bezier import write_atomically
 from .atlas_data import atlas_data, atlas_footer
-from .encoding import encode
-from .page import render
+from .page import encode, render
 from .surface_data import surface_data, surface_footer
 
 EXACT = 0.03
@@ -22,13 +21,11 @@ A lifted method converges to the best surface of its degree, which may be far of
 def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -> Path:
     """Writes one self-contained HTML file: the Pareto set in a person's hands.
 
-    The page holds the set and its front as polynomials and evaluates them in the browser: drag a
-    point in the triangle, or move sliders, and the design, its
-    objectives and the trade-off rates follow; bound objectives, bookmark choices, export them. It
-    opens from disk, asks no network for anything, and is small enough to e-mail.
-
-    Objectives on the page are those of the solution's fitted front, or of the patches of an atlas,
-    with the measured error beside every value.
+    The page evaluates the set and its front, which are polynomials, in the browser: drag a point in
+    the triangle, or move sliders, and the design, its objectives and the trade-off rates follow;
+    bound objectives, bookmark choices, export them. It opens from disk, asks no network for
+    anything, and is small enough to e-mail. Objectives are those of the fitted front, or of the
+    patches of an atlas, with the measured error beside every value.
 
     Args:
         solution: the solution, from `minimize` or `load`.
@@ -46,11 +43,12 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path must end in .html, got {os.fspath(path)!r}")
-    heading = title or _problem_name(solution)
-    variables = (
-        f"{solution.raveling.n_variables}"
-        f" variable{'' if solution.raveling.n_variables == 1 else 's'}"
-    )
+    objectives = getattr(solution.objectives, "original", solution.objectives)
+    name = getattr(objectives, "__name__", type(objectives).__name__)
+    nameless = objectives is None or name in ("Problem", "<lambda>")
+    heading = title or ("Pareto explorer" if nameless else name)
+    n = solution.raveling.n_variables
+    variables = f"{n} variable{'' if n == 1 else 's'}"
     page = render(
         page_data(solution, heading),
         title=heading,
@@ -68,9 +66,9 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         "version": 1,
         "problem": heading,
         "n_objectives": solution.n_objectives,
-        "names": (
-            solution.names.complete(solution.n_objectives, solution.raveling.n_variables).to_dict()
-        ),
+        "names": solution.names.complete(
+            solution.n_objectives, solution.raveling.n_variables
+        ).to_dict(),
         "x_scale": encode(solution.raveling.units),
         **(atlas_data(solution) if solution.set.trimmed else surface_data(solution)),
     }
@@ -83,20 +81,7 @@ def _claim(solution: Solution) -> str:
         return "a doubtful answer, not the Pareto set"
     if solution.surrogate is not None:
         return "trade-offs as a surrogate predicts them"
-    if (
-        result.reason is Reason.CONVERGED
-        and not solution.error.flags
-        and solution.error.relative < EXACT
-    ):
+    error = solution.error
+    if result.reason is Reason.CONVERGED and not error.flags and error.relative < EXACT:
         return "every Pareto-optimal trade-off"
     return "trade-offs near the Pareto front"
-
-
-def _problem_name(solution: Solution) -> str:
-    objectives = getattr(solution.objectives, "original", solution.objectives)
-    name = getattr(objectives, "__name__", type(objectives).__name__)
-    return (
-        "Pareto explorer"
-        if solution.objectives is None or name in ("Problem", "<lambda>")
-        else name
-    )

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..answer import Flag, Solution
 from ..simplex import grid, largest_degree_within
-from .encoding import encode, finite
+from .page import encode, finite
 
 LARGEST_ERROR_GRID = 120
 """At so many points at most the surface's error is measured for the page; between them it
@@ -14,7 +14,9 @@ interpolates."""
 def surface_data(solution: Solution) -> dict[str, object]:
     """Both surfaces, the ranges of the objectives, and errors."""
     front, flat, signs = solution.fitted_front, solution.flat_surface, solution.names.signs
-    values = signs * np.asarray(front.surface(_range_grid(solution.n_objectives)))
+    # Fine enough to see each objective's range.
+    resolution = {2: 400, 3: 60, 4: 20, 5: 10}.get(solution.n_objectives, 7)
+    values = signs * np.asarray(front.surface(grid(solution.n_objectives, resolution)))
     error = solution.error
     return {
         "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points)},
@@ -23,6 +25,7 @@ def surface_data(solution: Solution) -> dict[str, object]:
             "points": encode(front.surface.control_points),
             "max_error": encode(front.max),
         },
+        # The best values with the user's signs: the largest of a maximized objective.
         "ideal": encode(signs * values.min(axis=0)),
         "nadir": encode(signs * values.max(axis=0)),
         "error": {
@@ -49,18 +52,11 @@ def _local_errors(solution: Solution) -> dict[str, object] | None:
     """The surface's error at a grid of t, where the objectives are at hand to measure it."""
     if solution.objectives is None or Flag.NOT_ESTIMATED in solution.error.flags:
         return None
-    t = grid(
-        solution.n_objectives,
-        min(largest_degree_within(solution.n_objectives, LARGEST_ERROR_GRID), 40),
-    )
+    M = solution.n_objectives
+    t = grid(M, min(largest_degree_within(M, LARGEST_ERROR_GRID), 40))
     distance = solution.error_at(t)
+    # JSON has no NaN: points without an estimate are left out.
     known = np.isfinite(distance)
     if not known.any():
         return None
     return {"t": np.round(t[known], 6).tolist(), "distance": encode(distance[known])}
-
-
-def _range_grid(n_objectives: int) -> np.ndarray:
-    """A grid fine enough to see each objective's range."""
-    resolution = {2: 400, 3: 60, 4: 20}.get(n_objectives, 10 if n_objectives == 5 else 7)
-    return grid(n_objectives, resolution)

@@ -131,14 +131,8 @@ def _draw_regions(ax: "Axes", solution: Solution) -> None:
             label = found.piece_text(int(number), solution.names.variables)
             ax.plot([], [], color=color, linewidth=6, label=label)
     # Edges in the color of their triangle close the hairlines between neighbors.
-    cells = PolyCollection(
-        list(places[triangles]),
-        facecolors=shades,
-        edgecolors=shades,
-        linewidths=0.3,
-        rasterized=True,
-    )
-    ax.add_collection(cells)
+    look = {"facecolors": shades, "edgecolors": shades, "linewidths": 0.3}
+    ax.add_collection(PolyCollection(list(places[triangles]), rasterized=True, **look))
     draw_corners(ax, solution.names)
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0.98, 1.0))
 
@@ -150,14 +144,14 @@ def _draw_line(ax: "Axes", solution: Solution) -> None:
     loss = (found.front(t) - found.front(np.eye(2)).min(axis=0)) / np.abs(found.scale)
     numbers = found.owners(t)
     for m, style in enumerate(("-", "--")):
+        # The legend tells objectives by their dashes; colors tell pieces.
+        ax.plot([], [], color="#555555", linestyle=style, label=names.objective_labels[m])
         ax.plot(t[:, 1], loss[:, m], color="#bbbbbb", linewidth=1, linestyle=style, zorder=1)
         for number in np.unique(numbers[numbers >= 0]):
             if found.pieces[number].dimension == 1:
                 shown = np.where(numbers == number, loss[:, m], np.nan)
                 color = colors.get(int(number), FLOW_COLOR)
                 ax.plot(t[:, 1], shown, color=color, linewidth=2.4, linestyle=style)
-    for m, style in enumerate(("-", "--")):
-        ax.plot([], [], color="#555555", linestyle=style, label=names.objective_labels[m])
     ends = [f"{names.best_word(m)} {name}" for m, name in enumerate(names.objectives)]
     ax.set_xlabel(f"t: from {ends[0]} to {ends[1]}")
     ax.set_ylabel("loss, share of range")

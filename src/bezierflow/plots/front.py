@@ -1,6 +1,6 @@
 """The front: objective values over the whole surface."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..answer import Solution
 from ..precision import double_precision
 from .atlas import draw_pieces
-from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .space import Map, axes_or_new, draw_evaluated, draw_image, draw_points, finish, heading
 from .style import CHOICE_COLOR, FLOW_COLOR, of_solution
 
 if TYPE_CHECKING:
@@ -68,55 +68,26 @@ def front(
     if solution.set.trimmed:
         draw_pieces(ax, solution, lambda t: np.asarray(solution.front(t)))
     else:
-        draw_image(
-            ax,
-            solution.front,
-            _exact_front(solution),
-            n_objectives,
-            "Bézier simplex",
-            "Pareto front",
-        )
+        exact = _exact_front(solution)
+        draw_image(ax, solution.front, exact, n_objectives, "Bézier simplex", "Pareto front")
     if solution.evaluated is not None:
         draw_evaluated(ax, solution.evaluated.F[solution.evaluated.nondominated])
     if solution.surrogate is not None and n_objectives == 2:
-        _draw_uncertainty(ax, solution)
+        t = solution.spread(N_CROSSES).t
+        across, up = WIDE * np.asarray(solution.front_std(t)).T
+        look = {"fmt": "none", "ecolor": FLOW_COLOR, "elinewidth": 1.0, "alpha": 0.6}
+        f, label = np.asarray(solution.front(t)), f"±{WIDE:g} standard deviations"
+        ax.errorbar(*f.T, xerr=across, yerr=up, label=label, **look)
     if points is not None:
         ax.scatter(*np.atleast_2d(points).T, s=12, color="#777777", label="points")
-    in_space = {"depthshade": False} if n_objectives == 3 else {}
-    for (name, choice), marker in zip(_named(choices), cycle(CHOICE_MARKERS), strict=False):
-        look = {
-            "s": 60,
-            "color": CHOICE_COLOR,
-            "edgecolor": "white",
-            "marker": marker,
-            "zorder": 6,
-            **in_space,
-        }
-        ax.scatter(*np.asarray(choice.f), label=name, **look)
-    return finish(ax, solution.names.axis_labels, heading(title, solution))
-
-
-def _draw_uncertainty(ax: "Axes", solution: Solution) -> None:
-    """How well a surrogate knows the front, at points spread over it."""
-    t = solution.spread(N_CROSSES).t
-    across, up = WIDE * np.asarray(solution.front_std(t)).T
-    look = {
-        "fmt": "none",
-        "ecolor": FLOW_COLOR,
-        "elinewidth": 1.0,
-        "alpha": 0.6,
-        "label": f"±{WIDE:g} standard deviations",
-    }
-    ax.errorbar(*np.asarray(solution.front(t)).T, xerr=across, yerr=up, **look)
-
-
-def _named(
-    choices: Sequence[HasValues] | Mapping[str, HasValues],
-) -> Iterable[tuple[str, HasValues]]:
-    """Choices with their names: those they were given, or what was asked."""
     if isinstance(choices, Mapping):
-        return choices.items()
-    return [(getattr(choice, "question", "choice"), choice) for choice in choices]
+        named = list(choices.items())
+    else:
+        named = [(getattr(choice, "question", "choice"), choice) for choice in choices]
+    look = {"s": 60, "color": CHOICE_COLOR, "edgecolor": "white", "zorder": 6}
+    for (name, choice), marker in zip(named, cycle(CHOICE_MARKERS), strict=False):
+        draw_points(ax, np.atleast_2d(choice.f), label=name, marker=marker, **look)
+    return finish(ax, solution.names.axis_labels, heading(title, solution))
 
 
 def _exact_front(solution: Solution) -> Map | None:

@@ -37,6 +37,7 @@ def history(solution: Solution, *, title: str = "", ax: "Axes | None" = None) ->
     for color, (name, values) in zip(SERIES * len(series), series.items(), strict=False):
         number = np.arange(1, len(values) + 1)
         if np.issubdtype(values.dtype, np.integer):
+            # Degrees and counts do not belong on the logarithmic axis of distances.
             right = ax.twinx()
             right.set_ylabel(name)
             right.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -44,6 +44,7 @@ def draw_triangles(
     light = np.abs(normals @ LIGHT)[:, None]
     dimmed, whitened = LEAST_LIGHT + (1 - LEAST_LIGHT) * 2 * light, MOST_WHITE * (2 * light - 1)
     shades = np.where(light < 0.5, dark * dimmed, dark + (1 - dark) * whitened)
+    # Matplotlib would sort whole collections by their middles and hide lines on the surface.
     ax.computed_zorder = False
     ax.add_collection3d(
         Poly3DCollection(

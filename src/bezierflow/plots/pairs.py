@@ -31,27 +31,19 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
     cloud = np.zeros((0, n_objectives))
     if solution.set.trimmed:
         cloud = solution.names.signs * solution.set.sample_f
-    elif n_objectives > 2:
+    elif n_objectives > 2:  # the front of two objectives is the edge itself
         cloud = np.asarray(solution.front(spread_nodes(n_objectives, N_POINTS).t))
+    # A lower triangle of panels: objective 1 is never up, the last never across.
     n = n_objectives - 1
-    plt = pyplot()
-    figure, axes = plt.subplots(
+    figure, axes = pyplot().subplots(
         n, n, figsize=(2.2 * n + 1.2, 2.2 * n + 0.8), layout="constrained", squeeze=False
     )
-    for i in range(n):
-        for j in range(n):
-            axes[i, j].set_visible(j <= i)
+    for ax in axes[np.triu_indices(n, 1)]:
+        ax.set_visible(False)
     for across, up in combinations(range(n_objectives), 2):
         ax = axes[up - 1, across]
-        ax.scatter(
-            cloud[:, across],
-            cloud[:, up],
-            s=1.5,
-            color=FLOW_COLOR,
-            alpha=0.25,
-            linewidths=0,
-            rasterized=True,
-        )
+        look = {"s": 1.5, "color": FLOW_COLOR, "alpha": 0.25, "linewidths": 0}
+        ax.scatter(cloud[:, across], cloud[:, up], rasterized=True, **look)
         edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
         ax.plot(*_with_gaps(edge[:, [across, up]], solution).T, color=SERIES[1], linewidth=1.6)
         ax.tick_params(labelsize=8)

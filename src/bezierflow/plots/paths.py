@@ -54,6 +54,7 @@ def paths(solution: Solution, through: ArrayLike | None = None, *, title: str = 
             )
         check_on_simplex(stops, n_objectives, "through")
         marks = [", ".join(f"{value:.2g}" for value in stop) for stop in stops]
+    # Without their ends, which the next leg begins with.
     share = np.linspace(0, 1, STEPS, endpoint=False)[:, None]
     t = np.concatenate([*(a + share * (b - a) for a, b in pairwise(stops)), stops[-1:]])
     along = np.arange(len(t)) / STEPS
@@ -79,6 +80,7 @@ def draw_designs(ax: "Axes", solution: Solution) -> None:
     full = np.array([piece.dimension == 1 for piece in found.pieces] or [True])
     numbers = found.owners(t)
     shown = (numbers >= 0) & full[numbers]
+    # NaN breaks lines where the set has a gap.
     values = np.where(shown[:, None], solution.flat_designs(t), np.nan)
     along = np.where(shown, np.asarray(solution.front(t))[:, 0], np.nan)
     _draw(ax, along, values, solution.names.variable_labels, "variables", _noise(solution))
@@ -106,6 +108,7 @@ def _draw(
     low = np.nanmin(values, axis=0)
     spread = np.nanmax(values, axis=0) - low
     constant = spread <= CONSTANT * np.nanmax(np.abs(values), axis=0)
+    # Within the set's error a change means something only beside the others.
     constant |= (spread <= noise) & (spread <= CONSTANT * spread.max())
     relative = np.where(
         constant,

@@ -3,7 +3,7 @@ in common."""
 
 from collections.abc import Callable, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from jaxtyping import Array, Float
@@ -39,26 +39,14 @@ def draw_image(
     ax: "Axes", image: Map, truth: Map | None, n_objectives: int, label: str, truth_label: str
 ) -> None:
     """The image of the simplex under a map, and under the true one as black lines."""
-    if n_objectives == 3:
-        _draw_triangle(ax, image, label)
-        _draw_frame(ax, image, truth, truth_label)
+    t = grid(n_objectives, RESOLUTION if n_objectives == 3 else 5 * RESOLUTION)
+    x = np.asarray(image(t))
+    if n_objectives == 2:
+        if truth is not None:
+            ax.plot(*np.asarray(truth(t)).T, color=TRUTH_COLOR, linewidth=2.4, label=truth_label)
+        ax.plot(*x.T, "--" if truth else "-", color=FLOW_COLOR, linewidth=2, label=label)
         return
-    t = grid(2, 5 * RESOLUTION)
-    if truth is not None:
-        ax.plot(*np.asarray(truth(t)).T, color=TRUTH_COLOR, linewidth=2.4, label=truth_label)
-    ax.plot(
-        *np.asarray(image(t)).T,
-        color=FLOW_COLOR,
-        linestyle="--" if truth else "-",
-        linewidth=2,
-        label=label,
-    )
-
-
-def _draw_triangle(ax: "Axes", image: Map, label: str) -> None:
-    """The image of the triangle: a lit surface in space, seen from the side on which it is widest,
-    or an area in the plane."""
-    x, triangles = np.asarray(image(grid(3, RESOLUTION))), grid_triangles(RESOLUTION)
+    triangles = grid_triangles(RESOLUTION)
     if x.shape[1] == 3:
         in_space = cast("Axes3D", ax)
         draw_triangles(in_space, x, triangles, FLOW_COLOR, label)
@@ -68,37 +56,25 @@ def _draw_triangle(ax: "Axes", image: Map, label: str) -> None:
             *x.T, triangles=triangles, facecolors=np.zeros(len(triangles)), alpha=0.4, cmap="Blues"
         )
         ax.plot([], [], color=FLOW_COLOR, label=label)
-
-
-def _draw_frame(ax: "Axes", image: Map, truth: Map | None, truth_label: str) -> None:
-    """The true image of the triangle as a wire frame; where it is not known, the image's own
-    edges."""
-    if truth is None:
-        for line in wire_frame(1, RESOLUTION):
-            ax.plot(*np.asarray(image(line)).T, color=FLOW_COLOR, linewidth=1.2)
-        return
-    for number, line in enumerate(wire_frame(10, RESOLUTION)):
-        ax.plot(
-            *np.asarray(truth(line)).T,
-            color=TRUTH_COLOR,
-            linewidth=0.7,
-            label=None if number else truth_label,
-        )
+    # The true image as a wire frame; where it is not known, the image's own edges.
+    lines, shape = (1, image) if truth is None else (10, truth)
+    color, width = (FLOW_COLOR, 1.2) if truth is None else (TRUTH_COLOR, 0.7)
+    for number, line in enumerate(wire_frame(lines, RESOLUTION)):
+        name = None if number or truth is None else truth_label
+        ax.plot(*np.asarray(shape(line)).T, color=color, linewidth=width, label=name)
 
 
 def draw_evaluated(ax: "Axes", points: Float[np.ndarray, "n n_coordinates"]) -> None:
     """Evaluations that no other one dominates; the others may be far away, and say nothing about
     the set."""
+    look = {"facecolor": "white", "edgecolor": TRUTH_COLOR, "linewidth": 0.9}
+    draw_points(ax, points, s=22, zorder=4, label="best evaluations", **look)
+
+
+def draw_points(ax: "Axes", points: Float[np.ndarray, "n n_coordinates"], **look: Any) -> None:
+    """Points as markers, in space not dimmed by their distance."""
     in_space = {"depthshade": False} if points.shape[1] == 3 else {}
-    look = {
-        "s": 22,
-        "facecolor": "white",
-        "edgecolor": TRUTH_COLOR,
-        "linewidth": 0.9,
-        "zorder": 4,
-        **in_space,
-    }
-    ax.scatter(*points.T, label="best evaluations", **look)
+    ax.scatter(*points.T, **look, **in_space)
 
 
 def heading(title: str, solution: object) -> str:

@@ -63,7 +63,7 @@ def grid_triangles(resolution: int) -> np.ndarray:
     ones."""
     corners = np.eye(3, dtype=int)
     upward = multi_indices(3, resolution - 1)[:, None, :] + corners
-    if resolution == 1:
+    if resolution == 1:  # one triangle, none upside down
         return index_positions(upward)
     downward = multi_indices(3, resolution - 2)[:, None, :] + (1 - corners)
     return np.concatenate([index_positions(upward), index_positions(downward)])
@@ -71,11 +71,8 @@ def grid_triangles(resolution: int) -> np.ndarray:
 
 def wire_frame(lines: int, resolution: int) -> list[np.ndarray]:
     """Lines t_m = const through the triangle, and its edges."""
-    frame = []
-    for m in range(3):
-        for level in np.arange(lines) / lines:
-            frame.append(np.insert((1 - level) * grid(2, resolution), m, level, axis=1))
-    return frame
+    levels, edge = np.arange(lines) / lines, grid(2, resolution)
+    return [np.insert((1 - s) * edge, m, s, axis=1) for m in range(3) for s in levels]
 
 
 def net_edges(n_objectives: int, degree: int) -> np.ndarray:

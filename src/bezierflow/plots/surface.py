@@ -9,7 +9,7 @@ from ..answer import Solution
 from ..bezier import BezierSimplex
 from ..names import decode
 from .atlas import draw_pieces
-from .space import Map, axes_or_new, draw_evaluated, draw_image, finish, heading
+from .space import Map, axes_or_new, draw_evaluated, draw_image, draw_points, finish, heading
 from .style import CHOICE_COLOR, NET_COLOR, net_edges
 
 if TYPE_CHECKING:
@@ -83,5 +83,4 @@ def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
         points = np.asarray(decode(points, solution.names.transforms)) * solution.raveling.units
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
-    in_space = {"depthshade": False} if points.shape[1] == 3 else {}
-    ax.scatter(*points.T, s=14, color=NET_COLOR, label="control points", zorder=5, **in_space)
+    draw_points(ax, points, s=14, color=NET_COLOR, label="control points", zorder=5)

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from ..answer import Solution
 from ..names import Names
-from ..simplex import grid
+from ..simplex import grid, largest_degree_within
 from .space import axes_or_new, heading
 from .style import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles, of_solution
 
@@ -52,9 +52,7 @@ def ternary(
         )
     quantity, label = _quantity(solution, what)
     values = np.asarray(quantity(grid(3, RESOLUTION)), dtype=float)
-    return _draw_heat(
-        _finish(axes_or_new(ax, (5.6, 4.8)), solution, title), values, RESOLUTION, label, log
-    )
+    return _draw_heat(ax, solution, values, label, title, log)
 
 
 @of_solution
@@ -64,33 +62,12 @@ def error(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
 
     It needs the objectives, with gradients and Hessians at some hundred points.
     """
-    if solution.n_objectives == 2:
-        t = grid(2, 2 * RESOLUTION)
-        distance = _known_error(solution, t)
-        ax = axes_or_new(ax, (6.4, 3.6))
-        ax.semilogy(t[:, 1], np.maximum(distance, np.finfo(float).tiny), color=FLOW_COLOR)
-        ax.set_xlabel(f"weight of {solution.names.objectives[1]}")
-        ax.set_ylabel("distance to the Pareto set")
-        ax.set_title(heading(title, solution))
-        return ax
-    if solution.n_objectives != 3:
+    M, label = solution.n_objectives, "distance to the Pareto set"
+    if M not in (2, 3):
         raise ValueError(
-            f"error draws 2 or 3 objectives, got {solution.n_objectives}; solution.error sums it up"
-            " for any number"
+            f"error draws 2 or 3 objectives, got {M}; solution.error sums it up for any number"
         )
-    resolution = RESOLUTION // 2
-    distance = _known_error(solution, grid(3, resolution))
-    return _draw_heat(
-        _finish(axes_or_new(ax, (5.6, 4.8)), solution, title),
-        distance,
-        resolution,
-        "distance to the Pareto set",
-        log=True,
-    )
-
-
-def _known_error(solution: Solution, t: np.ndarray) -> np.ndarray:
-    """The error at each t, or why there is nothing to draw."""
+    t = grid(M, 2 * RESOLUTION if M == 2 else RESOLUTION // 2)
     distance = solution.error_at(t)
     if np.isnan(distance).all():
         raise ValueError(
@@ -98,7 +75,15 @@ def _known_error(solution: Solution, t: np.ndarray) -> np.ndarray:
             " variables are too many for or these objectives do not have; solution.error sums it"
             " up without them"
         )
-    return distance
+    if M == 3:
+        return _draw_heat(ax, solution, distance, label, title, log=True)
+    ax = axes_or_new(ax, (6.4, 3.6))
+    # A distance of 0 has no logarithm.
+    ax.semilogy(t[:, 1], np.maximum(distance, np.finfo(float).tiny), color=FLOW_COLOR)
+    ax.set_xlabel(f"weight of {solution.names.objectives[1]}")
+    ax.set_ylabel(label)
+    ax.set_title(heading(title, solution))
+    return ax
 
 
 def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity, str]:
@@ -106,6 +91,7 @@ def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity,
     names = solution.names
     if callable(what):
         return what, ""
+    # A name of both kinds is the objective's.
     if what in names.variables and what not in names.objectives:
         i = names.variables.index(what)
         return lambda t: solution.flat_designs(t)[:, i], names.variable_labels[i]
@@ -120,13 +106,23 @@ def _quantity(solution: Solution, what: str | int | Quantity) -> tuple[Quantity,
 
 
 def _draw_heat(
-    ax: "Axes", values: Float[np.ndarray, " n"], resolution: int, label: str, log: bool
+    ax: "Axes | None",
+    solution: Solution,
+    values: Float[np.ndarray, " n"],
+    label: str,
+    title: str,
+    log: bool,
 ) -> "Axes":
     """Values on a regular grid as colors with a scale beside them; triangles with a value that is
     not finite stay empty."""
     from matplotlib.colors import LogNorm
     from matplotlib.tri import Triangulation
 
+    ax = axes_or_new(ax, (5.6, 4.8))
+    draw_corners(ax, solution.names)
+    ax.set_title(heading(title, solution))
+    # The values are on a whole grid, so that their number tells its resolution.
+    resolution = largest_degree_within(3, len(values))
     known, triangles = np.isfinite(values), grid_triangles(resolution)
     x, y = (grid(3, resolution) @ CORNERS).T
     mesh = Triangulation(x, y, triangles, mask=~known[triangles].all(axis=1))
@@ -138,13 +134,6 @@ def _draw_heat(
     if not log and np.ptp(values[known]) > 0:
         ax.tricontour(mesh, shown, levels=8, colors="white", linewidths=0.6, alpha=0.8)
     ax.figure.colorbar(heat, ax=ax, shrink=0.75, label=label)
-    return ax
-
-
-def _finish(ax: "Axes", solution: Solution, title: str) -> "Axes":
-    """The triangle's outline, with the objective that is least at each corner, and a title."""
-    draw_corners(ax, solution.names)
-    ax.set_title(heading(title, solution))
     return ax
 
 

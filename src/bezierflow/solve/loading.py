@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import Fields, Flag, Solution, from_archive
+from ..answer import Flag, Solution, from_archive
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
-from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
 from ..objectives import read_function
 from .schedule import SCHEDULE
@@ -31,7 +31,7 @@ def load(
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":
             with file_at_fault(path):
-                fields = from_archive(manifest, arrays, PosteriorMean.restore)
+                fields = from_archive(manifest, arrays)
             return _with_objectives(fields, objectives, path)
     if objectives is not None:
         raise ValueError(
@@ -40,7 +40,9 @@ def load(
     return load_surface(path)
 
 
-def _with_objectives(fields: Fields, objectives: object, path: str | PathLike[str]) -> Solution:
+def _with_objectives(
+    fields: dict[str, Any], objectives: object, path: str | PathLike[str]
+) -> Solution:
     """A solution from a file; objectives may have any form that `minimize` takes, and must have the
     values that the file has."""
     stored = Solution(objectives=None, **fields, estimator=NormalEstimator())

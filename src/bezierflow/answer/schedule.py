@@ -1,0 +1,104 @@
+"""The tuned numbers of Pareto sets, their fronts and searches on them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Tolerances are in units of the objectives' ranges where nothing else is said.
+
+    Attributes:
+        rounding: signs above minus this are at least 0; violations, residuals of first-order
+            conditions, prices, and differences of goals and levels below this are none.
+        nearly: a patch whose signs are at most this far below 0 nearly holds: its answer violates
+            its conditions by no more.
+        lead: added to the level of a patch that nearly holds when patches are compared. Neighbors
+            miss each other by their errors, some 1e-7, and leave slivers between them in which only
+            a patch of another basin holds strictly. Its level is higher, its answer may be far
+            away, so that the lead is small: with 1e-3 and a doubt of 100 another basin answered at
+            2 % of the points on seams of Viennet's front, where levels differ by less.
+        doubt: beside the lead, so many times what the signs are below 0.
+        nowhere: added instead where a patch does not even nearly hold.
+        patch_error: levels of patches may be off by this: answers whose level is higher than that
+            of a known point by more are worse than it, and patches whose objectives differ by less
+            meet.
+        beaten: a point is not part of the set if another one is as good in all objectives and
+            better in one by this.
+        patch_points: about how many places of all patches are looked at.
+        neighbors: points of an atlas that a local minimum of its sample is compared with.
+        grid_points: of the sample of a surface at most: 53 along an edge for M = 3, 12 for M = 5.
+        grid_steps: of that sample along an edge at most, which M = 2 takes.
+        candidates: about so many points of the simplex are chosen from where a front is to be
+            covered evenly.
+        most_spread: more points are not chosen: candidates would be too few to choose evenly from.
+        same: a polynomial this close to the front answers as the front would: bounds are kept by a
+            wider margin.
+        smooth_degree: of the polynomial that is tried for objectives that are no quadratics.
+        smooth_net: its control points at most.
+        zero: coordinates of t below this are set to 0.
+        fit_tol: the fit of a front stops at this error.
+        fit_net: or at this many control points: a file stays small, a page stays fast.
+        fit_degree: or at this degree.
+        fit_held_out: how many t, spread evenly and none of them a node, measure the error of a fit.
+        fit_graded: as many again measure its largest error near the faces, where logarithms and
+            roots are steep and a polynomial is worst: a quarter each of t to these powers over
+            their sum, every other one on a face itself.
+        rough: a fitted front whose largest error is above this is flagged where nothing else has
+            the values.
+        ftol: SLSQP stops when its goal changes by less: when rounding lets it go no farther.
+        screening: the same before it is known which start leads to the best end.
+        most_steps: of a call of SLSQP. Most starts need 4 to 8; where 20 are not enough, a new call
+            does better than more steps.
+        most_calls: of SLSQP from one start.
+        most_parts: of a set, such as patches, that a search from one start goes through.
+        most_starts: of a search: at the lowest local minima of the sample, or on the nearest
+            patches.
+        lowest_starts: and at so many of its lowest points, if there are several goals or bounds:
+            where constraints meet, basins may be narrower than steps of the grid.
+        penalty: what one unit of violation counts against one unit of the goal when points of the
+            sample are ranked.
+        binding: constraints with more room than this have the multiplier 0.
+        close: violations below this do not keep an end from being refined, and ends whose goals
+            differ by less agree.
+        exact: a front whose objectives are known to this is called found as a whole.
+        most_hessian_numbers: with more (M L² per point) no error is estimated unless somebody asks.
+    """
+
+    rounding: float = 1e-9
+    nearly: float = 1e-4
+    lead: float = 1e-5
+    doubt: float = 10.0
+    nowhere: float = 1e6
+    patch_error: float = 1e-3
+    beaten: float = 1e-4
+    patch_points: int = 4000
+    neighbors: int = 8
+    grid_points: int = 1500
+    grid_steps: int = 400
+    candidates: int = 20_000
+    most_spread: int = 5000
+    same: float = 5e-10
+    smooth_degree: int = 20
+    smooth_net: int = 2000
+    zero: float = 1e-10
+    fit_tol: float = 1e-8
+    fit_net: int = 400
+    fit_degree: int = 16
+    fit_held_out: int = 250
+    fit_graded: tuple[int, ...] = (2, 4, 8, 16)
+    rough: float = 0.01
+    ftol: float = 1e-16
+    screening: float = 1e-10
+    most_steps: int = 20
+    most_calls: int = 3
+    most_parts: int = 6
+    most_starts: int = 6
+    lowest_starts: int = 4
+    penalty: float = 10.0
+    binding: float = 1e-5
+    close: float = 1e-6
+    exact: float = 1e-3
+    most_hessian_numbers: int = 250_000
+
+
+SCHEDULE = Schedule()
