@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "bezierflow"
 
 FLOORS = [
+    {"kinds"},
     {"arguments", "compilation", "evaluations", "interrupts", "jax_constants", "threads"},
     {"names", "precision", "quiet"},
     {"simplex"},
@@ -42,6 +43,9 @@ included."""
 
 MOST_FILES = 25
 """Of one room, its `__init__` not counted."""
+
+MOST_FOR_A_PICTURE = 88
+"""Files of the package that `bezierflow.plots` imports."""
 
 MOST_PARAMETERS = 14
 """Of `minimize`, which is allowed more than other functions: what belongs to the form of a function
@@ -288,6 +292,19 @@ def test_importing_the_package_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert out.strip() == "[]"
+
+
+def test_a_picture_reaches_few_files():
+    """A picture needs the answer, no solver, method or run."""
+    code = (
+        "import sys, bezierflow.plots;"
+        " print(*[name for name in sys.modules if name.startswith('bezierflow.')])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {name.split(".")[1] for name in out} & {"methods", "scalarizations", "runs"} == set()
+    assert len(out) <= MOST_FOR_A_PICTURE
 
 
 def test_help_does_not_wait_for_jax():

@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 from jaxtyping import Array
 
+from .kinds import kind
 
+
+@kind("evaluations/1")
 class Evaluations(NamedTuple):
     """How often something was evaluated. One Hessian is the Hessians of all M objectives at a
     point, whatever it costs."""

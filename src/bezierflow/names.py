@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .arguments import CONTROL, shown
+from .kinds import kind
 
 KINDS = ("", "log10", "log")
 """What a solver's variable may be of the one that people see: the same, or its logarithm to base 10
@@ -18,6 +19,7 @@ or e."""
 DIRECTIONS = ("minimize", "maximize")
 
 
+@kind("names/1")
 @dataclass(frozen=True)
 class Names:
     """What the objectives and variables are called, their units (any text will do), and how they
@@ -48,12 +50,12 @@ class Names:
     def __post_init__(self):
         for field in fields(self):
             object.__setattr__(self, field.name, _as_texts(getattr(self, field.name), field.name))
-        for kind in ("objectives", "variables"):
-            texts = getattr(self, kind)
+        for part in ("objectives", "variables"):
+            texts = getattr(self, part)
             if len(set(texts)) < len(texts):
                 repeated = Counter(texts).most_common(1)[0][0]
                 raise ValueError(
-                    f"{kind} must have distinct names, got {repeated!r} more than once in"
+                    f"{part} must have distinct names, got {repeated!r} more than once in"
                     f" {shown(texts)}"
                 )
         for k, field in enumerate(fields(self)):
@@ -64,11 +66,11 @@ class Names:
                     f"{field.name} must hold one text for each of {shown(', '.join(names))}, got"
                     f" {len(given)}: {shown(given)}"
                 )
-        for kind, known in (("directions", DIRECTIONS), ("transforms", KINDS)):
-            for text in getattr(self, kind):
+        for part, known in (("directions", DIRECTIONS), ("transforms", KINDS)):
+            for text in getattr(self, part):
                 if text not in known:
                     raise ValueError(
-                        f"{kind} must each be one of {', '.join(map(repr, known))}, got {text!r}"
+                        f"{part} must each be one of {', '.join(map(repr, known))}, got {text!r}"
                     )
 
     @classmethod

@@ -53,7 +53,7 @@ def test_displacements_are_capped_and_invalid_points_left_out():
     valid = sight.linearization._replace(valid=np.arange(len(t)) > 0)
     cloud, _ = observe(curvature, t, x, sight._replace(linearization=valid))
     assert len(cloud) == len(t) - 1
-    longest = curvature.schedule.longest * curvature.diameter
+    longest = curvature.schedule.straight * curvature.diameter
     assert np.linalg.norm(cloud.points - x[1:], axis=1).max() <= longest * (1 + 1e-12)
 
 

@@ -16,6 +16,7 @@ import bezierflow as bf
 from bezierflow.answer import Flag
 from bezierflow.bezier import BezierSimplex
 from bezierflow.normal import Settings, advance, begin, estimate_error
+from bezierflow.precision import double_precision
 from solved import distances_to_points
 
 L = 24
@@ -84,6 +85,7 @@ def test_float32_arrays_stay_float32_and_come_to_1e6():
     assert single.made_by["dtype"] == "float32"
 
 
+@double_precision()
 def ended(objectives, x0, hessian="auto"):
     settings = Settings(hessian=hessian)
     state = begin(objectives, np.asarray(x0, dtype=float), settings)

@@ -1,12 +1,12 @@
 """NumPy code traced by JAX: values, derivatives, and what stands in the way."""
 
 import numpy as np
-import numpy_functions
 import pytest
-from numpy_functions import FUNCTIONS
 
+import numpy_functions
 from bezierflow.bezier import Raveling
 from bezierflow.objectives import JaxEvaluator, Objectives, read_function, read_objectives
+from numpy_functions import FUNCTIONS
 
 TRACED = [name for name, (*_, way) in FUNCTIONS.items() if not way]
 LONG_LOOPS = {"predator_prey", "pid_by_euler"}

@@ -12,7 +12,7 @@ import bezierflow as bf
 from bezierflow.evaluations import Evaluations
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
-from bezierflow.solve import Call, better_point
+from bezierflow.solve import Call, better_than_atlas, better_than_surface
 
 
 def distance(x, point):
@@ -161,7 +161,7 @@ def test_an_atlas_is_held_against_probes_far_away():
         everywhere, box = feasible_set(None, None, 1), (np.full(1, -2.0), np.full(1, 3.0))
         with double_precision():
             problem = Call(deep, np.full(1, 0.5)).read_problem()
-            return better_point(problem, atlas, everywhere, box, Evaluations())
+            return better_than_atlas(problem, atlas, everywhere, box, Evaluations())
 
     nothing, n_probes, spent = rival(0.0)
     assert nothing is None
@@ -186,7 +186,7 @@ def test_a_surface_is_held_against_designs_all_over_the_box():
     for depth in (0.0, 30.0):
         with double_precision():
             problem = Call(lambda x, d=depth: wells(x, d), np.zeros(2)).read_problem()
-            found, n, spent = better_point(
+            found, n, spent = better_than_surface(
                 problem, line, feasible, (feasible.lower, feasible.upper), Evaluations()
             )
         assert n == spent.objective > 0

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..bezier import Raveling
-from ..runs import kind
+from ..kinds import kind
 from ..simplex import check_on_simplex
 from .patches import (
     Box,

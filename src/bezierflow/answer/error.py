@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from ..runs import kind
+from ..kinds import kind
 from .notebook import table
 
 

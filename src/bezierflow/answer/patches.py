@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
-from ..runs import kind
+from ..kinds import kind
 from .schedule import SCHEDULE
 
 Box = tuple[np.ndarray, np.ndarray]

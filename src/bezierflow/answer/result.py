@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, PyTree
 
 from ..evaluations import Evaluations
-from ..runs import kind
+from ..kinds import kind
 
 
 @kind("answer.reason/1")

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
 from ..arguments import read_count, read_doubles
+from ..kinds import kind
 from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from .archives import Manifest, file_at_fault
@@ -20,6 +21,7 @@ from .nets import combine, design_matrix, differentiate, elevate, subdivide
 from .schedule import SCHEDULE
 
 
+@kind("bezier.simplex/1")
 class BezierSimplex(eqx.Module):
     """The surface b(t|P) = Σ_{d ∈ N^M_D} (D choose d) t^d p_d, an immutable pytree (equation 1).
 

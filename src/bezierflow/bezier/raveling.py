@@ -11,9 +11,11 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree, Shaped
 
 from ..arguments import read_doubles
+from ..kinds import kind
 from ..precision import is_traced
 
 
+@kind("bezier.raveling/1")
 class Raveling(eqx.Module):
     """The shape of x: how its leaves lie in a flat vector.
 

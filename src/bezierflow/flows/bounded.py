@@ -7,7 +7,7 @@ from ..answer import Reason, Result
 from ..bezier import BezierSimplex
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent, ProximalGradient
 from ..objectives import FeasibleSet
-from ..precision import double_precision
+from ..precision import ROUNDING, double_precision
 from ..simplex import from_cube, grid, kronecker, largest_degree_within
 from .schedule import SCHEDULE
 
@@ -93,4 +93,4 @@ def _rounding(bounds: FeasibleSet) -> float:
     """Less than this is neither outside nor away from a bound."""
     sides = np.concatenate([bounds.lower, bounds.upper])
     size = 1 + float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0))
-    return SCHEDULE.rounding * size
+    return ROUNDING * size

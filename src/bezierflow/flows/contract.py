@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
@@ -192,6 +194,25 @@ class Paused(NamedTuple):
     flat: FlatObjectives
     start: BezierSimplex
     spent: Evaluations
+
+
+def steps_at_once(
+    step: Callable[[State], tuple[State, Info]], state: State, most: Array | np.ndarray, room: int
+) -> tuple[State, Info]:
+    """Steps until the state is done or `most` were made, and their infos in arrays with room to
+    spare. Traceable; states count their steps by `k`."""
+    first: Array = state.k  # pyright: ignore[reportAttributeAccessIssue]
+
+    def advance(running: tuple[Any, Info]) -> tuple[Any, Info]:
+        before, infos = running
+        after, info = step(before)
+        return after, {name: infos[name].at[before.k - first].set(info[name]) for name in infos}
+
+    named = jax.eval_shape(lambda state: step(state)[1], state)
+    blank = {name: jnp.full(room, jnp.nan, info.dtype) for name, info in named.items()}
+    return jax.lax.while_loop(
+        lambda running: ~running[0].done & (running[0].k - first < most), advance, (state, blank)
+    )
 
 
 def explain_end(run: Run, claim: str, error: ErrorEstimate | None) -> Result:

@@ -76,7 +76,7 @@ def drive(  # noqa: PLR0913
     # A run that had ended because it left its bounds ends there again when it is repeated.
     repeated = run.iterations > 0
     stopped, left = _look(flow, run, {}, None, leaves, raveling) if repeated else (None, "")
-    most = 1
+    most = 1  # the first iteration shows how fast they are
     with progress_bar(progress, n_iterations, "flow") as update:
         try:
             while stopped is None and not flow.done(run.state):
@@ -89,15 +89,17 @@ def drive(  # noqa: PLR0913
                 state, piece = flow.advance(objectives, run.state, room)
                 # An exception of a function on the host was kept, for JAX would wrap it.
                 raise_failures(objectives)
-                made, info = _last(piece)
-                run = Run(state, None, run.iterations + made, _joined(run.history, piece))
+                made, info, history = _joined(run.history, piece)
+                run = Run(state, None, run.iterations + made, history)
                 # Before the callback, which may raise.
                 if kept.is_due:
                     kept.keep(flow, objectives, run)
                 update(run.iterations, ", ".join(f"{name} {info[name]:.2g}" for name in info))
                 stopped, left = _look(flow, run, info, callback, leaves, raveling)
-                seconds = time.perf_counter() - began
-                most = 1 if callback is not None else _next_group(made, seconds)
+                seconds = max(time.perf_counter() - began, 1e-6)
+                # at the speed of the last iterations, until the next pause
+                group = min(made * SCHEDULE.pulse_seconds / seconds, SCHEDULE.largest_growth * made)
+                most = 1 if callback is not None else max(1, int(group))
         except KeyboardInterrupt:
             stopped = Reason.INTERRUPTED
         finally:
@@ -132,19 +134,10 @@ def _look(
     return Reason.STOPPED if left else None, left
 
 
-def _last(piece: History) -> tuple[int, Info]:
-    """How many iterations there are, and the info of the last one."""
+def _joined(history: History, piece: History) -> tuple[int, Info, History]:
+    """How many iterations a piece has, the info of the last one, and the history with it."""
     made = len(next(iter(piece.values())))
-    return made, {name: values[-1].item() for name, values in piece.items()} if made else {}
-
-
-def _joined(history: History, piece: History) -> History:
+    info = {name: values[-1].item() for name, values in piece.items()} if made else {}
     if not history:
-        return piece
-    return {name: np.concatenate([history[name], piece[name]]) for name in history}
-
-
-def _next_group(made: int, seconds: float) -> int:
-    """How many iterations to make until the next pause, at the speed of the last ones."""
-    at_this_speed = int(made * SCHEDULE.pulse_seconds / max(seconds, 1e-6))
-    return max(1, min(at_this_speed, SCHEDULE.largest_growth * made))
+        return made, info, piece
+    return made, info, {name: np.concatenate([history[name], piece[name]]) for name in history}

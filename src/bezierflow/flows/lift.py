@@ -1,7 +1,6 @@
 """Lifting: from a single-objective method A to the multi-objective method M(A). This is Algorithm 1
 of the paper."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
@@ -17,15 +16,15 @@ from ..bezier import BezierSimplex, basis
 from ..compilation import compiled, program
 from ..evaluations import Evaluations, total
 from ..interrupts import raise_if_interrupted
+from ..kinds import kind
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent
 from ..names import Names
 from ..objectives import FeasibleSet, FlatObjectives
 from ..precision import on_host
-from ..runs import kind
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import AbstractSampler, Fixed, n_controls, quadrature_nodes
 from .bounded import explain_bounds, touches
-from .contract import AbstractFlow, Estimate, History, Info, Run, explain_end
+from .contract import AbstractFlow, Estimate, History, Info, Run, explain_end, steps_at_once
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .schedule import SCHEDULE
 from .stochastic import StochasticFlow
@@ -177,12 +176,10 @@ class Flow(AbstractFlow[FlowState]):
         between the moved points and the refitted surface, `finite`, whether every objective value
         and every moved point is, and `evaluations`.
         """
-        assert self.sampler is not None
         surface, P = state.surface, state.surface.control_points
 
         # Line 3. The key depends on k alone: the run can be cut into pieces of any length.
-        key = jax.random.fold_in(state.key, state.k) if key is None else key
-        t, weights = self.sampler(key, surface.n_objectives)
+        t, weights = self.draw(state.key, state.k, surface.n_objectives, key)
         Z = basis(t, self.degree)
         x = self._clipped(Z @ P)  # line 4
         move = (
@@ -214,9 +211,8 @@ class Flow(AbstractFlow[FlowState]):
         """
         after, info = self.iterate(objectives, state, key)
         P, P_next = state.surface.control_points, after.surface.control_points
-        change = jnp.sqrt(jnp.mean(jnp.sum((P_next - P) ** 2, axis=-1)))
         diameter = jnp.linalg.norm(jnp.max(P_next, axis=0) - jnp.min(P_next, axis=0))
-        calm = jnp.where(change <= self.tol * diameter, state.calm + 1, 0)
+        calm = jnp.where(_rms(P_next - P) <= self.tol * diameter, state.calm + 1, 0)
         finite = info["finite"] & jnp.all(jnp.isfinite(P_next))
         blown_up = jnp.max(jnp.abs(P_next)) > SCHEDULE.blow_up * state.size
         # One quiet draw at random proves little.
@@ -265,7 +261,7 @@ class Flow(AbstractFlow[FlowState]):
             after, infos = self.step(objectives, state)
         else:
             # Without n_iterations, which would be a program of its own for each number.
-            flow, most = replace(self, n_iterations=None), min(most, SCHEDULE.lifted_at_once)
+            flow, most = replace(self, n_iterations=None), min(most, SCHEDULE.at_once)
             after, infos = _advance(flow, objectives, state, np.asarray(most))
         made = int(after.k) - int(state.k)
         return after, {name: np.atleast_1d(infos[name])[:made] for name in self.recorded}
@@ -338,23 +334,21 @@ class Flow(AbstractFlow[FlowState]):
         return {name: part for name, part in parts.items() if name != "bounds" or part is not None}
 
     def draw(
-        self, key: Array, k: Int[Array, ""], n_objectives: int
+        self, key: Array, k: Int[Array, ""], n_objectives: int, own: Array | None = None
     ) -> tuple[Float[Array, "n_samples n_objectives"], Float[Array, " n_samples"]]:
-        """Line 3 of iteration k: t and the weights of the refit, the same whenever it is asked."""
+        """Line 3 of iteration k: t and the weights of the refit, the same whenever it is asked.
+        `own` is the key of iteration k, where it was made before."""
         assert self.sampler is not None
-        return self.sampler(jax.random.fold_in(key, k), n_objectives)
+        return self.sampler(jax.random.fold_in(key, k) if own is None else own, n_objectives)
 
     def _clipped(self, x: Array) -> Array:
         return x if self.bounds is None else jnp.asarray(self.bounds.clip(x))
 
-    def _refitted(self, Z: Array, weights: Array, values: Array, previous: Array) -> Array:
-        assert self.refit is not None
-        return self.refit(Z, weights, values, previous)
-
     def _move_points(self, objectives, t, weights, Z, x, state):
         """Line 5, x_n ← A_{t_n}(x_n), with the state of A a field over the simplex, fitted like the
         surface; line 6, the refit."""
-        P = state.surface.control_points
+        refit, P = self.refit, state.surface.control_points
+        assert refit is not None
 
         def move(t, x, method_state):
             raise_if_interrupted()  # between points on the host; a traced method passes here once
@@ -365,7 +359,7 @@ class Flow(AbstractFlow[FlowState]):
         def refitted(values, previous):
             if not _is_field(previous):
                 return values
-            flat = self._refitted(
+            flat = refit(
                 Z, weights, values.reshape(len(values), -1), previous.reshape(len(previous), -1)
             )
             return flat.reshape(previous.shape)
@@ -388,7 +382,7 @@ class Flow(AbstractFlow[FlowState]):
             # A count that does not depend on the point comes out of vmap once per point.
             evaluations = Evaluations(*(jnp.sum(count) for count in counts))
         moved = self._clipped(moved)
-        return moved, self._refitted(Z, weights, moved, P), method_state, evaluations
+        return moved, refit(Z, weights, moved, P), method_state, evaluations
 
     def _follow_rule(self, objectives, t, weights, Z, x, state):
         """Lines 5 and 6 for a rule on gradients: the gradient field is fitted, G_P = (ZᵀZ)⁻¹ Zᵀ G,
@@ -399,13 +393,14 @@ class Flow(AbstractFlow[FlowState]):
         rule with the fitted gradient field.
         """
         assert isinstance(self.method, AbstractGradientMethod)
+        assert self.refit is not None
         P = state.surface.control_points
 
         def gradient(t, x):
             return jax.grad(Scalarized(objectives, self.scalarization, t))(x)
 
         G = jax.vmap(gradient)(t, x)
-        G_P = self._refitted(Z, weights, G, jnp.zeros_like(P))
+        G_P = self.refit(Z, weights, G, jnp.zeros_like(P))
         P_next, method_state = self.method.update(G_P, P, state.method_state)
         evaluations = Evaluations(
             *(jnp.asarray(len(t) * count) for count in self.method.evaluations(method_state))
@@ -416,7 +411,7 @@ class Flow(AbstractFlow[FlowState]):
             lambda leaf: Z @ leaf if jnp.shape(leaf) == P.shape else leaf, state.method_state
         )
         moved = self._clipped(self.method.update(G, x, at_t)[0])
-        return moved, self._refitted(Z, weights, moved, P), method_state, evaluations
+        return moved, self.refit(Z, weights, moved, P), method_state, evaluations
 
 
 class Origin(NamedTuple):
@@ -435,42 +430,26 @@ class Origin(NamedTuple):
 
 @program
 def _begin(flow: Flow, surface: BezierSimplex, seed: Array | np.ndarray) -> FlowState:
-    return jax.tree.map(_settle_type, flow.begin(surface, jax.random.key(seed)))
+    def settled(leaf: Array | np.ndarray) -> Array:
+        # a counter that started as a bare 1 would make the loop compile a second time
+        leaf = jnp.asarray(leaf)
+        is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        return leaf if is_key else jax.lax.convert_element_type(leaf, leaf.dtype)
+
+    return jax.tree.map(settled, flow.begin(surface, jax.random.key(seed)))
 
 
-def _settle_type(leaf: Array | np.ndarray) -> Array:
-    """The leaf with its type settled: a counter that started as a bare 1 would make the loop
-    compile a second time."""
-    leaf = jnp.asarray(leaf)
-    return (
-        leaf
-        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-        else jax.lax.convert_element_type(leaf, leaf.dtype)
-    )
-
-
-def _loop(
-    flow: Flow, objectives: FlatObjectives, state: FlowState, most: Array
+@compiled
+def _advance(
+    flow: Flow, objectives: FlatObjectives, state: FlowState, most: Array | np.ndarray
 ) -> tuple[FlowState, Info]:
-    """Line 2: iterations until the flow is done or `most` were made, and their infos in arrays with
-    room to spare."""
-    first = state.k
+    """Line 2: iterations until the flow is done or `most` were made."""
+    first, room = state.k, SCHEDULE.at_once
     # All at once: one by one, keys would take a fifth of the loop.
-    numbers = first + jnp.arange(SCHEDULE.lifted_at_once)
-    keys = jax.vmap(lambda k: jax.random.fold_in(state.key, k))(numbers)
-
-    def iterate(running: tuple[FlowState, Info]) -> tuple[FlowState, Info]:
-        state, infos = running
-        after, info = flow.step(objectives, state, keys[state.k - first])
-        return after, {name: infos[name].at[state.k - first].set(info[name]) for name in infos}
-
-    blank = {name: jnp.full(SCHEDULE.lifted_at_once, jnp.nan) for name in flow.recorded}
-    return jax.lax.while_loop(
-        lambda running: ~running[0].done & (running[0].k - first < most), iterate, (state, blank)
+    keys = jax.vmap(lambda k: jax.random.fold_in(state.key, k))(first + jnp.arange(room))
+    return steps_at_once(
+        lambda state: flow.step(objectives, state, keys[state.k - first]), state, most, room
     )
-
-
-_advance: Callable[..., tuple[FlowState, Info]] = compiled(_loop)
 
 
 def lift(
@@ -532,5 +511,5 @@ def _shared(method_state: PyTree) -> PyTree:
     return jax.tree.map(lambda leaf: leaf if _is_field(leaf) else leaf[0], method_state)
 
 
-def _rms(displacement: Float[Array, "n_samples n_variables"]) -> Float[Array, ""]:
+def _rms(displacement: Float[Array, "n n_variables"]) -> Float[Array, ""]:
     return jnp.sqrt(jnp.mean(jnp.sum(displacement**2, axis=-1)))

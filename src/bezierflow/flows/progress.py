@@ -55,7 +55,7 @@ def _notebook_bar(total: int | None, what: str) -> Iterator[Callable[[int, str],
     def update(done: int, note: str) -> None:
         nonlocal shown, last
         last = (done, note)
-        if time.monotonic() - shown >= SCHEDULE.bar_seconds:
+        if time.monotonic() - shown >= SCHEDULE.pulse_seconds:
             shown = time.monotonic()
             handle.update(HTML(_bar_html(done, total, what, note)))
 

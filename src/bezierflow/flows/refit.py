@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..bezier import least_squares
-from ..runs import kind
+from ..kinds import kind
 
 
 class AbstractRefit(eqx.Module):

@@ -9,11 +9,9 @@ class Schedule:
 
     Attributes:
         pulse_seconds: seconds between two pauses of a flow that makes many iterations at once, to
-            redraw the progress bar and to notice Ctrl-C and the time limit.
+            notice Ctrl-C and the time limit, and between two drawings of a progress bar.
         largest_growth: the number of iterations made at once grows by at most this factor, since
             the time of the first ones may include compilation.
-        bar_seconds: seconds between two drawings of a progress bar in a notebook, each of which is
-            a message to the browser.
         lifted_degree: degree of a lifted method where the user leaves it open, the paper's.
         lifted_iterations: K, the most iterations of a lifted method where the user leaves it open,
             the paper's.
@@ -21,9 +19,8 @@ class Schedule:
             where t is drawn at random; with fixed nodes one is proof.
         blow_up: a surface this many times larger than where the run started has diverged; a few
             decades of overshoot can still heal.
-        lifted_at_once: iterations that one compiled loop of a lifted method makes at most, which is
-            the room it has for their infos.
-        stochastic_at_once: the same for training with keys.
+        at_once: iterations that one compiled loop makes at most, which is the room it has for their
+            infos.
         stochastic_degree: degree of a method that `train` lifts where the user leaves it open: it
             bends, at a third more control points than the chord.
         samples_per_objective: N / M in training where no sampler is given.
@@ -33,24 +30,20 @@ class Schedule:
             inside.
         wide: half the width of the search box along a variable without bounds, in units of the
             size of the start or 1.
-        rounding: a violation of bounds below this share of their size is rounding.
     """
 
     pulse_seconds: float = 0.25
     largest_growth: int = 100
-    bar_seconds: float = 0.2
     lifted_degree: int = 3
     lifted_iterations: int = 1000
     calm_iterations: int = 3
     blow_up: float = 1e10
-    lifted_at_once: int = 4096
-    stochastic_at_once: int = 1024
+    at_once: int = 4096
     stochastic_degree: int = 2
     samples_per_objective: int = 2
     grid_points: int = 5000
     inner_points: int = 1000
     wide: float = 10.0
-    rounding: float = 1e-12
 
 
 SCHEDULE = Schedule()

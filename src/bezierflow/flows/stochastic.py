@@ -20,7 +20,7 @@ from ..names import Names
 from ..objectives import as_vector
 from ..scalarizations import AbstractReferencedScalarization, AbstractScalarization
 from ..simplex import AbstractSampler, Stratified, n_controls
-from .contract import AbstractFlow, Estimate, History, Info, Run
+from .contract import AbstractFlow, Estimate, History, Info, Run, steps_at_once
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .schedule import SCHEDULE
 
@@ -298,7 +298,21 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         after = state._replace(control_points=P, method_state=method_state, k=state.k + 1)
         means = shares @ values
         info = {"loss": shares @ loss, **{f"f{m + 1}": means[m] for m in range(M)}}
-        return _checked(state, after, t, values), info
+
+        bad = ~jnp.isfinite(values)
+        first, met = jnp.argmax(bad), jnp.any(bad) & ~state.done
+        leaves = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(P)]
+        goes_on = jnp.all(jnp.stack(leaves)) & ~state.done
+        news = {
+            "status": jnp.where(goes_on | state.done, state.status, NON_FINITE),
+            "n_non_finite": state.n_non_finite + met,
+            "where": jnp.where(met, t[first // M], state.where),
+            "objective": jnp.where(met, first % M, state.objective),
+        }
+        kept = jax.tree.map(lambda new, old: jnp.where(goes_on, new, old), after, state)
+        # types stay what they were, or a loop would compile a second time
+        typed = {name: new.astype(getattr(state, name).dtype) for name, new in news.items()}
+        return kept._replace(**typed), info
 
     def _gradients(
         self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: Batch, axis: int | None
@@ -383,7 +397,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         # Without n_iterations, which would be a program of its own for each number.
         flow = replace(self, n_iterations=None)
         if feed.batches is None:
-            most = min(most, SCHEDULE.stochastic_at_once)
+            most = min(most, SCHEDULE.at_once)
             after, infos = _advance(flow, feed.function, state, np.asarray(most))
         else:
             after, listed = state, []
@@ -449,27 +463,6 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         }
 
 
-def _checked(state: TrainingState, after: TrainingState, t: Array, values: Array) -> TrainingState:
-    """The state after an iteration; the one before it where the control points are no longer
-    finite, or the run was done."""
-    bad = ~jnp.isfinite(values)
-    first = jnp.argmax(bad)
-    met = jnp.any(bad) & ~state.done
-    finite = jnp.all(
-        jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(after.control_points)])
-    )
-    goes_on = finite & ~state.done
-    kept = jax.tree.map(lambda new, old: jnp.where(goes_on, new, old), after, state)
-    return kept._replace(
-        status=jnp.where(goes_on | state.done, state.status, NON_FINITE).astype(state.status.dtype),
-        n_non_finite=state.n_non_finite + met.astype(state.n_non_finite.dtype),
-        where=jnp.where(met, t[first // values.shape[1]], state.where).astype(state.where.dtype),
-        objective=jnp.where(met, first % values.shape[1], state.objective).astype(
-            state.objective.dtype
-        ),
-    )
-
-
 @program
 def _step(
     flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch: Batch
@@ -481,17 +474,5 @@ def _step(
 def _advance(
     flow: StochasticFlow, objectives: Sampled, state: TrainingState, most: Array | np.ndarray
 ) -> tuple[TrainingState, Info]:
-    """Iterations with keys until the flow is done or `most` were made, and their infos in arrays
-    with room to spare."""
-
-    def iterate(running: tuple[TrainingState, Info]) -> tuple[TrainingState, Info]:
-        before, infos = running
-        after, info = flow.step(objectives, before)
-        return after, {name: infos[name].at[before.k - state.k].set(info[name]) for name in infos}
-
-    named = jax.eval_shape(lambda state: flow.step(objectives, state)[1], state)
-    most_made = SCHEDULE.stochastic_at_once
-    blank = {name: jnp.full(most_made, jnp.nan, info.dtype) for name, info in named.items()}
-    return jax.lax.while_loop(
-        lambda running: ~running[0].done & (running[0].k - state.k < most), iterate, (state, blank)
-    )
+    """Iterations with keys until the flow is done or `most` were made."""
+    return steps_at_once(lambda state: flow.step(objectives, state), state, most, SCHEDULE.at_once)

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 import equinox as eqx
 from jaxtyping import PyTree
 
+from ..kinds import kind
 from .method import AbstractGradientMethod
 
 if TYPE_CHECKING:
     import optax
 
 
+@kind("method.optax/1")
 class Optax(AbstractGradientMethod):
     """A method from any `optax` optimizer: `Optax(optax.adam(1e-2))`. One gradient per step.
 

@@ -8,12 +8,14 @@ from jaxtyping import Array, Float
 
 from ..arguments import read_count, shown
 from ..evaluations import Evaluations
+from ..kinds import kind
 from .method import AbstractMethod, Objective
 
 if TYPE_CHECKING:
     import optimistix as optx
 
 
+@kind("method.optimistix/1")
 class Optimistix(AbstractMethod):
     """A method from any `optimistix` minimiser: `Optimistix(optx.BFGS(1e-8, 1e-8), n_steps=5)`.
 

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int
 from ..arguments import read_count, shown
 from ..compilation import program
 from ..evaluations import Evaluations
+from ..kinds import kind
 from .method import AbstractMethod, Objective
 
 Counts = Int[Array | np.ndarray, "3"]
@@ -28,6 +29,7 @@ KNOWN = WITHOUT_GRADIENT | WITH_HESSIAN | {"cg", "bfgs", "l-bfgs-b", "tnc", "sls
 """All of them, in lower case."""
 
 
+@kind("method.scipy/1")
 class SciPy(AbstractMethod):
     """A method from `scipy.optimize.minimize`: `SciPy("L-BFGS-B", n_steps=20)`.
 

@@ -6,9 +6,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from .method import AbstractMethod, Objective, StepSize, at_iteration, check_step_size
 
 
+@kind("method.gradient_descent/1")
 class GradientDescent(AbstractMethod):
     """x ← x − α^(k) ∇f(x): one gradient per step (equation 10).
 

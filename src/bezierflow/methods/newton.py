@@ -9,9 +9,11 @@ from jaxtyping import Array, Float
 
 from ..arguments import read_probability
 from ..evaluations import Evaluations
+from ..kinds import kind
 from .method import AbstractMethod, Objective, StepSize, at_iteration, check_step_size
 
 
+@kind("method.newton/1")
 class Newton(AbstractMethod):
     """x ← x − α |H|⁻¹ ∇f(x): one gradient, one Hessian and its eigenvalues per step.
 

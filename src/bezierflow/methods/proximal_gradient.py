@@ -6,9 +6,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from .method import AbstractMethod, Objective, StepSize, at_iteration, check_step_size
 
 
+@kind("method.proximal_gradient/1")
 class ProximalGradient(AbstractMethod):
     """x ← prox_{αg}(x − α ∇s(x)) for f = s + g, s smooth: one gradient and one prox per step.
 

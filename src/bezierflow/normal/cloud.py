@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..runs import kind
+from ..kinds import kind
+from ..precision import ROUNDING
 from .curvature import Curvature, Frames, Rows, Sight
-
-ROUNDING = 1e-12
-"""Displacements below this share of the diameter are rounding, and not worth another look."""
 
 
 @kind("normal.cloud/1")
@@ -62,7 +60,7 @@ def observe(
     them may miss the set by so much of their displacement that they are worth another look."""
     numbers, diameter, found = curvature.schedule, curvature.diameter, sight.linearization
     length = np.linalg.norm(found.displacement, axis=1)
-    longest = numbers.longest * diameter
+    longest = numbers.straight * diameter
     share = np.minimum(1, longest / np.maximum(length, 1e-300))
     miss = curvature.assumed_miss(x, length)
     if sight.miss is not None:
@@ -85,12 +83,7 @@ def probe(
     """The surface looked at in x = b(t); points far from the set are followed to it before they
     join the cloud.
 
-    Args:
-        curvature: what it is looked at with.
-        t: where.
-        x: the points of the surface.
-        tangents: of the surface there.
-        near: whether the surface is near the set, so that curvature may be borrowed.
+    `near` says that the surface is near the set, so that curvature may be borrowed.
 
     Returns:
         Points of the set. The distance of each x from the set, the diameter where there is no valid
@@ -134,9 +127,9 @@ def _beyond(
     length = np.linalg.norm(inward.displacement, axis=1)
     distance[beyond] = np.where(inward.valid, length, diameter)
     # Only where a surface is near the set but for this: a farther one first has to come nearer.
-    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
+    farther = length > numbers.recall * distance[~beyond].max(initial=0.0)
     due = inward.valid & farther & (length < numbers.near * diameter)
-    points = sight.derivatives.points[beyond] + numbers.recall_inward * inward.displacement
+    points = sight.derivatives.points[beyond] + numbers.recall * inward.displacement
     nowhere = np.zeros((len(points), t.shape[1]), dtype=bool)
-    recall = Cloud(t[beyond], nowhere, points, inward.tangents, numbers.recall_miss * length)
+    recall = Cloud(t[beyond], nowhere, points, inward.tangents, numbers.follow * length)
     return distance, recall.take(due)

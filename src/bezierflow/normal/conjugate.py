@@ -24,16 +24,13 @@ from ..compilation import program
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
 from ..objectives import BudgetSpentError, FlatObjectives
+from ..precision import ROUNDING
 from .displacement import Column, Values
 from .schedule import USUAL
 from .span import HIGHEST, Layout
 
 Kind = Literal["free", "none"]
 """Products of Hessians with vectors by differentiating twice, or as differences of gradients."""
-
-FLAT = 1e-12
-"""A direction whose curvature is below this share of the largest one met counts as one of negative
-curvature."""
 
 
 class Systems(NamedTuple):
@@ -157,8 +154,8 @@ class LongEvaluator:
             scales = ones, np.ones(systems.curvature.shape)
         parts = Systems(*[np.asarray(part, dtype=self.layout.dtype) for part in systems])
         shares = scales[0], scales[1].astype(self.layout.dtype)
-        layout, most = self.layout, jnp.asarray(most)
-        found = _conjugate(layout, self.objectives, self.kind, x, gradients, parts, shares, most)
+        layout, limit = self.layout, jnp.asarray(most)
+        found = _conjugate(layout, self.objectives, self.kind, x, gradients, parts, shares, limit)
         solved = Solved(found[0], *map(np.asarray, found[1:]))
         self._charge(int(solved.products[:n].sum()), 1)
         return solved
@@ -169,8 +166,8 @@ class LongEvaluator:
         """The curvature of weighted sums in a random direction, always the same; the first n rows
         count."""
         self._charge(n, 1)
-        layout, weights = self.layout, weights.astype(self.layout.dtype)
-        return np.asarray(_strengths(layout, self.objectives, self.kind, x, gradients, weights))
+        layout, typed = self.layout, jnp.asarray(weights, self.layout.dtype)
+        return np.asarray(_strengths(layout, self.objectives, self.kind, x, gradients, typed))
 
     def diagonals(self, x: Float[Array, " n_variables"]) -> Array | None:
         """The Hessians' diagonals at x (M, L), positive, from products with random signs; None
@@ -250,8 +247,9 @@ def _conjugate(  # noqa: PLR0913
         curved = _dot(p, Hp)
         quotient = curved / jnp.where(pp > 0, pp, 1.0)
         largest = jnp.maximum(state["largest"], jnp.where(active, jnp.abs(quotient), 0.0))
-        # written so that a quotient that is not a number ends the row as well
-        bad = active & ~(quotient > FLAT * largest)
+        # no curvature counts as negative; so written, a quotient of nan ends the row as well
+        bad = active & ~(quotient > ROUNDING * largest)
+        # rows that are done take steps of 0: all nodes of a batch run until the slowest ends
         step = jnp.where(active & ~bad, state["rz"] / jnp.where(curved != 0, curved, 1.0), 0.0)
         step = step[:, None].astype(d.dtype)
         d, r = d + step * p, r - step * Hp
@@ -313,6 +311,7 @@ def _strengths(
     weights: Array,
 ) -> Array:
     rho = layout.split(jnp.einsum("nm,nml->nl", weights, gradients))
+    # signs, not a coordinate: an entry of the diagonal may be 0 where the curvature is not
     v = layout.split(jax.random.rademacher(jax.random.key(0), x.shape[1:], x.dtype))
     product = jax.vmap(partial(_product, kind, objectives), in_axes=(0, 0, 0, None))
     return layout.whole(_dot(v, product(x, rho, weights, v)) / v.size)

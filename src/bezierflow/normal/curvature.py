@@ -12,7 +12,7 @@ same in both.
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -20,8 +20,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator
-from ..runs import kind
 from .conjugate import LongEvaluator
 from .displacement import Column, Faces, Linearization, Values
 from .schedule import USUAL, Schedule
@@ -159,10 +159,11 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
         product_rounding: relative precision of products with Hessians.
         precision: a minimizer is found when the Newton step is below this share of |x|.
         far: displacements in the error estimate are followed beyond this.
-        rough: tangents of a surface with a smaller error than this are better than those that
-            displacements come with.
+        borrows_tangents: whether displacements come with the tangents of the surface, which later
+            surfaces then have better ones of.
     """
 
+    borrows_tangents: ClassVar[bool] = False
     evaluator: Evaluator
     corners: Rows
     diameter: float = 0.0
@@ -175,12 +176,16 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
     product_rounding: float = field(init=False)
     precision: float = field(init=False)
     far: float = field(init=False)
-    rough: float = field(init=False)
 
     @property
     def n_tangents(self) -> int:
         """The dimension of the set where all objectives take part."""
         return min(self.evaluator.n_objectives - 1, self.evaluator.n_variables)
+
+    @property
+    def singular(self) -> float:
+        """Hessians with a smaller eigenvalue, over their norm, count as singular."""
+        return max(self.schedule.singular, 8 * self.product_rounding)
 
     @abc.abstractmethod
     def reserve(self, n: int) -> int:
@@ -251,6 +256,12 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
             self.schedule.straight * self.diameter, to_corner.min(axis=1, initial=np.inf)
         )
         return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)
+
+
+def uneven(n: int, width: int) -> Float[np.ndarray, "n width"]:
+    """Unit vectors of cosines of uneven numbers: no problem is likely to be symmetric in them."""
+    rows = np.cos(1 + np.arange(n)[:, None] + np.arange(width) ** 2)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def with_coordinates(

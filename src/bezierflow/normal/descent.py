@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..objectives import replace_rows
+from ..precision import ROUNDING
 from .curvature import Curvature, Descent, Rows, Sample, at_width
 
 TINY = 1e-300
@@ -72,12 +73,11 @@ def not_unique(curvature: Curvature, descent: Descent) -> Bool[np.ndarray, " n"]
     """Which minimizations ended at a smooth minimum with a singular Hessian. A kink hit exactly has
     no slope."""
     numbers = curvature.schedule
-    smooth = descent.best.slope < numbers.smooth * np.maximum(descent.first_slope, TINY)
+    smooth = descent.best.slope < numbers.negligible * np.maximum(descent.first_slope, TINY)
     if not (descent.converged & smooth).any() or descent.weights.shape[1] == 1:
         return np.zeros(len(descent.weights), dtype=bool)
-    singular = max(numbers.singular, 8 * curvature.product_rounding)
     flatness, _ = curvature.flatness(descent.best, descent.weights)
-    return descent.converged & smooth & (flatness <= singular)
+    return descent.converged & smooth & (flatness <= curvature.singular)
 
 
 def break_ties(
@@ -91,7 +91,8 @@ def break_ties(
     """
     numbers, own = curvature.schedule, np.eye(len(tied), dtype=bool)
     slopes = np.maximum(descent.first_slope, TINY)
-    weight = max(numbers.tie_weight, numbers.tie_margin * curvature.product_rounding)
+    # above the error of products, or the Hessians of the others would drown in it
+    weight = max(numbers.tie_weight, 8 * curvature.product_rounding)
     others = weight * slopes[:, None] / slopes[None, :]
     weights = np.where(tied[:, None] & ~own, others, own)
     return replace(
@@ -103,7 +104,7 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     """The state of active rows after one more trial point."""
     numbers, sample = curvature.schedule, curvature.sample(state)
     state = at_width(state, sample.x.shape[1])
-    differentiable = np.isfinite(sample.newton).all(axis=1)
+    differentiable = np.asarray(np.isfinite(sample.newton).all(axis=1))
     better, factor = _improves(curvature, sample, state.best), _factor(curvature, sample, state)
     best = _where(better, sample, state.best)
     # a point without derivatives says nothing about the curvature there
@@ -122,7 +123,7 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     kink = better & ~differentiable
     lost = kink | ~np.isfinite(step).all(axis=1)
     if lost.any():
-        aside = numbers.aside * state.scale[:, None] * curvature.directions(1)
+        aside = numbers.negligible * state.scale[:, None] * curvature.directions(1)
         step = np.where(lost[:, None], aside, step)
     proposal = replace(
         state,
@@ -145,16 +146,12 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     # the next trial cannot be told from the best point
     apart = np.linalg.norm(proposal.trial - best.x, axis=1)
     stuck = apart <= 5 * curvature.rounding * np.linalg.norm(best.x, axis=1)
-    stuck |= shrink < LEAST_SHRINK
+    stuck |= shrink < ROUNDING
     done = found | over | stuck | (proposal.n_trials >= numbers.descent_trials)
     # The value at a kink may not be compared with: the point beside it is higher, and yet the way
     # to go on.
     best = replace(best, value=np.where(kink & ~done, np.inf, best.value))
     return replace(proposal, best=best, active=~done, converged=found & ~over)
-
-
-LEAST_SHRINK = 1e-12
-"""Steps shortened to less than this share change nothing but rounding."""
 
 
 def _improves(curvature: Curvature, sample: Sample, best: Sample) -> Bool[np.ndarray, " n"]:
@@ -181,8 +178,8 @@ def _factor(curvature: Curvature, sample: Sample, state: Descent) -> Float[np.nd
         # It is a law of points on a ray: the two predictions of the minimizer must agree.
         missed = np.linalg.norm(apart - beta[:, None] * change, axis=1)
         missed /= np.linalg.norm(apart, axis=1)
-    low, high = numbers.factor_range
-    agree = (beta > low) & (beta < high) & (missed < numbers.factor_agreement)
+    most = numbers.largest_factor
+    agree = (beta > 1 / most) & (beta < most) & (missed < numbers.factor_agreement)
     newton = np.abs(np.where(agree, beta, 1.0) - 1) < numbers.factor_change
     return np.where(np.isfinite(beta), np.where(agree & ~newton, beta, 1.0), state.factor)
 
@@ -194,10 +191,10 @@ def _converged(
     second time."""
     numbers, blur = curvature.schedule, 3 * curvature.noise ** (2 / 3)
     size = np.maximum(np.linalg.norm(state.best.x, axis=1), moved)
-    least = np.maximum(size, numbers.least_size * state.scale)
+    least = np.maximum(size, numbers.descent_share * state.scale)
     negligible = length <= np.maximum(curvature.precision * least, blur * state.scale)
     # Where rounding hides any further gain, shortening a step that is already short cannot help.
-    short = max(numbers.short, 10 * blur, 1e3 * curvature.rounding)
+    short = max(numbers.negligible, 10 * blur, 1e3 * curvature.rounding)
     exhausted = (state.shrink < numbers.shortest) & (
         length <= short * np.maximum(size, state.scale)
     )

@@ -31,6 +31,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
 from ..objectives import Derivatives
+from ..precision import ROUNDING
 
 Values = Float[np.ndarray, "n n_objectives"]
 """A number per objective at each of n points."""
@@ -47,9 +48,6 @@ DEPENDENT = 1e-8
 CRITICAL = 1e-9
 """Below this residual |ρ| a point counts as critical, and zero multipliers are no sign that it lies
 past the boundary."""
-
-FLAT = 1e-12
-"""Curvature below this, in units of its norm, counts as none."""
 
 
 class Linearization(NamedTuple):
@@ -94,7 +92,8 @@ def linearize(derivatives: Derivatives, faces: Faces, support: bool = False) -> 
     gradients, hessians = derivatives.gradients, derivatives.hessians
     assert hessians is not None
     n_tangents = min(gradients.shape[1] - 1, gradients.shape[2])
-    usable = np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(hessians).all(axis=(1, 2, 3))
+    usable = np.isfinite(gradients).all(axis=(1, 2))
+    usable = np.asarray(usable & np.isfinite(hessians).all(axis=(1, 2, 3)))
     g = np.where(usable[:, None, None], gradients, 0.0)
     size = np.linalg.norm(g, axis=2)
     size = np.where(size > 0, size, 1.0)
@@ -104,19 +103,14 @@ def linearize(derivatives: Derivatives, faces: Faces, support: bool = False) -> 
     residual = np.linalg.norm(rho, axis=1)
     members = np.where((support & (residual > CRITICAL))[:, None], faces & (w > 0), faces)
     apart = np.where(members[:, :, None], directions - rho[:, None], 0.0)
+    # differences to ρ span what differences of the ĝ span, since ρ is their convex combination
     _, singular, rows = np.linalg.svd(apart, full_matrices=False)
     U = np.where(singular > DEPENDENT, 1.0, 0.0)[:, :n_tangents, None] * rows[:, :n_tangents]
     h = np.where(usable[:, None, None, None], hessians, 0.0)
     d, tangents, minimal = _solve(np.einsum("nm,nmij->nij", w / size, h), rho, U)
     valid = usable & np.isfinite(d).all(axis=1) & np.isfinite(tangents).all(axis=(1, 2))
-    return Linearization(
-        w,
-        residual,
-        np.where(valid[:, None], d, 0.0),
-        np.where(valid[:, None, None], tangents, 0.0),
-        minimal & valid,
-        valid,
-    )
+    y, T = np.where(valid[:, None], d, 0.0), np.where(valid[:, None, None], tangents, 0.0)
+    return Linearization(w, residual, y, T, minimal & valid, np.asarray(valid))
 
 
 def find_multipliers(
@@ -170,7 +164,7 @@ def _solve(
         except np.linalg.LinAlgError:
             solved[i] = np.nan
     solved -= Ut @ (U @ solved)
-    finite = np.isfinite(solved).all(axis=(1, 2))[:, None, None]
+    finite = np.isfinite(solved).all(axis=(1, 2), keepdims=True)
     tangents = np.linalg.qr(Ut + np.where(finite, solved[:, :, 1:], 0.0))[0]
     tangents = tangents * np.any(U != 0, axis=2)[:, None, :]
     y = solved[:, :, :1]
@@ -188,7 +182,7 @@ def _factored(h: np.ndarray, U: np.ndarray) -> tuple[list[np.ndarray | None], np
     # P h P without forming P: a few products with the thin U instead of two with L × L matrices
     systems = h - across - np.swapaxes(across, 1, 2) + Ut @ (U @ hU) @ U + Ut @ U
     factors: list[np.ndarray | None] = []
-    for system in systems - FLAT * np.eye(h.shape[1]):
+    for system in systems - ROUNDING * np.eye(h.shape[1]):
         try:
             factors.append(cho_factor(system, lower=True, overwrite_a=True, check_finite=False)[0])
         except np.linalg.LinAlgError:

@@ -51,24 +51,6 @@ class Corners(NamedTuple):
     strength: Float[np.ndarray, " n_objectives"]
 
 
-class Inside(NamedTuple):
-    """The samples off the corners: first looks, and the ways from there to the set.
-
-    Attributes:
-        sight: the first looks.
-        moved: the ways to the set.
-        distance: their lengths, the diameter where they are not valid.
-        valid: which are.
-        minimal: which points are minima across the set.
-    """
-
-    sight: Sight
-    moved: Rows
-    distance: Column
-    valid: Bool[np.ndarray, " n"]
-    minimal: Bool[np.ndarray, " n"]
-
-
 def estimate_error(
     objectives: FlatObjectives,
     surface: BezierSimplex,
@@ -102,26 +84,26 @@ def estimate_error(
     n = n or numbers.samples
     empty, points = start_memory(objectives, np.asarray(surface.control_points), settings)
     held_out = held_out_points(points, M, degree, n, seed)
-    suspects = suspect_points(points, M, degree, int(numbers.suspects * n), seed)
+    suspects = suspect_points(points, M, degree, numbers.folds, seed)
     t, n_even = np.concatenate([np.eye(M), held_out, suspects]), M + len(held_out)
     x = design_matrix(t, degree) @ points
     # Hessians far from the set, where a descent may start, are not lent to others: the memory of
     # the run comes in afterwards.
     curvature = empty.open(objectives, settings, x[:M], error=0.0)
     ends = _measure_corners(curvature, x[:M])
-    width = curvature.reserve((numbers.report_corrections + 2) * (len(t) - M) + 1)
+    width = curvature.reserve((numbers.corrections + 2) * (len(t) - M) + 1)
     x, points, minimizers = (resize(rows, width) for rows in (x, points, ends.minimizers))
     ends = ends._replace(minimizers=minimizers)
     diameter, size = _diameter(np.concatenate([x, minimizers[ends.found]])), _size(x)
-    one_point = diameter <= numbers.point * size
+    one_point = diameter <= numbers.singular * size
     # curvature is borrowed in units of distances to the corners
     lent = empty if memory is None or one_point else memory
     curvature.settle(x[:M], size if one_point else diameter, lent)
     tangents = face_tangents(points, t[M:], degree, curvature.n_tangents)
     sight = curvature.measure(x[M:], t[M:] > 0, tangents)
-    inside = Inside(sight, *_follow_far(curvature, x[M:], sight, t[M:] > 0, tangents))
+    seen = _follow_far(curvature, x[M:], sight, t[M:] > 0, tangents)
     spent = curvature.evaluator.evaluations
-    error = _report(curvature, points, degree, t[:n_even], x, ends, inside)
+    error = _report(curvature, points, degree, t[:n_even], x, ends, seen)
     above = tol is not None and error.max > tol * error.diameter
     flags = (Flag.NOT_AT_TOLERANCE, *error.flags) if above else error.flags
     return replace(error, flags=flags, evaluations=int(spent.objective))
@@ -156,19 +138,19 @@ def _measure_corners(curvature: Curvature, x: Rows) -> Corners:
 
 def _follow_far(
     curvature: Curvature, points: Rows, sight: Sight, faces: np.ndarray, tangents: Frames
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Ways to the set, their lengths, whether they are valid and whether points are minimal, with
-    far points followed to it."""
+) -> tuple[Sight, Column]:
+    """The sight with far points followed to the set, so that displacements are the whole ways
+    there; and their lengths, the diameter where they are not valid."""
     numbers, diameter = curvature.schedule, curvature.diameter
     first = sight.linearization
     valid, minimal, moved = map(np.array, (first.valid, first.minimal, first.displacement))
     start = np.linalg.norm(moved, axis=1)
     last = start.copy()
     far = np.flatnonzero(valid & (start > curvature.far * diameter))
-    for _ in range(numbers.report_corrections):
+    for _ in range(numbers.corrections):
         if len(far) == 0 or len(far) > curvature.evaluator.left:
             break
-        longest = numbers.longest_correction * diameter
+        longest = numbers.straight * diameter
         moved[far] *= np.minimum(1, longest / np.linalg.norm(moved[far], axis=1))[:, None]
         again = curvature.look(points[far] + moved[far], faces[far], tangents[far], support=True)
         following = again.linearization
@@ -179,7 +161,8 @@ def _follow_far(
     # A point that does not come nearer has no distance that could be vouched for.
     valid[far] &= last[far] < start[far] / 2
     length = np.maximum(np.linalg.norm(moved, axis=1), last)
-    return moved, np.where(valid, length, diameter), valid, minimal
+    followed = first._replace(displacement=moved, valid=valid, minimal=minimal)
+    return sight._replace(linearization=followed), np.where(valid, length, diameter)
 
 
 def _report(
@@ -189,30 +172,32 @@ def _report(
     t: np.ndarray,
     x: Rows,
     ends: Corners,
-    inside: Inside,
+    seen: tuple[Sight, Column],
 ) -> ErrorEstimate:
     """The figures and flags of all samples, of which those at these t are evenly spread. Corners
     with a singular Hessian are no single points, and do not count."""
     M, numbers, diameter = len(ends.found), curvature.schedule, curvature.diameter
-    gradients, first = inside.sight.derivatives.gradients, inside.sight.linearization
+    sight, distance = seen
+    gradients, inside = sight.derivatives.gradients, sight.linearization
     singular = _singular_corners(curvature, ends, gradients, x)
     counted = np.concatenate([~singular, np.ones(len(inside.valid), dtype=bool)])
     valid = np.concatenate([ends.found, inside.valid])
-    lengths = np.concatenate([np.where(ends.found, ends.distance, diameter), inside.distance])
+    lengths = np.concatenate([np.where(ends.found, ends.distance, diameter), distance])
     distance = lengths[counted]
-    values = np.concatenate([ends.values, inside.sight.derivatives.values])
+    values = np.concatenate([ends.values, sight.derivatives.values])
     even = np.flatnonzero((t > 0).all(axis=1) & valid[: len(t)])
     even = even[even >= M]
     tangents = surface_tangents(points, t[even], degree)
     dominated, largest = dominated_rows(values), float(distance.max(initial=0.0))
+    # covered: near the set, not beaten by another sample, and a minimum across the set
     near = lengths <= numbers.near * diameter
     good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
     invalid = float(np.mean(~valid[counted]))
     saddles = float(np.sum(~inside.minimal) / counted.sum())
-    folded = fold_fraction(gradients[even - M], tangents, first.multipliers[even - M])
+    folded = fold_fraction(gradients[even - M], tangents, inside.multipliers[even - M])
     missed = ends.distance[ends.found] > numbers.missed_corner * diameter
-    point = _diameter(x) <= numbers.point * _size(x)
-    not_simplicial = folded > numbers.folded or dominated.mean() > numbers.dominated
+    point = _diameter(x) <= numbers.singular * _size(x)
+    not_simplicial = folded > numbers.folded or dominated.mean() > numbers.flagged
     # the most general first
     flags = {
         Flag.CORNERS_MISSED: bool(missed.any()),
@@ -220,8 +205,8 @@ def _report(
         Flag.MINIMIZER_NOT_UNIQUE: bool(singular.any()),
         Flag.WEAKLY_PARETO_VERTEX: not point and weakly_pareto_vertices(values, M).any(),
         Flag.FEW_VARIABLES: curvature.evaluator.n_variables < M - 1,
-        Flag.WRONG_BRANCH: saddles - invalid > numbers.invalid,
-        Flag.ESTIMATE_INVALID: invalid > numbers.invalid,
+        Flag.WRONG_BRANCH: saddles - invalid > numbers.flagged,
+        Flag.ESTIMATE_INVALID: invalid > numbers.flagged,
     }
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distance**2))),
@@ -230,13 +215,13 @@ def _report(
         diameter=diameter,
         n_samples=int(counted.sum()),
         n_invalid=int(np.sum(~valid[counted])),
-        residual=float(np.max(np.where(inside.valid, first.residual, 0.0), initial=0.0)),
+        residual=float(np.max(np.where(inside.valid, inside.residual, 0.0), initial=0.0)),
         folded=folded,
         gap=largest_gap(points, M, degree),
         dominated=float(dominated.mean()),
         flags=tuple(flag for flag, raised in flags.items() if raised),
         evaluations=0,
-        front=_front_error(curvature, ends, inside, counted),
+        front=_front_error(curvature, ends, sight, counted),
         coverage=float(good[counted].mean()) if counted.any() else 0.0,
     )
 
@@ -255,17 +240,16 @@ def _singular_corners(
     slopes = np.linalg.norm(gradients, axis=2)
     away = np.linalg.norm(x[M:, None] - x[None, :M], axis=2)
     steepness = slopes / np.where(away > 0, away, np.inf)
-    smooth = ends.slope < numbers.curved * np.nanmedian(slopes, axis=0)
-    quadratic = ends.strength > numbers.curved * np.nanmedian(steepness, axis=0)
-    singular = max(numbers.singular, 8 * curvature.product_rounding)
-    return ends.found & smooth & quadratic & (ends.flatness <= singular)
+    smooth = ends.slope < numbers.clear * np.nanmedian(slopes, axis=0)
+    quadratic = ends.strength > numbers.clear * np.nanmedian(steepness, axis=0)
+    return ends.found & smooth & quadratic & (ends.flatness <= curvature.singular)
 
 
-def _front_error(curvature: Curvature, ends: Corners, inside: Inside, counted: np.ndarray) -> float:
+def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.ndarray) -> float:
     """The largest change of an objective on the way to the set, in units of its range: of corners
     by values, else by slopes."""
-    derivatives = inside.sight.derivatives
-    change = np.abs(np.einsum("nml,nl->nm", derivatives.gradients, inside.moved))
+    derivatives, inside = sight.derivatives, sight.linearization
+    change = np.abs(np.einsum("nml,nl->nm", derivatives.gradients, inside.displacement))
     there = curvature.values(ends.minimizers) if (ends.distance > 0).any() else ends.values
     change = np.concatenate([np.abs(there - ends.values), change])
     values = np.concatenate([ends.values, derivatives.values, there])

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Bool, Float
 
 from ..bezier import design_matrix
 from ..simplex import kronecker
@@ -47,7 +47,7 @@ class Incumbents(NamedTuple):
 
 def explore(
     curvature: Curvature, control_points: Rows, degree: int, scale: float
-) -> tuple[int, Float[np.ndarray, " width"] | None, float]:
+) -> tuple[int, Float[np.ndarray, " _"] | None, float]:
     """Looks for something better in boxes around a surface, where |x| is about `scale`.
 
     A point beats the surface by the larger of two gains, in units of each objective's range over
@@ -61,15 +61,14 @@ def explore(
     numbers, M = curvature.schedule, curvature.evaluator.n_objectives
     many = curvature.evaluator.n_variables >= numbers.free_variables
     n_probes = numbers.few_probes if many else numbers.probes
-    compared = numbers.few_compared if many else numbers.compared
     sides = _sides_of_boxes(curvature.diameter or scale, scale, numbers)
-    if n_probes * len(sides) + compared + M > curvature.evaluator.left:
+    if n_probes * len(sides) + numbers.samples + M > curvature.evaluator.left:
         return 0, None, 0.0
     control_points = resize(control_points, curvature.reserve(numbers.axes))
     t = np.eye(M)
     if M > 1:
-        held_out = held_out_points(control_points, M, degree, compared, seed=0)
-        t = np.concatenate([t, held_out[:compared]])
+        held_out = held_out_points(control_points, M, degree, numbers.samples, seed=0)
+        t = np.concatenate([t, held_out[: numbers.samples]])
     points = design_matrix(t, degree) @ control_points
     front, sets_of_axes = curvature.values(points), _axes(curvature, points)
     each, searches = n_probes // len(sets_of_axes), []
@@ -86,6 +85,7 @@ def explore(
 
     rival, beaten = None, np.zeros(len(front), dtype=bool)
     for probes, values, n_axes in searches:
+        # all probes count for the share that is beaten, the first search with a rival for the rest
         beaten |= (_gains(incumbents, values)[1] > numbers.clear).any(axis=0)
         if rival is None:
             x, f = (part.reshape(len(sides), each, -1) for part in (probes, values))
@@ -100,22 +100,15 @@ def better_point(
     incumbents: Incumbents,
     gain: Gain,
     n_axes: int,
-    clip: Callable[[np.ndarray], np.ndarray] | None = None,
+    clip: Callable[[np.ndarray], Array | np.ndarray] | None = None,
 ) -> Float[np.ndarray, " width"] | None:
     """The point that beats the incumbents most, and clearly: a probe, or else the bottom of a well
     that probes hint at; None if none does.
 
     Wells are looked for in each objective, and in the sum of all in units of their ranges.
 
-    Args:
-        curvature: what probes are followed downhill with.
-        probes: points, box by box.
-        values: the objectives there.
-        incumbents: what is to be beaten.
-        gain: by how much points beat them.
-        n_axes: dimension of the boxes. With very many, neighbors say nothing, and no wells are
-            looked for.
-        clip: puts points where they are allowed to be.
+    With very many axes of the boxes neighbors say nothing, and no wells are looked for. `clip` puts
+    points where they are allowed to be.
     """
     numbers, M, units = curvature.schedule, values.shape[2], incumbents.units
     x, f = probes.reshape(-1, probes.shape[2]), values.reshape(-1, M)
@@ -198,7 +191,7 @@ def _axes(curvature: Curvature, points: Rows) -> list[Rows]:
     if n_variables <= numbers.even_variables and points.shape[1] == n_variables:
         return [np.eye(n_variables)]
     _, extents, along = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    along = along[extents > numbers.flat_axis * extents[0]][: numbers.axes // 2]
+    along = along[extents > numbers.near * extents[0]][: numbers.axes // 2]
     n_random = min(numbers.axes, n_variables) - len(along)
     if n_random <= 0:
         return [along]
@@ -211,7 +204,7 @@ def _units(front: np.ndarray, nearby: np.ndarray, numbers: Schedule) -> np.ndarr
     how it varies nearby."""
     nearby = nearby[np.isfinite(nearby).all(axis=1)]
     varies = np.median(np.abs(nearby - front[0]), axis=0) if len(nearby) else np.abs(front[0])
-    varies = np.maximum(numbers.one_value * varies, np.finfo(float).tiny)
+    varies = np.maximum(numbers.clear * varies, np.finfo(float).tiny)
     span = np.ptp(front, axis=0)
     return np.where(span > rounding_of(front), span, varies)
 
@@ -242,7 +235,7 @@ def _lower_than_neighbors(
     parts = []
     for x, own in zip(probes, np.split(sums, len(probes)), strict=True):
         squared = (x**2).sum(axis=1)
-        apart = squared[:, None] + squared[None] - 2 * x @ x.T
+        apart = squared[:, None] + squared[None] - 2 * x @ x.T  # of all pairs, in little memory
         near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
         itself = np.asarray(near == np.arange(len(x))[:, None])
         others = np.where(itself[..., None], np.inf, own[near])

@@ -61,14 +61,9 @@ def fit_cloud(
     it; near the set sliding is what makes a low degree do. So the damping starts at the error and
     falls with every accepted step.
 
-    Args:
-        control_points: where to start.
-        cloud: its t, on faces of this surface's own simplex, are starting points too.
-        task: what may change.
-        recall: points that certain t should be called back to, for this fit only (see `probe`).
-
-    Returns:
-        The control points, the cloud with its new t, and the normal distances of its points.
+    Starts at the control points and the t of the cloud, on faces of this surface's own simplex.
+    `recall` are points that certain t should be called back to, for this fit only (see `probe`).
+    Returns the control points, the cloud with its new t, and the normal distances of its points.
     """
     numbers, known = task.schedule, cloud
     cloud = cloud if recall is None else cloud.join(recall)
@@ -78,10 +73,11 @@ def fit_cloud(
     precision = max(task.precision, 1e-300)
     weights = precision / np.hypot(precision, cloud.miss)
     # the same in every step, and most of what a refit costs where there are many variables
-    gram = None if len(free) * width < n * k else tangent_products(cloud.tangents)
+    flat = np.swapaxes(cloud.tangents, 1, 2).reshape(n * k, width)
+    gram = None if len(free) * width < n * k else flat @ flat.T
     points, t = control_points, move_feet(control_points, cloud, cloud.t, task.degree)
     Z, y, merit = _missed(points, cloud, t, task.degree, weights)
-    damping = max(task.error, numbers.first_damping)
+    damping = max(task.error, numbers.least_damping)
     least = max(numbers.damping_fall * task.error, numbers.least_damping)
     for _ in range(numbers.fit_steps if len(free) and n else 0):
         design = Z if task.freedom == task.degree else design_matrix(t, task.freedom)
@@ -98,9 +94,10 @@ def fit_cloud(
         settled = n_objectives > 3 and damping <= least and new_merit > numbers.settled * merit
         if new_merit < merit:
             points, t, Z, y, merit = moved, new_t, new_Z, new_y, new_merit
-            damping = max(damping / numbers.damping_factors[0], least)
+            damping = max(damping / numbers.damping_factor, least)
         else:
-            settled, damping = damping > 1, numbers.damping_factors[1] * damping
+            # above 1 a step is so short that no other would gain anything either
+            settled, damping = damping > 1, numbers.damping_factor * damping
         if settled:
             break
     distances = np.linalg.norm(y[: len(known)], axis=1)
@@ -200,17 +197,10 @@ def slide_refit(
     damping: Float[np.ndarray, " n"],
     gram: Float[np.ndarray, "n_slides n_slides"],
 ) -> Float[np.ndarray, "n_free n_variables"]:
-    """The change of the free control points, by the system of the slides.
-
-    Args:
-        design: Z, the basis at the nodes, one column per free control point; pinned ones are left
-            out.
-        displacements: y_i; only their normal parts count.
-        tangents: T_i with orthonormal columns; zero columns for directions that do not exist at a
-            node.
-        weights: ω_i.
-        damping: μ_i; above 0, since sliding the whole surface along itself costs nothing else.
-        gram: `tangent_products(tangents)`.
+    """The change of the free control points, by the system of the slides: Z has one column per free
+    control point, T_i zero columns for directions that do not exist at a node; only normal parts of
+    y_i count. μ_i must be above 0, since sliding the whole surface along itself costs nothing else.
+    `gram` are T_iᵀ T_j of all nodes.
     """
     share = 1 / np.sqrt(1 + damping)
     # S⁻¹Aᵀ and A S⁻¹Aᵀ through the singular values of A: squaring its condition number would cost
@@ -222,19 +212,8 @@ def slide_refit(
     y, (n, _, k) = weights[:, None] * displacements, tangents.shape
     coupling = gram * np.repeat(np.repeat(projection, k, axis=0), k, axis=1)
     right = -np.einsum("iax,ia->ix", tangents, y - projection @ y).ravel()
-    system = np.eye(n * k) - coupling
-    many = n * k >= USUAL.many_slides  # symmetric and positive definite: half the work
-    slides = _solve_lower(system, right) if many else np.linalg.solve(system, right)
+    slides = _solve_lower(np.eye(n * k) - coupling, right)
     return factor @ (y + np.einsum("iax,ix->ia", tangents, slides.reshape(n, k)))
-
-
-def tangent_products(
-    tangents: Float[np.ndarray, "n n_variables n_tangents"],
-) -> Float[np.ndarray, "n_slides n_slides"]:
-    """T_iᵀ T_j of all nodes."""
-    n, n_variables, k = tangents.shape
-    flat = np.swapaxes(tangents, 1, 2).reshape(n * k, n_variables)
-    return flat @ flat.T
 
 
 def dense_refit(

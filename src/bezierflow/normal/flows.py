@@ -13,9 +13,9 @@ from ..answer import ErrorEstimate, Flag, Result
 from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Estimate, Info, Run, State, corners, explain_end
+from ..kinds import kind
 from ..names import Names
 from ..objectives import BudgetSpentError, FlatObjectives, point_in_words
-from ..runs import kind
 from ..simplex import quadrature_nodes
 from .descent import find_minimizers
 from .estimate import estimate_error
@@ -252,7 +252,8 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
         minimizers."""
         below, settings = state.surface, self.settings
         last = settings.largest_degree(below.n_objectives)
-        first = last if self.degree != "auto" else min(settings.schedule.weights_degree, last)
+        # degree 1 says nothing about the interior
+        first = last if self.degree != "auto" else min(2, last)
         degree = first + len(state.misses)
         nodes = quadrature_nodes(below.n_objectives, degree)
         x = np.asarray(below(nodes.t))
@@ -269,15 +270,13 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
         diameter = float(np.linalg.norm(np.ptp(found.x, axis=0)))
         # the first surface was no fit, so that its miss says nothing
         close = len(misses) > 1 and misses[-1] <= settings.tol * diameter
+        share = settings.schedule.weights_stalled
+        stalled = len(misses) > 3 and misses[-1] > share * misses[-2] > share**2 * misses[-3]
         after = WeightsState(
             surface=fit(nodes.t, found.x, degree, weights=nodes.weights).on_host(),
             evaluations=curvature.evaluator.evaluations,
             misses=misses,
             flags=() if found.converged.all() else (Flag.NOT_CONVERGED,),
-            done=degree == last or close or _stalled(misses, settings.schedule.weights_stalled),
+            done=degree == last or close or stalled,
         )
         return after, {"miss": misses[-1], "degree": degree}
-
-
-def _stalled(misses: tuple[float, ...], share: float) -> bool:
-    return len(misses) > 3 and misses[-1] > share * misses[-2] > share**2 * misses[-3]

@@ -16,20 +16,26 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, replace_rows
-from ..runs import kind
-from .curvature import AbstractMemory, Curvature, Descent, Frames, Record, Rows, Sample, Sight
+from ..precision import ROUNDING
+from .curvature import (
+    AbstractMemory,
+    Curvature,
+    Descent,
+    Frames,
+    Record,
+    Rows,
+    Sample,
+    Sight,
+    uneven,
+)
 from .displacement import Column, Faces, Linearization, Values, linearize
 from .schedule import Schedule
 from .settings import Settings
 
-ROUNDING = 1e-12
-"""Second steps below this share of the diameter are rounding, and their ratio to the first means
-nothing."""
-
-INDEFINITE, LEAST_EIGENVALUE = 1e-10, 1e-12
-"""Below the one, in units of its norm, an eigenvalue makes a Hessian count as indefinite; in a
-Newton step eigenvalues count as at least the other."""
+INDEFINITE = 1e-10
+"""Below this, in units of its norm, an eigenvalue makes a Hessian count as indefinite."""
 
 
 @kind("normal.known_hessians/1")
@@ -86,9 +92,6 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         numbers, self.width = self.schedule, self.evaluator.n_variables
         self.rounding = self.product_rounding = float(np.finfo(float).eps)
         self.precision, self.far = numbers.descent_precision, numbers.far
-        # Whether gradients cost little beside Hessians, so that they can check what Hessians say.
-        self.checks = self.width >= numbers.measured_from
-        self.rough = numbers.near if self.checks else 0.0
 
     def reserve(self, n: int) -> int:
         """L, whatever is looked at."""
@@ -137,12 +140,10 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         where the surface is near the set and its own tangents are better than borrowed ones."""
         start = self.borrow(points) if near else self.compute(points)
         first = linearize(start, faces, support)
-        if near:
-            start, first, miss = self.along_chords(start, first, faces, support)
-            return Sight(start, first._replace(tangents=tangents), miss)
-        if support or not self.checks:
+        if not near:
             return Sight(start, first)
-        return Sight(start, *self.checked(start, first, faces))
+        start, first, miss = self.along_chords(start, first, faces, support)
+        return Sight(start, first._replace(tangents=tangents), miss)
 
     def look_back(self, sight: Sight, rows: Bool[np.ndarray, " n"], faces: Faces) -> Linearization:
         """From the same derivatives."""
@@ -151,7 +152,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
     def measure(self, points: Rows, faces: Faces, tangents: Frames) -> Sight:
         """With borrowed Hessians along chords where points are near the set; far ones are followed
         with Hessians of their own in any case."""
-        borrows = self.memory.lenders(self.corners, self.schedule.lent_apart) is not None
+        borrows = self.memory.lenders(self.corners, self.schedule.negligible) is not None
         start = self.borrow(points)
         first = linearize(start, faces, support=True)
         if borrows:
@@ -162,9 +163,8 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         return Sight(start, first)
 
     def directions(self, n: int) -> Rows:
-        """Cosines of uneven numbers."""
-        uneven = np.cos(1 + np.arange(n)[:, None] + np.arange(self.width) ** 2)
-        return uneven / np.linalg.norm(uneven, axis=1, keepdims=True)
+        """The same always."""
+        return uneven(n, self.width)
 
     def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """With the Hessians of a memory, unless it has none."""
@@ -187,7 +187,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
     def borrow(self, points: Rows) -> Derivatives:
         """Gradients at the points, with Hessians lent by the nearest ones that can; computed ones
         if there are none."""
-        lenders = self.memory.lenders(self.corners, self.schedule.lent_apart)
+        lenders = self.memory.lenders(self.corners, self.schedule.negligible)
         if lenders is None:
             return self.compute(points)
         assert lenders.hessians is not None
@@ -201,26 +201,6 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         scale = steepness[0] / steepness[1][nearest]
         return replace(borrowers, hessians=lenders.hessians[nearest] * scale[:, :, None, None])
 
-    def chord(
-        self, start: Derivatives, first: Linearization, faces: Faces, support: bool = False
-    ) -> tuple[Rows, Column, Bool[np.ndarray, " n"], Column]:
-        """Two steps towards the set with the Hessians of the start, the first of them given.
-
-        Returns their sum; by how much that may miss the set; whether it is accepted; and the length
-        of the second step, by which the first one missed the set (infinite where it is not valid).
-        """
-        step = first.displacement
-        there = replace(self.evaluator.jacobians(start.points + step), hessians=start.hessians)
-        second = linearize(there, faces, support)
-        length, remaining = (np.linalg.norm(one, axis=1) for one in (step, second.displacement))
-        share = remaining / np.maximum(length, 1e-300)
-        rounding = remaining <= ROUNDING * self.diameter
-        miss = np.where(rounding, remaining, np.minimum(share, 1.0) * remaining)
-        accepted = (share <= self.schedule.slowest_chord) | rounding
-        accepted &= first.valid & second.valid
-        remaining = np.where(second.valid, remaining, np.inf)
-        return step + second.displacement, miss, accepted, remaining
-
     def along_chords(
         self, start: Derivatives, first: Linearization, faces: Faces, support: bool = False
     ) -> tuple[Derivatives, Linearization, Column]:
@@ -231,8 +211,17 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         with the chords as displacements; and by how much each may miss the set, not a number where
         that follows from the displacement as usual.
         """
-        displacement, miss, accepted, _ = self.chord(start, first, faces, support)
-        settled, rejected = first._replace(displacement=displacement), np.flatnonzero(~accepted)
+        step = first.displacement
+        there = replace(self.evaluator.jacobians(start.points + step), hessians=start.hessians)
+        second = linearize(there, faces, support)
+        length, remaining = (np.linalg.norm(one, axis=1) for one in (step, second.displacement))
+        share = remaining / np.maximum(length, 1e-300)
+        # the ratio of such steps to the first ones means nothing
+        rounding = remaining <= ROUNDING * self.diameter
+        miss = np.where(rounding, remaining, np.minimum(share, 1.0) * remaining)
+        accepted = ((share <= self.schedule.gain) | rounding) & first.valid & second.valid
+        settled = first._replace(displacement=step + second.displacement)
+        rejected = np.flatnonzero(~accepted)
         if not len(rejected):
             return start, settled, miss
         own = self.compute(start.points[rejected])
@@ -240,36 +229,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         assert own.hessians is not None
         start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
         again, left = linearize(own, faces[rejected], support), np.full(len(rejected), np.nan)
-        if self.checks:
-            again, left = self.checked(own, again, faces[rejected], support)
         return start, settled.with_rows(rejected, again), replace_rows(miss, rejected, left)
-
-    def checked(
-        self, start: Derivatives, first: Linearization, faces: Faces, support: bool = False
-    ) -> tuple[Linearization, Column]:
-        """Linearizations with Hessians computed at `start`, and by how much each may miss the set.
-
-        The usual assumption is checked where it would be believed: by the chord's second step,
-        whose length |y₂| is what x + y₁ misses the set by. Where that is more than was assumed, the
-        chord is taken as it is; where the chord is rejected, x + y₁ is kept with a miss of |y₂|.
-        Elsewhere the miss is not a number: it follows from the displacement as usual.
-        """
-        length = np.linalg.norm(first.displacement, axis=1)
-        assumed = self.assumed_miss(start.points, length)
-        believed = first.valid & (assumed <= self.schedule.follow * length)
-        rows = np.flatnonzero(believed & (length > ROUNDING * self.diameter))
-        miss = np.full(len(length), np.nan)
-        if not len(rows):
-            return first, miss
-        sums, left, accepted, remaining = self.chord(
-            start.take(rows), first.take(rows), faces[rows], support
-        )
-        refuted = remaining > assumed[rows]
-        taken = refuted & accepted
-        moved = replace_rows(first.displacement, rows[taken], sums[taken])
-        left = np.where(accepted, left, remaining)
-        miss = replace_rows(miss, rows, np.where(refuted, left, np.nan))
-        return first._replace(displacement=moved), miss
 
 
 def _newton_step(
@@ -291,11 +251,9 @@ def _newton_step(
     flatness = np.where(strength > 0, np.abs(values).min(axis=1), 1.0)
     along = direction[:, :, None] * direction[:, None, :]
     indefinite = values[:, 0] <= INDEFINITE
-    bent = h + np.where(indefinite, 1.0, 0.0)[:, None, None] * along
-    barely = indefinite & (np.linalg.eigvalsh(bent)[:, 0] < schedule.barely)
-    bent += np.where(barely, schedule.bend, 0.0)[:, None, None] * along
+    bent = h + np.where(indefinite, schedule.bend, 0.0)[:, None, None] * along
     values, vectors = np.linalg.eigh(bent)
-    values = np.maximum(np.abs(values), LEAST_EIGENVALUE)
+    values = np.maximum(np.abs(values), ROUNDING)
     step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, direction) / values)
     step = step * (size / np.where(strength > 0, strength, 1.0))[:, None]
     return np.where(usable[:, None], step, np.nan), flatness, strength

@@ -7,16 +7,13 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ..bezier import design_matrix, elevate
-from ..runs import kind
+from ..kinds import kind
 from ..simplex import controls_on_face, n_controls
 from .cloud import Cloud, probe
 from .curvature import Curvature, Rows, at_width
 from .fit import FitTask, fit_cloud, supported_degree
 from .schedule import Schedule
 from .shape import face_tangents, fill_inside, fold_points, inner_nodes
-
-LOOKS = 4
-"""Looks at a node in a round: the first one, two that follow it, a recall."""
 
 
 @kind("normal.patch/1")
@@ -91,14 +88,7 @@ def improve(
     curvature: Curvature, patches: tuple[Patch, ...], target: float, max_degree: int
 ) -> tuple[Patch, ...]:
     """One round: look at every unfinished patch at fresh nodes, all in one batch, let each learn,
-    and refit it.
-
-    Args:
-        curvature: what is looked with.
-        patches: edges, or the inside.
-        target: the error to reach, relative to the diameter.
-        max_degree: the largest degree.
-    """
+    and refit it, towards an error of `target` relative to the diameter."""
     unfinished = [patch for patch in patches if not patch.done]
     if not unfinished:
         return patches
@@ -134,7 +124,8 @@ def look_at(curvature: Curvature, patches: list[Patch]) -> list[tuple[Cloud, Clo
         folds = fold_points(patch.control_points, size, patch.degree, numbers.folds)
         folds = folds[(folds > 0).sum(axis=1) > patch.n_fixed]
         nodes.append(np.concatenate([inner_nodes(size, patch.order), folds]))
-    width = curvature.reserve(LOOKS * sum(map(len, nodes)))
+    # looks at a node: the first one, those that follow it, a recall
+    width = curvature.reserve((numbers.corrections + 2) * sum(map(len, nodes)))
     t, x, tangents = [], [], []
     for own, patch in zip(nodes, patches, strict=True):
         points = at_width(patch, width).control_points
@@ -143,6 +134,7 @@ def look_at(curvature: Curvature, patches: list[Patch]) -> list[tuple[Cloud, Clo
         t.append(embedded)
         x.append(design_matrix(own, patch.degree) @ points)
         tangents.append(face_tangents(points, own, patch.degree, curvature.n_tangents))
+    # one batch for all patches, so curvature is borrowed for all of them or for none
     near = all(patch.error < numbers.near for patch in patches)
     cloud, distance, recall = probe(curvature, *map(np.concatenate, (t, x, tangents)), near=near)
     seen = []
@@ -206,11 +198,12 @@ def _refit(
     cloud, known = patch.cloud, patch.cloud.miss <= precision
     supported = supported_degree(cloud.take(known), patch.n_fixed, max_degree, numbers)
     highest = min(supported, degree + numbers.growth + patch.n_failed, max_degree)
-    explained = max(numbers.explained_target * target, numbers.explained * error) * diameter
+    # target is the tolerance with a margin; below the tolerance nothing needs to be explained
+    explained = numbers.explained * max(error, target / numbers.margin) * diameter
     while True:
         # of an edge, the degree was supported before
         freedom = min(supported, degree) if patch.n_fixed > 1 else degree
-        if patch.error < curvature.rough:
+        if curvature.borrows_tangents:
             tangents = face_tangents(points, cloud.t, degree, curvature.n_tangents)
             cloud = replace(cloud, tangents=tangents)
         task = FitTask(degree, patch.n_fixed, freedom, precision, error, numbers)
@@ -218,7 +211,7 @@ def _refit(
         if degree >= highest or distances[known].max(initial=0.0) <= explained:
             break
         points, degree = elevate(points, size, degree, degree + 1), degree + 1
-    order = patch.order + 1
+    order = patch.order + 1  # other nodes than before, so that the next error is held-out
     if degree < max_degree and size == 2:  # a curve that may still grow
         order = max(degree + 2, order)
     return replace(patch, control_points=points, degree=degree, cloud=cloud, order=order)

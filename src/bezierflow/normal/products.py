@@ -9,7 +9,7 @@ far a point then is from the set is measured by the gradients where it ends.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, count_objectives
 from ..precision import double_precision
-from ..runs import kind
 from .conjugate import Kind, LongEvaluator, Solved, Systems
 from .curvature import (
     AbstractMemory,
@@ -31,6 +31,7 @@ from .curvature import (
     Sample,
     Sight,
     at_width,
+    uneven,
     with_coordinates,
 )
 from .displacement import CRITICAL, Column, Faces, Linearization, Values, find_multipliers
@@ -189,6 +190,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         reserved: how wide rows are.
     """
 
+    borrows_tangents: ClassVar[bool] = True
     tol: float = field(kw_only=True, default=1e-6)
     reserved: int = field(init=False)
 
@@ -199,7 +201,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         exact = self.memory.kind == "free"
         self.product_rounding = self.rounding if exact else float(np.sqrt(self.rounding))
         self.precision = max(numbers.descent_share * self.tol, 4 * self.rounding)
-        self.far, self.rough = numbers.far_free, np.inf
+        self.far = numbers.near
 
     def reserve(self, n: int) -> int:
         """Each look may add a direction to the basis."""
@@ -234,18 +236,19 @@ class Products(Curvature[LongEvaluator, Subspace]):
             slope = np.sqrt(np.maximum(square, 0.0))
             first = np.where(np.isfinite(some.first_slope), some.first_slope, slope)
             left = slope / np.maximum(first, 1e-300)
-            asked = np.clip(left, numbers.finest, numbers.coarsest_newton)
+            asked = np.clip(left, numbers.finest, numbers.coarsest)
             # The law behind β is one of exact steps; and that steps are in proportion to slopes is
             # one of quadratics.
             asked = np.where(some.factor == 1, asked, numbers.finest)
             expected = np.linalg.norm(best.newton, axis=1) * slope / best.slope
             expected = np.where(some.factor == 1, expected, np.inf)
-            size = np.maximum(np.linalg.norm(some.trial, axis=1), numbers.least_size * some.scale)
+            length = np.linalg.norm(some.trial, axis=1)
+            size = np.maximum(length, numbers.descent_share * some.scale)
             going = np.isfinite(slope) & ~(expected <= self.precision * size)
             going &= np.arange(len(rows)) < n  # copies that fill up a batch are no directions
             systems = self._systems(w, -w * going[:, None], asked)
             scales = None if diagonals is None else (diagonals, w)
-            reach = np.maximum(np.linalg.norm(some.trial, axis=1), some.scale)
+            reach = np.maximum(length, some.scale)
             solved = self._solve(x, gradients, systems, scales, slope, n, reach)
             finite = np.isfinite(slope) & np.isfinite(solved.size)
             d = _across(self.memory.span.layout, solved.d, (), going & finite)
@@ -315,9 +318,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         nothing = span.points(np.zeros((len(rows), before)))
         self._coordinates(_randomized(span.layout, nothing, np.arange(len(rows)) < n), 0.0)
         new = np.eye(self.reserved)[before : min(before + n, self.width)]
-        uneven = np.cos(1 + np.arange(n - len(new))[:, None] + np.arange(self.width) ** 2)
-        uneven = uneven / np.linalg.norm(uneven, axis=1, keepdims=True)
-        return np.concatenate([new, resize(uneven, self.reserved)])
+        return np.concatenate([new, resize(uneven(n - len(new), self.width), self.reserved)])
 
     def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
         """With a preconditioner from the middle of the corners, unless there is one."""
@@ -382,9 +383,9 @@ class Products(Curvature[LongEvaluator, Subspace]):
             # Directions met by chance say nothing about the size of the curvature: for β it must
             # be that of the same direction everywhere. Without any, steps have the scale of x.
             strength = np.abs(self.evaluator.strengths(x, gradients, systems.curvature, n))
-            least = slope / (numbers.bend_products * scale)
+            least = slope / (numbers.bend * scale)
             strength = np.where(strength > numbers.singular * least, strength, least)
-        bend = numbers.bend_products * strength / np.maximum(slope, 1e-150) ** 2
+        bend = numbers.bend * strength / np.maximum(slope, 1e-150) ** 2
         bend = np.where(negative & np.isfinite(bend), bend, 0.0)
         return self.evaluator.solve(x, gradients, systems._replace(bend=bend), None, n)
 
@@ -422,7 +423,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
             # A system that was ended by its first product has no solution, and no distance of 0;
             # unless its right-hand side is rounding, as on a surface that is exact.
             solvable = ~solved.negative | (solved.products > 1)
-            solvable &= nodes.usable & (solved.residual < numbers.sloppy)
+            solvable &= nodes.usable & (solved.residual < numbers.gain)
             solvable &= np.arange(len(rows)) < n  # copies that fill up a batch are no directions
             exact = nodes.usable & ~solvable & (solved.size <= ROUNDINGS * self.rounding)
             d = _across(self.memory.span.layout, solved.d, tuple(own), solvable)
@@ -483,7 +484,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         left = read_nodes(gram, faces, self.n_tangents, self.rounding).residual
         length = np.linalg.norm(y, axis=1)
         share = np.minimum(left / np.maximum(residual, 1e-300), 1.0)
-        return np.maximum(share * length, length - self.schedule.longest * self.diameter)
+        return np.maximum(share * length, length - self.schedule.straight * self.diameter)
 
     def _preconditioner(self, points: Rows, nodes: Nodes) -> tuple[Array, np.ndarray] | None:
         """Diagonals of Hessians elsewhere, borrowed: H_m is of the size |g_m|/r_m, with r_m the
@@ -491,7 +492,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         diagonals, steepness = self.memory.diagonals, self.memory.steepness
         if diagonals is None or steepness is None:
             return None
-        away, least = points[:, None] - self.corners[None], self.schedule.least_share
+        away, least = points[:, None] - self.corners[None], self.schedule.negligible
         away = np.maximum(np.linalg.norm(away, axis=2), least * self.diameter)
         share = nodes.multipliers / (away * steepness)
         return diagonals, np.maximum(share, least * share.max(axis=1, keepdims=True))

@@ -19,17 +19,12 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class Settings:
-    """What a user may ask of the normal flow.
+    """What a user may ask of the normal flow; `NormalFlow` has the meaning of each.
 
     Attributes:
-        degree: "auto" lets it grow until the held-out error is below tol; a number fixes it.
-        max_degree: the largest degree "auto" may choose; by default as high as pays.
-        tol: the largest held-out distance, relative to the diameter of the set, that ends the run.
-        budget: the most points that may be evaluated; None for no limit. Never exceeded.
         noise: relative error of values whose gradients are differences of them. A minimizer is
             known to noise^(2/3) then, so that much ends a descent, and values closer than that
             cannot be told apart.
-        hessian: where curvature comes from.
         layout: precision and devices of long arrays, where there are no Hessian matrices.
         schedule: the tuned numbers.
     """

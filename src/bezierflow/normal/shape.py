@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..bezier import design_matrix, partial_derivatives, surface_tangents
+from ..precision import ROUNDING
 from ..simplex import (
     faces,
     grid,
@@ -72,6 +73,7 @@ def face_tangents(
     members = t > 0
     slopes = np.swapaxes(partial_derivatives(control_points, t, degree), 1, 2)
     size = members.sum(axis=1)
+    # directions within the face have components that sum to 0, so only differences count
     mean = np.einsum("nlm,nm->nl", slopes, members) / size[:, None]
     columns, _, _ = np.linalg.svd(
         (slopes - mean[:, :, None]) * members[:, None, :], full_matrices=False
@@ -116,7 +118,7 @@ def fold_points(
     frames = surface_tangents(control_points, t, degree)
     turned = np.linalg.det(np.swapaxes(frames[pairs[:, 0]], 1, 2) @ frames[pairs[:, 1]]) < 0
     rows = np.unique(pairs[turned])
-    rows = rows[t[rows].max(axis=1) < 1]
+    rows = rows[t[rows].max(axis=1) < 1]  # corners are where they are
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
     return t[rows]
@@ -136,7 +138,8 @@ def fold_fraction(gradients: np.ndarray, tangents: np.ndarray, multipliers: np.n
     columns = np.concatenate([directions @ tangents, multipliers[:, :, None]], axis=2)
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1, keepdims=True), 1e-300)
     determinant = np.linalg.det(columns)
-    clear = np.abs(determinant) > USUAL.decided
+    clear = np.abs(determinant) > USUAL.clear
+    # which sign is forward is not known: the majority is taken for it
     positive = float(np.mean(determinant[clear] > 0)) if clear.any() else 1.0
     return min(positive, 1 - positive)
 
@@ -160,7 +163,7 @@ def dominated_rows(values: np.ndarray) -> np.ndarray:
     usable = np.isfinite(values).all(axis=1)
     dominated, values = np.zeros(len(values), dtype=bool), values[usable]
     if len(values):
-        below = values - USUAL.decided * np.ptp(values, axis=0) - rounding_of(values)
+        below = values - USUAL.clear * np.ptp(values, axis=0) - rounding_of(values)
         dominated[usable] = np.all(values[None, :, :] < below[:, None, :], axis=2).any(axis=1)
     return dominated
 
@@ -170,8 +173,8 @@ def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
     objective."""
     span, own = np.ptp(values, axis=0), values[:n_objectives]
     others = ~np.eye(n_objectives, dtype=bool)
-    equal = np.abs(values[None, :, :] - own[:, None, :]) <= USUAL.weakly_equal * span
-    below = own - USUAL.weakly_better * span - rounding_of(values)
+    equal = np.abs(values[None, :, :] - own[:, None, :]) <= ROUNDING * span
+    below = own - USUAL.flagged * span - rounding_of(values)
     better = values[None, :, :] < below[:, None, :]
     return np.all(np.where(others[:, None, :], better, equal), axis=2).any(axis=1)
 
@@ -190,7 +193,7 @@ def inner_nodes(n_objectives: int, order: int) -> np.ndarray:
     For many objectives the order is lowered until they can be laid out, and then a choice of them
     is taken, another for each order asked for.
     """
-    largest = max(3, largest_degree_within(n_objectives, USUAL.node_set))
+    largest = max(3, largest_degree_within(n_objectives, USUAL.candidates * USUAL.most_nodes))
     t = lobatto_nodes(n_objectives, min(order, largest) if n_objectives > 2 else order).t
     t = t[(t > 0).sum(axis=1) > min(2, n_objectives - 1)]
     if len(t) <= USUAL.most_nodes:
@@ -221,8 +224,8 @@ def held_out_points(
         else:  # 2^M faces are too many to list
             drawn = (rng.choice(n_objectives, size, replace=False) for _ in range(2 * n_objectives))
             proper += sorted({tuple(sorted(face.tolist())) for face in drawn})
-    if len(proper) > USUAL.most_faces:
-        chosen = rng.choice(len(proper), USUAL.most_faces, replace=False)
+    if len(proper) > USUAL.samples:
+        chosen = rng.choice(len(proper), USUAL.samples, replace=False)
         proper = [proper[i] for i in sorted(chosen)]
     each = max(2, n // (2 * len(proper))) if proper else 0
     inside = max(n - each * len(proper), n // 4, 1)
@@ -259,7 +262,7 @@ def suspect_points(
     little t in doing so.
     """
     rng = np.random.default_rng(seed)
-    pairs = list(permutations(range(n_objectives), 2))[: 2 * USUAL.most_faces]
+    pairs = list(permutations(range(n_objectives), 2))[: 2 * USUAL.samples]
     pairs = np.array(pairs, dtype=int).reshape(-1, 2)
     rows, near = np.arange(len(pairs)), []
     for distance in USUAL.near_corners:

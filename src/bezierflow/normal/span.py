@@ -19,7 +19,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float
 
-from ..runs import kind
+from ..kinds import kind
 from .schedule import USUAL
 
 NODES, VARIABLES = "nodes", "variables"
@@ -161,6 +161,7 @@ class Span:
         if not unit.any() or room == 0:
             return self
         for _ in range(2):  # the second time for what rounding left in the first
+            # by the small Gram matrix: a QR factorization would gather the long rows on one device
             gram = np.asarray(_products(layout, rest, rest), dtype=float) * unit[:, None] * unit
             values, vectors = np.linalg.eigh(gram)
             kept = (values > DEPENDENT[layout.dtype] * values[-1])[::-1]
@@ -198,6 +199,7 @@ class Span:
         blocks = list(self.blocks[:first])
         for number in range(first, -(-used // self.rows)):
             block = _zeros(layout, self.rows, self.n_variables)
+            # a copy, since `_add` uses up its rows and states share the old block
             if number < len(self.blocks):
                 same = np.eye(self.rows, dtype=layout.dtype)
                 block = _add(layout, block, same, self.blocks[number])

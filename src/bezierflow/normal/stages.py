@@ -10,8 +10,8 @@ from jaxtyping import Float
 from ..answer import Flag
 from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
+from ..kinds import kind
 from ..objectives import BudgetSpentError, FlatObjectives, count_objectives
-from ..runs import kind
 from .curvature import AbstractMemory, Curvature, Descent, Rows, at_width
 from .descent import break_ties, descend, not_unique, start_descent
 from .exploration import better_corners, explore
@@ -172,23 +172,19 @@ def _corners(curvature: Curvature, settings: Settings, state: NormalState) -> No
     if curvature.evaluator.n_variables < n_objectives - 1:
         state = state.flagged(Flag.FEW_VARIABLES)
     diameter = float(np.linalg.norm(x[:, None] - x[None], axis=2).max())
-    if diameter == 0 or _is_one_point(curvature, descent, diameter):
+    negligible, one_point = settings.schedule.singular, diameter == 0
+    if 0 < diameter <= negligible * float(descent.scale.max()):
+        # one minimizer of all: the slope of each objective at the others' is rounding beside what
+        # it was at the start
+        slopes = curvature.slopes(x)
+        one_point = (slopes <= negligible * np.nan_to_num(descent.first_slope)).all()
+    if one_point:
         x = np.tile(x[0], (n_objectives, 1))
         state = replace(state, descent=replace(descent, best=replace(descent.best, x=x)))
         points = np.tile(x[0], (len(state.control_points), 1))
         return replace(state, stage=Stage.ELSEWHERE, control_points=points, error=0.0)
     curvature.settle(x, diameter)
     return replace(state, stage=Stage.EDGES, patches=edge_patches(curvature), diameter=diameter)
-
-
-def _is_one_point(curvature: Curvature, descent: Descent, diameter: float) -> bool:
-    """Whether all objectives have one minimizer: the slope of each at the others' is rounding
-    beside what it was at the start."""
-    one_point = curvature.schedule.one_point
-    if diameter > one_point * float(descent.scale.max()):
-        return False
-    slopes = curvature.slopes(descent.x)
-    return bool((slopes <= one_point * np.nan_to_num(descent.first_slope)).all())
 
 
 def _edges(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:

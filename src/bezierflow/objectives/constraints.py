@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from ..bezier import Raveling
-from ..runs import kind
+from ..kinds import kind
 from .bounds import read_bounds
 from .bridge import Bridge
 from .feasible import Constraint, FeasibleSet

@@ -14,8 +14,8 @@ from jaxtyping import Array, Float, Shaped
 from ..compilation import program
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
+from ..kinds import kind
 from ..precision import double_precision
-from ..runs import kind
 from .bridge import Bridge, bridges, raise_failures
 from .schedule import SCHEDULE
 

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..compilation import program
+from ..kinds import kind
 from ..precision import double_precision, on_host
-from ..runs import kind
 from ..simplex import kronecker
 from .bridge import raise_failures
 from .schedule import SCHEDULE

@@ -5,11 +5,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..arguments import read_count
+from ..kinds import kind
 from ..names import Names
 from .forms import CenterMap
 from .problem import AbstractSolvedProblem, as_batch
 
 
+@kind("problem.fonseca/1")
 class Fonseca(AbstractSolvedProblem):
     """f_1(x) = 1 − exp(−|x−c|²), f_2(x) = 1 − exp(−|x+c|²) with c = (1, …, 1)/√L.
 

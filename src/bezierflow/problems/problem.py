@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
 from ..arguments import read_count
+from ..kinds import kind
 from ..names import Names
 from ..precision import in_double_precision
 from ..simplex import SmoothMap, nearest
@@ -117,6 +118,7 @@ class AbstractSolvedProblem(AbstractProblem):
         return np.asarray(np.linalg.norm(np.asarray(x, dtype=float) - self.project(x), axis=-1))
 
 
+@kind("problem.own/1")
 class Problem(AbstractProblem):
     """Any function x -> (M,) of the user's own, with names and units.
 
@@ -175,6 +177,7 @@ class Problem(AbstractProblem):
         return self.function(x)
 
 
+@kind("problem.composite/1")
 class Composite(AbstractProblem):
     """f_m = s_m + g_m with s_m smooth and g_m nonsmooth: lasso, group lasso, worst cases.
 

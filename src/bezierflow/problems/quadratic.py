@@ -8,11 +8,13 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from ..arguments import read_count
+from ..kinds import kind
 from ..names import Names
 from .forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 from .problem import AbstractSolvedProblem, as_batch
 
 
+@kind("problem.quadratic/1")
 class Quadratic(AbstractSolvedProblem):
     """f_m(x) = (x−c_m)ᵀ Q_m (x−c_m) + o_m with symmetric positive definite Q_m.
 
@@ -115,6 +117,7 @@ SCALES = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])
 CENTERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
 
 
+@kind("problem.scaled_med/1")
 class ScaledMED(AbstractSolvedProblem):
     """Squared distances to three points, scaled differently per objective (Appendix "Problem
     Definition").

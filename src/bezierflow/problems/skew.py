@@ -10,11 +10,13 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from ..arguments import read_count
+from ..kinds import kind
 from ..names import Names
 from .forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 from .problem import AbstractSolvedProblem, as_batch
 
 
+@kind("problem.skew_med/1")
 class SkewMED(AbstractSolvedProblem):
     """Skew-M-MED: f_m(x) = ( |x−e_m|²/√2 )^{p_m}, x ∈ R^M (Appendix "Problem Definition").
 
@@ -50,6 +52,7 @@ class SkewMED(AbstractSolvedProblem):
         return CenterMap(np.ones((self.n_objectives, self.n_variables)), np.eye(self.n_objectives))
 
 
+@kind("problem.skew_mmd/1")
 class SkewMMD(AbstractSolvedProblem):
     """Skew-M-MMD: f_m(x) = |A_m (x−c_m)|^{p_m} (Appendix "Problem Definition").
 

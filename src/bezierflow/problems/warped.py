@@ -9,10 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..kinds import kind
 from ..simplex import SmoothMap
 from .problem import AbstractSolvedProblem
 
 
+@kind("problem.warped/1")
 class Warped(AbstractSolvedProblem):
     """F(x) = f(x_1, x_2 + β x_1², x_3, …) for a problem f with a known Pareto set.
 

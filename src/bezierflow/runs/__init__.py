@@ -1,7 +1,8 @@
 """Work that outlives a process: archives of registered kinds, journals, executors, studies and
 checkpoints."""
 
-from .archive import KINDS, Decoder, Encoder, UnknownKindError, kind, read_checked, write_checked
+from ..kinds import KINDS, kind
+from .archive import Decoder, Encoder, UnknownKindError, read_checked, write_checked
 from .checkpoint import (
     ARGUMENTS,
     MISSING,

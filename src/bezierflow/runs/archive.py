@@ -1,10 +1,8 @@
 """The archive of states: JSON and arrays, and back, bit for bit, without pickle.
 
 A state is a graph of numbers, texts, tuples, lists, dictionaries, arrays of NumPy and JAX, random
-generators, and objects of registered classes. What a graph shares stays shared. An object is
-written under the kind of its class, a short name with a version such as "normal.state/1", so that
-a class may be renamed and moved without breaking anybody's files. Reading makes objects of
-registered classes alone, imports nothing and runs no code.
+generators, and objects of registered classes (see `kinds`). What a graph shares stays shared.
+Reading makes objects of registered classes alone, imports nothing and runs no code.
 
 Things that a file cannot hold, such as the objectives, have names: the writer says which objects
 they are, the reader what stands for them.
@@ -13,24 +11,18 @@ they are, the reader what stands for them.
 import dataclasses
 import enum
 import math
-import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..bezier import BezierSimplex, Manifest, Raveling, read_archive, write_archive
-from ..evaluations import Evaluations
-from ..methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
-from ..names import Names
-from ..problems import Composite, Fonseca, Problem, Quadratic, ScaledMED, SkewMED, SkewMMD, Warped
-from ..scalarizations import Reference, SmoothTchebycheff, WeightedPower, WeightedSum
-from ..simplex import Fixed, LowDiscrepancy, Stratified, Uniform
+from ..bezier import Manifest, read_archive, write_archive
+from ..kinds import KINDS, is_registered, kind_of
 
 GENERATORS = {
     "PCG64": np.random.PCG64,
@@ -42,76 +34,9 @@ GENERATORS = {
 Json = Any
 """What JSON can hold."""
 
-T = TypeVar("T")
-
-KIND = re.compile(r"[a-z_]+(\.[a-z_]+)*/[1-9][0-9]*")
-
-KINDS: dict[str, Any] = {}
-"""The registered classes by kind."""
-
-_NAMES: dict[type, str] = {}
-
 
 class UnknownKindError(TypeError):
     """A state has a part that a file cannot hold."""
-
-
-def kind(name: str) -> Callable[[type[T]], type[T]]:
-    """Registers a class whose objects may stand in a state: `@kind("normal.state/1")`.
-
-    An object is written by its attributes (values of a `cached_property` are left out) and made
-    again without its `__init__`; fields that a dataclass has got since get their defaults. Raise
-    the version when attributes change their meaning.
-    """
-    if not KIND.fullmatch(name):
-        raise ValueError(f"kind must have a version, as in 'normal.state/1', got {name!r}")
-
-    def register(cls: type[T]) -> type[T]:
-        other = KINDS.get(name, cls)
-        # a class that is defined once more, as in a notebook, takes the place of the former one
-        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"kind {name!r} is that of {other!r} already; raise its version")
-        KINDS[name], _NAMES[cls] = cls, name
-        return cls
-
-    return register
-
-
-def kind_of(cls: type) -> str:
-    """The kind of a class; the name of one that is not registered, such as a user's own flow."""
-    return _NAMES.get(cls, cls.__qualname__)
-
-
-# Rooms on lower floors know nothing of archives, so their classes are registered here.
-for _name, _class in {
-    "evaluations/1": Evaluations,
-    "names/1": Names,
-    "bezier.simplex/1": BezierSimplex,
-    "bezier.raveling/1": Raveling,
-    "method.gradient_descent/1": GradientDescent,
-    "method.newton/1": Newton,
-    "method.optax/1": Optax,
-    "method.optimistix/1": Optimistix,
-    "method.proximal_gradient/1": ProximalGradient,
-    "method.scipy/1": SciPy,
-    "problem.composite/1": Composite,
-    "problem.fonseca/1": Fonseca,
-    "problem.own/1": Problem,
-    "problem.quadratic/1": Quadratic,
-    "problem.scaled_med/1": ScaledMED,
-    "problem.skew_med/1": SkewMED,
-    "problem.skew_mmd/1": SkewMMD,
-    "problem.warped/1": Warped,
-    "sampler.fixed/1": Fixed,
-    "sampler.low_discrepancy/1": LowDiscrepancy,
-    "sampler.stratified/1": Stratified,
-    "sampler.uniform/1": Uniform,
-    "scalarization.reference/1": Reference,
-    "scalarization.smooth_tchebycheff/1": SmoothTchebycheff,
-    "scalarization.weighted_power/1": WeightedPower,
-    "scalarization.weighted_sum/1": WeightedSum,
-}.items():
-    kind(_name)(_class)
 
 
 class Encoder:
@@ -184,7 +109,7 @@ class Encoder:
             state = self.encode(dict(thing.bit_generator.state), path)
             return {"generator": type(thing.bit_generator).__name__, "state": state}
         # exact classes again: a subclass of a registered one may hold anything
-        if cls not in (list, tuple) and cls not in _NAMES:
+        if cls not in (list, tuple) and not is_registered(cls):
             raise UnknownKindError(
                 f"{path} is a {cls.__module__}.{cls.__qualname__}, which a file cannot hold"
             )
@@ -268,7 +193,14 @@ class Decoder:
             found = self._made[number] = []
             found += (self._thing(one) for one in document["items"])
             return found
-        cls: Any = tuple if document["kind"] == "tuple" else _registered(document["kind"])
+        known: dict[str, Any] = {"tuple": tuple, **KINDS}
+        if document["kind"] not in known:
+            raise ValueError(
+                f"a state holds a {document['kind']!r}, which is no kind that is registered here:"
+                " go on with the version of bezierflow that wrote it, or import the module that"
+                " registers it first"
+            )
+        cls = known[document["kind"]]
         if "member" in document:
             return cls[document["member"]]
         if "items" in document:
@@ -280,18 +212,8 @@ class Decoder:
         return thing
 
 
-def _registered(name: str) -> Any:
-    if name not in KINDS:
-        raise ValueError(
-            f"a state holds a {name!r}, which is no kind that is registered here: go on with the"
-            " version of bezierflow that wrote it, or import the module that registers it first"
-        )
-    return KINDS[name]
-
-
 def _fill_in(thing: object) -> None:
-    """Gives an object the defaults of fields that its class has got since the file was written, all
-    fields in their order."""
+    """Gives an object the defaults of fields that its class has got since the file was written."""
     own, fields = vars(thing), dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
     new = {
         one.name: one.default

@@ -24,7 +24,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from .archive import Decoder, Encoder, UnknownKindError, kind_of, read_checked, write_checked
+from ..kinds import kind_of
+from .archive import Decoder, Encoder, UnknownKindError, read_checked, write_checked
 from .journal import Journal, Record, locked, warn
 from .study import JOURNAL
 
@@ -32,9 +33,6 @@ ARGUMENTS, SOLUTION = "run.bez", "solution.bez"
 
 ARGUMENTS_KIND, STATE_KIND = "run.arguments/1", "run.state/1"
 """The kinds of the archives."""
-
-EVERY = 10.0
-"""Seconds between two states of a flow in a file, where the user does not say."""
 
 SAME_VALUES = 1e-8
 """Values of the same objectives on another machine differ by less, relative to their size."""
@@ -146,12 +144,6 @@ class Arguments:
             found[name] = f"{name} was {self._words(name)} and is {other._words(name)}"
         return found
 
-    def grown(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The arguments that may be larger and are."""
-        sizes = {name: (self.value(name), arguments.get(name)) for name in GROWING}
-        # None is no limit, so that it is more than any number
-        return [name for name, (old, new) in sizes.items() if old and (new is None or new > old)]
-
     def _agrees(self, other: "Arguments", name: str) -> bool:
         # equal documents name the same arrays
         return self.document(name) == other.document(name) and all(
@@ -192,7 +184,13 @@ def settle_arguments(path: Path, arguments: Mapping[str, Any], ended: bool = Fal
         return []
     kept = Arguments.read(path)
     changed = kept.differences(given)
-    grown = kept.grown(arguments)
+    # None is no limit, so that it is more than any number
+    most = {**dict.fromkeys(GROWING), **arguments}
+    grown = [
+        name
+        for name in GROWING
+        if (old := kept.value(name)) and (np.inf if most[name] is None else most[name]) > old
+    ]
     refused = [words for name, words in changed.items() if name not in grown]
     if refused:
         raise ValueError(
@@ -223,7 +221,7 @@ class Part:
         every: seconds between two files.
     """
 
-    def __init__(self, path: Path | None = None, every: float = EVERY):
+    def __init__(self, path: Path | None = None, every: float = 0.0):
         self.path, self.every = path, every
         self._kept: int | None = None  # iterations of the state in the file
         self._due = 0.0 if path else float("inf")
@@ -365,19 +363,12 @@ class Checkpoint:
 
 @contextmanager
 def open_checkpoint(
-    folder: str | os.PathLike[str] | None, every: float | None, arguments: Mapping[str, object]
+    folder: str | os.PathLike[str] | None, every: float, arguments: Mapping[str, object]
 ) -> Iterator[Checkpoint | None]:
     """The checkpoint of a run, or None where there is no folder."""
     if folder is None:
-        if every is not None:
-            raise ValueError(
-                f"every={every!r} goes with a checkpoint folder; give checkpoint='run/' too"
-            )
         yield None
         return
-    every = EVERY if every is None else every
-    if isinstance(every, bool) or not isinstance(every, int | float) or not every >= 0:
-        raise ValueError(f"every must be a number of seconds of at least 0, got {every!r}")
     with locked(folder) as path:
         checkpoint = Checkpoint(path, every)
         checkpoint.begin(arguments)

@@ -74,8 +74,13 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:  # the lock is not waited for: whoever has it may take hours
+            try:
+                owner = json.loads((path / LOCK).read_text())
+                words = f"process {int(owner['process'])} on {str(owner['machine'])!r}"
+            except (OSError, ValueError, KeyError, TypeError):
+                words = "it does not say which"
             raise FolderTakenError(
-                f"another process works on {path}: {_owner(path)}; wait for it or stop it"
+                f"another process works on {path}: {words}; wait for it or stop it"
             ) from None
         os.ftruncate(file, 0)
         owner = {"process": os.getpid(), "machine": socket.gethostname()}
@@ -85,14 +90,6 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield path
     finally:
         os.close(file)
-
-
-def _owner(path: Path) -> str:
-    try:
-        owner = json.loads((path / LOCK).read_text())
-        return f"process {int(owner['process'])} on {str(owner['machine'])!r}"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "it does not say which"
 
 
 class Journal:

@@ -14,6 +14,7 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
 from ..arguments import read_number, read_positive
+from ..kinds import kind
 
 
 class AbstractScalarization(eqx.Module):
@@ -26,6 +27,7 @@ class AbstractScalarization(eqx.Module):
         """The scalarized value. Must be differentiable in `values`."""
 
 
+@kind("scalarization.reference/1")
 class Reference(NamedTuple):
     """Where objectives are measured from, and in which units.
 
@@ -93,6 +95,7 @@ class Scalarized(eqx.Module):
         return part
 
 
+@kind("scalarization.weighted_sum/1")
 class WeightedSum(AbstractScalarization):
     """E_t(F) = Σ_m t_m f_m (Section 2.1). Reaches the convex parts of a front."""
 
@@ -103,6 +106,7 @@ class WeightedSum(AbstractScalarization):
         return jnp.dot(t, values)
 
 
+@kind("scalarization.weighted_power/1")
 class WeightedPower(AbstractReferencedScalarization):
     """Σ_m t_m u_m^p, with u the normalized objectives. Smooth; for fronts bent inward.
 
@@ -137,6 +141,7 @@ class WeightedPower(AbstractReferencedScalarization):
         return jnp.dot(t, jnp.where(inside, jnp.where(inside, u, 1.0) ** self.power, 0.0))
 
 
+@kind("scalarization.smooth_tchebycheff/1")
 class SmoothTchebycheff(AbstractReferencedScalarization):
     """μ log Σ_m exp(t_m u_m/μ): a smooth max_m t_m u_m, with u the normalized objectives.
 

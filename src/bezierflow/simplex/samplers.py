@@ -25,6 +25,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..arguments import read_count, read_doubles
+from ..kinds import kind
 from ..precision import double_precision
 from .points import (
     check_on_simplex,
@@ -188,24 +189,28 @@ class AbstractDrawn(AbstractSampler):
         return type(self).draw(key, self.n, n_objectives), jnp.ones(self.n)
 
 
+@kind("sampler.uniform/1")
 class Uniform(AbstractDrawn):
     """N points i.i.d. uniform on Δ^{M−1}: the paper's choice (Algorithm 1, line 3)."""
 
     draw = staticmethod(uniform)
 
 
+@kind("sampler.low_discrepancy/1")
 class LowDiscrepancy(AbstractDrawn):
     """N evenly spread points, freshly shifted each iteration: unbiased, with less noise."""
 
     draw = staticmethod(low_discrepancy)
 
 
+@kind("sampler.stratified/1")
 class Stratified(AbstractDrawn):
     """N points, one per slice of measure 1/N along every coordinate: for small training batches."""
 
     draw = staticmethod(stratified)
 
 
+@kind("sampler.fixed/1")
 class Fixed(AbstractSampler):
     """The same nodes each iteration: `Fixed(quadrature_nodes(n_objectives, degree))`, or any t."""
 

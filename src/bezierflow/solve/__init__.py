@@ -1,6 +1,6 @@
 """`minimize`: which flows answer a problem, in which order, and what is said about the end."""
 
-from .better_point import better_point
+from .better_point import better_than_atlas, better_than_surface
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
@@ -11,7 +11,8 @@ from .minimize import minimize, train
 __all__ = [
     "Call",
     "Checkpoint",
-    "better_point",
+    "better_than_atlas",
+    "better_than_surface",
     "check",
     "kept_arguments",
     "load",

@@ -35,7 +35,7 @@ from ..objectives import (
     point_in_words,
 )
 from ..scalarizations import AbstractReferencedScalarization, Reference
-from .better_point import Box, better_point
+from .better_point import Box, better_than_atlas, better_than_surface
 from .call import Call
 from .kinked import box_around, lift_problem
 from .schedule import SCHEDULE
@@ -150,7 +150,7 @@ def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:
     flaw, feasible = found.flaw, problem.feasible
     assert feasible is not None
     if not flaw and found.result.reason in FITS:
-        rival, n, spent = better_point(
+        rival, n, spent = better_than_surface(
             problem,
             found.surface,
             feasible,
@@ -253,7 +253,7 @@ def _challenged(
         if made.over or error is None or not fits or not problem.form.is_exact:
             return made
         try:
-            rival, n, spent = better_point(
+            rival, n, spent = better_than_atlas(
                 problem, made.surface, feasible, box, made.evaluations, call.method.budget
             )
         except KeyboardInterrupt:

@@ -11,8 +11,14 @@ from ..atlas import Settings, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import dense_points
-from ..normal import Incumbents, Matrices, Schedule, probes_around, probes_within
-from ..normal import better_point as normal_better_point
+from ..normal import (
+    Incumbents,
+    Matrices,
+    Schedule,
+    better_point,
+    probes_around,
+    probes_within,
+)
 from ..objectives import BudgetSpentError, FeasibleSet, JaxEvaluator, Problem
 from .schedule import SCHEDULE
 
@@ -20,63 +26,55 @@ Box = tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]
 """Lower and upper bounds to look between."""
 
 
-def better_point(
+Found = tuple[Float[np.ndarray, " n_variables"] | None, int, Evaluations]
+"""A feasible design that is clearly better than an answer, None if none was found; how many were
+looked at; and what was spent by then."""
+
+
+def better_than_surface(
     problem: Problem,
-    answer: BezierSimplex | BezierAtlas,
+    surface: BezierSimplex,
     feasible: FeasibleSet,
     box: Box,
     spent: Evaluations,
     budget: int | None = None,
     seed: int = 0,
-) -> tuple[Float[np.ndarray, " n_variables"] | None, int, Evaluations]:
-    """A feasible design that is clearly better than an answer, if one is found; how many were
-    looked at, and what was spent by then.
-
-    A surface may be the Pareto set of one basin only: it is held against a population that moves
-    towards the front. An atlas begins with such a population itself: it is held against evenly
-    spread probes that it has never seen, and the bottoms of wells that they hint at.
-    """
-    if isinstance(answer, BezierSimplex):
-        settings = Settings(feasible, box, budget=budget)
-        points = np.asarray(feasible.clip(np.asarray(problem.start.control_points, dtype=float)))
-        found = survey(problem.flat, answer.n_objectives, settings, points, seed, spent)
-        looked = int(found.evaluations.objective - spent.objective)
-        best = _not_dominated(problem, answer, found.f) if len(found.f) else None
-        return None if best is None else found.x[best], looked, found.evaluations
-    return _challenger(problem, answer, feasible, box, spent, budget)
-
-
-def _not_dominated(
-    problem: Problem, surface: BezierSimplex, f: Float[np.ndarray, "n n_objectives"]
-) -> int | None:
-    """The row that no point of a surface comes close to dominating, if there is one.
+) -> Found:
+    """A design of a population that moves towards the front which no point of the surface comes
+    close to dominating: a surface may be the Pareto set of one basin only.
 
     Every feasible design is dominated by a point of the whole set, or is one.
     """
+    settings = Settings(feasible, box, budget=budget)
+    points = np.asarray(feasible.clip(np.asarray(problem.start.control_points, dtype=float)))
+    found = survey(problem.flat, surface.n_objectives, settings, points, seed, spent)
+    looked = int(found.evaluations.objective - spent.objective)
+    if not len(found.f):
+        return None, looked, found.evaluations
     x = dense_points(surface)
     # The surface itself costs nothing of the budget: it is the answer.
     front = JaxEvaluator(problem.flat, surface.n_objectives, x.shape[1]).values(x)
     # Of a front that is one value in an objective, the survey's range is the unit.
-    span, wide = np.ptp(front, axis=0), np.ptp(f, axis=0)
-    scale = np.maximum(
-        np.where(span > SCHEDULE.negligible * wide, span, wide), np.finfo(float).tiny
-    )
-    lead = best_levels(front / scale, f / scale)[0]
-    best = int(np.argmax(lead))
-    few = surface.n_objectives <= 2
-    return best if lead[best] > (SCHEDULE.clear_lead if few else SCHEDULE.largest_lead) else None
+    span, wide = np.ptp(front, axis=0), np.ptp(found.f, axis=0)
+    scale = np.where(span > SCHEDULE.negligible * wide, span, wide)
+    scale = np.maximum(scale, np.finfo(float).tiny)
+    lead = best_levels(front / scale, found.f / scale)[0]
+    best, few = int(np.argmax(lead)), surface.n_objectives <= 2
+    clear = lead[best] > (SCHEDULE.clear_lead if few else SCHEDULE.largest_lead)
+    return found.x[best] if clear else None, looked, found.evaluations
 
 
-def _challenger(
+def better_than_atlas(
     problem: Problem,
     atlas: BezierAtlas,
     feasible: FeasibleSet,
     box: Box,
     spent: Evaluations,
-    budget: int | None,
-) -> tuple[Float[np.ndarray, " n_variables"] | None, int, Evaluations]:
-    """The feasible point among fresh probes, or at the bottom of a well that they hint at, that is
-    clearly better than the answer at its own t.
+    budget: int | None = None,
+) -> Found:
+    """A feasible point among fresh probes, or at the bottom of a well that they hint at, that is
+    clearly better than the answer at its own t. An atlas begins with a population itself, but has
+    never seen these.
 
     Every point f is an answer at t(f), so that no objective of the answer there may exceed that of
     f.
@@ -107,9 +105,7 @@ def _challenger(
 
     found = None
     with suppress(BudgetSpentError):
-        boxes = (
-            part.reshape(-1, Schedule().probes, part.shape[1])
-            for part in (probes, evaluator.values(probes))
-        )
-        found = normal_better_point(curvature, *boxes, incumbents, gain, L, feasible.clip)
+        boxes = probes.reshape(-1, Schedule().probes, L)
+        values = evaluator.values(probes).reshape(*boxes.shape[:2], M)
+        found = better_point(curvature, boxes, values, incumbents, gain, L, feasible.clip)
     return found, len(probes), evaluator.evaluations

@@ -96,7 +96,7 @@ def _kink(
     # One point towards each corner, at different distances from the center.
     towards = (np.eye(M) - 1 / M) * np.linspace(0.2, 0.6, M)[:, None]
     points = np.asarray(surface(np.full((1, M), 1 / M) + towards))
-    least = SCHEDULE.narrow_range * (1 + np.abs(points).max())
+    least = SCHEDULE.clear * (1 + np.abs(points).max())
     width = np.maximum(np.ptp(points, axis=0), least)
     for i in range(surface.n_variables):
         for m in range(M):
@@ -133,7 +133,7 @@ def find_jump(
     largest, k = float(np.abs(at_places).max()), int(np.argmax(np.abs(np.diff(at_places))))
     low, high, left, right = places[k], places[k + 1], at_places[k], at_places[k + 1]
     for _ in range(SCHEDULE.halvings):
-        if not abs(right - left) > SCHEDULE.jump * largest:
+        if not abs(right - left) > SCHEDULE.clear * largest:
             return float("nan")
         middle = (low + high) / 2
         slope = slopes(np.array([middle]))[0]
@@ -158,7 +158,7 @@ def describe_thinness(surface: BezierSimplex) -> str | None:
         slopes = np.asarray(surface.jacobian(t), dtype=float)
     if not np.isfinite(slopes).all():
         return None
-    lengths = np.linalg.svd(slopes, compute_uv=False)
+    lengths = np.linalg.svd(slopes, compute_uv=False)  # of the axes of the tangent ellipsoids
     size = 1 + np.abs(np.asarray(surface.control_points)).max()
     short = max(SCHEDULE.flat * lengths.max(), SCHEDULE.rounding * size)
     dimension = int((lengths > short).sum(axis=1).max())

@@ -20,7 +20,7 @@ from ..objectives import (
     Problem,
     Transforms,
 )
-from ..precision import double_precision
+from ..precision import ROUNDING, double_precision
 from ..quiet import quiet
 from ..simplex import kronecker
 from .call import Call
@@ -150,12 +150,12 @@ def _report(problem: Problem) -> Checkup:
         least = min(
             (
                 Differences(scale, lower, upper).measured(evaluator.values, x)
-                for x in usable[: SCHEDULE.noise_places]
+                for x in usable[: SCHEDULE.compared_gradients]
             ),
             key=lambda found: found.noise,
         )
         noise = least.noise
-        if noise > SCHEDULE.noisy:
+        if noise > ROUNDING:
             remarks.append(
                 f"values have a relative noise of about {noise:.0e}: gradients from differences of"
                 f" them are known to {least.accuracy(0):.0e}, and a tolerance below that cannot be"
@@ -242,7 +242,7 @@ def _look_at_values(
             f"{names.objectives[m]} has the same value at all points: does it depend on x?"
         )
     moving = spans[spans > 0]
-    if len(moving) > 1 and moving.max() > SCHEDULE.unequal_ranges * moving.min():
+    if len(moving) > 1 and moving.min() < SCHEDULE.negligible * moving.max():
         remarks.append(
             f"ranges of objectives differ by a factor of {moving.max() / moving.min():.0e}; each"
             " counts by its own"
@@ -270,7 +270,7 @@ def _compare_gradients(
     worst = np.nanmedian((np.abs(given - found) / size).reshape(len(points), -1), axis=0)
     k = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
     inexact = SCHEDULE.inexact_gradient * differences.accuracy(0)
-    if worst[k] <= max(SCHEDULE.wrong_gradient, inexact):
+    if worst[k] <= max(SCHEDULE.clear, inexact):
         return float(worst[k]), ""
     m, i = divmod(k, points.shape[1])
     return float(worst[k]), (

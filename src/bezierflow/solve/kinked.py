@@ -84,6 +84,7 @@ def lift_problem(
     if lifting is None:
         return None
     lifted, n = lifting.lifted, lifting.lifted.plan.n_kinks
+    # the start is feasible for the rows of the kinks: u are their exact values there
     u = np.asarray([lifted.exact(jnp.asarray(point)) for point in x])
     points = BezierSimplex(np.concatenate([x, u], axis=1), start.n_objectives, start.degree)
     both = np.concatenate([box[0], lifting.box[0]]), np.concatenate([box[1], lifting.box[1]])

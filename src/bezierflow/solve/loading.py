@@ -74,7 +74,7 @@ def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[st
     error = stored.set.front_error(stored.error)
     old, new = np.asarray(stored.front(t)), np.asarray(given.front(t))
     rounding = SCHEDULE.negligible * np.abs(old).max(axis=0)
-    slack = SCHEDULE.front_errors * error + SCHEDULE.agrees * np.ptp(old, axis=0) + rounding
+    slack = SCHEDULE.front_errors * error + SCHEDULE.clear * np.ptp(old, axis=0) + rounding
     wrong = np.argwhere(~(np.abs(new - old) <= slack))
     if len(wrong):
         row, m = wrong[0]

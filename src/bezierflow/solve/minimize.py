@@ -129,7 +129,7 @@ def minimize(  # noqa: PLR0913
                 " within bounds; leave them out"
             )
         return call.method.search(replace(call, objectives=call.form))
-    folder, every = (getattr(call.checkpoint, name, None) for name in ("folder", "every"))
+    folder, every = getattr(call.checkpoint, "folder", None), getattr(call.checkpoint, "every", 0.0)
     with (
         double_precision(),
         orderly_interrupts(),

@@ -31,28 +31,24 @@ class Schedule:
         farthest: objectives are followed along variables up to 10 to this power.
         scanned: places along a variable at which its slope is looked at.
         halvings: how often the interval with the largest jump of a slope is halved.
-        jump: a slope that changes by more than this share of the largest one within the last
-            interval has a kink there.
-        narrow_range: least range of a variable over a surface, relative to the size of the points,
-            for the search of kinks.
+        clear: differences above this share count: of a slope within the last interval, which then
+            has a kink there, of a gradient from differences of values, of ranges between a file and
+            its objectives (beside `front_errors`); a variable varies at least by this, relative to
+            the size of the points.
         thinness_points: points inside the simplex at which tangents are looked at.
         thinness_variables: surfaces of more variables are not looked at.
         flat: tangents shorter than this share of the longest span no dimension.
         rounding: nor do those shorter than this share of the designs.
         probes: points around x0, or in the box, that `check` looks at.
-        compared_gradients: at so many of them gradients are compared with differences.
-        wrong_gradient: gradients that are off by this share of the largest entry, at most of the
-            points, are called wrong.
-        inexact_gradient: or by this many times the accuracy of differences, where that is more.
-        noise_places: points at which noise is measured.
-        noisy: relative noise above this is said; rounding alone is about 1e-16 to 1e-13.
+        compared_gradients: at so many of them gradients are compared with differences, and noise is
+            measured.
+        inexact_gradient: gradients are called wrong only from so many times the accuracy of
+            differences on.
         scanned_variables: `check` looks for kinks along so many variables.
-        unequal_ranges: objectives whose ranges differ by more than this factor are named.
         atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
             three objectives.
-        agrees: values of objectives given for a file may differ from its front by this share of
-            ranges, beside `front_errors`.
-        front_errors: and by so many times the front's error.
+        front_errors: values of objectives given for a file may differ from its front by so many
+            times its error.
     """
 
     lifted_tol: float = 1e-8
@@ -70,22 +66,16 @@ class Schedule:
     farthest: int = 7
     scanned: int = 64
     halvings: int = 40
-    jump: float = 1e-3
-    narrow_range: float = 1e-3
+    clear: float = 1e-3
     thinness_points: int = 12
     thinness_variables: int = 1000
     flat: float = 1e-5
     rounding: float = 1e-9
     probes: int = 32
     compared_gradients: int = 5
-    wrong_gradient: float = 1e-3
     inexact_gradient: float = 100.0
-    noise_places: int = 3
-    noisy: float = 1e-12
     scanned_variables: int = 10
-    unequal_ranges: float = 1e6
     atlas_points: int = 12_000
-    agrees: float = 1e-3
     front_errors: float = 10.0
 
 

@@ -21,6 +21,7 @@ from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
 from ..interrupts import orderly_interrupts
+from ..kinds import kind
 from ..metrics import hypervolume
 from ..names import Names
 from ..objectives import Objectives, raveling_of_bounds, read_bounds
@@ -35,7 +36,6 @@ from ..runs import (
     Pool,
     compare_versions,
     kept_settings,
-    kind,
     open_search,
     read_journal,
     run_study,
