@@ -33,8 +33,9 @@ from .functions import (
     numpy_rows,
     values_of,
 )
-from .numpy_tracing import NotTraceableError, NumPyProgram, SideEffectError
+from .numpy_tracing import NumPyProgram
 from .schedule import SCHEDULE
+from .traced_array import NotTraceableError, SideEffectError
 
 UNDIFFERENTIABLE = ("custom_vjp_call", "pure_callback", "io_callback", "ffi_call", "while")
 """JAX's primitives, by how their names begin, that may have no derivative, a first one only, or one
@@ -94,9 +95,7 @@ def read_function(
     # a problem may have them inside
     given = function if isinstance(function, Objectives) else getattr(function, "function", None)
     if isinstance(given, Objectives):
-        if given.jac is not None:
-            return _numpy_form(given, place)
-        if given.vectorized:
+        if given.jac is not None or given.vectorized:
             return _numpy_code_form(given, place, twice)
         return read_function(given.function, raveling, x, name, bounds, twice)
     if isinstance(function, TorchFunction):
@@ -109,6 +108,11 @@ def read_function(
             f" {type(function).__name__}"
         )
     rows = cast(Rows, function if callable(function) else tuple(function))
+    return _python_form(rows, place, twice)
+
+
+def _python_form(rows: Rows, place: Place, twice: bool) -> Form:
+    """A JAX function if JAX traces it, else one of NumPy's or torch's."""
     # first, since JAX would call the function itself with its tracers
     effect = _side_effect(rows, place)
     if effect is not None:
@@ -243,18 +247,20 @@ def _numpy_programs(given: Objectives) -> tuple[NumPyProgram, ...]:
 
 def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
     """A NumPy function: traced by JAX if it can be and the two agree, else as it is."""
+    if given.jac is not None:  # what its user wants to be called
+        return _numpy_form(given, place)
     # an error of the function itself is the user's to see, before anything is said of tracing
     _count_rows(given, place)
     try:
         programs = _numpy_programs(given)
         rows = programs[0] if callable(given.function) else programs
-        program, *about = _trace(rows, place)
+        program, values, is_array = _trace(rows, place)
         n_operations = sum(1 for _ in _primitives(program.jaxpr))
         if n_operations > SCHEDULE.most_operations:
             raise NotTraceableError(
                 f"its loops are {n_operations} operations in a row, too many to compile"
             )
-        form = _jax_form(rows, program, *about, place, twice)
+        form = _jax_form(rows, program, values, is_array, place, twice)
         _compare(form, partial(numpy_rows, given, place.raveling, form.n_rows, 0), place)
     except NotTraceableError as reason:
         return _numpy_form(given, place, str(reason))

@@ -11,7 +11,6 @@ and objects by copies. The user's own function, globals and objects are never wr
 import functools
 import inspect
 import linecache
-import math
 import sys
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -19,9 +18,19 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import jax.scipy
 import numpy as np
-from jax.core import Tracer
+
+from .traced_array import (
+    NotTraceableError,
+    SideEffectError,
+    TracedArray,
+    apply,
+    has_tracer,
+    name_of,
+    twin_of,
+    unwrapped,
+    wrapped,
+)
 
 JAX = {"jax", "jaxlib", "equinox", "optax", "flax"}
 LIBRARIES = JAX | {"numpy", "scipy", "torch", "pandas", "sklearn"}
@@ -33,343 +42,11 @@ IMPURE |= {"socket", "sqlite3", "subprocess", "sys", "tempfile", "threading", "t
 
 IMPURE_BUILTINS = ("exec", "eval", "input", "next", "open", "print", "setattr")
 
-RENAMED = {"lgamma": "gammaln", "fsum": "sum", "asanyarray": "asarray", "alltrue": "all"}
-"""Functions that JAX has under another name."""
+
+CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, functools.partial, np.ufunc)
 
 MOST_COPIED = 10_000
 """Longer containers are data: they are passed on as they are."""
-
-
-class NotTraceableError(BaseException):
-    """What stands in the way of tracing, in words.
-
-    Not an `Exception`: the `except Exception` of a user's function must not swallow it.
-    """
-
-
-class SideEffectError(NotTraceableError):
-    """The function does more than to compute: it counts, keeps, prints, or waits."""
-
-
-class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array like NumPy's whose value is a NumPy array while it is a constant, and a tracer of
-    JAX's as soon as it depends on x.
-
-    It can be written to, as NumPy's arrays can, and what basic indexing returns is a view: writing
-    to the view writes to its base.
-    """
-
-    __array_priority__ = 1000
-
-    def __init__(self, value: Any, base: "TracedArray | None" = None, index: Any = None):
-        self._value, self._base, self._index = value, base, index
-        self._is_own = False
-
-    def reset(self, value: np.ndarray) -> None:
-        """The value it had at first."""
-        self._value, self._is_own = value, False
-
-    @property
-    def is_written(self) -> bool:
-        """Whether a constant was written to it, as to a counter."""
-        return self._is_own
-
-    @property
-    def __class__(self) -> type:
-        """NumPy's arrays: functions ask `isinstance(x, np.ndarray)`."""
-        return np.ndarray
-
-    @property
-    def value(self) -> Any:
-        """The array or tracer itself."""
-        return self._value if self._base is None else self._base.value[self._index]
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's element-wise functions, their reductions, and writing in place."""
-        outs, where = options.pop("out", ()), options.pop("where", True)
-        for name in ("casting", "dtype", "order", "subok"):
-            options.pop(name, None)
-        if any(type(out) is not TracedArray for out in outs if out is not None):
-            raise NotTraceableError("writes a value that depends on x into a plain NumPy array")
-        function = ufunc if method == "__call__" else getattr(ufunc, method)
-        twin = _twin(ufunc)
-        if twin is not None and method != "__call__":
-            twin = getattr(twin, method, None)
-        if method == "reduce" and where is not True:
-            options["where"] = where
-        found = _apply(function, twin, inputs, options)
-        if method == "__call__" and where is not True:
-            # outside of `where` NumPy leaves what `out` held
-            before = outs[0] if outs else 0.0
-            found = _apply(np.where, jnp.where, (where, found, before), {})
-        if outs and outs[0] is not None:
-            outs[0][...] = found
-            return outs[0]
-        return found
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's other functions."""
-        return _apply(function, _twin(function), args, kwargs)
-
-    def __jax_array__(self) -> jax.Array:
-        """For functions of JAX's."""
-        return jnp.asarray(self.value)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """A constant for compiled code; a value that depends on x cannot be one."""
-        return np.array(self._constant("is passed to compiled code"), dtype=dtype)
-
-    def _constant(self, what: str) -> np.ndarray:
-        value = self.value
-        if isinstance(value, Tracer):
-            raise NotTraceableError(what)
-        return np.asarray(value)
-
-    def __getattr__(self, name: str) -> Any:
-        """Attributes and methods of arrays."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in ("dot", "copy", "flatten", "tolist", "item", "fill", "astype", "flat", "sort"):
-            return _METHODS[name](self)
-        found = getattr(self.value, name)
-        if not callable(found):
-            return _wrapped(found)
-        return lambda *args, **kwargs: _apply_method(self.value, name, args, kwargs)
-
-    def __len__(self) -> int:
-        """Along the first axis."""
-        return len(self.value)
-
-    def __iter__(self) -> Iterator[Any]:
-        """Along the first axis."""
-        return (self[i] for i in range(len(self.value)))
-
-    def __getitem__(self, index: Any) -> Any:
-        """A view, or a number of a constant."""
-        index = _unwrapped(index)
-        value = self.value
-        if _has_tracer(index):
-            value = jnp.asarray(value)
-        if _is_mask(index) and isinstance(index, Tracer):
-            raise NotTraceableError("picks entries by a condition on x")
-        found = value[index]
-        if not isinstance(found, Tracer | np.ndarray):
-            return found
-        # a number is a copy in NumPy, and so is what lists and masks pick
-        is_view = found.ndim > 0 and all(
-            isinstance(part, int | np.integer | slice | type(...) | type(None))
-            for part in (index if isinstance(index, tuple) else (index,))
-        )
-        return TracedArray(None, self, index) if is_view else TracedArray(found)
-
-    def __setitem__(self, index: Any, new: Any) -> None:
-        """Writing in place."""
-        if self._base is not None:
-            part = TracedArray(self.value)
-            part[index] = new
-            self._base[self._index] = part.value
-            return
-        index, new, value = _unwrapped(index), _unwrapped(new), self._value
-        if not _has_tracer((index, new, value)):
-            if not self._is_own:  # it may be an array of the user's
-                self._value, self._is_own = np.array(value), True
-            self._value[index] = new
-            return
-        whole, new = jnp.asarray(value), jnp.asarray(_as_array(new))
-        if isinstance(index, Tracer) and _is_mask(index):
-            self._value = jnp.where(index, new, whole)
-            return
-        # NumPy takes an array of one entry where a number is due
-        room = jax.eval_shape(lambda: whole[index]).shape
-        new = new.reshape(room) if new.ndim > len(room) and new.size == math.prod(room) else new
-        self._value = whole.at[index].set(new)
-
-    def __bool__(self) -> bool:
-        """Of constants only."""
-        return bool(self._constant("branches on a value that depends on x (np.where does not)"))
-
-    def __float__(self) -> float:
-        """Of constants only."""
-        return float(self._constant("makes a Python number of a value that depends on x"))
-
-    def __int__(self) -> int:
-        """Of constants only."""
-        return int(self._constant("makes a whole number of a value that depends on x"))
-
-    def __index__(self) -> int:
-        """Of constants only."""
-        return int(self._constant("counts or indexes by a value that depends on x"))
-
-    def __round__(self, digits: int = 0) -> Any:
-        """As NumPy rounds."""
-        return _apply(np.round, jnp.round, (self, digits), {})
-
-    def __format__(self, how: str) -> str:
-        """Of constants only."""
-        return format(self._constant("writes a value that depends on x into a text"), how)
-
-    def __hash__(self) -> int:
-        """Of none: NumPy's arrays cannot be hashed either."""
-        raise TypeError("unhashable type: 'numpy.ndarray'")
-
-
-def _fill(array: TracedArray) -> Callable[..., None]:
-    def fill(number: Any) -> None:
-        array[...] = number
-
-    return fill
-
-
-def _sort(array: TracedArray) -> Callable[..., None]:
-    def sort(axis: int = -1) -> None:
-        array[...] = _apply(np.sort, jnp.sort, (array, axis), {})
-
-    return sort
-
-
-_METHODS: dict[str, Callable[[TracedArray], Any]] = {
-    "dot": lambda a: lambda b: _apply(np.dot, jnp.dot, (a, b), {}),
-    "copy": lambda a: lambda *_, **__: TracedArray(_own(a.value)),
-    "flatten": lambda a: lambda *_: TracedArray(_own(a.value).reshape(-1)),
-    "tolist": lambda a: lambda: [e.tolist() if np.ndim(e) else e for e in a] if a.ndim else a,
-    "item": lambda a: lambda *i: _apply_item(a, i),
-    "astype": lambda a: lambda dtype, *_, **__: TracedArray(_own(a.value).astype(dtype)),
-    "flat": lambda a: a.reshape(-1),
-    "fill": _fill,
-    "sort": _sort,
-}
-"""Methods that change an array, or that JAX's arrays have not or do otherwise."""
-
-
-def _apply_item(array: TracedArray, index: tuple[Any, ...]) -> Any:
-    return array.reshape(-1)[index[0] if index else 0] if len(index) < 2 else array[index]
-
-
-def _own(value: Any) -> Any:
-    return value if isinstance(value, Tracer) else np.array(value)
-
-
-def _is_mask(index: Any) -> bool:
-    return getattr(index, "dtype", None) == np.dtype(bool)
-
-
-def _unwrapped(value: Any) -> Any:
-    """The same with arrays and tracers in place of traced arrays."""
-    if type(value) is TracedArray:
-        return value.value
-    if type(value) in (list, tuple):
-        return type(value)([_unwrapped(part) for part in value])
-    if type(value) is dict:
-        return {key: _unwrapped(part) for key, part in value.items()}
-    if type(value) is slice:
-        return slice(*(_unwrapped(part) for part in (value.start, value.stop, value.step)))
-    if type(value) is np.ndarray and value.dtype == object:
-        return _unwrapped(value.tolist())
-    return value
-
-
-def _wrapped(value: Any) -> Any:
-    """The same with traced arrays in place of arrays and tracers."""
-    if isinstance(value, Tracer | jax.Array) or type(value) is np.ndarray:
-        return TracedArray(value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_wrapped, value))
-    if type(value) in (list, tuple):
-        return type(value)([_wrapped(part) for part in value])
-    return value
-
-
-def _has_tracer(value: Any) -> bool:
-    if type(value) in (list, tuple):
-        return any(map(_has_tracer, value))
-    if type(value) is dict:
-        return any(map(_has_tracer, value.values()))
-    if type(value) is slice:
-        return _has_tracer([value.start, value.stop, value.step])
-    return isinstance(value, Tracer) or (
-        type(value) is TracedArray and isinstance(value.value, Tracer)
-    )
-
-
-def _apply(function: Any, twin: Any, args: Any, kwargs: Any) -> Any:
-    """NumPy's function of constants, JAX's of what depends on x."""
-    out = kwargs.get("out")
-    args = _unwrapped(tuple(args))
-    kwargs = {key: _unwrapped(v) for key, v in kwargs.items() if key != "out"}
-    if not _has_tracer(args) and not _has_tracer(kwargs):
-        found = function(*args, **kwargs)
-    elif twin is None:
-        raise NotTraceableError(f"calls {_name(function)}, which JAX has no counterpart of")
-    else:
-        # NumPy's arguments that mean nothing to a value that is not in memory
-        kwargs = {k: v for k, v in kwargs.items() if k not in ("order", "subok", "like")}
-        kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue}  # type: ignore[attr-defined]
-        args, kwargs = list(map(_as_array, args)), {k: _as_array(v) for k, v in kwargs.items()}
-        try:
-            found = twin(*args, **kwargs)
-        except TypeError:  # JAX takes no lists of numbers; shapes and axes it does
-            found = twin(*(np.asarray(a) if type(a) is list else a for a in args), **kwargs)
-    if out is not None:
-        if type(out) is not TracedArray:
-            raise NotTraceableError("writes a value that depends on x into a plain NumPy array")
-        out[...] = found
-        return out
-    return _wrapped(found)
-
-
-def _as_array(value: Any) -> Any:
-    """A list of numbers of which some depend on x as one array; a list of arrays as it is, for they
-    may be of several shapes, with arrays for lists in it."""
-    if not (isinstance(value, list | tuple) and _has_tracer(value)):
-        return value
-    parts = [_as_array(part) for part in value]
-    parts = [np.asarray(part) if isinstance(part, list | tuple) else part for part in parts]
-    return jnp.asarray(parts) if len({jnp.shape(part) for part in parts}) == 1 else parts
-
-
-def _apply_method(value: Any, name: str, args: Any, kwargs: Any) -> Any:
-    args, kwargs = _unwrapped(args), {key: _unwrapped(part) for key, part in kwargs.items()}
-    out = kwargs.pop("out", None)
-    if out is not None:
-        raise NotTraceableError(f"writes what {name} returns into an array")
-    if _has_tracer(args) and not isinstance(value, Tracer):
-        value = jnp.asarray(value)
-    if isinstance(value, Tracer):
-        kwargs.pop("order", None)
-    return _wrapped(getattr(value, name)(*args, **kwargs))
-
-
-def _name(function: Any) -> str:
-    module = getattr(function, "__module__", None) or "numpy"
-    return f"{module.replace('numpy', 'np')}.{getattr(function, '__name__', function)}"
-
-
-@functools.cache
-def _twin(function: Any) -> Callable[..., Any] | None:
-    """JAX's function for one of NumPy's, SciPy's or Python's `math`; None where there is none."""
-    name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
-    name = RENAMED.get(name, name)
-    if module == "math":
-        if name == "log":
-            return lambda x, base=None: jnp.log(x) if base is None else jnp.log(x) / jnp.log(base)
-        return getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
-    if function in (np.copyto, np.fill_diagonal, np.put, np.place, np.putmask):
-        return None
-    if isinstance(function, np.ufunc):
-        return getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
-    for prefix, place in _PLACES.items():
-        if module.startswith(prefix):
-            return getattr(place, name, None)
-    return getattr(jnp, name, None) if module.split(".")[0] == "numpy" else None
-
-
-_PLACES: dict[str, Any] = {
-    "numpy.linalg": jnp.linalg,
-    "numpy.fft": jnp.fft,
-    "numpy.random": None,
-    "scipy.special": jax.scipy.special,
-    "scipy.linalg": jax.scipy.linalg,
-}
 
 
 class _StandIn(ModuleType):
@@ -377,12 +54,12 @@ class _StandIn(ModuleType):
 
     def __init__(self, module: Any, copies: "_Copies"):
         super().__init__(getattr(module, "__name__", "module"))
-        self._module, self._copies = module, copies
+        self._original, self._copies = module, copies
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._module, name)
-        if _root(self._module) in IMPURE and callable(found) and not isinstance(found, type):
-            return _refusal(f"{self._module.__name__}.{name}")
+        found = getattr(self._original, name)
+        if _root(self._original) in IMPURE and callable(found) and not isinstance(found, type):
+            return _refusal(f"{self._original.__name__}.{name}")
         return self._copies.of(found)
 
 
@@ -427,42 +104,45 @@ class _Copies:
         """The copy of anything that a function names; what needs none is returned as it is."""
         if id(value) in self.made:
             return self.made[id(value)][1]
+        if value is np.vectorize:
+            return _vectorize
         self.uses_jax |= _module(value) in JAX or _root(value) in JAX
         make = self._maker(value)
         return value if make is None else make(value, name)
 
     def _maker(self, value: Any) -> Callable[[Any, str], Any] | None:
+        """What makes the copy of a value; None where it may stay as it is."""
         kind = type(value)
         if isinstance(value, ModuleType):
-            plain = _root(value) in JAX or _root(value) == "torch"
-            return None if plain else lambda module, _: self._keep(module, _StandIn(module, self))
-        if kind is FunctionType and not _is_library(value):
-            return self._function
-        if isinstance(value, np.ufunc | BuiltinFunctionType | FunctionType) or (
-            callable(value) and kind.__module__ == "numpy" and not isinstance(value, type)
-        ):
-            if _module(value) in IMPURE:
-                return lambda function, _: _refusal(_name(function))
-            return self._numpy_function if _module(value) in ("numpy", "scipy", "math") else None
-        if kind is type and value is np.vectorize:
-            return lambda *_: _vectorize
-        if kind is MethodType and not _is_library(value.__func__):
-            return lambda method, name: MethodType(
-                self.of(method.__func__), self.of(method.__self__, name)
-            )
-        if kind is functools.partial:
-            return lambda part, name: functools.partial(
-                self.of(part.func), *map(self.of, part.args), **self._items(part.keywords)
-            )
+            return self._stand_in
         if kind is np.ndarray and value.dtype.kind in "biufc":
             return self._array
         if kind in (list, tuple, dict, set) and len(value) <= MOST_COPIED:
             return self._container
-        if isinstance(value, type):
-            return self._class if kind is type and not _is_library(value) else None
-        if hasattr(value, "__dict__") and not _is_library(kind):
-            return self._object
-        return None
+        if callable(value) and (kind in CALLABLES or kind.__module__ == "numpy"):
+            return self._maker_of_function(value)
+        if _is_library(value if kind is type else kind):
+            return None
+        return self._class if kind is type else self._object
+
+    def _stand_in(self, module: Any, name: str) -> Any:
+        plain = _root(module) in (*JAX, "torch")
+        return module if plain else self._keep(module, _StandIn(module, self))
+
+    def _maker_of_function(self, value: Any) -> Callable[[Any, str], Any] | None:
+        if type(value) is functools.partial:
+            return lambda part, _: functools.partial(
+                self.of(part.func), *map(self.of, part.args), **self._items(part.keywords)
+            )
+        if type(value) is MethodType:
+            return lambda method, name: MethodType(
+                self.of(method.__func__), self.of(method.__self__, name)
+            )
+        if type(value) is FunctionType and not _is_library(value):
+            return self._function
+        if _module(value) in IMPURE:
+            return lambda function, _: _refusal(name_of(function))
+        return self._numpy_function if _module(value) in ("numpy", "scipy", "math") else None
 
     def _keep(self, original: Any, copy: Any) -> Any:
         self.made[id(original)] = (original, copy)
@@ -506,14 +186,14 @@ class _Copies:
         return copy
 
     def _numpy_function(self, function: Any, name: str) -> Any:
-        twin = _twin(function)
+        twin = twin_of(function)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if function is np.copyto:
                 args[0][...] = args[1]
                 return None
-            return _apply(function, twin, args, kwargs)
+            return apply(function, twin, args, kwargs)
 
         return self._keep(function, _Function(function, call))
 
@@ -528,13 +208,7 @@ class _Copies:
         # Kept before its parts are copied, for they may name the function itself.
         self._keep(function, copy)
         for inner in _codes(code):
-            if _module(function) != "scipy":  # a line of SciPy's says nothing to its users
-                self.codes.add(inner)
-            for used in inner.co_names:
-                if used in function.__globals__:
-                    self._enter(space, function.__globals__, used)
-                elif used in IMPURE_BUILTINS:
-                    space[used] = _refusal(used)
+            self._enter_names(inner, function, space)
         for free, cell in names.items():
             self._fill(cell, free)
         copy.__defaults__ = self.of(function.__defaults__)
@@ -542,6 +216,15 @@ class _Copies:
         copy.__dict__.update(self._items(function.__dict__))
         self._watch_attributes(function.__name__, copy.__dict__)
         return copy
+
+    def _enter_names(self, code: CodeType, function: FunctionType, space: dict) -> None:
+        if _module(function) != "scipy":  # a line of SciPy's says nothing to its users
+            self.codes.add(code)
+        for used in code.co_names:
+            if used in function.__globals__:
+                self._enter(space, function.__globals__, used)
+            elif used in IMPURE_BUILTINS:
+                space[used] = _refusal(used)
 
     def _globals(self, space: dict) -> dict:
         if id(space) not in self.globals:
@@ -599,6 +282,8 @@ class _Copies:
 
     def _object(self, value: Any, name: str) -> Any:
         kind = type(value)
+        if not hasattr(value, "__dict__"):
+            return value
         try:
             copy = object.__new__(self.of(kind) if type(kind) is type else kind)
         except TypeError:  # made by compiled code
@@ -624,7 +309,7 @@ class _Copies:
         for one in self.watched:
             now, held = one.read(), one.held
             for key in now.keys() | held.keys():
-                overwritten = key in now and _has_tracer(now[key]) and (one.scratch or key in held)
+                overwritten = key in now and has_tracer(now[key]) and (one.scratch or key in held)
                 if not overwritten and now.get(key) is not held.get(key):
                     return one.name
         return None
@@ -653,11 +338,11 @@ def _vectorize(function: Callable[..., Any], *_: Any, **options: Any) -> Callabl
     signature = {key: options[key] for key in ("excluded", "signature") if key in options}
 
     def one(*args: Any) -> Any:
-        found = _unwrapped(function(*map(_wrapped, args)))
+        found = unwrapped(function(*map(wrapped, args)))
         return jnp.asarray(found) if not isinstance(found, tuple) else found
 
     def call(*args: Any) -> Any:
-        return _wrapped(jnp.vectorize(one, **signature)(*map(jnp.asarray, _unwrapped(args))))
+        return wrapped(jnp.vectorize(one, **signature)(*map(jnp.asarray, unwrapped(args))))
 
     return call
 
@@ -680,7 +365,7 @@ def _is_library(value: Any) -> bool:
     root = _module(value)
     if root == "scipy" and isinstance(value, FunctionType):
         # much of SciPy is NumPy code like anybody's
-        return _twin(value) is not None
+        return twin_of(value) is not None
     return root in LIBRARIES or (root in sys.stdlib_module_names and root != "__main__")
 
 
@@ -713,15 +398,15 @@ class NumPyProgram:
         self._copies.restore()
         try:
             if self._vectorized:
-                rows = self._call(jax.tree.map(lambda leaf: _wrapped(leaf[None]), x))
-                found = _unwrapped(rows[0])
+                rows = self._call(jax.tree.map(lambda leaf: wrapped(leaf[None]), x))
+                found = unwrapped(rows[0])
             else:
-                found = _unwrapped(self._call(jax.tree.map(_wrapped, x)))
+                found = unwrapped(self._call(jax.tree.map(wrapped, x)))
         except (Exception, NotTraceableError) as error:
             kind = SideEffectError if isinstance(error, SideEffectError) else NotTraceableError
             raise kind(self._line(error)) from error
         # with a constant for x everything that is kept is one
-        name = self._copies.changed() if _has_tracer(jax.tree.leaves(x)) else None
+        name = self._copies.changed() if has_tracer(jax.tree.leaves(x)) else None
         if name is not None:
             raise SideEffectError(f"it changes `{name}`, which outlives the call")
         return found
