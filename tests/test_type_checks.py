@@ -1,6 +1,7 @@
 """Annotations of the package are checked while the tests run."""
 
 import jaxtyping
+import numpy as np
 import pytest
 
 import bezierflow as bf
@@ -37,7 +38,11 @@ def test_calls_are_checked_often_at_first_and_all_of_them_with_slow(request):
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: bf.simplex.grid("three", 4), lambda: bf.Uniform(n="many")]
+    "call",
+    [
+        lambda: bf.simplex.grid("three", 4),
+        lambda: bf.metrics.farthest_points(np.zeros((2, 2)), "many"),
+    ],
 )
 def test_functions_and_classes_of_the_package_are_checked(call):
     with pytest.raises(jaxtyping.TypeCheckError):

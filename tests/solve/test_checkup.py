@@ -41,7 +41,9 @@ def test_a_wrong_gradient_is_named_with_both_numbers():
 
 def test_numpy_functions_with_noise_a_constant_objective_and_holes():
     def noisy(x):
-        return np.array([np.sum(x**2) + 1 + 1e-8 * np.sin(1e9 * x.sum()), 3.0, np.log(x[0] + 0.5)])
+        return np.array(
+            [float(np.sum(x**2)) + 1 + 1e-8 * np.sin(1e9 * x.sum()), 3.0, np.log(x[0] + 0.5)]
+        )
 
     report = bf.check(noisy, np.full(2, 0.1), bounds=(-1.0, 1.0))
     assert 1e-10 < report.noise < 1e-6

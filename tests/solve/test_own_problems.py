@@ -35,16 +35,36 @@ def reference():
     return designs(bf.minimize(in_jax, np.zeros(2)))
 
 
-OWN = {
+def through_float(x):
+    """Not traced."""
+    return np.array([float(value) for value in in_numpy(x)])
+
+
+TRACED = {
     "NumPy": in_numpy,
+    "vectorized": bf.Objectives(lambda x: np.stack([in_numpy(row) for row in x]), vectorized=True),
+}
+BY_DIFFERENCES = {
+    "through float": through_float,
     "NumPy with jac": bf.Objectives(in_numpy, jac=jac),
     "a list of functions": [lambda x: in_jax(x)[0], lambda x: in_numpy(np.asarray(x))[1]],
-    "vectorized": bf.Objectives(lambda x: np.stack([in_numpy(row) for row in x]), vectorized=True),
+    "vectorized through float": bf.Objectives(
+        lambda x: np.stack([through_float(row) for row in x]), vectorized=True
+    ),
 }
 
 
+@pytest.mark.parametrize("objectives", TRACED.values(), ids=TRACED)
+def test_the_same_surface_from_traced_code(objectives, reference):
+    solution = bf.minimize(objectives, np.zeros(2))
+    assert solution.result.success
+    assert "differentiated exactly by JAX" in solution.made_by["objectives"]
+    assert "differences" not in solution.result.message
+    np.testing.assert_allclose(designs(solution), reference, atol=1e-9)
+
+
 @pytest.mark.slow("a list of functions")
-@pytest.mark.parametrize("objectives", OWN.values(), ids=OWN)
+@pytest.mark.parametrize("objectives", BY_DIFFERENCES.values(), ids=BY_DIFFERENCES)
 def test_the_same_surface_from_every_form(objectives, reference):
     solution = bf.minimize(objectives, np.zeros(2))
     assert solution.result.success
@@ -129,7 +149,7 @@ def test_constraints_in_numpy():
     "method", [bf.GradientDescent(0.1), bf.SciPy("L-BFGS-B", n_steps=5)], ids=["descent", "scipy"]
 )
 def test_lifted_methods_take_numpy(method):
-    squares = lambda x: np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
+    squares = lambda x: np.array([float(np.sum(np.square(x))), np.sum((np.asarray(x) - 1) ** 2)])
     solution = bf.minimize(squares, np.zeros(2), bf.lift(method, degree=1, n_iterations=60))
     np.testing.assert_allclose(solution.pareto_set(np.eye(2)), [[0, 0], [1, 1]], atol=1e-5)
     assert solution.stats.evaluations.jacobian == 0  # differences are values
@@ -156,7 +176,7 @@ def test_an_error_of_the_objectives_is_raised_by_whoever_asks():
     def fails(x):
         if broken:
             raise LookupError("no mesh for this x")
-        return np.array([np.sum(np.square(x)), np.sum((np.asarray(x) - 1) ** 2)])
+        return np.array([float(np.sum(np.square(x))), np.sum((np.asarray(x) - 1) ** 2)])
 
     solution = bf.minimize(
         fails, np.zeros(2), bf.lift(bf.GradientDescent(0.1), degree=1, n_iterations=5)

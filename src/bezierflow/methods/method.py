@@ -1,6 +1,7 @@
 """The single-objective method A: what every one of them has, and step sizes α^(k)."""
 
 import abc
+import dataclasses
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -45,6 +46,12 @@ class AbstractMethod(eqx.Module):
     @abc.abstractmethod
     def evaluations(self, state: PyTree) -> Evaluations:
         """What the step that ended in this state evaluated, at one point."""
+
+    def __repr__(self) -> str:
+        # Equinox hides defaults by identity, which numbers from a file do not have.
+        named = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        inside = ", ".join(f"{name}={eqx.tree_pformat(value)}" for name, value in named)
+        return f"{type(self).__name__}({inside})"
 
 
 class AbstractGradientMethod(AbstractMethod):

@@ -68,7 +68,7 @@ class Schedule:
     repair_precision: float = 1e-15
     unequal: float = 100.0
     compared: int = 30
-    compared_slopes: int = 3
+    compared_slopes: int = 4
     compared_values: float = 1e-9
     compared_rates: float = 1e-4
     compared_step: float = 1e-6
