@@ -141,11 +141,11 @@ def rows(problem: Bounded, populations: bool) -> list[dict[str, Any]]:
 def from_answers(
     problem: Bounded, atlas: bf.BezierAtlas, true: np.ndarray, span: np.ndarray
 ) -> np.ndarray:
-    """The distance of true points to the answers of an atlas, above their own chart points or
+    """The distance of true points to the answers of an atlas, at their own t or at
     others nearby.
 
-    Where the front is steep, the nearest answer is not the one above the same chart point: a random
-    search looks for it.
+    Where the front is steep, the nearest answer is not the one at the same t: a random search looks
+    for it.
     """
     rng = np.random.default_rng(0)
 
@@ -155,8 +155,8 @@ def from_answers(
     a = atlas.t(true)
     best, step = away(a), np.full(len(a), 1e-3)
     for _ in range(60):
-        trial = a + step[:, None] * rng.normal(size=a.shape)
-        trial -= trial.mean(axis=1, keepdims=True)
+        trial = np.maximum(a + step[:, None] * rng.normal(size=a.shape), 0)
+        trial /= trial.sum(axis=1, keepdims=True)
         found = away(trial)
         better = found < best
         a, best = np.where(better[:, None], trial, a), np.minimum(found, best)

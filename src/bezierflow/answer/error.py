@@ -155,10 +155,10 @@ class ErrorEstimate:
         return self.rms
 
     @classmethod
-    def unknown(cls, diameter: float) -> "ErrorEstimate":
+    def unknown(cls, diameter: float, why: Flag = Flag.NOT_ESTIMATED) -> "ErrorEstimate":
         """No estimate, for a surface of this diameter."""
         nan = float("nan")
-        return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (Flag.NOT_ESTIMATED,), 0)
+        return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (why,), 0)
 
     @property
     def advice(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Why a run stopped, in words a person can act on, and what it cost."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, PyTree
 
 from ..evaluations import Evaluations
 from ..kinds import kind
+from ..objectives import Calls
 
 
 @kind("answer.reason/1")
@@ -63,11 +64,21 @@ class Result:
 
 @dataclass(frozen=True)
 class Stats:
-    """What a run cost."""
+    """What a run cost.
+
+    Attributes:
+        evaluations: until the solution was returned: all calls of a function on the host, or the
+            points at which JAX evaluated it.
+        iterations: of the flow that found the answer.
+        seconds: of the whole run.
+        calls: of a function on the host, by purpose; those for later questions to the solution are
+            added to it. None for other functions.
+    """
 
     evaluations: Evaluations
     iterations: int
     seconds: float
+    calls: Calls | None = field(default=None, compare=False)
 
 
 @kind("answer.evaluated/1")

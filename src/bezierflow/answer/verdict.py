@@ -31,13 +31,16 @@ def judge(claim: str, error: ErrorEstimate | None) -> Result:
 
     The first sentence is for the person; how that is known comes after it.
     """
-    flags = () if error is None else error.flags
+    if error is None:
+        return Result(Reason.CONVERGED, f"{claim}; {describe(error)}")
+    flags = error.flags
     advice = "; ".join(flag.value for flag in by_cause(flags))
     found = f"{claim}; {describe(error)}"
     # What is wrong comes before what was claimed.
-    if any(flag in SUSPECT_FLAGS for flag in flags):
+    nothing_known = Flag.BUDGET_SPENT in flags and not error.n_samples
+    if nothing_known or any(flag in SUSPECT_FLAGS for flag in flags):
         return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
-    if error is not None and error.front is not None and np.isfinite(error.front):
+    if error.front is not None and np.isfinite(error.front):
         off = f"{error.front:.1g}"
         if error.front <= SCHEDULE.exact:
             first = f"The whole front was found; objectives are exact to {off} of their ranges."
@@ -53,6 +56,8 @@ def describe(error: ErrorEstimate | None) -> str:
     """The estimate in words."""
     if error is None:
         return "solution.error estimates its distance to the Pareto set"
+    if not error.n_samples:
+        return "its distance to the Pareto set was not estimated"
     front = "" if error.front is None else f", or {error.front:.2g} of the objectives' ranges"
     coverage = "" if error.coverage is None else f", of which {error.coverage:.1%} are certified"
     return (

@@ -82,6 +82,14 @@ def estimate_error(
     settings = replace(settings or Settings(), budget=None)
     numbers, M, degree = settings.schedule, surface.n_objectives, surface.degree
     n = n or numbers.samples
+    evaluator = JaxEvaluator(objectives, M, np.shape(surface.control_points)[1])
+    # Corners take about as much as the samples do where there are few.
+    affordable = evaluator.affordable / 2 - numbers.few_samples * M
+    if affordable < n:
+        n = int(affordable)
+        if n < numbers.few_samples:
+            diameter = _diameter(np.asarray(surface.control_points))
+            return ErrorEstimate.unknown(diameter, Flag.BUDGET_SPENT)
     empty, points = start_memory(objectives, np.asarray(surface.control_points), settings)
     held_out = held_out_points(points, M, degree, n, seed)
     suspects = suspect_points(points, M, degree, numbers.folds, seed)

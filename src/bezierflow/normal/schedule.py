@@ -102,6 +102,7 @@ class Schedule:
         restarts: how often a run starts again from better corners.
         first_look: held-out t at which a surface that the user gave is examined, before a run is
             made of it.
+        few_samples: fewer say nothing; no estimate is made where the budget allows no more.
         samples: held-out t of an error estimate, and points that probes are compared with. Of more
             faces than this (from M = 8 on) a random choice is sampled.
         candidates: points from which each held-out t is chosen, by area; each node, from M = 4 on.
@@ -205,6 +206,7 @@ class Schedule:
     # the error estimate
     first_look: int = 12
     samples: int = 200
+    few_samples: int = 5
     candidates: int = 8
     near_corners: tuple[float, ...] = (0.005, 0.02)
     safety: float = 3.0

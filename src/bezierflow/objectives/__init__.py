@@ -2,10 +2,10 @@
 
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
+from .calls import BudgetSpentError, Calls
 from .constraints import feasible_set
 from .differences import Differences
 from .evaluator import (
-    BudgetSpentError,
     Derivatives,
     FlatObjectives,
     JaxEvaluator,
@@ -36,6 +36,7 @@ __all__ = [
     "Bounds",
     "Bridge",
     "BudgetSpentError",
+    "Calls",
     "Chosen",
     "Constraint",
     "Derivatives",

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 
 from ..evaluations import Evaluations
+from .calls import Calls
 from .differences import Differences
 from .functions import HostRows
 from .schedule import SCHEDULE
@@ -29,6 +30,7 @@ class Bridge:
         order: the highest derivative that is exact; others are differences of that one.
         differences: how those are made.
         original: the function as the user gave it.
+        calls: how often it was called, and may be.
     """
 
     def __init__(
@@ -38,9 +40,10 @@ class Bridge:
         order: int,
         differences: Differences,
         original: object = None,
+        calls: Calls | None = None,
     ):
         self.rows, self.n_rows, self.order = rows, n_rows, order
-        self.differences, self.original = differences, original
+        self.differences, self.original, self.calls = differences, original, calls or Calls()
         self.failure: BaseException | None = None
         self._known: tuple[dict[bytes, np.ndarray], ...] = ({}, {}, {})
 
@@ -93,6 +96,13 @@ class Bridge:
         if self.order == 1:
             return self.differences.hessians_of_gradients(exact, x)
         return self.differences.hessians(exact, x)
+
+    def archive(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points whose values are known, and these."""
+        known = self._known[0]
+        points = [np.frombuffer(key) for key in known]
+        shape = (0, len(self.differences.scale))
+        return np.stack(points) if points else np.zeros(shape), np.array([*known.values()])
 
     def look_up(self, order: int, points: Float[np.ndarray, "*batch n_variables"]) -> np.ndarray:
         """Derivatives of one order at any batch of points, for JAX: not numbers after an error."""

@@ -17,16 +17,13 @@ from ..interrupts import raise_if_interrupted
 from ..kinds import kind
 from ..precision import double_precision
 from .bridge import Bridge, bridges, raise_failures
+from .calls import BudgetSpentError
 from .schedule import SCHEDULE
 
 FlatObjectives = Callable[[Array], Array]
 """Objectives as flows see them: a JAX function of a flat vector, x (L,) -> (M,)."""
 
 Points = Float[np.ndarray, "n n_variables"]
-
-
-class BudgetSpentError(Exception):
-    """The next evaluations would exceed the budget. None of them was made."""
 
 
 @runtime_checkable
@@ -99,8 +96,16 @@ class JaxEvaluator:
 
     @property
     def left(self) -> float:
-        """How many points may still be evaluated."""
-        return np.inf if self.budget is None else self.budget - int(self.evaluations.objective)
+        """How many values may still be computed."""
+        limits = [bridge.calls.left for bridge in bridges(self.objectives)]
+        if self.budget is not None:
+            limits.append(self.budget - int(self.evaluations.objective))
+        return min(limits, default=np.inf)
+
+    @property
+    def affordable(self) -> float:
+        """At how many points Hessians may still be computed."""
+        return self.left // self._cost(2)[0]
 
     def values(self, points: Points) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives alone."""

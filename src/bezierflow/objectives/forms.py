@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -14,6 +15,7 @@ from jaxtyping import Array, Float, PyTree
 from ..bezier import Raveling
 from ..precision import double_precision
 from .bridge import Bridge
+from .calls import BudgetSpentError, Calls
 from .differences import Differences
 from .functions import (
     HostRows,
@@ -65,15 +67,19 @@ class Place(NamedTuple):
     lower: Vector
     upper: Vector
     name: str
+    calls: Calls
+    known: Differences | None
 
 
-def read_function(
+def read_function(  # noqa: PLR0913
     function: Any,
     raveling: Raveling,
     x: Vector,
     name: str,
     bounds: tuple[Vector, Vector] | None = None,
     twice: bool = True,
+    calls: Calls | None = None,
+    known: Differences | None = None,
 ) -> Form:
     """The function in a form that JAX can call, or an error in one line.
 
@@ -89,15 +95,19 @@ def read_function(
         bounds: of the flat vector: finite differences keep to them.
         twice: whether a JAX function that JAX can only differentiate once gets its Hessians from
             differences.
+        calls: counts the calls of a function on the host, and limits them.
+        known: how differences were made of the same function in other units, with scales in these
+            units: it was looked at already.
     """
     anywhere = np.full(len(x), np.inf)
-    place = Place(raveling, x, *(bounds or (-anywhere, anywhere)), name)
+    sides = bounds or (-anywhere, anywhere)
+    place = Place(raveling, x, *sides, name, calls or Calls(), known)
     # a problem may have them inside
     given = function if isinstance(function, Objectives) else getattr(function, "function", None)
     if isinstance(given, Objectives):
         if given.jac is not None or given.vectorized:
             return _numpy_code_form(given, place, twice)
-        return read_function(given.function, raveling, x, name, bounds, twice)
+        return read_function(given.function, raveling, x, name, bounds, twice, calls, known)
     if isinstance(function, TorchFunction):
         return _torch_form(function.function, place)
     if is_torch_module(function):
@@ -218,7 +228,7 @@ def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
         if order >= (2 if twice else 1) and not forwards:
             break
         given = ("", " and its gradients", ", differentiated forwards")[order]
-        rows = jax_rows(flat, order, forwards)
+        rows = _counted(jax_rows(flat, order, forwards), place)
         kind = f"a JAX function{given}"
         return _bridged_form(rows, form.n_rows, order, kind, form.of_x, place)
     return form
@@ -250,7 +260,7 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
     if given.jac is not None:  # what its user wants to be called
         return _numpy_form(given, place)
     # an error of the function itself is the user's to see, before anything is said of tracing
-    _count_rows(given, place)
+    n_rows = _count_rows(given, place)
     try:
         programs = _numpy_programs(given)
         rows = programs[0] if callable(given.function) else programs
@@ -261,11 +271,16 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
                 f"its loops are {n_operations} operations in a row, too many to compile"
             )
         form = _jax_form(rows, program, values, is_array, place, twice)
-        _compare(form, partial(numpy_rows, given, place.raveling, form.n_rows, 0), place)
+        if place.known is None:
+            original = _counted(partial(numpy_rows, given, place.raveling, form.n_rows), place)
+            _compare(form, partial(original, 0), place)
     except NotTraceableError as reason:
-        return _numpy_form(given, place, str(reason))
+        return _numpy_form(given, place, str(reason), n_rows)
+    except BudgetSpentError:
+        raise
     except Exception as error:
-        return _numpy_form(given, place, f"it cannot be compiled ({_first_line(error)})")
+        why = f"it cannot be compiled ({_first_line(error)})"
+        return _numpy_form(given, place, why, n_rows)
     exact = "differentiated exactly by JAX" if form.is_exact else form.found
     return form._replace(found=f"a NumPy function, {exact}")
 
@@ -274,12 +289,15 @@ def _compare(form: Form, original: Callable[[Points], np.ndarray], place: Place)
     """Raises where a traced function and its original differ: in values at points all over the box,
     and in slopes at a few of them."""
     rng, n, slopes = np.random.default_rng(0), SCHEDULE.compared, SCHEDULE.compared_slopes
+    share = SCHEDULE.probes_share
+    while n > 2 and not place.calls.affords(n + 1 + 2 * slopes, share):
+        n, slopes = n // 2, min(slopes, n // 2) // 2
     width = place.upper - place.lower
     scale = np.where(np.isfinite(width), width, np.maximum(1.0, np.abs(place.x)))
     low = np.where(np.isfinite(width), place.lower, place.x - scale / 2)
     # a little inside, so that a difference has room
-    share = 0.01 + 0.98 * rng.random((n, len(place.x)))
-    points = np.clip(low + scale * share, place.lower, place.upper)
+    inside = 0.01 + 0.98 * rng.random((n, len(place.x)))
+    points = np.clip(low + scale * inside, place.lower, place.upper)
     points[0] = place.x
     expected = original(points)
     if not np.array_equal(expected[:1], original(points[:1]), equal_nan=True):
@@ -342,9 +360,20 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
 
+def _counted(rows: HostRows, place: Place) -> HostRows:
+    """The same, each call noted before it is made."""
+
+    def counted(order: int, x: Points) -> np.ndarray:
+        place.calls.add(order, len(x))
+        return rows(order, x)
+
+    return counted
+
+
 def _count_rows(given: Objectives, place: Place) -> int:
     """M, of a call at one point; an error if it does not return M numbers."""
     x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
+    place.calls.add(0, 1)
     with np.errstate(all="ignore"), double_precision():
         values = numbers_of(given.function, x, -1)
     if given.vectorized:
@@ -357,14 +386,14 @@ def _count_rows(given: Objectives, place: Place) -> int:
     return check_shape(values, place.name)
 
 
-def _numpy_form(given: Objectives, place: Place, why: str = "") -> Form:
+def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | None = None) -> Form:
     """A NumPy function as it is; `why` JAX does not trace it."""
     raveling = place.raveling
     if given.jac is not None and not raveling.plain.is_vector:
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
-    n_rows = _count_rows(given, place)
+    n_rows = _count_rows(given, place) if n_rows is None else n_rows
     order = 0 if given.jac is None else 1 if given.hess is None else 2
-    rows = partial(numpy_rows, given, raveling, n_rows)
+    rows = _counted(partial(numpy_rows, given, raveling, n_rows), place)
     for k in range(1, order + 1):
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]
@@ -376,7 +405,7 @@ def _torch_form(function: PyTree, place: Place) -> Form:
     rows = TorchRows(function, place.raveling)
     values = rows.one(rows.torch.as_tensor(place.x)).detach().numpy()
     n_rows, kind = check_shape(values, place.name), "a torch function, differentiated by torch"
-    return _bridged_form(rows, n_rows, 2, kind, function, place)
+    return _bridged_form(_counted(rows, place), n_rows, 2, kind, function, place)
 
 
 def _bridged_form(
@@ -385,12 +414,16 @@ def _bridged_form(
     """A function on the host, with differences for the derivatives that it lacks."""
     differences = Differences.around(place.x, place.lower, place.upper)
     if order < 2:
-        differences = differences.measured(partial(rows, 0), place.x)
+        price = SCHEDULE.noise_points * len(SCHEDULE.noise_steps) + 4 * len(place.x) + 2
+        if place.known is not None:
+            differences = replace(differences, scale=place.known.scale, noise=place.known.noise)
+        elif place.calls.affords(price, SCHEDULE.probes_share):
+            differences = differences.measured(partial(rows, 0), place.x)
         what = "Hessians" if order == 1 else "derivatives"
         kind += (
             f"; {what} by finite differences (relative noise of the values {differences.noise:.0e})"
         )
-    bridge = Bridge(rows, n_rows, order, differences, original)
+    bridge = Bridge(rows, n_rows, order, differences, original, place.calls)
     is_vector = place.raveling.is_vector
     of_x = bridge if is_vector else Unraveled(bridge, place.raveling, original)
     return Form(of_x, bridge, n_rows, kind, order == 2)

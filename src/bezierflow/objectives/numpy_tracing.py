@@ -388,7 +388,7 @@ class NumPyProgram:
     def __init__(self, function: Callable[..., Any], vectorized: bool = False):
         self.original, self._vectorized = function, vectorized
         self._copies = _Copies()
-        copy = self._copies.of(getattr(function, "in_numpy", function), "the function")
+        copy = self._copies.of(getattr(function, "in_numpy", function))
         # an object's own class may be left alone, its copied method is not
         self._call = getattr(copy, "__dict__", {}).get("__call__", copy)
         self.uses_jax = self._copies.uses_jax

@@ -1,6 +1,7 @@
 """The problem that a user gave, read once: checked, scaled, and turned to the solver's side."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -12,7 +13,9 @@ from ..bezier import BezierSimplex, Raveling
 from ..names import Names, decode, encode
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge
+from .calls import Calls
 from .constraints import feasible_set
+from .differences import Differences
 from .evaluator import FlatObjectives, JaxEvaluator
 from .feasible import FeasibleSet
 from .forms import Form, read_function
@@ -40,6 +43,7 @@ class Problem(NamedTuple):
         raveling: how x lies in a flat vector, and in which units.
         names: complete, with directions and transforms.
         feasible: bounds and constraints on the solver's side; None where x may lie anywhere.
+        calls: of the function, where it runs on the host, and the most that may be made.
     """
 
     form: Form
@@ -48,6 +52,7 @@ class Problem(NamedTuple):
     raveling: Raveling
     names: Names
     feasible: FeasibleSet | None
+    calls: Calls
 
     @property
     def objectives(self) -> Callable[[PyTree], PyTree]:
@@ -100,6 +105,7 @@ def read_problem(  # noqa: PLR0913
     transforms: Transforms = None,
     x_scale: object = None,
     automatic: bool = True,
+    budget: int | None = None,
 ) -> Problem:
     """The problem as its solver sees it, or an error in one line.
 
@@ -113,7 +119,9 @@ def read_problem(  # noqa: PLR0913
         x_scale: the units of the variables; None to find them where they are needed.
         automatic: whether a flow of method="auto" will work on it: variables are scaled, and
             Hessians are needed.
+        budget: the most calls of a function on the host, reading it included.
     """
+    calls = Calls(budget)
     bounds = own(objectives, "bounds") if bounds is None else bounds
     constraints = getattr(objectives, "constraints", None) if constraints is None else constraints
     x0 = None if x0 is None else _check_x0(x0)
@@ -129,7 +137,7 @@ def read_problem(  # noqa: PLR0913
         raise ValueError("x_scale and transforms do not go together: leave one of them out")
     # logarithms need no units
     finds_scale = automatic and x_scale is None and not any(names.transforms)
-    form, raveling = _scaled_form(objectives, x, box, x_scale, automatic, finds_scale)
+    form, raveling = _scaled_form(objectives, x, box, x_scale, automatic, finds_scale, calls)
     _check_declared(objectives, "n_objectives", form.n_rows, "objectives")
     # once more: only now it is known how many objectives there are
     names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
@@ -139,7 +147,7 @@ def read_problem(  # noqa: PLR0913
     anywhere = feasible.unbounded and not feasible.has_constraints
     within = None if anywhere else box_on_solver_side(feasible, names)
     start = _start(x0, point, form.n_rows, raveling, names, within)
-    return Problem(form, on_solver_side(form.flat, names), start, raveling, names, within)
+    return Problem(form, on_solver_side(form.flat, names), start, raveling, names, within, calls)
 
 
 def _check_x0(x0: PyTree) -> PyTree:
@@ -208,24 +216,38 @@ def _center(box: Bounds, variables: tuple[str, ...]) -> Float[np.ndarray, " n_va
 
 
 def _scaled_form(
-    objectives: object, x: PyTree, box: Bounds, x_scale: object, twice: bool, finds_scale: bool
+    objectives: object,
+    x: PyTree,
+    box: Bounds,
+    x_scale: object,
+    twice: bool,
+    finds_scale: bool,
+    calls: Calls,
 ) -> tuple[Form, Raveling]:
     """The objectives as a function of the flat vector, in the user's units or in those that suit
     them."""
 
-    def read(raveling: Raveling) -> Form:
+    def read(raveling: Raveling, known: Differences | None = None) -> Form:
         sides = box.lower / raveling.units, box.upper / raveling.units
         point = np.clip(np.asarray(raveling.ravel(x)), *sides)
-        return read_function(objectives, raveling, point, "objectives", sides, twice)
+        return read_function(objectives, raveling, point, "objectives", sides, twice, calls, known)
 
     raveling = box.raveling
     if x_scale is not None:
         raveling = raveling.scaled(_read_x_scale(x_scale, raveling.n_variables))
     form = read(raveling)
-    scale = own_scale(form, np.asarray(raveling.ravel(x))) if finds_scale else None
+    L = raveling.n_variables
+    affordable = form.is_exact or calls.affords(L * L + L + 1, SCHEDULE.probes_share)
+    scale = own_scale(form, np.asarray(raveling.ravel(x))) if finds_scale and affordable else None
     if scale is None:
         return form, raveling
-    return read(raveling.scaled(scale)), raveling.scaled(scale)
+    differences = (
+        form.flat.differences
+        if isinstance(form.flat, Bridge)
+        else Differences.around(scale, -scale, scale)
+    )
+    known = replace(differences, scale=differences.scale / scale)
+    return read(raveling.scaled(scale), known), raveling.scaled(scale)
 
 
 def _read_x_scale(x_scale: object, n_variables: int) -> Float[np.ndarray, " n_variables"]:

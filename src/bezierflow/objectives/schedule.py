@@ -43,6 +43,7 @@ class Schedule:
         compared_values: the largest relative difference of values that rounding explains.
         compared_rates: likewise of slopes, whose differences are less exact.
         compared_step: of those differences, as a share of the box.
+        probes_share: of a budget of calls, for finding out what kind of function it is.
         most_operations: a longer program takes XLA minutes to compile.
         most_scaled: beyond this many variables no Hessian is computed just to find scales.
     """
@@ -72,6 +73,7 @@ class Schedule:
     compared_values: float = 1e-9
     compared_rates: float = 1e-4
     compared_step: float = 1e-6
+    probes_share: float = 0.1
     most_operations: int = 600
     most_scaled: int = 500
 

@@ -27,6 +27,7 @@ from ..kinks import CannotLiftError
 from ..normal import Matrices, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
+    BudgetSpentError,
     FeasibleSet,
     FlatObjectives,
     JaxEvaluator,
@@ -355,13 +356,17 @@ def run_flow(
         return attempt._replace(result=Result(Reason.STOPPED, run.left))
     # No error estimate after Ctrl-C or the time limit; an atlas cannot be measured later.
     late = run.stopped in (Reason.INTERRUPTED, Reason.TIME_LIMIT)
+    skipped = late and not isinstance(flow, AtlasFlow)
     try:
-        skipped = late and not isinstance(flow, AtlasFlow)
-        error = None if skipped else flow.measure(problem.flat, run, call.seed, estimate_error)
-        result = flow.explain(problem.flat, run, error, problem.names)
-        return attempt._replace(error=error, result=result)
+        with problem.calls.during("estimate"):
+            error = None if skipped else flow.measure(problem.flat, run, call.seed, estimate_error)
+    except BudgetSpentError:
+        error = ErrorEstimate.unknown(float("nan"), Flag.BUDGET_SPENT)
     except KeyboardInterrupt:
         return attempt.interrupted("before its error was estimated")
+    return attempt._replace(
+        error=error, result=flow.explain(problem.flat, run, error, problem.names)
+    )
 
 
 def _with_reference(flow: AbstractFlow, problem: Problem) -> tuple[AbstractFlow, Evaluations]:

@@ -144,6 +144,7 @@ class Call:
             transforms=self.transforms,
             x_scale=getattr(self.method, "x_scale", None),
             automatic=isinstance(self.method, str | AbstractAutoFlow),
+            budget=getattr(self.method, "budget", None) if self.budget is None else self.budget,
         )
 
     @property

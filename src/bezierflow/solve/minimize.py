@@ -3,17 +3,20 @@ objectives that are known by batches."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import Flag, Reason, Result, Solution, Stats, in_users_form
+from ..answer import ErrorEstimate, Flag, Reason, Result, Solution, Stats, in_users_form
 from ..arguments import or_none, read_count, read_flag, read_function, read_seed, shown
 from ..atlas import AtlasFlow
-from ..bezier import BezierSimplex
+from ..bezier import BezierSimplex, design_matrix
 from ..compilation import forget_programs
+from ..evaluations import total
 from ..flows import (
     AbstractFlow,
     Callback,
@@ -21,16 +24,26 @@ from ..flows import (
     Origin,
     Paused,
     StochasticFlow,
+    corners,
     stochastic_flow,
     train_surface,
 )
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
-from ..normal import NormalEstimator
-from ..objectives import Chosen, Problem, Transforms
+from ..names import encode
+from ..normal import AbstractAutoFlow, NormalEstimator
+from ..objectives import (
+    Bridge,
+    BudgetSpentError,
+    Chosen,
+    JaxEvaluator,
+    Problem,
+    Transforms,
+)
 from ..precision import double_precision
 from ..quiet import quiet
 from ..runs import open_checkpoint
+from ..simplex import kronecker
 from .attempts import (
     Attempt,
     atlas_around,
@@ -144,10 +157,80 @@ def minimize(  # noqa: PLR0913
         no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
         if no_start:
             raise ValueError(no_start)
-        solution = _solution(problem, call, _explained(problem, call, answer(problem, call)))
+        solution = _solve(problem, call)
         if kept is not None:
             end_checkpoint(kept, solution)
         return solution
+
+
+def _solve(problem: Problem, call: Call) -> Solution:
+    """The answer, within the budget of calls: where that is spent before there is one, the best
+    that was seen."""
+    calls = problem.calls
+    if calls.limit is not None and isinstance(call.method, AbstractAutoFlow):
+        calls.kept = int(SCHEDULE.kept_for_estimate * calls.limit)
+    found = None
+    with calls.during("search"), suppress(BudgetSpentError):
+        found = answer(problem, call)
+        found = _explained(problem, call, found)
+    is_short = calls.limit is not None and isinstance(problem.form.flat, Bridge)
+    if found is None or (is_short and _is_one_point(found)):
+        solution = _best_seen(problem, call)
+    else:
+        solution = _solution(problem, call, found)
+    calls.hand_over()
+    return solution
+
+
+def _is_one_point(found: Attempt) -> bool:
+    """Whether a run came no further than its start."""
+    if found.result.success or not isinstance(found.surface, BezierSimplex):
+        return False
+    return not np.ptp(found.surface.control_points, axis=0).any()
+
+
+def _best_seen(problem: Problem, call: Call) -> Solution:
+    """The simplex between the best designs that were seen, one for each objective."""
+    assert isinstance(problem.form.flat, Bridge)
+    feasible, M, L = problem.feasible, problem.start.n_objectives, problem.start.n_variables
+    problem.calls.kept = 0  # there is nothing to estimate the error of
+    if feasible is not None and feasible.has_finite_box:
+        spread = kronecker(int(problem.calls.left), L)
+        box = feasible.lower + (feasible.upper - feasible.lower) * spread
+        with problem.calls.during("search"):
+            JaxEvaluator(problem.flat, M, L).values(box)
+    x, f = problem.form.flat.archive()
+    x, f = encode(x, problem.names.transforms), f * problem.names.signs
+    usable = np.isfinite(f).all(axis=1)
+    if feasible is not None:
+        usable &= feasible.violation(x) <= 0
+    seen = corners(problem.start)
+    if usable.any():
+        seen = x[usable][f[usable].argmin(axis=0)]
+    flat = BezierSimplex(np.linalg.solve(design_matrix(np.eye(M), 1), seen), M, 1)
+    surface, raveling = in_users_form(flat, problem.raveling, problem.names.signs)
+    diameter = float(np.linalg.norm(np.ptp(seen, axis=0)))
+    n = problem.calls.limit
+    return Solution(
+        pareto_set=surface,
+        objectives=problem.objectives,
+        names=problem.names,
+        result=Result(
+            Reason.SUSPECT,
+            f"the budget of {n} calls was spent before a set was found: between the best of"
+            f" {usable.sum()} designs that were seen, one for each objective, nothing is known;"
+            " give a larger budget",
+        ),
+        stats=Stats(problem.calls.total, 0, time.monotonic() - call.began, problem.calls),
+        history={},
+        made_by={**call.method.parts(), "seed": call.seed, **problem.found},
+        raveling=raveling,
+        known_error=ErrorEstimate.unknown(diameter, Flag.BUDGET_SPENT),
+        origin=None,
+        feasible=feasible,
+        estimator=NormalEstimator(),
+        paused=None,
+    )
 
 
 def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]]:
@@ -194,6 +277,11 @@ def answer(problem: Problem, call: Call) -> Attempt:
             found = attempt(problem, call, found) or found
             if found is not None and not found.open:
                 break
+    except BudgetSpentError:
+        if found is None:
+            raise
+        spent = "the budget was spent while a better answer was looked for"
+        return found.noted(found.flaw).noted(spent)._replace(open=False)
     except KeyboardInterrupt:
         if found is None:
             raise
@@ -233,6 +321,13 @@ def _of_one_objective(found: Attempt) -> Attempt:
     return found._replace(error=replace(error, flags=()), result=result)
 
 
+def _stats(problem: Problem, call: Call, found: Attempt) -> Stats:
+    on_host = isinstance(problem.form.flat, Bridge)
+    evaluations = problem.calls.total if on_host else total(found.evaluations, problem.calls.total)
+    seconds = time.monotonic() - call.began
+    return Stats(evaluations, found.run.iterations, seconds, problem.calls if on_host else None)
+
+
 def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:
     flow = found.flow
     surface, raveling = in_users_form(found.surface, problem.raveling, problem.names.signs)
@@ -241,7 +336,7 @@ def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:
         objectives=problem.objectives,
         names=problem.names,
         result=found.result,
-        stats=Stats(found.evaluations, found.run.iterations, time.monotonic() - call.began),
+        stats=_stats(problem, call, found),
         history=found.run.history,
         made_by={**flow.parts(), "seed": call.seed, **problem.found},
         raveling=raveling,

@@ -1,0 +1,66 @@
+"""Every call of a user's function, counted where it is made, within a hard limit."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..evaluations import Evaluations, total
+
+
+class BudgetSpentError(Exception):
+    """A batch of points was asked for that exceeds the budget; none of them was evaluated."""
+
+
+class Calls:
+    """How often a function on the host was called, by purpose, and the most that it may be.
+
+    Purposes are "probes" (what kind of function it is, its noise and scales), "search",
+    "estimate" (of the error) and, when the solution is in its user's hands, "questions".
+
+    Attributes:
+        limit: of all calls together; None for none.
+        kept: of the limit, for the estimate alone.
+        made: what was called, by purpose.
+    """
+
+    def __init__(self, limit: int | None = None):
+        self.limit, self.kept = limit, 0
+        self.made: dict[str, Evaluations] = {}
+        self._purpose = "probes"
+
+    def add(self, order: int, n: int) -> None:
+        """Notes n calls of the function, or of its derivative of this order, before they are made;
+        raises if that were too many."""
+        if n > self.left:
+            raise BudgetSpentError
+        new = Evaluations(*(n if k == order else 0 for k in range(3)))
+        self.made[self._purpose] = total(self.made.get(self._purpose, Evaluations()), new)
+
+    @property
+    def total(self) -> Evaluations:
+        """All that was called."""
+        return total(Evaluations(), *self.made.values())
+
+    @property
+    def left(self) -> float:
+        """How many calls may still be made for the present purpose."""
+        if self.limit is None:
+            return float("inf")
+        kept = 0 if self._purpose == "estimate" else self.kept
+        return max(self.limit - kept - sum(map(int, self.total)), 0)
+
+    def affords(self, n: int, share: float) -> bool:
+        """Whether n calls are at most this share of the limit."""
+        return self.limit is None or n <= min(share * self.limit, self.left)
+
+    @contextmanager
+    def during(self, purpose: str) -> Iterator[None]:
+        """Calls inside of this are made for that purpose."""
+        before, self._purpose = self._purpose, purpose
+        try:
+            yield
+        finally:
+            self._purpose = before
+
+    def hand_over(self) -> None:
+        """From now on calls are made for the questions of the solution's user, without a limit."""
+        self.limit, self._purpose = None, "questions"
