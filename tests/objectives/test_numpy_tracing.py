@@ -181,12 +181,38 @@ def test_views_are_written_through_and_numbers_are_copies():
     np.testing.assert_allclose(form.flat(x), function(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["zdt1", "bnh", "osy", "dtlz2", "mw3", "ctp1", "welded_beam"])
+QUICK = ["zdt1", "bnh", "osy", "dtlz2", "mw3", "ctp1", "welded_beam"]
+PYMOO = [
+    *(
+        [
+            "bnh",
+            "tnk",
+            "osy",
+            "kursawe",
+            "zdt1",
+            "zdt2",
+            "zdt3",
+            "zdt4",
+            "zdt6",
+            "truss2d",
+            "welded_beam",
+            "carside",
+        ]
+    ),
+    *(f"ctp{k}" for k in range(1, 9)),
+    *(f"mw{k}" for k in range(1, 15)),
+    *(f"dtlz{k}" for k in range(1, 8)),
+    *(f"dascmop{k}" for k in range(1, 10)),
+]
+
+
+@pytest.mark.slow(*(name for name in PYMOO if name not in QUICK))
+@pytest.mark.parametrize("name", PYMOO)
 def test_pymoo_problems_are_traced_with_their_constraints(name):
     pytest.importorskip("pymoo")
     from pymoo.problems import get_problem
 
-    given = get_problem(name)
+    given = get_problem(name, 5) if name.startswith("dascmop") else get_problem(name)
     problem = read_objectives(given)
     form, x = read(problem, *given.bounds())
     assert form.is_exact, form.found

@@ -6,6 +6,7 @@ from textwrap import wrap
 import numpy as np
 from jaxtyping import Float
 
+from ..objectives import Calls
 from .error import ErrorEstimate
 from .result import Result, Stats
 from .verdict import describe
@@ -36,6 +37,7 @@ def summary_rows(
     F: Float[np.ndarray, "n n_objectives"],
     error: ErrorEstimate | None,
     stats: Stats,
+    objectives: object = None,
 ) -> list[tuple[str, str]]:
     """Headings and texts of a description.
 
@@ -46,6 +48,7 @@ def summary_rows(
         F: objective values of some points of the front.
         error: the error estimate, or None where nobody has asked for it.
         stats: what the run cost.
+        objectives: what kind of function they are, and where derivatives come from.
     """
     message = str(result)
     if error is not None:  # it has a row of its own
@@ -67,6 +70,7 @@ def summary_rows(
         ("objectives", "\n".join(ranges)),
         ("error", error_text(error)),
         ("evaluations", cost_text(stats)),
+        *([("derivatives", str(objectives))] if objectives else []),
         ("next", NEXT_IN_DOUBT if result.doubtful else NEXT),
     ]
 
@@ -113,5 +117,13 @@ def cost_text(stats: Stats) -> str:
     return (
         f"{int(counts.objective):,} values, {int(counts.jacobian):,} Jacobians,"
         f" {int(counts.hessian):,} Hessians in {stats.iterations:,} iterations,"
-        f" {stats.seconds:.2g} s"
+        f" {stats.seconds:.2g} s{_purposes(stats.calls)}"
     )
+
+
+def _purposes(calls: Calls | None) -> str:
+    """What a function on the host was called for."""
+    if calls is None:
+        return ""
+    parts = [f"{sum(map(int, made)):,} for {what}" for what, made in calls.made.items()]
+    return f" (calls: {', '.join(parts)})"

@@ -416,7 +416,8 @@ class Solution:
         rows = np.unique(np.linspace(0, len(t) - 1, 50).astype(int))
         F = np.asarray(self.front(np.concatenate([np.eye(M), t[rows]])))
         known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
-        return summary_rows(self.result, self.set_text, labels, F, known, self.stats), F
+        kind = self.made_by.get("objectives")
+        return summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind), F
 
     def __str__(self) -> str:
         return as_text(self._summary()[0])
