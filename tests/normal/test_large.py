@@ -251,3 +251,18 @@ def test_errors_at_single_points_are_left_out_where_hessians_are_too_large():
     assert np.isnan(solution.error_at(np.array([[0.5, 0.5]]))).all()
     with pytest.raises(ValueError, match="2500 variables are too many"):
         bf.plots.error(solution)
+
+
+@pytest.mark.slow
+def test_single_precision_finds_minimizers_of_many_variables():
+    """Residuals of conjugate gradients below what products are exact to leave no descent."""
+    n = 30_000
+    band = jnp.asarray(1.1 + np.cos(np.arange(n)), jnp.float32)
+
+    def objectives(x):
+        return jnp.stack([jnp.sum(band * (x - 1) ** 2), jnp.sum((x + 1) ** 2 / band) + x[0] ** 2])
+
+    flow = bf.NormalFlow(tol=1e-4, hessian="free", dtype="float32")
+    solution = bf.minimize(objectives, np.zeros(n, np.float32), flow)
+    assert solution.result.success
+    assert Flag.NOT_CONVERGED not in solution.error.flags

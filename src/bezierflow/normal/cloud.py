@@ -95,7 +95,7 @@ def probe(
     cloud, follow = observe(curvature, t, x, sight)
     distance, recall = _beyond(curvature, sight, t)
     settled, rows = [], np.flatnonzero(sight.linearization.valid)
-    for _ in range(curvature.schedule.corrections):
+    for _ in range(curvature.schedule.following):
         if not follow.any() or follow.sum() > curvature.evaluator.left:
             break
         settled.append(cloud.take(~follow))
@@ -127,9 +127,9 @@ def _beyond(
     length = np.linalg.norm(inward.displacement, axis=1)
     distance[beyond] = np.where(inward.valid, length, diameter)
     # Only where a surface is near the set but for this: a farther one first has to come nearer.
-    farther = length > numbers.recall * distance[~beyond].max(initial=0.0)
+    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
     due = inward.valid & farther & (length < numbers.near * diameter)
-    points = sight.derivatives.points[beyond] + numbers.recall * inward.displacement
+    points = sight.derivatives.points[beyond] + numbers.recall_inward * inward.displacement
     nowhere = np.zeros((len(points), t.shape[1]), dtype=bool)
     recall = Cloud(t[beyond], nowhere, points, inward.tangents, numbers.follow * length)
     return distance, recall.take(due)

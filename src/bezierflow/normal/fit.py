@@ -94,10 +94,10 @@ def fit_cloud(
         settled = n_objectives > 3 and damping <= least and new_merit > numbers.settled * merit
         if new_merit < merit:
             points, t, Z, y, merit = moved, new_t, new_Z, new_y, new_merit
-            damping = max(damping / numbers.damping_factor, least)
+            damping = max(damping / numbers.damping_factors[0], least)
         else:
             # above 1 a step is so short that no other would gain anything either
-            settled, damping = damping > 1, numbers.damping_factor * damping
+            settled, damping = damping > 1, numbers.damping_factors[1] * damping
         if settled:
             break
     distances = np.linalg.norm(y[: len(known)], axis=1)

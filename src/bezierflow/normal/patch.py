@@ -125,7 +125,7 @@ def look_at(curvature: Curvature, patches: list[Patch]) -> list[tuple[Cloud, Clo
         folds = folds[(folds > 0).sum(axis=1) > patch.n_fixed]
         nodes.append(np.concatenate([inner_nodes(size, patch.order), folds]))
     # looks at a node: the first one, those that follow it, a recall
-    width = curvature.reserve((numbers.corrections + 2) * sum(map(len, nodes)))
+    width = curvature.reserve((numbers.following + 2) * sum(map(len, nodes)))
     t, x, tangents = [], [], []
     for own, patch in zip(nodes, patches, strict=True):
         points = at_width(patch, width).control_points

@@ -236,7 +236,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
             slope = np.sqrt(np.maximum(square, 0.0))
             first = np.where(np.isfinite(some.first_slope), some.first_slope, slope)
             left = slope / np.maximum(first, 1e-300)
-            asked = np.clip(left, numbers.finest, numbers.coarsest)
+            asked = np.clip(left, numbers.finest, numbers.coarsest_newton)
             # The law behind β is one of exact steps; and that steps are in proportion to slopes is
             # one of quadratics.
             asked = np.where(some.factor == 1, asked, numbers.finest)

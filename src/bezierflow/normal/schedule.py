@@ -69,17 +69,19 @@ class Schedule:
             Displacements are shortened to it: farther away only their direction is believed.
         follow: a point is followed towards the set if it may miss it by more than this share of
             its displacement; one that is called back counts as known to this share.
-        corrections: displacements that a far point is given to reach the set.
+        following: how often a far point is followed in a round.
+        corrections: displacements that a far point is given to reach the set in an estimate.
         lent_numbers: Hessians kept to be lent hold at most this many numbers (400 MB).
-        recall: points beyond the boundary of the set are called back where they are this many times
-            farther from it than all others, by this many times their distance: a little inside.
+        recall_excess: points beyond the boundary of the set are called back where they are this
+            many times farther from it than all others,
+        recall_inward: by this many times their distance: a little inside.
         overdetermined: equations per unknown before a degree is used: with fewer a fit meets its
             points and misses the set between them.
         damping_fall: Levenberg's damping μ starts at the error and falls to this share of it.
         least_damping: and no further than this, or slides of the whole surface along itself would
             be undetermined.
-        damping_factor: μ is divided by it after an accepted step and multiplied after a rejected
-            one.
+        damping_factors: μ is divided by the first after an accepted step, and multiplied by the
+            second after a rejected one.
         restraint: near corners slides are damped more, at most by the square of this.
         fit_steps: steps of a fit at most.
         settled: with four objectives and more, whose steps cost most, a fit ends when one at the
@@ -121,9 +123,10 @@ class Schedule:
         folded: share of inner samples on folds that raises a flag.
         free_variables: from so many on, products of Hessians with vectors cost less than Hessians
             (`python -m benchmarks.large threshold`).
-        coarsest: conjugate gradients end at a relative residual of the surface's relative error (in
-            Newton's method, of the share of the slope that is left), and of this at most: 0.1 may
-            stall rounds.
+        coarsest: conjugate gradients end at a relative residual of the surface's relative error,
+            and of this at most: 0.1 may stall rounds.
+        coarsest_newton: likewise in Newton's method, of the share of the slope that is left. With
+            0.03 float32 reports minimizers as not found from 30,000 variables on.
         finest: and of this at least.
         most_products: products of one system at most.
         singular_products: products that look for directions without curvature at a minimizer.
@@ -178,15 +181,17 @@ class Schedule:
     # displacements
     straight: float = 1 / 3
     follow: float = 0.06
+    following: int = 2
     corrections: int = 4
     lent_numbers: int = 50_000_000
-    recall: float = 1.5
+    recall_excess: float = 2.0
+    recall_inward: float = 1.5
 
     # fits
     overdetermined: float = 1.5
     damping_fall: float = 0.03
     least_damping: float = 1e-7
-    damping_factor: float = 10.0
+    damping_factors: tuple[float, float] = (10.0, 30.0)
     restraint: float = 1e3
     fit_steps: int = 16
     settled: float = 0.99
@@ -218,6 +223,7 @@ class Schedule:
     # without Hessian matrices
     free_variables: int = 150
     coarsest: float = 0.03
+    coarsest_newton: float = 0.1
     finest: float = 1e-3
     most_products: int = 300
     singular_products: int = 60
