@@ -4,6 +4,7 @@ solution, file and plots. A solver may see a variable by its logarithm: `encode`
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 import jax.numpy as jnp
 import numpy as np
@@ -52,7 +53,7 @@ class Names:
             object.__setattr__(self, field.name, _as_texts(getattr(self, field.name), field.name))
         for part in ("objectives", "variables"):
             texts = getattr(self, part)
-            if len(set(texts)) < len(texts):
+            if not _is_numbered(texts) and len(set(texts)) < len(texts):
                 repeated = Counter(texts).most_common(1)[0][0]
                 raise ValueError(
                     f"{part} must have distinct names, got {repeated!r} more than once in"
@@ -67,11 +68,10 @@ class Names:
                     f" {len(given)}: {shown(given)}"
                 )
         for part, known in (("directions", DIRECTIONS), ("transforms", KINDS)):
-            for text in getattr(self, part):
-                if text not in known:
-                    raise ValueError(
-                        f"{part} must each be one of {', '.join(map(repr, known))}, got {text!r}"
-                    )
+            for text in sorted(set(getattr(self, part)) - set(known)):
+                raise ValueError(
+                    f"{part} must each be one of {', '.join(map(repr, known))}, got {text!r}"
+                )
 
     @classmethod
     def default(cls, n_objectives: int, n_variables: int) -> "Names":
@@ -83,8 +83,8 @@ class Names:
         fit."""
         self.check(n_objectives, n_variables)
         return Names(
-            self.objectives or tuple(f"f{m}" for m in range(1, n_objectives + 1)),
-            self.variables or tuple(f"x{i}" for i in range(1, n_variables + 1)),
+            self.objectives or numbered("f", n_objectives),
+            self.variables or numbered("x", n_variables),
             self.objective_units or ("",) * n_objectives,
             self.variable_units or ("",) * n_variables,
             self.directions or ("minimize",) * n_objectives,
@@ -184,9 +184,25 @@ class Names:
         return cls(**{name: _as_texts(texts, name) for name, texts in data.items()})
 
 
+@lru_cache(maxsize=8)
+def numbered(letter: str, n: int) -> tuple[str, ...]:
+    """x1, x2, …, made once: there may be a million of them."""
+    return tuple(f"{letter}{i}" for i in range(1, n + 1))
+
+
+def _is_numbered(texts: Sequence[object]) -> bool:
+    """Whether these are names that `numbered` has made, which need no check."""
+    first = texts[0] if type(texts) is tuple and texts else None
+    return isinstance(first, str) and texts is numbered(first[:1], len(texts))
+
+
 def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise TypeError(f"{argument} must be a sequence of texts, one for each, got {shown(texts)}")
+    # All at once where all is well: there may be a million of them.
+    plain = set(map(type, texts)) <= {str}
+    if _is_numbered(texts) or (plain and not CONTROL.search("".join(texts))):
+        return tuple(texts)
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(

@@ -100,10 +100,11 @@ def test_designs_in_a_dict_have_a_column_for_each_number():
 
 
 def test_a_solution_prints_as_a_short_table(solution, named):
-    """A line for each objective beside five others; what to do next depends on how it ended."""
+    """A line for each objective beside six others; what to do next depends on how it ended."""
     lines = str(solution).splitlines()
     headings = [line.split(":")[0] for line in lines if line[0] != " "]
-    assert headings == ["result", "set", "objectives", "error", "evaluations", "next"]
+    rows = ["result", "set", "objectives", "error", "evaluations", "derivatives", "next"]
+    assert headings == rows
     assert "converged" in lines[0]
     first = next(line for line in lines if line.startswith("objectives:"))
     assert first.split() == ["objectives:", "f1", "0", "to", "12"]

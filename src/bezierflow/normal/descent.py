@@ -26,6 +26,9 @@ from .curvature import Curvature, Descent, Rows, Sample, at_width
 TINY = 1e-300
 """Keeps a division by a length of 0 finite."""
 
+INDISTINCT = 5
+"""Points this many roundings of |x| apart cannot be told from each other."""
+
 
 def start_descent(weights: Float[np.ndarray, "n n_objectives"], x: Rows) -> Descent:
     """Minimize Σ_m weights[i, m] f_m from x[i], for every row i."""
@@ -145,7 +148,7 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     )
     # the next trial cannot be told from the best point
     apart = np.linalg.norm(proposal.trial - best.x, axis=1)
-    stuck = apart <= 5 * curvature.rounding * np.linalg.norm(best.x, axis=1)
+    stuck = apart <= INDISTINCT * curvature.rounding * np.linalg.norm(best.x, axis=1)
     stuck |= shrink < ROUNDING
     done = found | over | stuck | (proposal.n_trials >= numbers.descent_trials)
     # The value at a kink may not be compared with: the point beside it is higher, and yet the way
@@ -192,7 +195,9 @@ def _converged(
     numbers, blur = curvature.schedule, 3 * curvature.noise ** (2 / 3)
     size = np.maximum(np.linalg.norm(state.best.x, axis=1), moved)
     least = np.maximum(size, numbers.descent_share * state.scale)
-    negligible = length <= np.maximum(curvature.precision * least, blur * state.scale)
+    # A whole Newton step that cannot be told from none has nowhere to go.
+    precision = max(curvature.precision, INDISTINCT * curvature.rounding)
+    negligible = length <= np.maximum(precision * least, blur * state.scale)
     # Where rounding hides any further gain, shortening a step that is already short cannot help.
     short = max(numbers.negligible, 10 * blur, 1e3 * curvature.rounding)
     exhausted = (state.shrink < numbers.shortest) & (

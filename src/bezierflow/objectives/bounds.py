@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from ..bezier import Raveling
+from ..names import numbered
 
 Side = Float[np.ndarray, " n_variables"]
 
@@ -31,6 +32,11 @@ class Bounds:
     raveling: Raveling
     lower: Side
     upper: Side
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no variable has a bound."""
+        return not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
 
 def read_bounds(
@@ -57,8 +63,10 @@ def read_bounds(
             " arrays"
         )
     n, (lower, upper) = form.n_variables, _sides(bounds, form)
+    if bounds is None:
+        return Bounds(form, lower, upper)
     # those given may be too few, which is for the reader of names to say
-    names = [*(variables or ()), *(f"x{i + 1}" for i in range(n))]
+    names = [*(variables or ()), *numbered("x", n)]
     for side, values in (("lower", lower), ("upper", upper)):
         if np.isnan(values).any():
             name = names[int(np.argmax(np.isnan(values)))]

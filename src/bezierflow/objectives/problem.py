@@ -142,12 +142,25 @@ def read_problem(  # noqa: PLR0913
     # once more: only now it is known how many objectives there are
     names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
     point = np.asarray(raveling.ravel(x))
-    feasible = feasible_set(box, constraints, raveling, names.variables, point)
-    # looked at before logarithms are taken, of which a lower bound of 0 is none
-    anywhere = feasible.unbounded and not feasible.has_constraints
-    within = None if anywhere else box_on_solver_side(feasible, names)
+    within = _within(box, constraints, raveling, names, point)
     start = _start(x0, point, form.n_rows, raveling, names, within)
     return Problem(form, on_solver_side(form.flat, names), start, raveling, names, within, calls)
+
+
+def _within(
+    box: Bounds,
+    constraints: object,
+    raveling: Raveling,
+    names: Names,
+    point: Float[np.ndarray, " n_variables"],
+) -> FeasibleSet | None:
+    """Bounds and constraints on the solver's side; None where there are none."""
+    # Bounds are looked at before logarithms are taken, of which a lower bound of 0 is none.
+    if constraints is None and box.is_everything:
+        return None
+    feasible = feasible_set(box, constraints, raveling, names.variables, point)
+    anywhere = feasible.unbounded and not feasible.has_constraints
+    return None if anywhere else box_on_solver_side(feasible, names)
 
 
 def _check_x0(x0: PyTree) -> PyTree:
