@@ -24,8 +24,11 @@ from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
 from .schedule import SCHEDULE
 
 STRETCH = 1 + 1e-5
-"""The simplex reaches so far beyond the ranges: these have errors, and its corners must not cut off
-the ends of the front. The page of `explore` has the same number."""
+"""The simplex reaches at least so far beyond the ranges, which have errors: its corners must not
+cut off the ends of the front."""
+
+MOST_STRETCH = 1.01
+"""Ends that lie farther out than this are not believed."""
 
 Batch = Float[np.ndarray | Array, "*batch n_objectives"]
 """Points t of the simplex."""
@@ -161,7 +164,7 @@ class BezierAtlas:
         if f.ndim == 0 or f.shape[-1] != M or not np.isfinite(f).all():
             raise ValueError(f"f must be finite values of {M} objectives, got shape {f.shape}")
         a = centered(((f - self.units.ideal) / self.units.span).reshape(-1, M))
-        width = STRETCH * max(M - 1, 1)
+        width = self.stretch * max(M - 1, 1)
         t = 1 / M - a / width
         # Only values farther apart than the ranges leave the simplex, so they are not on the front.
         outside = t.min(axis=1) < 0
@@ -207,7 +210,21 @@ class BezierAtlas:
         """The chart points a(t), one row per t."""
         t, M = np.asarray(t, dtype=float), self.n_objectives
         check_on_simplex(t, M)
-        return centered(STRETCH * (M - 1) * (1 / M - t.reshape(-1, M)))
+        return centered(self.stretch * (M - 1) * (1 / M - t.reshape(-1, M)))
+
+    @cached_property
+    def stretch(self) -> float:
+        """How far the simplex reaches beyond the ranges: to the ends that the patches have there.
+
+        At the end of a front its objective is flat: an error ε of its best value is one of √ε in
+        the worst values of the others, by which ranges fall short.
+        """
+        M = self.n_objectives
+        if M < 2:
+            return STRETCH
+        ends = self.levels(self.ask(centered(2 * (M - 1) * (1 / M - np.eye(M)))))
+        reach = M / (M - 1) * float(centered(ends).max())
+        return min(max(reach, 1.0) + STRETCH - 1, MOST_STRETCH)
 
     def ask(self, a: Chart) -> Claims:
         """What the patches say at chart points.

@@ -28,6 +28,7 @@ def atlas_data(solution: Solution) -> dict[str, object]:
             "units": {
                 name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")
             },
+            "stretch": atlas.stretch,
             # by which the page asks patches as `ask_patches` does
             "tolerances": {
                 "rounding": SCHEDULE.rounding,

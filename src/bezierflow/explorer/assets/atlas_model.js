@@ -3,7 +3,8 @@
 class AtlasModel extends Model {
   constructor(data) {
     super(data);
-    const { units, patches, pieces, tolerances } = data.atlas;
+    const { units, patches, pieces, tolerances, stretch } = data.atlas;
+    STRETCH = stretch;
     this.units = Object.fromEntries(Object.entries(units).map(([name, text]) => [name, Array.from(decodeFloats(text))]));
     this.free = this.units.lower.flatMap((low, i) => (low < this.units.upper[i] ? [i] : []));
     const scaled = (bounds) => this.free.map((i, k) => (bounds[i] - this.units.origin[k]) / this.units.unit[k]);

@@ -16,7 +16,7 @@ function centered(values) {
   return values.map((value) => value - mean);
 }
 
-const STRETCH = 1 + 1e-5;  // as in Python: corners must not cut off the ends of the front
+let STRETCH = 1;  // the atlas has its own: corners must not cut off the ends of the front
 
 /** The chart point of t: a(t) = (M − 1) (1/M − t), so that at t = e_m the inequality of f_m binds before any other. */
 function chartOf(t) { return t.map((value) => STRETCH * (t.length - 1) * (1 / t.length - value)); }
