@@ -7,6 +7,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import bezierflow as bf
 from bezierflow.simplex import grid
@@ -113,3 +114,26 @@ def test_what_is_no_point_of_the_simplex_is_refused_on_an_atlas():
     for wrong in ([0.3, -0.3], [0.5, 0.6], [1.2, -0.2], [np.nan, 1.0]):
         with pytest.raises(ValueError, match="simplex"):
             solution.design(np.array(wrong))
+
+
+def test_corners_reach_the_ends_of_a_front_that_is_flat_there():
+    """Where an objective is flat at its minimizer, an error of its least value is one of its square
+    root in the others: corners at the ranges alone would cut off the end."""
+    A = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.5]])
+
+    def objectives(x):
+        y = x - np.array([0.3, -0.2, 0.9])
+        z = x - np.array([-0.6, 0.4, -0.1])
+        return np.array([y @ y, z @ A @ z])
+
+    low, high = np.full(3, -0.5), np.full(3, 0.5)
+    solution = bf.minimize(objectives, None, bounds=(low, high))
+    assert isinstance(solution.pareto_set, bf.BezierAtlas)
+    box = list(zip(low, high, strict=True))
+    ends = [
+        minimize(lambda x, m=m: objectives(x)[m], np.zeros(3), bounds=box, tol=1e-15).x
+        for m in range(2)
+    ]
+    true = np.stack([objectives(x) for x in ends])
+    atol = 2e-6 * np.ptp(true, axis=0).min()
+    np.testing.assert_allclose(solution.front(np.eye(2)), true, rtol=0, atol=atol)
