@@ -51,6 +51,21 @@ def test_a_budget_is_kept_and_every_call_is_counted(form, route, budget):
     assert solution.result.success <= (counter.n <= budget)
 
 
+@pytest.mark.parametrize("bounds", [None, BOX], ids=["free", "bounds"])
+@pytest.mark.parametrize("budget", [5, 10, 40])
+def test_comparing_traced_code_with_itself_is_part_of_the_budget(budget, bounds):
+    solution = bf.minimize(pair, np.full(2, 0.2), budget=budget, bounds=bounds)
+    assert "differentiated exactly" in solution.made_by["objectives"]
+    assert 0 < solution.stats.evaluations.objective <= budget
+
+
+@pytest.mark.parametrize("objectives", [pair, Counter(pair)], ids=["traced", "called"])
+@pytest.mark.parametrize("budget", [0, 1, 4])
+def test_a_budget_that_does_not_suffice_to_look_is_refused(objectives, budget):
+    with pytest.raises(ValueError, match=f"budget must be at least 5.*got {budget}"):
+        bf.minimize(objectives, np.full(2, 0.2), budget=budget)
+
+
 def test_later_questions_are_counted_apart():
     counter = Counter(pair)
     solution = bf.minimize(counter, np.full(2, 0.2))

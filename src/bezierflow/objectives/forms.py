@@ -244,7 +244,7 @@ def _side_effect(function: Rows, place: Place) -> str | None:
         _trace(rows, place)
     except SideEffectError as effect:
         return str(effect)
-    except (Exception, NotTraceableError):  # JAX itself has traced it
+    except (Exception, NotTraceableError):  # whatever else is wrong shows where it is read
         return None
     return None
 
@@ -373,6 +373,12 @@ def _counted(rows: HostRows, place: Place) -> HostRows:
 def _count_rows(given: Objectives, place: Place) -> int:
     """M, of a call at one point; an error if it does not return M numbers."""
     x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
+    limit, least = place.calls.limit, SCHEDULE.least_budget
+    if limit is not None and limit < least:
+        raise ValueError(
+            f"budget must be at least {least} for a function that JAX does not trace by itself,"
+            f" which is looked at first, got {limit}"
+        )
     place.calls.add(0, 1)
     with np.errstate(all="ignore"), double_precision():
         values = numbers_of(given.function, x, -1)

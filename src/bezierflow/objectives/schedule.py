@@ -44,6 +44,7 @@ class Schedule:
         compared_rates: likewise of slopes, whose differences are less exact.
         compared_step: of those differences, as a share of the box.
         probes_share: of a budget of calls, for finding out what kind of function it is.
+        least_budget: calls that reading a function takes at least.
         most_operations: a longer program takes XLA minutes to compile.
         most_scaled: beyond this many variables no Hessian is computed just to find scales.
     """
@@ -74,6 +75,7 @@ class Schedule:
     compared_rates: float = 1e-4
     compared_step: float = 1e-6
     probes_share: float = 0.1
+    least_budget: int = 5
     most_operations: int = 600
     most_scaled: int = 500
 

@@ -24,7 +24,15 @@ from ..flows import SCHEDULE as FLOWS
 from ..flows import AbstractFlow, Callback, Flow, Paused, lift
 from ..methods import AbstractMethod
 from ..normal import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
-from ..objectives import Chosen, Problem, Transforms, is_single, read_objectives, read_problem
+from ..objectives import (
+    Bridge,
+    Chosen,
+    Problem,
+    Transforms,
+    is_single,
+    read_objectives,
+    read_problem,
+)
 from ..runs import Part
 from .schedule import SCHEDULE
 
@@ -228,8 +236,12 @@ def _automatic(flow: AbstractAutoFlow, call: Call, problem: Problem) -> Abstract
     possible = SCHEDULE.difference_tol * noise ** (2 / 3)
     if tol is None and possible > AUTO_TOL:
         tol = possible
+    budget = settled("budget")
+    if budget is not None and not isinstance(problem.form.flat, Bridge):
+        # Calls of a function that JAX has traced since are not those of the search.
+        budget -= int(problem.calls.total.objective)
     # The units are the problem's from here on.
-    flow = replace(flow, tol=tol, budget=settled("budget"), noise=noise, x_scale=None)
+    flow = replace(flow, tol=tol, budget=budget, noise=noise, x_scale=None)
     given = call.x0.pareto_set if isinstance(call.x0, Solution) else call.x0
     open_type = isinstance(flow, NormalFlow) and flow.dtype is None
     # The user's float32 arrays stay as they are where the tolerance allows it.
