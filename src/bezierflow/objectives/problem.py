@@ -78,6 +78,13 @@ class Problem(NamedTuple):
             return bridge.differences.noise
         return 0.0
 
+    def search_budget(self, budget: int | None) -> int | None:
+        """What a search may count up to: a function that JAX has traced was called before, to
+        compare the two, and its search counts by itself."""
+        if budget is None or isinstance(self.form.flat, Bridge):
+            return budget
+        return budget - int(self.calls.total.objective)
+
     @property
     def note(self) -> str | None:
         """What a reader of the error estimate must know of units and derivatives."""

@@ -25,7 +25,6 @@ from ..flows import AbstractFlow, Callback, Flow, Paused, lift
 from ..methods import AbstractMethod
 from ..normal import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
 from ..objectives import (
-    Bridge,
     Chosen,
     Problem,
     Transforms,
@@ -236,10 +235,7 @@ def _automatic(flow: AbstractAutoFlow, call: Call, problem: Problem) -> Abstract
     possible = SCHEDULE.difference_tol * noise ** (2 / 3)
     if tol is None and possible > AUTO_TOL:
         tol = possible
-    budget = settled("budget")
-    if budget is not None and not isinstance(problem.form.flat, Bridge):
-        # Calls of a function that JAX has traced since are not those of the search.
-        budget -= int(problem.calls.total.objective)
+    budget = problem.search_budget(settled("budget"))
     # The units are the problem's from here on.
     flow = replace(flow, tol=tol, budget=budget, noise=noise, x_scale=None)
     given = call.x0.pareto_set if isinstance(call.x0, Solution) else call.x0
