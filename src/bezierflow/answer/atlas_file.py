@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..arguments import read_count, read_nonnegative, read_number
+from ..arguments import read_count, read_flag, read_nonnegative, read_number
 from ..bezier import Manifest, Raveling
 from ..simplex import n_controls
 from .atlas import BezierAtlas, Units
@@ -26,7 +26,13 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[Manifest, dict[str, n
             arrays[f"{place}/{key}"] = getattr(holder, key)
         arrays[f"{place}/side"] = patch.label.side.astype(np.int8)
         patches.append(
-            {"degree": patch.degree, "region": patch.region, "error": patch.error, "arrays": place}
+            {
+                "degree": patch.degree,
+                "region": patch.region,
+                "error": patch.error,
+                "trimmed": patch.label.trimmed,
+                "arrays": place,
+            }
         )
     return {
         "patches": patches,
@@ -76,8 +82,11 @@ def restore_atlas(
 def _patch(entry: Manifest, arrays: Mapping[str, np.ndarray], n_inequalities: int) -> Patch:
     part = {key: arrays[f"{entry['arrays']}/{key}"] for key in PARTS}
     _check(part["side"].dtype.kind == "i", "sides that are no whole numbers")
+    # A file from before there were meshes has trimmed patches only.
+    trimmed = read_flag(entry.get("trimmed", True), "trimmed")
+    sides = part["objectives"], part["constraints"], part["side"].astype(int)
     return Patch(
-        Label(part["objectives"], part["constraints"], part["side"].astype(int), n_inequalities),
+        Label(*sides, n_inequalities, trimmed),
         part["corners"],
         read_count(entry["degree"], "degree"),
         part["control_points"],

@@ -13,7 +13,7 @@ from .atlas import BezierAtlas
 from .atlas_file import describe_atlas
 from .error import ErrorEstimate
 from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
-from .patches import barycentric, variables
+from .patches import Claims, ask_patch, barycentric, variables
 from .pieces import Piece
 from .schedule import SCHEDULE
 
@@ -26,7 +26,7 @@ class AroundPatch(Around):
 
     def __init__(self, atlas: BezierAtlas, t: Point):
         claims = atlas.ask(atlas.place(t))
-        self.atlas, self.part = atlas, int(claims.number[0])
+        self.atlas, self.part = atlas, _widest(atlas, claims)
         self.patch = atlas.patches[self.part]
         self.label = self.patch.label
         self.c = self.label.coordinates(claims.a)[0][0]
@@ -75,6 +75,19 @@ class AroundPatch(Around):
         slopes[units.free] = per_unit[:, None] * by_c[: len(units.free)]
         x = units.x(variables(self.label, quantities, units.box))[0]
         return x, slopes[: units.n_variables]
+
+
+def _widest(atlas: BezierAtlas, claims: Claims) -> int:
+    """The patch that answers; where that is a face of one of higher dimension, that one, which goes
+    on from there in more directions."""
+    best = int(claims.number[0])
+    level = float(claims.y[0, len(atlas.units.free)])
+    for number, patch in enumerate(atlas.patches):
+        if patch.label.dimension > atlas.patches[best].label.dimension:
+            y, sign, rows = ask_patch(patch, claims.a, atlas.units.box)
+            meets = len(rows) and abs(float(y[0, len(atlas.units.free)]) - level) < SCHEDULE.lead
+            best = number if meets and float(sign[0]) > -SCHEDULE.nearly else best
+    return best
 
 
 Image = Callable[[AroundPatch, np.ndarray], tuple[np.ndarray, np.ndarray]]

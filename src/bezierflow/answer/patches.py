@@ -44,12 +44,15 @@ class Label:
         constraints: which constraints hold with equality; equalities are among them.
         side: −1 for variables at their lower bound, 1 at the upper, 0 for free ones.
         n_inequalities: how many of the constraints are inequalities; they come first.
+        trimmed: whether the signs say where the region ends; else its patches hold wherever they
+            are defined.
     """
 
     objectives: Bool[np.ndarray, " n_objectives"]
     constraints: Bool[np.ndarray, " n_constraints"]
     side: Int[np.ndarray, " n_free"]
     n_inequalities: int
+    trimmed: bool = True
 
     @property
     def key(self) -> bytes:
@@ -98,6 +101,8 @@ class Label:
         """
         L, M, end = len(self.side), len(self.objectives), len(self.objectives) + self.n_inequalities
         unit = np.eye(L + 1 + M + len(self.constraints))
+        if not self.trimmed:
+            return unit[:0], np.zeros(0)
         free, active = self.side == 0, self.active[:end]
         low = np.flatnonzero(free & np.isfinite(box[0]))
         high = np.flatnonzero(free & np.isfinite(box[1]))
@@ -238,7 +243,8 @@ def ask_patch(
     rows = np.flatnonzero(patch.inside(c, reach))
     y = patch(c[rows])
     # One negative sign is enough to rule a patch out, so only the least of them is kept.
-    sign = np.concatenate([label.signs(y, box), label.slacks(y, a[rows])], axis=1).min(axis=1)
+    signs = np.concatenate([label.signs(y, box), label.slacks(y, a[rows])], axis=1)
+    sign = signs.min(axis=1, initial=np.inf)
     y[:, L] -= mean[rows]
     return y, sign, rows
 

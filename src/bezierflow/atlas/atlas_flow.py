@@ -15,7 +15,6 @@ from ..objectives import FeasibleSet, FlatObjectives
 from ..runs import kind
 from .building import AtlasState, Settings, advance, begin
 from .measuring import BEATEN, measure
-from .search import NOTHING_YET
 
 WELL_COVERED = 0.98
 """The share of fresh chart points that must have a certified answer."""
@@ -76,8 +75,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         points."""
         state = advance(objectives, self.settings, state)
         assert state.search is not None
-        last = state.search.history[-1] if state.search.history else NOTHING_YET
-        return state, {**last._asdict(), "regions": len(state.search.regions)}
+        return state, state.search.news_of_round()
 
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""
@@ -148,6 +146,11 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             )
             stop = f"{run.ending}; " if run.stopped else ""
             return Result(run.stopped or Reason.SUSPECT, f"{stop}{nothing}")
+        if error.front is None:
+            advice = "; ".join(flag.value for flag in by_cause(error.flags))
+            found = f"an atlas of {describe_pieces(atlas)}{because}"
+            words = f"{advice}. Result so far: {found}, whose error could not be measured any more"
+            return Result(run.stopped or Reason.SUSPECT, words)
         exact = f"objectives are exact to {error.front:.2g} of their ranges"
         made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))

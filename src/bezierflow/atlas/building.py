@@ -14,12 +14,19 @@ from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
 from .exploration import explore, feasible_part, look_over
+from .mesh import Mesh
 from .program import Program
 from .search import Search
 
 TOL, COARSE = {2: 1e-7, 3: 1e-6}, 3e-4
 """What patches shall miss fresh points by at most, in units of the objectives' ranges, where the
 user does not say; the last one from four objectives on, where regions are many."""
+
+MESH_TOL, MESH_COARSE = {2: 1e-5, 3: 1e-3}, 1e-2
+"""The same where slopes come from differences of values."""
+
+MOST_NOISE = 10.0
+"""Cells are not asked to be more exact than this many times the noise."""
 
 MOST_ROUNDS, FEW_ROUNDS, ROUGH = 40, 8, 0.01
 """When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not
@@ -52,8 +59,8 @@ class AtlasState:
     """A search between two rounds.
 
     Attributes:
-        search: regions with their nodes and patches, and everything evaluated; None before the
-            first round.
+        search: regions with their nodes and patches, or a mesh, and everything evaluated; None
+            before the first round.
         start: where the user starts, as flat vectors.
         seed: of every sample.
         n_objectives: M.
@@ -64,7 +71,7 @@ class AtlasState:
         evaluations: so far.
     """
 
-    search: Search | None
+    search: Search | Mesh | None
     start: Float[np.ndarray, "n n_variables"]
     seed: int
     n_objectives: int
@@ -88,11 +95,7 @@ class AtlasState:
         if self.search is None:
             return None
         program = self.search.program
-        patches = [
-            replace(patch, region=number)
-            for number, region in enumerate(self.search.regions)
-            for patch in region.patches
-        ]
+        patches = self.search.patches()
         feasible = program.feasible
         scales = (
             program.ideal,
@@ -149,6 +152,8 @@ def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -
     search = (
         _new_search(objectives, settings, state) if state.search is None else state.search.copy()
     )
+    if isinstance(search, Mesh):
+        return _advance_mesh(search, settings, state)
     rounds, mended, spent, wrong = state.rounds, state.mended, False, True
     try:
         if state.search is None:
@@ -171,6 +176,21 @@ def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -
     return replace(state, search=search, **made, evaluations=search.program.evaluator.evaluations)
 
 
+def _advance_mesh(mesh: Mesh, settings: Settings, state: AtlasState) -> AtlasState:
+    """The first points, or one round."""
+    rounds, spent = state.rounds, False
+    try:
+        if state.search is None:
+            mesh.begin(_scaled(mesh.program, settings, state.start)[1])
+        else:
+            mesh.round(rounds)
+            rounds += 1
+    except BudgetSpentError:
+        spent = True
+    made = {"rounds": rounds, "done": spent or mesh.done, "spent": spent}
+    return replace(state, search=mesh, **made, evaluations=mesh.program.evaluator.evaluations)
+
+
 def _most_rounds(search: Search) -> int:
     return MOST_ROUNDS if search.tol <= ROUGH else FEW_ROUNDS
 
@@ -184,10 +204,14 @@ def _gave_up(search: Search, rounds: int) -> bool:
     return rounds >= _most_rounds(search) or not search.history[-1].complete(search.tol)
 
 
-def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> Search:
+def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> Search | Mesh:
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
+    if not program.has_hessians:
+        tol = MESH_TOL.get(state.n_objectives, MESH_COARSE)
+        tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)
+        return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
     tol = TOL.get(state.n_objectives, COARSE) if settings.tol is None else settings.tol
     return Search(program, tol, state.seed)
 

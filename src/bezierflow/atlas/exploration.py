@@ -1,6 +1,8 @@
 """The first look: points over the whole box, a population that moves towards the front, and the
 ends of the front."""
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float
 
@@ -12,7 +14,7 @@ N_SPREAD = 256
 
 POPULATION = 64
 
-LEAST_GENERATIONS, MOST_GENERATIONS = 24, 300
+LEAST_GENERATIONS, MOST_GENERATIONS, LONG_GENERATIONS = 24, 300, 100_000
 """The population run ends when ten generations brought less than `STILL` of the objectives'
 ranges."""
 
@@ -67,20 +69,22 @@ def look_over(
 ) -> np.random.Generator:
     """Evenly spread points and a population run: the archive then holds its nondominated points.
     Returns where samples go on."""
-    from scipy.stats import qmc  # half a second that only atlases need
-
     rng = np.random.default_rng(seed)
-    low, high = box
-    z = np.concatenate(
-        [
-            program.clip(start),
-            low + (high - low) * qmc.Sobol(program.n_free, rng=rng).random(N_SPREAD),
-        ]
-    )
-    _first_units(program, first_look(program, z))
+    z = np.concatenate([program.clip(start), spread_points(box, N_SPREAD, rng)])
+    first_units(program, first_look(program, z))
     evolve(program, box, z, rng)
     normalize(program)
     return rng
+
+
+def spread_points(
+    box: tuple[np.ndarray, np.ndarray], n: int, rng: np.random.Generator
+) -> Float[np.ndarray, "n n_free"]:
+    """Evenly spread points of a box."""
+    from scipy.stats import qmc  # half a second that only atlases need
+
+    low, high = box
+    return low + (high - low) * qmc.Sobol(len(low), rng=rng).random(n)
 
 
 def feasible_part(
@@ -114,7 +118,7 @@ def first_look(program: Program, z: Float[np.ndarray, "n n_free"]) -> Float[np.n
     return raw
 
 
-def _first_units(program: Program, raw: Float[np.ndarray, "n n_rows"]) -> None:
+def first_units(program: Program, raw: Float[np.ndarray, "n n_rows"]) -> None:
     """Scales from the values at hand."""
     M = program.n_objectives
     finite = raw[np.isfinite(raw).all(axis=1)]
@@ -150,31 +154,72 @@ def normalize(program: Program) -> None:
     program.span = np.maximum(high - low, least)
 
 
+class Population(NamedTuple):
+    """Designs that a population run goes on from, with their rows in the user's units.
+
+    Where there are constraints, a second group lives as if there were none: infeasible ground
+    between parts of the front stops the first group, and the second one walks across.
+    """
+
+    z: Float[np.ndarray, "n n_free"]
+    raw: Float[np.ndarray, "n n_rows"]
+    free: "Population | None" = None
+
+
 def evolve(
     program: Program,
     box: tuple[np.ndarray, np.ndarray],
     z: Float[np.ndarray, "n n_free"],
     rng: np.random.Generator,
-) -> None:
-    """A population run: differential evolution with a few mutations; what is dominated or crowded
-    dies.
+    before: Population | None = None,
+    most: float = np.inf,
+    size: int = POPULATION,
+) -> Population:
+    """A population run: differential evolution, crossings and mutations; what is dominated or
+    crowded dies. Every feasible point goes into the archive.
 
-    Every feasible point goes into the archive.
+    Args:
+        program: is asked.
+        box: finite bounds.
+        z: points to begin with.
+        rng: of the children.
+        before: an earlier run that goes on with these points.
+        most: evaluations; the run ends sooner where generations do not gain anything.
+        size: of a group.
     """
     low, high = box
-    r = program.values(z)
-    z, r = _survivors(program, z, r)
+    raw = program.values(z) * program.scale + program.shift
+    lives, constrained = Population(z, raw), program.n_rows > program.n_objectives
+    groups = [lives, lives] if constrained else [lives]
+    if before is not None:
+        old = [before, before.free or before][: len(groups)]
+        groups = [_united(group, one) for group, one in zip(groups, old, strict=True)]
+    groups = [_survivors(program, group, size, k > 0) for k, group in enumerate(groups)]
     test = rng.uniform(0, 1, (32, program.n_objectives))
     test -= test.mean(axis=1, keepdims=True)
     history: list[float] = []
-    for generation in range(MOST_GENERATIONS):
-        children = _children(z, low, high, rng)
-        both, rows = np.concatenate([z, children]), np.concatenate([r, program.values(children)])
-        z, r = _survivors(program, both, rows)
+    made = len(z)
+    for generation in range(MOST_GENERATIONS if most == np.inf else LONG_GENERATIONS):
+        n = size // len(groups)
+        if made + n * len(groups) > most:
+            break
+        children = np.concatenate([_children(group.z, low, high, rng, n) for group in groups])
+        made += len(children)
+        rows = program.values(children) * program.scale + program.shift
+        born = Population(children, rows)
+        groups = [
+            _survivors(program, _united(group, born), size, k > 0) for k, group in enumerate(groups)
+        ]
         program.tidy()
+        r = (groups[0].raw - program.shift) / program.scale
         history.append(_level(program, r, test))
         if generation >= LEAST_GENERATIONS and history[-11] - history[-1] < STILL:
-            return
+            break
+    return groups[0]._replace(free=groups[1] if constrained else None)
+
+
+def _united(one: Population, other: Population) -> Population:
+    return Population(np.concatenate([one.z, other.z]), np.concatenate([one.raw, other.raw]))
 
 
 def _level(program: Program, r: np.ndarray, test: np.ndarray) -> float:
@@ -184,48 +229,65 @@ def _level(program: Program, r: np.ndarray, test: np.ndarray) -> float:
 
 
 def _children(
-    z: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.Generator
+    z: np.ndarray, low: np.ndarray, high: np.ndarray, rng: np.random.Generator, size: int
 ) -> Float[np.ndarray, "n n_free"]:
+    """A quarter by differences of others, the rest by crossings of two; about one variable of each
+    mutates. Designs are in order of fitness: of two at random the better one is a parent."""
     n, L = z.shape
-    pick = np.array([rng.choice(n, 3, replace=False) for _ in range(POPULATION)])
-    parent = z[rng.integers(n, size=POPULATION)]
-    reach = rng.choice([0.3, 0.6, 1.0], (POPULATION, 1))
+    if n < 4:
+        z = np.concatenate([z, low + (high - low) * rng.random((4 - n, L))])
+        n = 4
+
+    def parents(k: int) -> np.ndarray:
+        return z[np.minimum(rng.integers(n, size=k), rng.integers(n, size=k))]
+
+    k = size // 4
+    parent = parents(size)
+    pick = rng.random((k, n)).argpartition(3, axis=1)[:, :3]
+    reach = rng.choice([0.3, 0.6, 1.0], (k, 1))
     moved = z[pick[:, 0]] + reach * (z[pick[:, 1]] - z[pick[:, 2]])
-    crossed = rng.random((POPULATION, L)) < rng.choice([0.1, 0.9], (POPULATION, 1))
-    child = np.where(crossed, moved, parent)
-    u = rng.random((POPULATION, L))
+    crossed = rng.random((k, L)) < rng.choice([0.1, 0.9], (k, 1))
+    # Simulated binary crossing (Deb and Agrawal 1995): each variable lies near that of one of two
+    # parents, as far from it as these are apart.
+    one, two, u = parent[k:], parents(size - k), rng.random((size - k, L))
+    beta = np.where(u < 0.5, 2 * u, 1 / (2 - 2 * u)) ** (1 / 16) * rng.choice([-1, 1], u.shape)
+    bred = (rng.random((size - k, 1)) < 0.9) & (rng.random(u.shape) < 0.5)
+    child = np.concatenate(
+        [
+            np.where(crossed, moved, parent[:k]),
+            np.where(bred, 0.5 * (one + two) + 0.5 * beta * (one - two), one),
+        ]
+    )
+    u = rng.random((size, L))
     jump = np.where(u < 0.5, (2 * u) ** (1 / 21) - 1, 1 - (2 - 2 * u) ** (1 / 21)) * (high - low)
-    mutated = rng.random((POPULATION, L)) < 1 / L
-    child = child + np.where(mutated, jump, 0.0)
+    child = child + np.where(rng.random((size, L)) < 1 / L, jump, 0.0)
     outside = (child < low) | (child > high)
     return np.where(
-        outside, np.clip(parent + (child - parent) * rng.random((POPULATION, L)), low, high), child
+        outside, np.clip(parent + (child - parent) * rng.random((size, L)), low, high), child
     )
 
 
-def _survivors(program: Program, z: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The `POPULATION` best: least violation first, then rank, then the least crowded of the last
-    rank."""
+def _survivors(program: Program, group: Population, size: int, free: bool) -> Population:
+    """The best of different ones, the best first: least violation (unless the group is free of
+    constraints), then rank, then the least crowded of a rank."""
     import moocore
 
     M, end = program.n_objectives, program.n_objectives + program.n_inequalities
+    once = np.sort(np.unique(group.raw, axis=0, return_index=True)[1])
+    z, raw = group.z[once], group.raw[once]
+    r = (raw - program.shift) / program.scale
     violation = np.maximum(r[:, M:end], 0).sum(axis=1) + np.maximum(
         np.abs(r[:, end:]) - 1e-3, 0
     ).sum(axis=1)
     finite = np.all(np.isfinite(r), axis=1)
-    violation = np.where(finite, violation, np.inf)
+    violation = np.where(finite, 0.0 if free else violation, np.inf)
     f = np.where(finite[:, None], r[:, :M], 1e30)
     rank = moocore.pareto_rank(np.ascontiguousarray(f))
-    order = np.lexsort((rank, np.where(violation > 0, violation, 0.0)))
-    if len(order) <= POPULATION:
-        return z[order], r[order]
-    last = order[POPULATION - 1]
-    same = np.flatnonzero((rank == rank[last]) & (violation == violation[last]))
-    front = set(same.tolist())
-    sure = np.array([i for i in order[:POPULATION] if i not in front], dtype=int)
-    chosen = same[np.argsort(-_crowding(f[same]), kind="stable")][: POPULATION - len(sure)]
-    keep = np.concatenate([sure, chosen])
-    return z[keep], r[keep]
+    crowding = np.zeros(len(f))
+    for k in np.unique(rank):
+        crowding[rank == k] = _crowding(f[rank == k])
+    best = np.lexsort((-crowding, rank, violation))[:size]
+    return Population(z[best], raw[best])
 
 
 def _crowding(f: np.ndarray) -> Float[np.ndarray, " n"]:

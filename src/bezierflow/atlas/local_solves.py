@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from .labels import Solutions, newton, signs, start
-from .program import INFEASIBLE, TIE, Look, Program
+from .program import TIE, Program
 from .quadratic import solve_programs
 
 MOST_STEPS = 40
@@ -19,6 +19,10 @@ FLATTEST = 1e-6
 """Curvatures below this share of the largest are raised to it, so that each quadratic program has
 one solution."""
 
+FIRST_BEND, STEEP_BEND, BENDS = 0.1, 1e6, (1e-5, 1e5)
+"""A learned curvature begins with this multiple of the identity; changes of slopes steeper than the
+second number teach nothing, and eigenvalues stay within the third."""
+
 WRONG_SIGN = -1e-8
 """A sign below this is wrong."""
 
@@ -26,13 +30,14 @@ WRONG_SIGN = -1e-8
 @dataclass
 class Ends:
     """Where searches ended: points with rows, multipliers and the label that the last quadratic
-    program suggests."""
+    program suggests, and the curvature that was learned, if any."""
 
     z: np.ndarray
     r: np.ndarray
     mu: np.ndarray
     active: np.ndarray
     side: np.ndarray
+    bend: np.ndarray | None = None
 
 
 @dataclass
@@ -121,47 +126,168 @@ def _switched(
 
 
 def descend(
-    program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]
+    program: Program,
+    a: Float[np.ndarray, "n n_objectives"],
+    z: Float[np.ndarray, "n n_free"],
+    bend: Float[np.ndarray, "n n_free n_free"] | None = None,
+    radius: float = FIRST_RADIUS,
+    least: float = -np.inf,
+    enough: float = -np.inf,
 ) -> Ends:
-    """Local minimizers of the merit: quadratic programs with the exact curvature (its absolute
-    value) in a trust region."""
+    """Local minimizers of the merit: quadratic programs in a trust region, with the exact curvature
+    (its absolute value), or one that is learned from slopes along the way.
+
+    Args:
+        program: is asked.
+        a: chart points.
+        z: where to start, one for each.
+        bend: where curvature is learned, a positive definite guess to begin with.
+        radius: of the first trust region.
+        least: a search ends before a step that promises less.
+        enough: and after a step that gained less.
+    """
     n, M, R = len(z), program.n_objectives, program.n_rows
+    curvature = Exact(program) if program.has_hessians else Learned(program)
     z = program.clip(z)
-    look = program.look(z)
-    r, J, H = look.r.copy(), look.J.copy(), look.H.copy()
+    r, J, H = curvature.begin(z, bend)
     merit = program.merit(r, a)
-    radius = np.full(n, FIRST_RADIUS)
+    radii = np.full(n, radius)
     mu = np.concatenate([np.full((n, M), 1 / M), np.zeros((n, R - M))], axis=1)
     active, side = np.zeros((n, R), dtype=bool), np.zeros(z.shape, dtype=int)
     todo = np.flatnonzero(np.isfinite(merit))
     for _ in range(MOST_STEPS):
         if len(todo) == 0:
             break
-        here = Look(r[todo], J[todo], H[todo])
-        d, mu[todo], active[todo], side[todo] = _model_step(
-            program, here, mu[todo], z[todo], a[todo], radius[todo]
-        )
-        trial, r_trial = program.step_to(z[todo] + d)
-        after = program.merit(r_trial, a[todo])
+        Q, at, room = curvature.model(H[todo], mu[todo]), (z[todo], a[todo]), radii[todo]
+        d, mu[todo], active[todo], side[todo] = _model_step(program, Q, r[todo], J[todo], *at, room)
+        promise = merit[todo] - program.merit(_linear(r[todo], J[todo], d), a[todo])
+        keep = promise >= least
+        todo, d, promise, Q = todo[keep], d[keep], promise[keep], Q[keep]
+        trial, rows = program.step_to(z[todo] + d)
+        after = program.merit(rows, a[todo])
         length = np.abs(d).max(axis=1)
+        short = np.flatnonzero(after > merit[todo] - 0.1 * promise)
+        if curvature.corrects and len(short):
+            # Curved rows make a good step look bad (Maratos): once more, with their values there.
+            those = todo[short]
+            bent = rows[short] - np.einsum("nri,ni->nr", J[those], d[short])
+            d2 = _model_step(program, Q[short], bent, J[those], z[those], a[those], radii[those])[0]
+            trial2, rows2 = program.step_to(z[those] + d2)
+            after2 = program.merit(rows2, a[those])
+            use = after2 < after[short]
+            rows[short[use]], trial[short[use]] = rows2[use], trial2[use]
+            after[short] = np.minimum(after[short], after2)
         better = after < merit[todo] - 1e-10 * length
-        moved = todo[better]
-        z[moved], merit[moved] = trial[better], after[better]
-        if len(moved):
-            look = program.look(z[moved])
-            r[moved], J[moved], H[moved] = look.r, look.J, look.H
-        grown = np.where(length > 0.9 * radius[todo], 2.5 * radius[todo], radius[todo])
-        radius[todo] = np.where(
-            better, np.minimum(grown, LARGEST_RADIUS), 0.3 * np.minimum(radius[todo], length)
+        on = better & (merit[todo] - after >= enough)
+        moved, going = todo[better], todo[on]
+        step = trial[on] - z[going]
+        z[moved], r[moved], merit[moved] = trial[better], rows[better], after[better]
+        if len(going):
+            known = J[going], H[going], mu[going]
+            r[going], J[going], H[going] = curvature.renew(z[going], r[going], step, *known)
+        grown = np.where(length > 0.9 * radii[todo], 2.5 * radii[todo], radii[todo])
+        radii[todo] = np.where(
+            better, np.minimum(grown, LARGEST_RADIUS), 0.3 * np.minimum(radii[todo], length)
         )
-        todo = todo[(length >= SHORT_STEP) & (radius[todo] >= SMALLEST_RADIUS)]
+        still = better & ~on
+        todo = todo[(length >= SHORT_STEP) & (radii[todo] >= SMALLEST_RADIUS) & ~still]
     nothing = np.flatnonzero(~active[:, :M].any(axis=1))
     active[nothing, (r[:, :M] - a).argmax(axis=1)[nothing]] = True
-    return Ends(z, r, mu, active, side)
+    return Ends(z, r, mu, active, side, H if isinstance(curvature, Learned) else None)
+
+
+class Exact:
+    """Slopes and Hessians of all rows."""
+
+    corrects = False
+
+    def __init__(self, program: Program):
+        self.program = program
+
+    def begin(self, z: np.ndarray, bend: None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, slopes and curvatures where searches start."""
+        look = self.program.look(z)
+        return look.r.copy(), look.J.copy(), look.H.copy()
+
+    def model(self, H: np.ndarray, mu: np.ndarray) -> np.ndarray:
+        """A positive definite curvature of the Lagrangian."""
+        M, R = self.program.n_objectives, self.program.n_rows
+        weighted = np.einsum("nr,nrij->nij", mu + TIE * (np.arange(R) < M), H)
+        values, vectors = np.linalg.eigh(weighted)
+        values = np.abs(values)
+        values = np.maximum(values, FLATTEST * np.maximum(1e-3, values.max(axis=1, keepdims=True)))
+        return (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+
+    def renew(self, z: np.ndarray, *before: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The same after steps."""
+        return tuple(self.program.look(z))
+
+
+class Learned:
+    """Slopes, and a curvature of the Lagrangian that their changes teach: damped BFGS."""
+
+    corrects = True
+
+    def __init__(self, program: Program):
+        self.program = program
+
+    def begin(
+        self, z: np.ndarray, bend: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows and slopes where searches start, and the first guess of the curvature."""
+        r, J = self.program.slopes(z)
+        if bend is None:
+            bend = np.tile(FIRST_BEND * np.eye(z.shape[1]), (len(z), 1, 1))
+        return r, J, bend.copy()
+
+    def model(self, H: np.ndarray, mu: np.ndarray) -> np.ndarray:
+        """The curvature as it was learned."""
+        return H
+
+    def renew(
+        self,
+        z: np.ndarray,
+        r: np.ndarray,
+        step: np.ndarray,
+        J: np.ndarray,
+        H: np.ndarray,
+        mu: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows and slopes after steps, and what their change teaches."""
+        r, new = self.program.slopes(z, r)
+        change = np.einsum("nr,nri->ni", mu, new - J)
+        flat = np.einsum("nij,nj->ni", H, step)
+        bent, seen = (step * flat).sum(axis=1), (step * change).sum(axis=1)
+        # Powell's damping: what is learned stays positive definite.
+        share = np.where(seen > 0.1 * bent, 1.0, 0.9 * bent / np.maximum(bent - seen, 1e-300))
+        change = share[:, None] * change + (1 - share)[:, None] * flat
+        seen = (step * change).sum(axis=1)
+        size = np.linalg.norm(change, axis=1) < STEEP_BEND * np.linalg.norm(step, axis=1)
+        use = (bent > 1e-20) & (seen > 1e-18) & size
+        old, at, much = (part[use] for part in (H, flat, change))
+        H[use] = (
+            old
+            - at[:, :, None] * at[:, None] / bent[use, None, None]
+            + much[:, :, None] * much[:, None] / seen[use, None, None]
+        )
+        values, vectors = np.linalg.eigh(H[use])
+        values = np.clip(values, *BENDS)
+        H[use] = (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+        return r, new, H
+
+
+def _linear(r: np.ndarray, J: np.ndarray, d: np.ndarray) -> np.ndarray:
+    return r + np.einsum("nri,ni->nr", J, d)
 
 
 def _model_step(
-    program: Program, look: Look, mu: np.ndarray, z: np.ndarray, a: np.ndarray, radius: np.ndarray
+    program: Program,
+    bend: np.ndarray,
+    r: np.ndarray,
+    J: np.ndarray,
+    z: np.ndarray,
+    a: np.ndarray,
+    radius: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The step of the quadratic model within the radius, its multipliers, and the label that it
     ends with.
@@ -171,17 +297,12 @@ def _model_step(
     """
     n, L = z.shape
     M, R, end = program.n_objectives, program.n_rows, program.n_objectives + program.n_inequalities
-    H = np.einsum("nr,nrij->nij", mu + TIE * (np.arange(R) < M), look.H)
-    values, vectors = np.linalg.eigh(H)
-    values = np.abs(values)
-    values = np.maximum(values, FLATTEST * np.maximum(1e-3, values.max(axis=1, keepdims=True)))
     Q = np.zeros((n, L + 2, L + 2))
-    Q[:, :L, :L] = (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    Q[:, :L, :L] = bend
     Q += 1e-10 * np.eye(L + 2)
     q = np.concatenate(
-        [TIE * look.J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), INFEASIBLE)], axis=1
+        [TIE * J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), program.price)], axis=1
     )
-    J, r = look.J, look.r
     unit = np.eye(L + 2)
     both = [_rows(J[:, :M], -1.0, 0.0), _rows(J[:, M:], 0.0, -1.0), _rows(-J[:, end:], 0.0, -1.0)]
     sides = [

@@ -1,14 +1,18 @@
 """How good an atlas is: its answers at chart points that no fit ever saw, against solutions
 there."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..answer import Claims, centered
+from ..answer import BezierAtlas, Claims, best_levels, centered
+from ..objectives import BudgetSpentError
 from .building import AtlasState
 from .labels import Solutions, signs
+from .local_solves import Ends
+from .mesh import ROUGHEST, Mesh
 from .regions import AS_GOOD
 from .search import Search
 
@@ -21,6 +25,10 @@ one of a hundred problems."""
 BEATEN = 1e-4
 """An answer is beaten if a point is known that is better in all objectives by this much of their
 ranges."""
+
+FEW, STEPS_OF_SEARCH, MUCH = 5, 3, 10.0
+"""A mesh is measured at no fewer points than the first; a search takes about so many gradients as
+the second says; and answers that miss by this many tolerances are beaten."""
 
 CLOSE, FARTHEST = 1e-4, 0.01
 """An answer that is not certified counts as covered if it is this close to the solution, or as good
@@ -79,11 +87,11 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     good if the solution does not dominate it. What counts then is by how much any objective of the
     atlas exceeds the solution's at the solution's own chart point.
     """
-    from scipy.spatial.distance import pdist
-
     atlas = state.atlas
     assert state.search is not None
     assert atlas is not None
+    if isinstance(state.search, Mesh):
+        return _measure_mesh(state.search, atlas, seed)
     search, rng = state.search.copy(), np.random.default_rng([seed, 1])
     search.program.evaluator.budget, search.rng = None, rng
     program, points = search.program, atlas.points
@@ -116,18 +124,67 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
         front[apart] = np.minimum(front[apart], np.maximum(excess[apart], there))
         distances[apart] = np.minimum(distances[apart], program.apart(solution.z[apart], z_there))
     constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
-    x = atlas.units.x(points.z)
-    sample = x[rng.permutation(len(x))[:500]]
-    diameter = float(pdist(sample).max()) if len(sample) > 1 else 0.0
-    violation = float(constraints.max(initial=0.0))
     return AtlasError(
         np.where(known, distances, np.nan),
         front,
         certified,
         beaten,
-        violation,
-        diameter,
+        float(constraints.max(initial=0.0)),
+        _diameter(atlas, rng),
         search.tol,
+    )
+
+
+def _diameter(atlas: BezierAtlas, rng: np.random.Generator) -> float:
+    from scipy.spatial.distance import pdist
+
+    x = atlas.units.x(atlas.points.z)
+    sample = x[rng.permutation(len(x))[:500]]
+    return float(pdist(sample).max()) if len(sample) > 1 else 0.0
+
+
+def _measure_mesh(mesh: Mesh, atlas: BezierAtlas, seed: int) -> AtlasError:
+    """Fresh points of the set, as many as can be paid for, against what searches from them find.
+
+    Raises `BudgetSpentError` where that are none.
+    """
+    mesh, rng = mesh.copy(), np.random.default_rng([seed, 1])
+    program, M = mesh.program, mesh.program.n_objectives
+    program.evaluator.budget = None
+    n = int(min(N_ON_SET, program.evaluator.left // (STEPS_OF_SEARCH * (program.n_free + 1))))
+    if n < FEW:
+        raise BudgetSpentError
+    f = atlas.points.f[rng.integers(len(atlas.points.f), size=n)]
+    a = centered(f)
+    z = atlas.scaled(a)
+    r = program.values(z)
+    near = (
+        np.linalg.norm(centered(mesh.f)[None] - a[:, None], axis=2).argmin(axis=1)
+        if len(mesh.z)
+        else None
+    )
+    parts: list[Ends] = []
+    with suppress(BudgetSpentError):
+        for rows in np.array_split(np.arange(n), max(n // FEW, 1)):
+            parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
+    n = sum(len(part.z) for part in parts)
+    if n < FEW:
+        raise BudgetSpentError
+    a, z, r = a[:n], z[:n], r[:n]
+    found, rows = (np.concatenate([getattr(part, name) for part in parts]) for name in ("z", "r"))
+    level = best_levels(program.known(), a)[0]
+    gain = program.merit(r, a) - np.minimum(program.merit(rows, a), level)
+    end = M + program.n_inequalities
+    constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
+    violation = float(constraints.max(initial=0.0))
+    return AtlasError(
+        program.apart(found, z),
+        np.maximum(gain, 0.0),
+        gain < ROUGHEST,
+        gain > np.maximum(BEATEN, MUCH * mesh.tol),
+        violation,
+        _diameter(atlas, rng),
+        mesh.tol,
     )
 
 

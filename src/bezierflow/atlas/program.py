@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float
 from ..answer import best_levels
 from ..evaluations import Evaluations
 from ..kinks import Lifted
-from ..objectives import FeasibleSet, FlatObjectives, JaxEvaluator, PlacesPoints
+from ..objectives import FeasibleSet, FlatObjectives, JaxEvaluator, PlacesPoints, bridges
 from ..runs import kind
 
 STEEPEST = 1e7
@@ -37,10 +37,16 @@ TIE = 1e-5
 that is not dominated."""
 
 INFEASIBLE = 20.0
-"""The price of a scaled constraint's violation in the merit of a point."""
+"""The price of a scaled constraint's violation in the merit of a point, to begin with."""
 
 FEASIBLE = 1e-8
 """The largest violation of a scaled constraint at a point that the archive keeps."""
+
+NEARLY_FEASIBLE = 1e-6
+"""The same at the end of a search."""
+
+STEPS = 1e-7, 1e-2
+"""Steps of forward differences are between these, in units of the box: the root of the noise."""
 
 MOST_KEPT, FEWEST_KEPT = 3000, 2000
 """An archive larger than the first is reduced to its nondominated points, and to the second number
@@ -122,6 +128,9 @@ class Program:
         ideal: the least value of each objective on the front, as far as it is known.
         span: the range of each objective over the front, likewise.
         row_scale: the scale of each constraint.
+        margin: by which searches shall keep inequalities, in units of their scales, so that what
+            lies between their ends keeps them too.
+        price: of a violation, in units of the constraint's scale, in the merit of a point.
         archive: every feasible point evaluated, as far as it may still matter.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
     """
@@ -163,6 +172,7 @@ class Program:
             np.ones(n_objectives),
             np.ones(n_constraints),
         )
+        self.margin, self.price = 0.0, INFEASIBLE
         self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
 
     def copy(self) -> "Program":
@@ -174,7 +184,8 @@ class Program:
     @property
     def shift(self) -> Float[np.ndarray, " n_rows"]:
         """What is taken from each row before it is scaled."""
-        return np.concatenate([self.ideal, np.zeros_like(self.row_scale)])
+        kept = np.where(np.arange(len(self.row_scale)) < self.n_inequalities, self.margin, 0.0)
+        return np.concatenate([self.ideal, -kept * self.row_scale])
 
     @property
     def scale(self) -> Float[np.ndarray, " n_rows"]:
@@ -203,7 +214,7 @@ class Program:
             if self.tight
             else (z, self.evaluator.values(self.origin + z * self.unit))
         )
-        self._keep(z, raw)
+        self.keep(z, raw)
         return (raw - self.shift) / self.scale
 
     def step_to(
@@ -218,7 +229,7 @@ class Program:
         if self.turns:
             z = np.clip(z, self.lower, self.upper)
             raw = self.evaluator.values(self.origin + z * self.unit)
-            self._keep(z, raw)
+            self.keep(z, raw)
             return z, (raw - self.shift) / self.scale
         z = self.clip(z)
         return z, self.values(z)
@@ -249,7 +260,7 @@ class Program:
     def look(self, z: Float[np.ndarray, "n n_free"]) -> Look:
         """The scaled rows with their slopes and curvatures."""
         at = self.evaluator.hessians(self.origin + z * self.unit)
-        self._keep(z, at.values)
+        self.keep(z, at.values)
         scale, unit = self.scale, self.unit
         assert at.hessians is not None
         J, H = at.gradients, at.hessians
@@ -270,13 +281,53 @@ class Program:
             _bounded(H * unit[:, None] * unit / scale[:, None, None]),
         )
 
+    @property
+    def has_hessians(self) -> bool:
+        """Whether second derivatives are exact."""
+        return all(bridge.order == 2 for bridge in bridges(self.evaluator.objectives))
+
+    @property
+    def noise(self) -> float:
+        """The largest relative noise of what runs on the host."""
+        parts = bridges(self.evaluator.objectives)
+        return max((bridge.differences.noise for bridge in parts), default=0.0)
+
+    def slopes(
+        self, z: Float[np.ndarray, "n n_free"], r: Float[np.ndarray, "n n_rows"] | None = None
+    ) -> tuple[Float[np.ndarray, "n n_rows"], Float[np.ndarray, "n n_rows n_free"]]:
+        """The scaled rows with their slopes: exact ones, or forward differences, for which rows
+        that are known are not evaluated again."""
+        parts = bridges(self.evaluator.objectives)
+        if all(bridge.order for bridge in parts):
+            at = self.evaluator.jacobians(self.origin + z * self.unit)
+            self.keep(z, at.values)
+            J = at.gradients * self.unit / self.scale[:, None]
+            return (at.values - self.shift) / self.scale, _bounded(J)
+        r = self.values(z) if r is None else r
+        n, L = z.shape
+        # The noise is relative to a function's size, rows are in units of their variation.
+        size = np.abs(r + self.shift / self.scale).max(axis=(0, 1), initial=0.0)
+        h = float(np.clip(np.sqrt(self.noise * max(size, 1.0)), *STEPS))
+        step = np.where(z + h > self.upper, -h, h)
+        points = np.repeat(z[:, None], L, axis=1)
+        points[:, np.arange(L), np.arange(L)] += step
+        there = self.values(points.reshape(n * L, L)).reshape(n, L, -1)
+        return r, _bounded(np.swapaxes((there - r[:, None]) / step[:, :, None], 1, 2))
+
     def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether the constraints hold where the rows have these values."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        inside = np.all(r[:, M:end] <= FEASIBLE, axis=1) & np.all(
+        inside = np.all(r[:, M:end] <= FEASIBLE + self.margin, axis=1) & np.all(
             np.abs(r[:, end:]) <= 10 * FEASIBLE, axis=1
         )
         return np.all(np.isfinite(r), axis=1) & inside
+
+    def nearly_feasible(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
+        """Whether constraints hold up to what searches leave over."""
+        M, end = self.n_objectives, self.n_objectives + self.n_inequalities
+        violation = np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
+        violation = np.maximum(violation, np.abs(r[:, end:]).max(axis=1, initial=0.0))
+        return np.all(np.isfinite(r), axis=1) & (violation <= NEARLY_FEASIBLE)
 
     def merit(
         self, r: Float[np.ndarray, "n n_rows"], a: Float[np.ndarray, "n n_objectives"]
@@ -285,8 +336,8 @@ class Program:
         makes small."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
         merit = (r[:, :M] - a).max(axis=1) + TIE * r[:, :M].sum(axis=1)
-        merit = merit + INFEASIBLE * np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
-        merit = merit + INFEASIBLE * np.abs(r[:, end:]).max(axis=1, initial=0.0)
+        merit = merit + self.price * np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
+        merit = merit + self.price * np.abs(r[:, end:]).max(axis=1, initial=0.0)
         return np.where(np.isfinite(merit), merit, np.inf)
 
     def known(self) -> Float[np.ndarray, "n n_objectives"]:
@@ -307,7 +358,8 @@ class Program:
             keep = keep[np.linspace(0, len(keep) - 1, min(len(keep), FEWEST_KEPT)).astype(int)]
             self.archive = Archive(self.archive.z[keep], self.archive.f[keep])
 
-    def _keep(self, z: np.ndarray, raw: np.ndarray) -> None:
+    def keep(self, z: np.ndarray, raw: np.ndarray) -> None:
+        """Takes the feasible ones of evaluated points into the archive."""
         inside = ((z >= self.lower - 1e-12) & (z <= self.upper + 1e-12)).all(axis=1)
         keep = inside & self.feasible_rows((raw - self.shift) / self.scale)
         f = raw[keep][:, : self.n_objectives]

@@ -2,12 +2,13 @@
 answers at fresh points hold."""
 
 import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..answer import Claims, ask_patch
+from ..answer import Claims, Patch, ask_patch
 from ..runs import kind
 from .labels import Solutions, newton, signs
 from .leaves import spread
@@ -86,6 +87,19 @@ class Search(Regions):
         other.program, other.history = self.program.copy(), list(self.history)
         other.regions, other.rng = copy.deepcopy(self.regions), copy.deepcopy(self.rng)
         return other
+
+    def news_of_round(self) -> dict[str, float]:
+        """What the last round found, for progress and history."""
+        last = self.history[-1] if self.history else NOTHING_YET
+        return {**last._asdict(), "regions": len(self.regions)}
+
+    def patches(self) -> list[Patch]:
+        """Those of all regions, with their numbers."""
+        return [
+            replace(patch, region=number)
+            for number, region in enumerate(self.regions)
+            for patch in region.patches
+        ]
 
     def certify(
         self, a: np.ndarray, y: np.ndarray, regions: Int[np.ndarray, " n"], most: int

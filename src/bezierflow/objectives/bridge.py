@@ -5,7 +5,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..evaluations import Evaluations
 from .calls import Calls
@@ -46,6 +46,7 @@ class Bridge:
         self.differences, self.original, self.calls = differences, original, calls or Calls()
         self.failure: BaseException | None = None
         self._known: tuple[dict[bytes, np.ndarray], ...] = ({}, {}, {})
+        self._kept = 0
 
     def __call__(self, x: Float[Array | np.ndarray, " n_variables"]) -> Float[Array, " n_rows"]:
         """f(x)."""
@@ -69,8 +70,8 @@ class Bridge:
         """Computes whatever is not known yet up to this order of derivatives, for all points at
         once."""
         # everything is forgotten at once: a point is asked for again soon or never
-        kept = sum(row.size for table in self._known for row in table.values())
-        if kept > SCHEDULE.table_numbers:
+        if self._kept > SCHEDULE.table_numbers:
+            self._kept = 0
             for table in self._known:
                 table.clear()
         for k, table in enumerate(self._known[: order + 1]):
@@ -79,6 +80,14 @@ class Bridge:
                 with np.errstate(all="ignore"):
                     found = self._derivatives(k, np.stack(list(missing.values())))
                 table.update(zip(missing, found, strict=True))
+                self._kept += found.size
+
+    def fresh(self, x: Float[np.ndarray, "n n_variables"]) -> Bool[np.ndarray, " n"]:
+        """Which points have no known value; of equal ones the first."""
+        keys = _keys(x)
+        first = {key: k for k, key in reversed([*enumerate(keys)])}
+        new = [key not in self._known[0] and first[key] == k for k, key in enumerate(keys)]
+        return np.array(new, dtype=bool)
 
     def _derivatives(self, order: int, x: np.ndarray) -> np.ndarray:
         """Derivatives of one order: exact, or differences of the highest exact ones."""

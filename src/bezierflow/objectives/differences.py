@@ -14,6 +14,7 @@ from math import factorial
 import numpy as np
 from jaxtyping import Float
 
+from ..simplex import kronecker
 from .schedule import SCHEDULE
 
 Points = Float[np.ndarray, "n n_variables"]
@@ -53,7 +54,14 @@ class Differences:
 
     def measured(self, values: Values, x: Vector) -> "Differences":
         """Scales and noise as seen at x: curvatures correct the guessed scales."""
-        found = replace(self, noise=self._noise_at(values, x))
+        noise = self._noise_at(values, x)
+        if noise > SCHEDULE.rough_noise:
+            # A root or a kink at x looks like noise; what is noise is so elsewhere, too.
+            room = np.minimum(self.scale, self.upper - self.lower)
+            away = SCHEDULE.noise_away * room * (1 + kronecker(1, len(x))[0])
+            other = np.where(x + away > self.upper, x - away, x + away)
+            noise = min(noise, self._noise_at(values, other))
+        found = replace(self, noise=noise)
         # the second round takes its steps from the first one's scales
         for _ in range(SCHEDULE.scale_rounds):
             offsets, f0, f = found._stencil(values, x[None], SECOND)

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Shaped
+from jaxtyping import Array, Bool, Float, Shaped
 
 from ..compilation import program
 from ..evaluations import Evaluations
@@ -102,6 +102,14 @@ class JaxEvaluator:
             limits.append(self.budget - int(self.evaluations.objective))
         return min(limits, default=np.inf)
 
+    def fresh(self, points: Points) -> Bool[np.ndarray, " n"]:
+        """At which points a value would have to be computed: on the host, those not known yet."""
+        parts, outer = bridges(self.objectives), self.objectives
+        whole = outer.whole(points) if isinstance(outer, PlacesPoints) else points
+        if whole is None or not parts:
+            return np.ones(len(points), dtype=bool)
+        return np.any([bridge.fresh(whole) for bridge in parts], axis=0)
+
     @property
     def affordable(self) -> float:
         """At how many points Hessians may still be computed."""
@@ -141,9 +149,10 @@ class JaxEvaluator:
         raise_if_interrupted()  # before the count, so that an interrupted run counts what it made
         points = np.asarray(points, dtype=float)
         cost = self._cost(order if counted is None else counted)
-        if len(points) * cost[0] > self.left:
+        n_new = int(self.fresh(points).sum()) if order == 0 else len(points)
+        if n_new * cost[0] > self.left:
             raise BudgetSpentError
-        made = [int(old) + len(points) * n for old, n in zip(self.evaluations, cost, strict=True)]
+        made = [int(old) + n_new * n for old, n in zip(self.evaluations, cost, strict=True)]
         self.evaluations = Evaluations(*made)
         # Parts that run on the host are evaluated at all points at once, where these are known, so
         # that the program need only look them up.

@@ -420,7 +420,7 @@ def _bridged_form(
     """A function on the host, with differences for the derivatives that it lacks."""
     differences = Differences.around(place.x, place.lower, place.upper)
     if order < 2:
-        price = SCHEDULE.noise_points * len(SCHEDULE.noise_steps) + 4 * len(place.x) + 2
+        price = 2 * SCHEDULE.noise_points * len(SCHEDULE.noise_steps) + 4 * len(place.x) + 2
         if place.known is not None:
             differences = replace(differences, scale=place.known.scale, noise=place.known.noise)
         elif place.calls.affords(price, SCHEDULE.probes_share):

@@ -15,6 +15,7 @@ class Schedule:
             than half of the values differ. At the smallest a smooth function of ordinary shape is a
             straight line to rounding; a function in single precision needs the others.
         noise_points: values along a line of which noise is estimated.
+        noise_away: where a second line lies if the first one is noisy, in units of the scale.
         noise_orders: orders of their differences: the smooth part is gone, the noise is left.
         scale_rounds: how often curvatures correct the guessed scales of the variables.
         largest_correction: the factor by which one round may change a scale at most.
@@ -53,6 +54,7 @@ class Schedule:
     most_noise: float = 1e-2
     noise_steps: tuple[float, ...] = (1e-9, 1e-7, 1e-5)
     noise_points: int = 9
+    noise_away: float = 0.05
     noise_orders: tuple[int, ...] = (3, 4, 5, 6)
     scale_rounds: int = 2
     largest_correction: float = 1e4

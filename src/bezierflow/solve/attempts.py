@@ -24,6 +24,7 @@ from ..flows import (
     search_box,
 )
 from ..kinks import CannotLiftError
+from ..names import encode
 from ..normal import Matrices, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
@@ -124,6 +125,18 @@ def atlas_on_equalities(problem: Problem, call: Call, found: Attempt | None) -> 
     assert feasible is not None
     box = search_box(feasible, problem.start)
     return _atlas(problem, call, feasible, box, "the set lies on equality constraints")
+
+
+def atlas_from_values(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
+    """An atlas by searches that need values alone, where Hessians by differences cost too much;
+    where the budget is spent, one of the best designs that were evaluated."""
+    feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
+    assert isinstance(problem.form.flat, Bridge)
+    known = encode(problem.form.flat.archive()[0], problem.names.transforms)
+    known = known[np.isfinite(known).all(axis=1)]
+    box = box_around(np.vstack([known, corners(problem.start)]), problem.start, feasible)
+    why = "objectives are known by their values alone"
+    return _atlas(problem, call, feasible, box, why, known)
 
 
 def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:

@@ -8,13 +8,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
-import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import ErrorEstimate, Flag, Reason, Result, Solution, Stats, in_users_form
+from ..answer import Flag, Reason, Result, Solution, Stats, in_users_form
 from ..arguments import or_none, read_count, read_flag, read_function, read_seed, shown
 from ..atlas import AtlasFlow
-from ..bezier import BezierSimplex, design_matrix
+from ..bezier import BezierSimplex
 from ..compilation import forget_programs
 from ..evaluations import total
 from ..flows import (
@@ -24,29 +23,26 @@ from ..flows import (
     Origin,
     Paused,
     StochasticFlow,
-    corners,
     stochastic_flow,
     train_surface,
 )
 from ..interrupts import orderly_interrupts
 from ..methods import AbstractMethod
-from ..names import encode
 from ..normal import AbstractAutoFlow, NormalEstimator
 from ..objectives import (
     Bridge,
     BudgetSpentError,
     Chosen,
-    JaxEvaluator,
     Problem,
     Transforms,
 )
 from ..precision import double_precision
 from ..quiet import quiet
 from ..runs import open_checkpoint
-from ..simplex import kronecker
 from .attempts import (
     Attempt,
     atlas_around,
+    atlas_from_values,
     atlas_on_equalities,
     atlas_within,
     kinks_lifted,
@@ -57,7 +53,7 @@ from .attempts import (
 from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
-from .schedule import SCHEDULE
+from .schedule import SCHEDULE, SURFACE_POINTS
 
 
 @quiet()
@@ -173,64 +169,12 @@ def _solve(problem: Problem, call: Call) -> Solution:
     with calls.during("search"), suppress(BudgetSpentError):
         found = answer(problem, call)
         found = _explained(problem, call, found)
-    is_short = calls.limit is not None and isinstance(problem.form.flat, Bridge)
-    if found is None or (is_short and _is_one_point(found)):
-        solution = _best_seen(problem, call)
-    else:
-        solution = _solution(problem, call, found)
+    if found is None:
+        with calls.during("search"):
+            found = atlas_from_values(problem, call, None)
+    solution = _solution(problem, call, found)
     calls.hand_over()
     return solution
-
-
-def _is_one_point(found: Attempt) -> bool:
-    """Whether a run came no further than its start."""
-    if found.result.success or not isinstance(found.surface, BezierSimplex):
-        return False
-    return not np.ptp(found.surface.control_points, axis=0).any()
-
-
-def _best_seen(problem: Problem, call: Call) -> Solution:
-    """The simplex between the best designs that were seen, one for each objective."""
-    assert isinstance(problem.form.flat, Bridge)
-    feasible, M, L = problem.feasible, problem.start.n_objectives, problem.start.n_variables
-    problem.calls.kept = 0  # there is nothing to estimate the error of
-    if feasible is not None and feasible.has_finite_box:
-        spread = kronecker(int(problem.calls.left), L)
-        box = feasible.lower + (feasible.upper - feasible.lower) * spread
-        with problem.calls.during("search"):
-            JaxEvaluator(problem.flat, M, L).values(box)
-    x, f = problem.form.flat.archive()
-    x, f = encode(x, problem.names.transforms), f * problem.names.signs
-    usable = np.isfinite(f).all(axis=1)
-    if feasible is not None:
-        usable &= feasible.violation(x) <= 0
-    seen = corners(problem.start)
-    if usable.any():
-        seen = x[usable][f[usable].argmin(axis=0)]
-    flat = BezierSimplex(np.linalg.solve(design_matrix(np.eye(M), 1), seen), M, 1)
-    surface, raveling = in_users_form(flat, problem.raveling, problem.names.signs)
-    diameter = float(np.linalg.norm(np.ptp(seen, axis=0)))
-    n = problem.calls.limit
-    return Solution(
-        pareto_set=surface,
-        objectives=problem.objectives,
-        names=problem.names,
-        result=Result(
-            Reason.SUSPECT,
-            f"the budget of {n} calls was spent before a set was found: between the best of"
-            f" {usable.sum()} designs that were seen, one for each objective, nothing is known;"
-            " give a larger budget",
-        ),
-        stats=Stats(problem.calls.total, 0, time.monotonic() - call.began, problem.calls),
-        history={},
-        made_by={**call.method.parts(), "seed": call.seed, **problem.found},
-        raveling=raveling,
-        known_error=ErrorEstimate.unknown(diameter, Flag.BUDGET_SPENT),
-        origin=None,
-        feasible=feasible,
-        estimator=NormalEstimator(),
-        paused=None,
-    )
 
 
 def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]]:
@@ -251,6 +195,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
         # No surface that ignores equality constraints lies on them.
         (open_form and lies_on_equalities, atlas_on_equalities),
+        # Hessians by differences of values cost more than a search all over the box.
+        (open_form and _values_alone(problem, call), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
         (True, one_surface),
         # That may be the set of one basin only, or leave the bounds.
@@ -263,6 +209,20 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (feasible is not None, atlas_within),
     ]
     return [attempt for applies, attempt in listed if applies]
+
+
+def _values_alone(problem: Problem, call: Call) -> bool:
+    """Whether one surface would take more values of objectives that have no derivatives than an
+    atlas from values does, or than there are."""
+    flat, feasible, limit = problem.form.flat, problem.feasible, problem.calls.limit
+    if not isinstance(flat, Bridge) or flat.order:
+        return False
+    M, L = problem.start.n_objectives, problem.start.n_variables
+    values = SURFACE_POINTS.get(M, SURFACE_POINTS[5]) * (L * L + L + 1)
+    if feasible is None or not feasible.has_finite_box:
+        return limit is not None and values > limit
+    # A run towards one surface does not know where to stop within a budget.
+    return limit is not None or values > SCHEDULE.most_values
 
 
 def answer(problem: Problem, call: Call) -> Attempt:

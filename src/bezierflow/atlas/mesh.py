@@ -1,0 +1,818 @@
+"""A mesh of the chart: nodes of the front, and cells between them with one polynomial each.
+
+It knows no labels. Nodes are solutions at chart points, by searches that need no more than values;
+a cell is an interval between neighbors for two objectives, a simplex of Delaunay's triangulation
+for more. What a cell is worth is seen by predicting a point of it, correcting the prediction, and
+looking at what that gained: the miss. Cells that miss are cut. Whatever the archive knows that no
+cell covers is part of the answer as a point.
+"""
+
+import copy
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ..answer import Label, Patch, ask_patches, best_levels, centered, frame
+from ..bezier import design_matrix
+from ..kinds import kind
+from ..metrics import farthest_points
+from ..simplex import grid
+from .exploration import (
+    FAR,
+    Population,
+    evolve,
+    first_look,
+    first_units,
+    normalize,
+    spread_points,
+)
+from .local_solves import Ends, descend
+from .program import NEARLY_FEASIBLE, Program, nondominated
+
+USUAL_BUDGET = 20_000
+"""Evaluations that a search plans with where nobody says how many."""
+
+EXPLORED, EXPLORED_FIRST, REFINED = 0.1, 0.6, 0.1
+"""Shares of the budget: of one exploration, of all of them before cells are cut, and of one round
+of cuts."""
+
+STILL = 2
+"""So many explorations in a row that change nothing end a search."""
+
+FIRST_NODES = {2: 8, 3: 5}
+"""Steps of the grid of first nodes along an edge; 4 from four objectives on."""
+
+SAME = 1e-7
+"""Nodes whose chart points differ by less are one."""
+
+FINEST = {2: 1e-3, 3: 0.02}
+"""Cells are not cut below this size, which only jumps of the front reach; 0.1 from four objectives
+on."""
+
+ROUGHEST = 0.03
+"""A cell that is expected to miss by more is no part of the answer."""
+
+JUMP, STEEP = 0.05, 3.0
+"""Nodes of one cell whose designs differ by more than the first number, in units of the box, and
+the second times their distance on the chart, may be on two branches."""
+
+MOST_SOLVED = 24
+"""Searches at a time."""
+
+FIRST_GOAL, FALL = 1e-2, 0.1
+"""Cells are cut to the first miss first, then to ever smaller ones."""
+
+PROMISED, GAINED = 0.2, 5.0
+"""Searches end before steps that promise less than the first number of tolerances, and after those
+that gained less than the second: with the curvature of a neighbor, what is left is a small part."""
+
+LOOSEST = 1e-4
+"""Searches for nodes are not looser than with this tolerance."""
+
+SLOPES, SCALES = 5, (1e-2, 1e2)
+"""Designs at whose slopes constraints get their scales, and by how much these change at most."""
+
+MOST_PRICE = 1e4
+"""Of a violation."""
+
+MARGIN = 0.1
+"""Nodes keep inequalities by this many tolerances."""
+
+MOST_LOST = 6
+"""Parts of the archive's front that are solved for at a time."""
+
+MUCH = 100.0
+"""A node is dominated by one that is better in an objective by this many tolerances."""
+
+NEWS_GAIN = 1e-3
+"""Changes that gain less do not ask for another exploration."""
+
+NEWS = 0.1
+"""The share of the budget after which what the archive knows better is left for later."""
+
+MOST_POINTS = 400
+"""Single points of an answer."""
+
+RISE = 4.0
+"""A cell does not use the node beyond a neighbor in which designs change so many times as fast."""
+
+CHECKED = {2: np.array([[0.7, 0.3], [0.3, 0.7]]), 3: np.full((1, 3), 1 / 3)}
+"""Where cells are checked, in their own coordinates; in the middle of an edge from four objectives
+on."""
+
+BESIDE = 0.03
+"""Single points that are less apart, in units of the ranges, are one piece."""
+
+RIM = 2e-3
+"""The rim of a mesh is followed until new nodes lie less outside of it."""
+
+
+@kind("atlas.mesh_round/1")
+class MeshRound(NamedTuple):
+    """What a round ended with.
+
+    Attributes:
+        changes: how many nodes were new because the archive knew better.
+        worst: the largest miss that is expected of a cell.
+        covered: the share of the archive's front that cells cover.
+    """
+
+    changes: int
+    worst: float
+    covered: float
+
+
+class Cells(NamedTuple):
+    """Simplices between nodes.
+
+    Attributes:
+        nodes: the numbers of each one's nodes.
+        miss: what is expected of its prediction; −1 in a gap.
+        size: its longest edge on the chart.
+        across: the node beyond the side that is opposite to each node; −1 where there is none.
+    """
+
+    nodes: Int[np.ndarray, "n n_objectives"]
+    miss: Float[np.ndarray, " n"]
+    size: Float[np.ndarray, " n"]
+    across: Int[np.ndarray, "n n_objectives"]
+
+    def take(self, rows: np.ndarray) -> "Cells":
+        """Some of them."""
+        return Cells(*(part[rows] for part in self))
+
+
+@kind("atlas.mesh/1")
+class Mesh:
+    """Nodes found so far, with what it takes to find more.
+
+    Attributes:
+        program: rows, counted, with the archive.
+        tol: the largest miss of a cell, in units of the objectives' ranges.
+        box: finite bounds to look in.
+        z: designs of the nodes.
+        raw: their rows in the user's units.
+        mu: multipliers of their rows.
+        bend: the curvature that was learned there.
+        miss: what predicting each node missed by when it was made; infinite where it was not
+            predicted.
+        width: the edge that it cut.
+        number: of each node, in the order in which they were made.
+        gaps: cells, and sides at the rim, by their nodes, in which there is no front.
+        checked: by how much cells were worse than they said, by what they are made of.
+        population: that explores.
+        history: of the rounds.
+        still: how many explorations in a row changed nothing.
+        refining: whether the next round cuts cells.
+        goal: cells that miss by more are cut; it falls to `tol`.
+    """
+
+    def __init__(self, program: Program, tol: float, seed: int, box: tuple[np.ndarray, np.ndarray]):
+        L, R = program.n_free, program.n_rows
+        self.program, self.tol, self.box = program, tol, box
+        program.margin = MARGIN * tol
+        self.rng = np.random.default_rng(seed)
+        self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
+        self.bend = np.zeros((0, L, L))
+        self.miss, self.width = np.zeros(0), np.zeros(0)
+        self.number, self.n_made = np.zeros(0, dtype=int), 0
+        self.gaps: dict[tuple[int, ...], bool] = {}
+        self.checked: dict[tuple[int, ...], float] = {}
+        self.population: Population | None = None
+        self.history: list[MeshRound] = []
+        self.still, self.refining, self.goal = 0, False, max(tol, FIRST_GOAL)
+
+    def copy(self) -> "Mesh":
+        """The same mesh, to go on with while this one stays as it is."""
+        other = copy.copy(self)
+        other.program, other.history = self.program.copy(), list(self.history)
+        other.gaps, other.checked = dict(self.gaps), dict(self.checked)
+        other.rng = copy.deepcopy(self.rng)
+        return other
+
+    def news_of_round(self) -> dict[str, float]:
+        """What the last round found, for progress and history."""
+        last = self.history[-1] if self.history else MeshRound(0, float("nan"), 0.0)
+        return {**last._asdict(), "nodes": len(self.z)}
+
+    # nodes
+
+    @property
+    def f(self) -> Float[np.ndarray, "n n_objectives"]:
+        """The scaled objectives of the nodes."""
+        program = self.program
+        return (self.raw[:, : program.n_objectives] - program.ideal) / program.span
+
+    def add(self, ends: Ends, miss: np.ndarray, width: np.ndarray) -> Bool[np.ndarray, " n"]:
+        """Takes ends of searches as nodes at their own chart points, where no node is as good;
+        returns which were new."""
+        program, M = self.program, self.program.n_objectives
+        new = np.zeros(len(ends.z), dtype=bool)
+        for i in np.flatnonzero(program.nearly_feasible(ends.r)):
+            f, known = ends.r[i, :M], self.f
+            same = np.flatnonzero(
+                np.abs(centered(known) - centered(f[None])).max(axis=1, initial=0.0) < SAME
+            )
+            if (known[same].mean(axis=1) <= f.mean() + SAME).any():
+                continue
+            assert ends.bend is not None
+            raw = ends.r[i] * program.scale + program.shift
+            self.n_made += 1
+            made = (ends.z[i], raw, ends.mu[i], ends.bend[i], miss[i], width[i], self.n_made)
+            for name, value in zip(NODE, made, strict=True):
+                old = getattr(self, name)
+                # A better node takes the place of one at the same chart point.
+                before, after = (old, old[:0]) if not len(same) else np.split(old, [same[0] + 1])
+                before = before[: same[0]] if len(same) else before
+                setattr(self, name, np.concatenate([before, np.array([value]), after]))
+            new[i] = True
+        return new
+
+    def drop(self, rows: np.ndarray) -> None:
+        """Removes nodes."""
+        for name in NODE:
+            setattr(self, name, np.delete(getattr(self, name), rows, axis=0))
+
+    # cells
+
+    def cells(self) -> Cells:
+        """Intervals between neighbors, or Delaunay's simplices; none where nodes span nothing."""
+        M, n = self.program.n_objectives, len(self.z)
+        a = centered(self.f) @ frame(M).T
+        nodes, beside = _triangulated(a)
+        corners = a[nodes]
+        size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
+        size = size.max(axis=(1, 2), initial=0.0)
+        # A cell was made by the newest of its nodes, which cut the one before.
+        made = self.number[nodes]
+        newest = nodes[np.arange(len(nodes)), made.argmax(axis=1)] if len(nodes) else nodes[:, 0]
+        with np.errstate(invalid="ignore"):
+            miss = self.miss[newest] * (size / self.width[newest]) ** 2
+        gap = np.array([self.is_gap(cell) for cell in nodes], dtype=bool)
+        # How fast designs change: a neighbor in which they change much faster is across a jump.
+        z = self.z[nodes]
+        speed = (z.max(axis=1) - z.min(axis=1)).max(axis=1, initial=0.0) / np.maximum(size, 1e-12)
+        across = np.full(beside.shape, -1)
+        for k in range(M if len(nodes) else 0):
+            other = beside[:, k]
+            rows = np.flatnonzero((other >= 0) & ~gap[other] & (speed[other] <= RISE * speed + 0.1))
+            others = nodes[other[rows]]
+            outside = ~(others[:, :, None] == nodes[rows][:, None]).any(axis=2)
+            across[rows, k] = others[np.arange(len(rows)), outside.argmax(axis=1)]
+        cells = Cells(nodes, np.where(gap, -1.0, miss), size, across)
+        seen = np.array([self.checked.get(key, 0.0) for key in self.keys(cells)])
+        return cells._replace(miss=np.where(gap, -1.0, np.maximum(miss, seen)))
+
+    def keys(self, cells: Cells) -> list[tuple[int, ...]]:
+        """What the polynomial of each cell is made of."""
+        numbers = np.append(self.number, -1)
+        parts = np.concatenate([cells.nodes, cells.across], axis=1)
+        return [tuple(row) for row in numbers[parts].tolist()]
+
+    def is_gap(self, cell: np.ndarray) -> bool:
+        """Whether a cell, or a side, was found to have no front."""
+        return tuple(sorted(self.number[cell].tolist())) in self.gaps
+
+    def mark_gap(self, cell: np.ndarray) -> None:
+        """Remembers that it has none."""
+        self.gaps[tuple(sorted(self.number[cell].tolist()))] = True
+
+    def check(self) -> bool:
+        """Evaluates each cell at points of its own, and remembers by how much it is worse there
+        than it says; whether a cell that seemed to hold does not."""
+        program, M = self.program, self.program.n_objectives
+        cells = self.cells()
+        keys = self.keys(cells)
+        fresh = [k for k, key in enumerate(keys) if key not in self.checked]
+        cells = cells.take(np.array(fresh, dtype=int))
+        cells = cells.take((cells.miss >= 0) & (cells.miss <= ROUGHEST))
+        if len(cells.nodes) == 0:
+            return False
+        t = CHECKED.get(M, grid(M, 2)[-1:])
+        c = centered(self.f) @ frame(M).T
+        y = np.array([design_matrix(t, degree) @ q for degree, q in self.polynomials(cells)])
+        a = np.einsum("km,nmi->nki", t, c[cells.nodes]) @ frame(M)
+        a, y = a.reshape(-1, M), y.reshape(-1, y.shape[-1])
+        z = program.clip(y[:, : program.n_free])
+        r = program.values(z)
+        said = np.zeros_like(r)
+        said[:, :M] = a + y[:, program.n_free, None]
+        merit = program.merit(r, a) - program.merit(said, a)
+        worst = np.abs(merit)
+        # What violates a constraint is no answer, however little it gains by that.
+        end = M + program.n_inequalities
+        out = (r[:, M:end] - program.margin).max(axis=1, initial=0.0) > NEARLY_FEASIBLE
+        worst = np.where(out, np.maximum(worst, 2 * ROUGHEST), worst)
+        worst = worst.reshape(len(cells.nodes), -1).max(axis=1)
+        self.checked.update(zip(self.keys(cells), worst.tolist(), strict=True))
+        return bool((worst > np.maximum(cells.miss, self.goal)).any())
+
+    def quantities(self) -> Float[np.ndarray, "n width"]:
+        """What cells interpolate: designs, levels, weights, constraints."""
+        program, M = self.program, self.program.n_objectives
+        r = (self.raw - program.shift) / program.scale
+        weights = np.maximum(self.mu[:, :M], 0.0)
+        weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        level = r[:, :M].mean(axis=1, keepdims=True)
+        return np.concatenate([self.z, level, weights, r[:, M:]], axis=1)
+
+    def polynomials(self, cells: Cells) -> list[tuple[int, np.ndarray]]:
+        """The degree and the control points of each cell's quantities."""
+        M, L = self.program.n_objectives, self.program.n_free
+        c, y = centered(self.f) @ frame(M).T, self.quantities()
+        make = _cubic if M == 2 else _quadratic
+        return [
+            make(c, y, L, own, across)
+            for own, across in zip(cells.nodes, cells.across, strict=True)
+        ]
+
+    def patches(self, points: bool = True) -> list[Patch]:
+        """Those of the cells that hold, and points of the archive that none of them covers."""
+        cells = self.cells()
+        looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
+        cells = cells.take(looked & (cells.miss >= 0) & (cells.miss <= ROUGHEST))
+        c = centered(self.f) @ frame(self.program.n_objectives).T
+        made = [
+            self._patch(c[own], degree, control, own, float(miss))
+            for own, miss, (degree, control) in zip(
+                cells.nodes, cells.miss, self.polynomials(cells), strict=True
+            )
+        ]
+        region = _connected(cells.nodes, [patch.label.key for patch in made])
+        made = [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
+        return made + (self._points(made) if points else [])
+
+    def _patch(
+        self, corners: np.ndarray, degree: int, control: np.ndarray, own: np.ndarray, miss: float
+    ) -> Patch:
+        """A cell as a patch: it holds in its simplex, whatever the signs are."""
+        program, M = self.program, self.program.n_objectives
+        z = self.z[own]
+        low, high = (z == program.lower).all(axis=0), (z == program.upper).all(axis=0)
+        label = Label(
+            np.ones(M, dtype=bool),
+            np.zeros(program.n_rows - M, dtype=bool),
+            np.where(low, -1, np.where(high, 1, 0)),
+            program.n_inequalities,
+            trimmed=False,
+        )
+        inverse = np.linalg.inv(np.concatenate([corners, np.ones((M, 1))], axis=1))
+        domain = np.concatenate([-inverse.T[:, :-1], inverse.T[:, -1:]], axis=1)
+        return Patch(label, corners, degree, control, domain, max(miss, 0.0))
+
+    def _points(self, patches: list[Patch]) -> list[Patch]:
+        """The archive's points, and nodes, that no patch covers, as patches of dimension 0."""
+        program, M = self.program, self.program.n_objectives
+        z = np.concatenate([program.archive.z, self.z])
+        f = np.concatenate([program.known(), self.f])
+        keep = np.flatnonzero(nondominated(f)) if len(f) else np.zeros(0, dtype=int)
+        keep = keep[self.lost(f[keep], patches)]
+        if len(keep) > MOST_POINTS:
+            keep = keep[farthest_points(f[keep], MOST_POINTS, f[keep].argmin(axis=0))]
+        out, region = [], len(patches) + _groups(f[keep])
+        for k, number in zip(keep, region.tolist(), strict=True):
+            first = np.arange(M) == 0
+            label = Label(
+                first,
+                np.zeros(program.n_rows - M, dtype=bool),
+                np.zeros(program.n_free, dtype=int),
+                program.n_inequalities,
+                trimmed=False,
+            )
+            rows = np.concatenate([np.where(first, 1.0, f[k]), np.zeros(program.n_rows - M)])
+            y = np.concatenate([z[k], f[k, :1], rows])
+            out.append(Patch(label, np.zeros((1, 0)), 0, y[None], np.zeros((0, 1)), 0.0, number))
+        return out
+
+    def lost(
+        self, f: Float[np.ndarray, "n n_objectives"], patches: list[Patch], slack: float = 0.0
+    ) -> Bool[np.ndarray, " n"]:
+        """Which objective values no patch reaches, with its error."""
+        claims = ask_patches(patches, centered(f), (self.program.lower, self.program.upper))
+        errors = np.array([patch.error for patch in patches] + [0.0])[claims.number]
+        level = claims.y[:, self.program.n_free] + errors
+        return (claims.number < 0) | (level > f.mean(axis=1) + 5 * self.tol + slack)
+
+    # the search
+
+    def round(self, number: int) -> None:
+        """One part of the search: an exploration with what it brings, or cuts of cells."""
+        program, changes, most = self.program, 0, self.most
+        if not self.refining:
+            self.explore(EXPLORED * most)
+            changes = self.first_nodes() if len(self.z) == 0 else 0
+            changes += self.news(NEWS * most)
+            self.still = 0 if changes else self.still + 1
+            spent = int(program.evaluator.evaluations.objective)
+            # What explorations still improve is not worth cutting yet.
+            self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
+        else:
+            if self.refine(REFINED * most):
+                # Explorations between coarse and fine cuts find what finer cuts would be lost on.
+                self.refining = self.still >= STILL and self.goal > self.tol
+                self.goal = max(self.tol, FALL * self.goal)
+        program.tidy()
+        cells = self.cells()
+        front = program.known()
+        covered = 1 - float(self.lost(front, self.patches(False)).mean()) if len(front) else 0.0
+        worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
+        self.history.append(MeshRound(changes, worst, covered))
+
+    @property
+    def done(self) -> bool:
+        """Whether explorations change nothing any more, and cells are cut as far as needed."""
+        return self.still >= STILL and not self.refining and self.fine
+
+    @property
+    def fine(self) -> bool:
+        """Whether no cell is left to cut."""
+        cells, finest = self.cells(), FINEST.get(self.program.n_objectives, 0.1)
+        return not np.any((cells.miss > self.tol) & (cells.size > finest))
+
+    def begin(self, start: Float[np.ndarray, "n n_free"]) -> None:
+        """The first points, all over the box, and what they say of the units."""
+        program = self.program
+        n = int(np.clip(0.02 * self.most, *SPREAD))
+        z = np.concatenate([program.clip(start), spread_points(self.box, n, self.rng)])
+        # What is known already costs nothing.
+        new = program.evaluator.fresh(program.origin + z * program.unit)
+        z = z[~new | (np.cumsum(new) <= program.evaluator.left)]
+        raw = first_look(program, z)
+        first_units(program, raw)
+        program.keep(z, raw)
+        self.population = Population(z, raw)
+
+    @property
+    def most(self) -> int:
+        """The evaluations that the search plans with."""
+        budget = self.program.evaluator.budget
+        left = int(self.program.evaluator.evaluations.objective) + self.program.evaluator.left
+        return int(min(USUAL_BUDGET if budget is None else budget, left))
+
+    def explore(self, most: float) -> None:
+        """A population run with a part of the evaluations, and units from what it found."""
+        program, (low, high) = self.program, self.box
+        fresh = low + (high - low) * self.rng.random((FRESH, program.n_free))
+        begin = np.concatenate([self.z, fresh])[: int(most / 4)]
+        size = int(np.clip(most / 10, *POPULATIONS))
+        self.population = evolve(program, self.box, begin, self.rng, self.population, most, size)
+        self.rescale()
+
+    def rescale(self) -> None:
+        """Units from the archive; curvatures are learned anew where these changed much."""
+        program, old = self.program, self.program.span
+        normalize(program)
+        if np.abs(np.log(program.span / old)).max() > 0.2:
+            self.bend = np.tile(0.1 * np.eye(program.n_free), (len(self.z), 1, 1))
+            self.mu = np.array(self.mu)
+            self.mu[:, : program.n_objectives] *= program.span / old
+
+    def first_nodes(self) -> int:
+        """Nodes above an even grid of the simplex, from the best designs known."""
+        program, M = self.program, self.program.n_objectives
+        if program.n_rows > M and len(program.archive.z):
+            self.scale_constraints()
+        self.news(NEWS * self.most)
+        afforded = FIRST_SHARE * self.most / (program.n_free + 1)
+        steps = [k for k in range(1, FIRST_NODES.get(M, 4)) if len(grid(M, k + 1)) <= afforded]
+        t = grid(M, 1 + max(steps, default=1))
+        a = centered((M - 1) * (1 / M - t))
+        z = self.best_known(a)[0]
+        new = self.add(self.solve(a, z), np.full(len(a), np.inf), np.ones(len(a)))
+        self.rescale()
+        return int(new.sum())
+
+    def scale_constraints(self) -> None:
+        """Scales of constraints from their slopes at designs of the archive: a violation then is
+        about a distance, in units of the box."""
+        program, M = self.program, self.program.n_objectives
+        f = program.known()
+        z = program.archive.z[farthest_points(f, min(SLOPES, len(f)))]
+        steep = np.median(np.abs(program.slopes(z)[1][:, M:]).max(axis=2), axis=0)
+        program.row_scale = program.row_scale * np.clip(steep, *SCALES)
+
+    def best_known(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The best design of the archive above each chart point, and its merit; the least
+        infeasible one where none is feasible."""
+        program = self.program
+        if len(program.archive.z):
+            merit, where = program.known_merit(a)
+            return program.archive.z[where], merit
+        assert self.population is not None
+        return np.repeat(self.population.z[:1], len(a), axis=0), np.full(len(a), np.inf)
+
+    def solve(
+        self,
+        a: Float[np.ndarray, "n n_objectives"],
+        z: Float[np.ndarray, "n n_free"],
+        radius: float = 0.3,
+        near: Int[np.ndarray, " n"] | None = None,
+    ) -> Ends:
+        """Searches above chart points from designs, with the curvature of nodes beside them; once
+        more with a higher price where they end with violations."""
+        tol = min(self.tol, LOOSEST)
+        program, goals = self.program, (PROMISED * tol, GAINED * tol)
+        ends = descend(program, a, z, None if near is None else self.bend[near], radius, *goals)
+        todo = np.flatnonzero(~program.nearly_feasible(ends.r))
+        if len(todo) and program.price < MOST_PRICE:
+            program.price *= 10
+            again = descend(program, a[todo], ends.z[todo], None, radius, *goals)
+            _better(ends, program.merit(ends.r, a), todo, again, program.merit(again.r, a[todo]))
+        return ends
+
+    def news(self, most: float) -> int:
+        """Solves where the archive knows better: at the ends of the front, at nodes that it beats,
+        at parts of its front that no cell reaches. Returns how many of these gained much."""
+        program, M, changes = self.program, self.program.n_objectives, 0
+        corner = centered(np.where(np.eye(M) > 0, -FAR, FAR))
+        end = int(program.evaluator.evaluations.objective) + most
+        while int(program.evaluator.evaluations.objective) < end:
+            if not len(program.archive.z):
+                break
+            f, front = self.f, program.known()
+            r = (self.raw - program.shift) / program.scale
+            mine = [program.merit(r, np.tile(a, (len(r), 1))).min(initial=np.inf) for a in corner]
+            merit, where = program.known_merit(corner)
+            ends = np.flatnonzero(merit < np.array(mine) - self.tol)
+            level, better = best_levels(front, centered(f))
+            beaten = np.flatnonzero(level < f.mean(axis=1) - 2 * self.tol)
+            lost, strange = self.strangers(front)
+            a = np.concatenate([corner[ends], centered(f[beaten]), centered(front[lost])])
+            z = program.archive.z[np.concatenate([where[ends], better[beaten], lost])]
+            if len(a) == 0:
+                break
+            self.drop(beaten)
+            found = self.solve(a, z)
+            gain = np.full(len(a), np.inf)
+            gain[: len(ends)] = (np.array(mine) - merit)[ends]
+            gain[len(ends) : len(ends) + len(beaten)] = (f.mean(axis=1) - level)[beaten]
+            gain[len(gain) - len(lost) :] = strange
+            new = self.add(found, np.full(len(a), np.inf), np.ones(len(a)))
+            self.rescale()
+            self.clean()
+            changes += int((new & (gain > NEWS_GAIN)).sum())
+            if not new.any():
+                break
+        return changes
+
+    def clean(self) -> Int[np.ndarray, " k"]:
+        """Drops nodes that others dominate: where one objective is flat, solutions above chart
+        points are only weakly optimal. Returns their numbers."""
+        f = self.f
+        good = np.ones((len(f), len(f)), dtype=bool)
+        better = np.zeros_like(good)
+        for column in f.T:
+            good &= column <= column[:, None] + self.tol
+            better |= column < column[:, None] - MUCH * self.tol
+        rows = np.flatnonzero((good & better).any(axis=1))
+        numbers = self.number[rows]
+        self.drop(rows)
+        return numbers
+
+    def strangers(
+        self, front: Float[np.ndarray, "n n_objectives"]
+    ) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+        """Some points of the archive's front that no cell reaches, far from each other, and
+        infinity for those outside of all cells, 0 for others, whose cells are coarse."""
+        cells = self.cells()
+        held = cells.take(cells.miss >= 0)
+        c = centered(self.f) @ frame(self.program.n_objectives).T
+        made = [
+            self._patch(c[own], degree, control, own, 0.0)
+            for own, (degree, control) in zip(held.nodes, self.polynomials(held), strict=True)
+        ]
+        # Cells that nobody has looked at yet are coarse.
+        slack = COARSE if np.isinf(held.miss).any() else 2 * self.goal
+        lost = np.flatnonzero(nondominated(front) & self.lost(front, made, slack))
+        if len(self.z) and len(lost):
+            near = best_levels(self.f, front[lost])[0] < max(slack, 5 * self.tol)
+            lost = lost[~near]
+        if len(lost) > MOST_LOST:
+            lost = lost[farthest_points(front[lost], MOST_LOST, front[lost].argmin(axis=0)[:1])]
+        inside = ask_patches(made, centered(front[lost]), (self.program.lower, self.program.upper))
+        return lost, np.where(inside.number < 0, np.inf, 0.0)
+
+    def refine(self, most: float) -> bool:
+        """Cuts the cells that miss most, as long as evaluations last; whether none is left."""
+        evaluator, M = self.program.evaluator, self.program.n_objectives
+        end, finest = int(evaluator.evaluations.objective) + most, FINEST.get(M, 0.1)
+        while int(evaluator.evaluations.objective) < end:
+            cells = self.cells()
+            open_cells = np.flatnonzero((cells.miss > self.goal) & (cells.size > finest))
+            followed = self.follow_rim() if M > 2 else False
+            wrong = self.check()
+            if len(open_cells) == 0 and not followed and not wrong:
+                return True
+            urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
+            chosen = open_cells[np.argsort(-urgent)[:MOST_SOLVED]]
+            if len(chosen):
+                self.cut(cells.take(chosen))
+        return False
+
+    def cut(self, cells: Cells) -> None:
+        """A node in the middle of the longest edge of each cell."""
+        program, M = self.program, self.program.n_objectives
+        c = centered(self.f) @ frame(M).T
+        corners = c[cells.nodes]
+        length = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
+        longest = length.reshape(len(corners), -1).argmax(axis=1)
+        i, j = np.unravel_index(longest, (M, M))
+        # An edge that two cells share is cut once.
+        rows = np.arange(len(corners))
+        edges = np.sort(np.stack([cells.nodes[rows, i], cells.nodes[rows, j]]), axis=0)
+        once = np.sort(np.unique(edges, axis=1, return_index=True)[1])
+        cells, i, j, length = cells.take(once), i[once], j[once], length[once]
+        rows = np.arange(len(once))
+        one, other = cells.nodes[rows, i], cells.nodes[rows, j]
+        width = length[rows, i, j]
+        t = np.zeros((len(rows), M))
+        t[rows, i] = t[rows, j] = 0.5
+        a = 0.5 * (centered(self.f[one]) + centered(self.f[other]))
+        y = [
+            (design_matrix(point[None], degree) @ control)[0]
+            for point, (degree, control) in zip(t, self.polynomials(cells), strict=True)
+        ]
+        guess = program.clip(np.array(y)[:, : program.n_free])
+        promised = program.merit(program.values(guess), a)
+        z, merit = self.best_known(a)
+        known = merit < promised - NEARLY
+        ends = self.solve(a, np.where(known[:, None], z, guess), 0.1, one)
+        value = program.merit(ends.r, a)
+        apart = np.abs(self.z[one] - self.z[other]).max(axis=1) > JUMP + STEEP * width
+        apart &= ~(promised - value < self.goal)
+        # On a jump the branches of both sides are followed.
+        for side in (one, other):
+            todo = np.flatnonzero(apart)
+            if len(todo):
+                again = self.solve(a[todo], self.z[side[todo]], 0.1, side[todo])
+                _better(ends, value, todo, again, program.merit(again.r, a[todo]))
+        z, merit = self.best_known(a)
+        todo = np.flatnonzero(merit < value - self.tol)
+        if len(todo):
+            again = self.solve(a[todo], z[todo])
+            _better(ends, value, todo, again, program.merit(again.r, a[todo]))
+        miss = np.maximum(promised - value, 0.0)
+        keys = [tuple(sorted(row)) for row in self.number[cells.nodes].tolist()]
+        new = self.add(ends, np.where(np.isfinite(miss), miss, np.inf), width)
+        own = centered(ends.r[:, :M])
+        away = np.linalg.norm(own - a, axis=1)
+        # Cells whose middle is the same point of the front as a node, or no point of it at all.
+        made = self.n_made - np.cumsum(new[::-1])[::-1] + 1
+        gone = self.clean()
+        for k in np.flatnonzero(~new | (away > 0.25 * width) | np.isin(made, gone)):
+            self.gaps[keys[k]] = True
+
+    def follow_rim(self) -> bool:
+        """Looks for nodes beyond the largest sides of the rim; whether there was anything to do."""
+        program, M = self.program, self.program.n_objectives
+        c = centered(self.f) @ frame(M).T
+        sides, normals = _hull(c)
+        corners = c[sides]
+        size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
+        size = size.max(axis=(1, 2), initial=0.0)
+        todo = [k for k in np.argsort(-size) if size[k] > FINEST.get(M, 0.1)]
+        todo = np.array([k for k in todo if not self.is_gap(sides[k])][: MOST_SOLVED // 2], int)
+        if len(todo) == 0:
+            return False
+        sides, normals, middle = sides[todo], normals[todo], corners[todo].mean(axis=1)
+        a = (middle + 0.5 * size[todo, None] * normals) @ frame(M)
+        z, merit = self.best_known(a)
+        r = (self.raw - program.shift) / program.scale
+        mine = np.array(
+            [
+                program.merit(r[side], np.tile(b, (M - 1, 1)))
+                for side, b in zip(sides, a, strict=True)
+            ]
+        )
+        near = sides[np.arange(len(sides)), mine.argmin(axis=1)]
+        z = np.where((merit < mine.min(axis=1))[:, None], z, self.z[near])
+        ends = self.solve(a, z, 0.1, near)
+        new = self.add(ends, np.full(len(a), np.inf), np.ones(len(a)))
+        outside = ((centered(ends.r[:, :M]) @ frame(M).T - middle) * normals).sum(axis=1)
+        for k in np.flatnonzero(~new | (outside < RIM)):
+            self.mark_gap(sides[k])
+        return True
+
+
+NODE = ("z", "raw", "mu", "bend", "miss", "width", "number")
+"""What is known of each node."""
+
+FRESH = 8
+"""Random designs that each exploration begins with, beside what is known."""
+
+POPULATIONS = 20, 100
+"""The smallest and the largest group of an exploration."""
+
+FIRST_SHARE = 0.1
+"""The first nodes are at most so many that a gradient at each takes this share of the budget."""
+
+SPREAD = 8, 256
+"""The fewest and the most points all over the box that a search begins with."""
+
+COARSE = 0.05
+"""Cells that nobody has looked at may miss the archive by this much."""
+
+NEARLY = 1e-2
+"""A design of the archive is a better start than a prediction if it is better by this much."""
+
+
+def _better(
+    ends: Ends, value: np.ndarray, rows: np.ndarray, other: Ends, merit: np.ndarray
+) -> None:
+    """Replaces ends by better ones."""
+    use = merit < value[rows]
+    rows = rows[use]
+    value[rows] = merit[use]
+    for name in ("z", "r", "mu", "active", "side", "bend"):
+        getattr(ends, name)[rows] = getattr(other, name)[use]
+
+
+def _triangulated(
+    a: Float[np.ndarray, "n dimension"],
+) -> tuple[Int[np.ndarray, "k n_corners"], Int[np.ndarray, "k n_corners"]]:
+    """Cells between points, and the cell opposite to each corner of each, −1 for none."""
+    n, d = a.shape
+    nothing = np.zeros((0, d + 1), dtype=int)
+    if n < d + 1:
+        return nothing, nothing
+    if d == 1:
+        order = np.argsort(a[:, 0])
+        beside = np.full((n - 1, 2), -1)
+        beside[:-1, 0], beside[1:, 1] = np.arange(1, n - 1), np.arange(n - 2)
+        return np.stack([order[:-1], order[1:]], axis=1), beside
+    from scipy.spatial import Delaunay, QhullError  # half a second that only atlases need
+
+    try:
+        made = Delaunay(a)
+    except QhullError:  # all on one line
+        return nothing, nothing
+    return np.asarray(made.simplices, dtype=int), np.asarray(made.neighbors, dtype=int)
+
+
+def _connected(nodes: Int[np.ndarray, "n n_corners"], keys: list[bytes]) -> list[int]:
+    """A number for each cell: the same for those that share a side and have the same key."""
+    owner = np.arange(len(nodes))
+    sides: dict[tuple[bytes, tuple[int, ...]], int] = {}
+    for k, (cell, key) in enumerate(zip(nodes.tolist(), keys, strict=True)):
+        for i in range(len(cell)):
+            side = key, tuple(sorted(cell[:i] + cell[i + 1 :]))
+            other = sides.setdefault(side, k)
+            owner[owner == owner[k]] = owner[other]
+    return owner.tolist()
+
+
+def _groups(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n"]:
+    """A number for each point: the same for those between which there are only short ways."""
+    from scipy.spatial import KDTree
+
+    owner = np.arange(len(f))
+    for i, j in KDTree(f).query_pairs(BESIDE) if len(f) else ():
+        owner[owner == owner[j]] = owner[i]
+    return owner
+
+
+def _hull(
+    c: Float[np.ndarray, "n dimension"],
+) -> tuple[Int[np.ndarray, "k dimension"], Float[np.ndarray, "k dimension"]]:
+    """The sides of the convex hull of points, and their outward normals."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    d = c.shape[1]
+    try:
+        hull = ConvexHull(c)
+    except (QhullError, ValueError):
+        return np.zeros((0, d), dtype=int), np.zeros((0, d))
+    return np.asarray(hull.simplices, dtype=int), np.asarray(hull.equations)[:, :-1]
+
+
+def _cubic(
+    c: np.ndarray, y: np.ndarray, n_free: int, own: np.ndarray, across: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """A polynomial through an interval's nodes and one more on either side, as far as there are
+    any."""
+    part = np.concatenate([own, across[across >= 0]])
+    t = (c[part, 0] - c[own[0], 0]) / (c[own[1], 0] - c[own[0], 0])
+    D = len(part) - 1
+    return D, np.linalg.solve(design_matrix(np.stack([1 - t, t], axis=1), D), y[part])
+
+
+def _quadratic(
+    c: np.ndarray, y: np.ndarray, n_free: int, own: np.ndarray, across: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """A quadratic through the nodes of a simplex and of its neighbors; linear where these are too
+    few, or too near to a conic section."""
+    M = len(own)
+    others = across[across >= 0]
+    linear = np.linalg.solve(design_matrix(np.eye(M), 1), y[own])
+    sides = c[own[1:]] - c[own[0]]
+    if len(others) < M * (M - 1) // 2 or np.linalg.cond(sides) > 1e8:
+        return 1, linear
+    part = np.concatenate([own, others])
+    rest = np.linalg.solve(sides.T, (c[part] - c[own[0]]).T).T
+    t = np.concatenate([1 - rest.sum(axis=1, keepdims=True), rest], axis=1)
+    basis = design_matrix(t, 2)
+    if np.linalg.cond(basis) > 1e3:
+        return 1, linear
+    return 2, np.linalg.lstsq(basis, y[part], rcond=None)[0]
