@@ -38,7 +38,7 @@ ROUTES = {
 }
 
 
-@pytest.mark.parametrize("budget", [5, 40, 300, 3000])
+@pytest.mark.parametrize("budget", [5, 40, 300, 3000, 20_000])
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_budget_is_kept_and_every_call_is_counted(form, route, budget):
@@ -78,15 +78,23 @@ def test_later_questions_are_counted_apart():
     assert solution.stats.evaluations.objective == before
 
 
-def test_a_budget_that_finds_no_set_returns_the_best_that_was_seen():
+@pytest.mark.parametrize("budget", [5, 40])
+def test_a_budget_that_finds_no_set_returns_the_best_that_was_seen(budget):
     counter = Counter(pair)
-    solution = bf.minimize(counter, None, bounds=BOX, budget=300)
+    solution = bf.minimize(counter, None, bounds=BOX, budget=budget)
     assert solution.result.reason is bf.Reason.SUSPECT
     assert "budget" in solution.result.message
-    # better than the start, the center of the box, in each objective
+    assert all(patch.label.dimension == 0 for patch in solution.pareto_set.patches)
+    # no worse than the start, the center of the box, in each objective
     center = pair(np.mean(BOX, axis=0))
     best = np.asarray(solution.front(np.eye(2)))
-    assert (np.diag(best) < center).all()
+    assert (np.diag(best) <= center).all()
+
+
+def test_a_few_hundred_calls_give_a_set():
+    solution = bf.minimize(Counter(pair), None, bounds=BOX, budget=300)
+    assert any(patch.label.dimension == 1 for patch in solution.pareto_set.patches)
+    assert solution.error.front < 0.01
 
 
 def test_a_larger_budget_keeps_a_part_for_the_estimate():

@@ -146,14 +146,11 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             )
             stop = f"{run.ending}; " if run.stopped else ""
             return Result(run.stopped or Reason.SUSPECT, f"{stop}{nothing}")
-        if error.front is None:
-            advice = "; ".join(flag.value for flag in by_cause(error.flags))
-            found = f"an atlas of {describe_pieces(atlas)}{because}"
-            words = f"{advice}. Result so far: {found}, whose error could not be measured any more"
-            return Result(run.stopped or Reason.SUSPECT, words)
-        exact = f"objectives are exact to {error.front:.2g} of their ranges"
         made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
+        if error.front is None:
+            return Result(run.stopped or Reason.SUSPECT, f"{advice}. Result so far: {made}")
+        exact = f"objectives are exact to {error.front:.2g} of their ranges"
         uncertified = f"Result so far, not certified: {exact} in {made}"
         if run.stopped is not None:
             return Result(run.stopped, f"{run.ending}. {uncertified}")
@@ -201,6 +198,8 @@ def describe_pieces(atlas: BezierAtlas) -> str:
 
 def describe_check(error: ErrorEstimate) -> str:
     """The estimate in words."""
+    if error.front is None:
+        return "its error could not be measured any more"
     beaten = (
         f", {error.dominated:.1%} of them better by more than {BEATEN:g} of their ranges elsewhere"
         if error.dominated

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from ..kinds import kind
 from .local_solves import descend
 from .program import Archive, Program, nondominated
 
@@ -154,6 +155,7 @@ def normalize(program: Program) -> None:
     program.span = np.maximum(high - low, least)
 
 
+@kind("atlas.population/1")
 class Population(NamedTuple):
     """Designs that a population run goes on from, with their rows in the user's units.
 
@@ -188,38 +190,38 @@ def evolve(
         size: of a group.
     """
     low, high = box
-    raw = program.values(z) * program.scale + program.shift
-    lives, constrained = Population(z, raw), program.n_rows > program.n_objectives
-    groups = [lives, lives] if constrained else [lives]
-    if before is not None:
-        old = [before, before.free or before][: len(groups)]
-        groups = [_united(group, one) for group, one in zip(groups, old, strict=True)]
-    groups = [_survivors(program, group, size, k > 0) for k, group in enumerate(groups)]
+    born = Population(z, program.values(z) * program.scale + program.shift)
+    groups = [born if before is None else before]
+    if program.n_rows > program.n_objectives:
+        groups.append(groups[0].free or groups[0])
+    groups = _next_generation(program, groups, born, size)
     test = rng.uniform(0, 1, (32, program.n_objectives))
     test -= test.mean(axis=1, keepdims=True)
     history: list[float] = []
-    made = len(z)
-    for generation in range(MOST_GENERATIONS if most == np.inf else LONG_GENERATIONS):
-        n = size // len(groups)
-        if made + n * len(groups) > most:
-            break
+    made, n = len(z), size // len(groups)
+    longest = MOST_GENERATIONS if most == np.inf else LONG_GENERATIONS
+    while len(history) < longest and made + n * len(groups) <= most:
         children = np.concatenate([_children(group.z, low, high, rng, n) for group in groups])
         made += len(children)
         rows = program.values(children) * program.scale + program.shift
-        born = Population(children, rows)
-        groups = [
-            _survivors(program, _united(group, born), size, k > 0) for k, group in enumerate(groups)
-        ]
+        groups = _next_generation(program, groups, Population(children, rows), size)
         program.tidy()
-        r = (groups[0].raw - program.shift) / program.scale
-        history.append(_level(program, r, test))
-        if generation >= LEAST_GENERATIONS and history[-11] - history[-1] < STILL:
+        history.append(_level(program, (groups[0].raw - program.shift) / program.scale, test))
+        if len(history) > LEAST_GENERATIONS and history[-11] - history[-1] < STILL:
             break
-    return groups[0]._replace(free=groups[1] if constrained else None)
+    return groups[0]._replace(free=groups[1] if len(groups) > 1 else None)
 
 
-def _united(one: Population, other: Population) -> Population:
-    return Population(np.concatenate([one.z, other.z]), np.concatenate([one.raw, other.raw]))
+def _next_generation(
+    program: Program, groups: list[Population], born: Population, size: int
+) -> list[Population]:
+    """Who survives of each group and of all that were born; the second group is free of
+    constraints."""
+    out = []
+    for k, group in enumerate(groups):
+        z, raw = np.concatenate([group.z, born.z]), np.concatenate([group.raw, born.raw])
+        out.append(_survivors(program, Population(z, raw), size, k > 0))
+    return out
 
 
 def _level(program: Program, r: np.ndarray, test: np.ndarray) -> float:

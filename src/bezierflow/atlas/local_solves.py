@@ -204,7 +204,9 @@ class Exact:
     def __init__(self, program: Program):
         self.program = program
 
-    def begin(self, z: np.ndarray, bend: None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def begin(
+        self, z: np.ndarray, bend: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows, slopes and curvatures where searches start."""
         look = self.program.look(z)
         return look.r.copy(), look.J.copy(), look.H.copy()

@@ -165,10 +165,10 @@ def _measure_mesh(mesh: Mesh, atlas: BezierAtlas, seed: int) -> AtlasError:
     )
     parts: list[Ends] = []
     with suppress(BudgetSpentError):
-        for rows in np.array_split(np.arange(n), max(n // FEW, 1)):
+        for rows in np.array_split(np.arange(n), max(n // 2, 1)):
             parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
     n = sum(len(part.z) for part in parts)
-    if n < FEW:
+    if n == 0:
         raise BudgetSpentError
     a, z, r = a[:n], z[:n], r[:n]
     found, rows = (np.concatenate([getattr(part, name) for part in parts]) for name in ("z", "r"))

@@ -77,8 +77,8 @@ SLOPES, SCALES = 5, (1e-2, 1e2)
 MOST_PRICE = 1e4
 """Of a violation."""
 
-MARGIN = 0.1
-"""Nodes keep inequalities by this many tolerances."""
+MARGIN, WIDEST = 2.0, 1e-4
+"""Nodes keep inequalities by so many tolerances, at most by the second number."""
 
 MOST_LOST = 6
 """Parts of the archive's front that are solved for at a time."""
@@ -98,9 +98,17 @@ MOST_POINTS = 400
 RISE = 4.0
 """A cell does not use the node beyond a neighbor in which designs change so many times as fast."""
 
-CHECKED = {2: np.array([[0.7, 0.3], [0.3, 0.7]]), 3: np.full((1, 3), 1 / 3)}
-"""Where cells are checked, in their own coordinates; in the middle of an edge from four objectives
-on."""
+CHECKED = {2: np.array([[0.7, 0.3], [0.3, 0.7]])}
+"""Where cells are checked, in their own coordinates; in the middle from three objectives on."""
+
+TRUST = 0.1
+"""Of what a cell's newest node promises to miss by, this much at least is believed."""
+
+CUT = 3.0
+"""Gradients that a cut may take."""
+
+ALIKE = 1e-4
+"""Single points on one such mesh of objective values are one."""
 
 BESIDE = 0.03
 """Single points that are less apart, in units of the ranges, are one piece."""
@@ -172,7 +180,7 @@ class Mesh:
     def __init__(self, program: Program, tol: float, seed: int, box: tuple[np.ndarray, np.ndarray]):
         L, R = program.n_free, program.n_rows
         self.program, self.tol, self.box = program, tol, box
-        program.margin = MARGIN * tol
+        program.margin = min(MARGIN * tol, WIDEST)
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
         self.bend = np.zeros((0, L, L))
@@ -239,7 +247,7 @@ class Mesh:
 
     def cells(self) -> Cells:
         """Intervals between neighbors, or Delaunay's simplices; none where nodes span nothing."""
-        M, n = self.program.n_objectives, len(self.z)
+        M = self.program.n_objectives
         a = centered(self.f) @ frame(M).T
         nodes, beside = _triangulated(a)
         corners = a[nodes]
@@ -261,9 +269,12 @@ class Mesh:
             others = nodes[other[rows]]
             outside = ~(others[:, :, None] == nodes[rows][:, None]).any(axis=2)
             across[rows, k] = others[np.arange(len(rows)), outside.argmax(axis=1)]
-        cells = Cells(nodes, np.where(gap, -1.0, miss), size, across)
-        seen = np.array([self.checked.get(key, 0.0) for key in self.keys(cells)])
-        return cells._replace(miss=np.where(gap, -1.0, np.maximum(miss, seen)))
+        cells = Cells(nodes, miss, size, across)
+        seen = np.array([self.checked.get(key, np.nan) for key in self.keys(cells)])
+        # What was seen at a few points of the cell itself says more than what its node promises.
+        expected = np.where(np.isinf(miss), 0.0, TRUST * miss)
+        miss = np.where(np.isnan(seen), miss, np.maximum(seen, expected))
+        return cells._replace(miss=np.where(gap, -1.0, miss))
 
     def keys(self, cells: Cells) -> list[tuple[int, ...]]:
         """What the polynomial of each cell is made of."""
@@ -279,18 +290,19 @@ class Mesh:
         """Remembers that it has none."""
         self.gaps[tuple(sorted(self.number[cell].tolist()))] = True
 
-    def check(self) -> bool:
-        """Evaluates each cell at points of its own, and remembers by how much it is worse there
-        than it says; whether a cell that seemed to hold does not."""
+    def check(self) -> None:
+        """Evaluates each new cell at points of its own, and remembers by how much it is worse there
+        than it says."""
         program, M = self.program, self.program.n_objectives
         cells = self.cells()
         keys = self.keys(cells)
         fresh = [k for k, key in enumerate(keys) if key not in self.checked]
         cells = cells.take(np.array(fresh, dtype=int))
-        cells = cells.take((cells.miss >= 0) & (cells.miss <= ROUGHEST))
+        t = CHECKED.get(M, np.full((1, M), 1 / M))
+        afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
+        cells = cells.take(np.flatnonzero(cells.miss >= 0)[:afforded])
         if len(cells.nodes) == 0:
-            return False
-        t = CHECKED.get(M, grid(M, 2)[-1:])
+            return
         c = centered(self.f) @ frame(M).T
         y = np.array([design_matrix(t, degree) @ q for degree, q in self.polynomials(cells)])
         a = np.einsum("km,nmi->nki", t, c[cells.nodes]) @ frame(M)
@@ -307,7 +319,6 @@ class Mesh:
         worst = np.where(out, np.maximum(worst, 2 * ROUGHEST), worst)
         worst = worst.reshape(len(cells.nodes), -1).max(axis=1)
         self.checked.update(zip(self.keys(cells), worst.tolist(), strict=True))
-        return bool((worst > np.maximum(cells.miss, self.goal)).any())
 
     def quantities(self) -> Float[np.ndarray, "n width"]:
         """What cells interpolate: designs, levels, weights, constraints."""
@@ -369,6 +380,8 @@ class Mesh:
         f = np.concatenate([program.known(), self.f])
         keep = np.flatnonzero(nondominated(f)) if len(f) else np.zeros(0, dtype=int)
         keep = keep[self.lost(f[keep], patches)]
+        # Differences leave a trail of points that are as good as one.
+        keep = keep[np.sort(np.unique(np.round(f[keep] / ALIKE), axis=0, return_index=True)[1])]
         if len(keep) > MOST_POINTS:
             keep = keep[farthest_points(f[keep], MOST_POINTS, f[keep].argmin(axis=0))]
         out, region = [], len(patches) + _groups(f[keep])
@@ -439,7 +452,9 @@ class Mesh:
         # What is known already costs nothing.
         new = program.evaluator.fresh(program.origin + z * program.unit)
         z = z[~new | (np.cumsum(new) <= program.evaluator.left)]
+        budget, program.evaluator.budget = program.evaluator.budget, None
         raw = first_look(program, z)
+        program.evaluator.budget = budget
         first_units(program, raw)
         program.keep(z, raw)
         self.population = Population(z, raw)
@@ -537,7 +552,9 @@ class Mesh:
             merit, where = program.known_merit(corner)
             ends = np.flatnonzero(merit < np.array(mine) - self.tol)
             level, better = best_levels(front, centered(f))
-            beaten = np.flatnonzero(level < f.mean(axis=1) - 2 * self.tol)
+            # What lies on a constraint is better than nodes that keep a margin, by its price.
+            price = 2 * program.margin * np.abs(self.mu[:, M:]).sum(axis=1)
+            beaten = np.flatnonzero(level < f.mean(axis=1) - 2 * self.tol - price)
             lost, strange = self.strangers(front)
             a = np.concatenate([corner[ends], centered(f[beaten]), centered(front[lost])])
             z = program.archive.z[np.concatenate([where[ends], better[beaten], lost])]
@@ -599,16 +616,19 @@ class Mesh:
         evaluator, M = self.program.evaluator, self.program.n_objectives
         end, finest = int(evaluator.evaluations.objective) + most, FINEST.get(M, 0.1)
         while int(evaluator.evaluations.objective) < end:
+            followed = self.follow_rim() if M > 2 else False
+            self.check()
             cells = self.cells()
             open_cells = np.flatnonzero((cells.miss > self.goal) & (cells.size > finest))
-            followed = self.follow_rim() if M > 2 else False
-            wrong = self.check()
-            if len(open_cells) == 0 and not followed and not wrong:
-                return True
+            if len(open_cells) == 0:
+                if not followed:
+                    return True
+                continue
             urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
-            chosen = open_cells[np.argsort(-urgent)[:MOST_SOLVED]]
-            if len(chosen):
-                self.cut(cells.take(chosen))
+            # A cut takes about two gradients, and the cells that it makes are to be checked.
+            afforded = evaluator.left / (CUT * (self.program.n_free + 1))
+            most_cut = max(int(min(MOST_SOLVED, afforded)), 1)
+            self.cut(cells.take(open_cells[np.argsort(-urgent)[:most_cut]]))
         return False
 
     def cut(self, cells: Cells) -> None:
@@ -666,7 +686,7 @@ class Mesh:
 
     def follow_rim(self) -> bool:
         """Looks for nodes beyond the largest sides of the rim; whether there was anything to do."""
-        program, M = self.program, self.program.n_objectives
+        M = self.program.n_objectives
         c = centered(self.f) @ frame(M).T
         sides, normals = _hull(c)
         corners = c[sides]
@@ -679,13 +699,7 @@ class Mesh:
         sides, normals, middle = sides[todo], normals[todo], corners[todo].mean(axis=1)
         a = (middle + 0.5 * size[todo, None] * normals) @ frame(M)
         z, merit = self.best_known(a)
-        r = (self.raw - program.shift) / program.scale
-        mine = np.array(
-            [
-                program.merit(r[side], np.tile(b, (M - 1, 1)))
-                for side, b in zip(sides, a, strict=True)
-            ]
-        )
+        mine = (self.f[sides] - a[:, None]).max(axis=2)
         near = sides[np.arange(len(sides)), mine.argmin(axis=1)]
         z = np.where((merit < mine.min(axis=1))[:, None], z, self.z[near])
         ends = self.solve(a, z, 0.1, near)

@@ -80,6 +80,7 @@ def _describe_patch(patch: Patch, piece: int) -> dict[str, object]:
         "objectives": label.objectives.astype(int).tolist(),
         "constraints": label.constraints[: label.n_inequalities].astype(int).tolist(),
         "side": label.side.tolist(),
+        "trimmed": label.trimmed,
         "degree": patch.degree,
         "corners": encode(patch.corners),
         "points": encode(patch.control_points[:, :width]),

@@ -113,6 +113,11 @@ class Bridge:
         shape = (0, len(self.differences.scale))
         return np.stack(points) if points else np.zeros(shape), np.array([*known.values()])
 
+    def remember(self, x: Float[np.ndarray, "n n_variables"], f: np.ndarray) -> None:
+        """Takes values that were computed elsewhere."""
+        self._known[0].update(zip(_keys(x), f, strict=True))
+        self._kept += f.size
+
     def look_up(self, order: int, points: Float[np.ndarray, "*batch n_variables"]) -> np.ndarray:
         """Derivatives of one order at any batch of points, for JAX: not numbers after an error."""
         rows = points.reshape(-1, points.shape[-1])

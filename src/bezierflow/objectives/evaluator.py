@@ -97,10 +97,15 @@ class JaxEvaluator:
     @property
     def left(self) -> float:
         """How many values may still be computed."""
-        limits = [bridge.calls.left for bridge in bridges(self.objectives)]
-        if self.budget is not None:
-            limits.append(self.budget - int(self.evaluations.objective))
-        return min(limits, default=np.inf)
+        return min(self._own_left, self._calls_left)
+
+    @property
+    def _own_left(self) -> float:
+        return np.inf if self.budget is None else self.budget - int(self.evaluations.objective)
+
+    @property
+    def _calls_left(self) -> float:
+        return min((bridge.calls.left for bridge in bridges(self.objectives)), default=np.inf)
 
     def fresh(self, points: Points) -> Bool[np.ndarray, " n"]:
         """At which points a value would have to be computed: on the host, those not known yet."""
@@ -117,6 +122,8 @@ class JaxEvaluator:
 
     def values(self, points: Points) -> Float[np.ndarray, "n n_objectives"]:
         """The objectives alone."""
+        if len(points) == 0:  # a compiled block would call the host at a point of its own
+            return np.zeros((0, self.n_objectives))
         return self._evaluate(_values, points)[1]
 
     def jacobians(self, points: Points) -> Derivatives:
@@ -149,10 +156,12 @@ class JaxEvaluator:
         raise_if_interrupted()  # before the count, so that an interrupted run counts what it made
         points = np.asarray(points, dtype=float)
         cost = self._cost(order if counted is None else counted)
-        n_new = int(self.fresh(points).sum()) if order == 0 else len(points)
-        if n_new * cost[0] > self.left:
+        # What is known to a function on the host is no call, but counts: whether it is known may
+        # depend on the process that a run goes on in.
+        calls = int(self.fresh(points).sum()) if order == 0 else len(points)
+        if len(points) * cost[0] > self._own_left or calls * cost[0] > self._calls_left:
             raise BudgetSpentError
-        made = [int(old) + n_new * n for old, n in zip(self.evaluations, cost, strict=True)]
+        made = [int(old) + len(points) * n for old, n in zip(self.evaluations, cost, strict=True)]
         self.evaluations = Evaluations(*made)
         # Parts that run on the host are evaluated at all points at once, where these are known, so
         # that the program need only look them up.

@@ -256,9 +256,8 @@ def _scaled_form(
     if x_scale is not None:
         raveling = raveling.scaled(_read_x_scale(x_scale, raveling.n_variables))
     form = read(raveling)
-    L = raveling.n_variables
-    affordable = form.is_exact or calls.affords(L * L + L + 1, SCHEDULE.probes_share)
-    scale = own_scale(form, np.asarray(raveling.ravel(x))) if finds_scale and affordable else None
+    finds_scale &= _affords_scale(form, box, raveling.n_variables, calls)
+    scale = own_scale(form, np.asarray(raveling.ravel(x))) if finds_scale else None
     if scale is None:
         return form, raveling
     differences = (
@@ -267,7 +266,23 @@ def _scaled_form(
         else Differences.around(scale, -scale, scale)
     )
     known = replace(differences, scale=differences.scale / scale)
-    return read(raveling.scaled(scale), known), raveling.scaled(scale)
+    scaled = read(raveling.scaled(scale), known)
+    if isinstance(form.flat, Bridge) and isinstance(scaled.flat, Bridge):
+        x, f = form.flat.archive()
+        scaled.flat.remember(x / scale, f)
+    return scaled, raveling.scaled(scale)
+
+
+def _affords_scale(form: Form, box: Bounds, L: int, calls: Calls) -> bool:
+    """Whether the Hessian that tells the units of L variables is worth its price."""
+    if form.is_exact:
+        return True
+    if isinstance(form.flat, Bridge) and form.flat.order == 0:
+        # Searches from values alone take the units of the box.
+        boxed = np.isfinite(box.lower).all() and np.isfinite(box.upper).all()
+        if boxed and (calls.limit is not None or SCHEDULE.few_scaled < L):
+            return False
+    return calls.affords(L * L + L + 1, SCHEDULE.probes_share)
 
 
 def _read_x_scale(x_scale: object, n_variables: int) -> Float[np.ndarray, " n_variables"]:

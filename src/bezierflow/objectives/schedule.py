@@ -16,6 +16,8 @@ class Schedule:
             straight line to rounding; a function in single precision needs the others.
         noise_points: values along a line of which noise is estimated.
         noise_away: where a second line lies if the first one is noisy, in units of the scale.
+        few_scaled: more variables of functions that are known by values get no units of their own
+            within bounds, which would take a Hessian.
         noise_orders: orders of their differences: the smooth part is gone, the noise is left.
         scale_rounds: how often curvatures correct the guessed scales of the variables.
         largest_correction: the factor by which one round may change a scale at most.
@@ -55,6 +57,7 @@ class Schedule:
     noise_steps: tuple[float, ...] = (1e-9, 1e-7, 1e-5)
     noise_points: int = 9
     noise_away: float = 0.05
+    few_scaled: int = 5
     noise_orders: tuple[int, ...] = (3, 4, 5, 6)
     scale_rounds: int = 2
     largest_correction: float = 1e4

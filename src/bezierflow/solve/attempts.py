@@ -294,12 +294,15 @@ def _atlas(
 ) -> Attempt:
     """An atlas of the set among feasible points, looked for in a box, with designs that are known
     to begin with."""
+    budget, left = _left(call, spent), problem.calls.left
+    # A run that goes on in another process must not count on more than it had.
+    budget = budget if left == np.inf else int(min(left, np.inf if budget is None else budget))
     flow = AtlasFlow(
         feasible,
         box,
         why,
         call.method.tol,
-        _left(call, spent),
+        budget,
         getattr(problem.flat, "n_auxiliary", 0),  # variables that stand for kinks
         known,
         n_iterations=call.method.n_iterations,

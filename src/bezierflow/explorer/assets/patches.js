@@ -43,7 +43,7 @@ function inverseMatrix(matrix) {
  */
 class Patch {
   constructor(data, box) {
-    Object.assign(this, { side: data.side, constraints: data.constraints, objectives: data.objectives, piece: data.piece, box });
+    Object.assign(this, { side: data.side, constraints: data.constraints, objectives: data.objectives, trimmed: data.trimmed, piece: data.piece, box });
     this.active = data.objectives.flatMap((active, m) => (active ? [m] : []));
     this.inactive = data.objectives.flatMap((active, m) => (active ? [] : [m]));
     this.dimension = this.active.length - 1;
@@ -97,6 +97,7 @@ class Patch {
   leastOwnSign(y) {
     const { side, box, level, constraints } = this, rows = level + 1, first = rows + this.objectives.length;
     let least = Infinity;
+    if (!this.trimmed) return least;
     for (let i = 0; i < level; i++) least = Math.min(least, side[i] ? y[i] : Math.min(y[i] - box.low[i], box.high[i] - y[i]));
     for (const m of this.active) least = Math.min(least, y[rows + m]);
     for (let j = 0; j < constraints.length; j++) least = Math.min(least, constraints[j] ? y[first + j] : -y[first + j]);

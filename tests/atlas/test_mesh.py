@@ -1,0 +1,212 @@
+"""Sets from values alone: a mesh of the chart. Functions here are called through `float`, so that
+nothing of them can be traced."""
+
+import numpy as np
+import pytest
+
+import bezierflow as bf
+from bezierflow.answer import best_levels
+from bezierflow.atlas.local_solves import descend
+from bezierflow.atlas.mesh import _connected, _cubic, _groups, _triangulated
+from bezierflow.atlas.program import Program
+from bezierflow.objectives import feasible_set, read_problem
+
+
+class Recorder:
+    """A function that keeps what it was asked for."""
+
+    def __init__(self, f):
+        self.f, self.x, self.y = f, [], []
+
+    def __call__(self, x):
+        x = np.array([float(value) for value in x])
+        self.x.append(x)
+        self.y.append(np.array(self.f(x), dtype=float))
+        return [float(value) for value in self.y[-1]]
+
+
+def zdt1(x):
+    g = 1 + 9 * np.mean(x[1:])
+    return [x[0], g * (1 - np.sqrt(x[0] / g))]
+
+
+def waves(x):
+    """A front in several pieces."""
+    g = 1 + 3 * np.sum((x[1:] - 0.3) ** 2)
+    return [x[0], g + 1 - np.sqrt(x[0]) - x[0] * np.sin(10 * np.pi * x[0])]
+
+
+def sphere(x):
+    g = 1 + np.sum((x[2:] - 0.5) ** 2)
+    a, b = np.pi / 2 * x[0], np.pi / 2 * x[1]
+    return [g * np.cos(a) * np.cos(b), g * np.cos(a) * np.sin(b), g * np.sin(a)]
+
+
+def rastrigin(x):
+    g = 1 + 10 * (len(x) - 1) + np.sum(x[1:] ** 2 - 10 * np.cos(4 * np.pi * x[1:]))
+    return [x[0], g * (1 - np.sqrt(x[0] / g))]
+
+
+def test_a_curve_from_values_is_the_front():
+    solution = bf.minimize(Recorder(zdt1), bounds=(np.zeros(8), np.ones(8)), budget=5000)
+    assert isinstance(solution.pareto_set, bf.BezierAtlas)
+    f = solution.spread(300).F
+    assert np.abs(f[:, 1] - (1 - np.sqrt(f[:, 0]))).max() < 2e-3
+    assert f[:, 0].min() < 1e-3
+    assert f[:, 0].max() > 0.999
+    assert solution.error.front < 1e-3
+
+
+def test_gaps_of_a_front_have_no_answers():
+    solution = bf.minimize(Recorder(waves), bounds=(np.zeros(4), np.ones(4)), budget=8000)
+    x = np.linspace(0, 1, 20001)
+    f = np.stack([x, 2 - np.sqrt(x) - x * np.sin(10 * np.pi * x)], axis=1)
+    low = np.minimum.accumulate(f[:, 1])
+    best = f[np.r_[True, f[1:, 1] < low[:-1]]]
+    found = solution.spread(300).F
+    # nothing is dominated, and everything is reached
+    assert np.abs(best_levels(best, found)[0]).max() < 5e-3
+    assert best_levels(found, best)[0].max() < 5e-3
+
+
+def test_three_objectives_from_values():
+    solution = bf.minimize(Recorder(sphere), bounds=(np.zeros(5), np.ones(5)), budget=6000)
+    f = solution.spread(300).F
+    off = np.linalg.norm(f, axis=1) - 1
+    assert np.median(off) < 2e-3
+    assert np.quantile(off, 0.95) < 0.03
+
+
+def test_every_answer_keeps_the_constraints():
+    def ring(x):
+        wave = 0.1 * np.cos(16 * np.arctan2(x[0], x[1]))
+        return [1 + wave - x[0] ** 2 - x[1] ** 2, np.sum((x - 0.5) ** 2) - 0.5]
+
+    solution = bf.minimize(
+        Recorder(lambda x: x),
+        bounds=(np.full(2, 1e-6), np.full(2, np.pi)),
+        constraints=ring,
+        budget=4000,
+    )
+    for x in np.asarray(solution.spread(400).X):
+        assert max(ring(x)) < 1e-6
+
+
+@pytest.mark.parametrize("budget", [60, 400, 2000])
+def test_no_evaluated_design_is_better_than_the_answer(budget):
+    recorder = Recorder(rastrigin)
+    low, high = np.r_[0.0, np.full(4, -5.0)], np.r_[1.0, np.full(4, 5.0)]
+    solution = bf.minimize(recorder, bounds=(low, high), budget=budget)
+    assert len(recorder.y) <= budget
+    made = solution.stats.calls.made
+    n = made["probes"].objective + made["search"].objective  # the estimate comes last
+    seen, answers = np.array(recorder.y[:n]), solution.spread(400).F
+    scale = np.ptp(answers, axis=0)
+    # by how much the best answer for each design exceeds it in any objective
+    assert best_levels(answers / scale, seen / scale)[0].max() < 0.02
+
+
+def test_noise_of_values_is_survived():
+    noise = np.random.default_rng(3)
+
+    def noisy(x):
+        return np.array(zdt1(x)) + 1e-4 * noise.normal(size=2)
+
+    solution = bf.minimize(Recorder(noisy), bounds=(np.zeros(4), np.ones(4)), budget=4000)
+    x = np.asarray(solution.spread(50).X)
+    f = np.array([zdt1(row) for row in x])
+    assert np.median(np.abs(f[:, 1] - (1 - np.sqrt(f[:, 0])))) < 0.01
+
+
+def test_the_same_seed_gives_the_same_answer():
+    first, second = (
+        bf.minimize(Recorder(zdt1), bounds=(np.zeros(3), np.ones(3)), budget=900, seed=4)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.spread(50).X, second.spread(50).X)
+
+
+def test_a_mesh_is_kept_in_a_file(tmp_path):
+    solution = bf.minimize(Recorder(zdt1), bounds=(np.zeros(3), np.ones(3)), budget=900)
+    solution.save(tmp_path / "mesh.bez")
+    again = bf.load(tmp_path / "mesh.bez")
+    t = np.random.default_rng(0).dirichlet(np.ones(2), 40)
+    np.testing.assert_array_equal(again.pareto_set(t), solution.pareto_set(t))
+    assert [patch.label.trimmed for patch in again.pareto_set.patches] == [
+        patch.label.trimmed for patch in solution.pareto_set.patches
+    ]
+
+
+def test_a_run_from_values_goes_on_from_its_folder(tmp_path):
+    box = np.zeros(3), np.ones(3)
+    whole = bf.minimize(Recorder(zdt1), bounds=box, budget=1500, checkpoint=tmp_path / "whole")
+    stopped = Recorder(zdt1)
+
+    def stop(iteration):
+        return iteration.number == 3
+
+    folder = tmp_path / "run"
+    bf.minimize(stopped, bounds=box, budget=1500, callback=stop, checkpoint=folder)
+    more = bf.minimize(stopped, bounds=box, budget=1500, checkpoint=folder)
+    t = np.random.default_rng(0).dirichlet(np.ones(2), 40)
+    np.testing.assert_array_equal(more.pareto_set(t), whole.pareto_set(t))
+
+
+# parts
+
+
+def test_searches_learn_the_curvature():
+    """Along the front of two quadratics with different axes, by values alone."""
+    A = np.diag([1.0, 8.0, 3.0])
+    p, q = np.full(3, 0.3), np.array([0.7, 0.6, 0.4])
+
+    def f(x):
+        return [(x - p) @ A @ (x - p), (x - q) @ (x - q)]
+
+    problem = read_problem(Recorder(f), np.full(3, 0.5), bounds=(np.zeros(3), np.ones(3)))
+    feasible = feasible_set((np.zeros(3), np.ones(3)), None, 3)
+    program = Program(problem.flat, 2, feasible, (np.zeros(3), np.ones(3)))
+    assert not program.has_hessians
+    program.ideal, program.span = np.zeros(2), np.ones(2)
+    a = np.array([[0.05, -0.05], [-0.1, 0.1]])
+    ends = descend(program, a, np.full((2, 3), 0.9), least=1e-10, enough=1e-12)
+    for k in range(2):
+        # at a solution both levels agree, and the weighted slopes cancel
+        assert np.ptp(ends.r[k] - a[k]) < 1e-5
+        slopes = np.stack([2 * A @ (ends.z[k] - p), 2 * (ends.z[k] - q)])
+        w = np.linalg.norm(slopes, axis=1)[::-1] / np.linalg.norm(slopes, axis=1).sum()
+        assert np.abs(w @ slopes).max() < 1e-2
+
+
+def test_cells_between_points():
+    nodes, beside = _triangulated(np.array([[0.3], [0.0], [1.0]]))
+    assert nodes.tolist() == [[1, 0], [0, 2]]
+    assert beside.tolist() == [[1, -1], [-1, 0]]
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert len(_triangulated(corners)[0]) == 2
+    assert len(_triangulated(corners[:1])[0]) == 0
+    assert len(_triangulated(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))[0]) == 0
+
+
+def test_an_interval_goes_through_its_nodes_and_their_neighbors():
+    c = np.array([[0.0], [1.0], [2.5], [4.0]])
+    y = (c**3 - c)[:, :1]
+    degree, control = _cubic(c, y, 1, np.array([1, 2]), np.array([3, 0]))
+    assert degree == 3
+    t = np.linspace(0, 1, 5)
+    from bezierflow.bezier import design_matrix
+
+    x = 1.0 + 1.5 * t
+    said = design_matrix(np.stack([1 - t, t], axis=1), 3) @ control
+    np.testing.assert_allclose(said[:, 0], x**3 - x, atol=1e-12)
+
+
+def test_cells_that_share_a_side_are_one_piece():
+    nodes = np.array([[0, 1], [1, 2], [3, 4]])
+    assert len(set(_connected(nodes, [b"", b"", b""]))) == 2
+    assert len(set(_connected(nodes, [b"", b"a", b""]))) == 3
+
+
+def test_points_beside_each_other_are_one_piece():
+    f = np.array([[0.0, 1.0], [0.01, 0.99], [0.02, 0.98], [1.0, 0.0]])
+    assert len(np.unique(_groups(f))) == 2
