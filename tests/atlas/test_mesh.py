@@ -7,7 +7,8 @@ import pytest
 import bezierflow as bf
 from bezierflow.answer import best_levels
 from bezierflow.atlas.local_solves import descend
-from bezierflow.atlas.mesh import _connected, _cubic, _groups, _triangulated
+from bezierflow.atlas.lone_points import groups
+from bezierflow.atlas.mesh import _connected, _cubic, _triangulated
 from bezierflow.atlas.program import Program
 from bezierflow.objectives import feasible_set, read_problem
 
@@ -209,4 +210,4 @@ def test_cells_that_share_a_side_are_one_piece():
 
 def test_points_beside_each_other_are_one_piece():
     f = np.array([[0.0, 1.0], [0.01, 0.99], [0.02, 0.98], [1.0, 0.0]])
-    assert len(np.unique(_groups(f))) == 2
+    assert len(np.unique(groups(f))) == 2

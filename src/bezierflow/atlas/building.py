@@ -14,6 +14,7 @@ from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
 from .exploration import explore, feasible_part, look_over
+from .lone_points import lone_points
 from .mesh import Mesh
 from .program import Program
 from .search import Search
@@ -24,6 +25,12 @@ user does not say; the last one from four objectives on, where regions are many.
 
 MESH_TOL, MESH_COARSE = {2: 1e-5, 3: 1e-3}, 1e-2
 """The same where slopes come from differences of values."""
+
+EXACT_MESH_TOL = {2: 1e-7, 3: 1e-3}
+"""The same with Hessians, of many variables."""
+
+MANY = 25
+"""Variables whose active sets are too many for a region each."""
 
 MOST_NOISE = 10.0
 """Cells are not asked to be more exact than this many times the noise."""
@@ -96,6 +103,9 @@ class AtlasState:
             return None
         program = self.search.program
         patches = self.search.patches()
+        z, f = self.search.known()
+        lost = self.search.lost(f, patches)
+        patches = patches + lone_points(program, z, f, lost, 1 + len(patches))
         feasible = program.feasible
         scales = (
             program.ideal,
@@ -208,8 +218,9 @@ def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasStat
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
-    if not program.has_hessians:
-        tol = MESH_TOL.get(state.n_objectives, MESH_COARSE)
+    if not program.has_hessians or (program.n_free > MANY and program.tight is None):
+        usual = EXACT_MESH_TOL if program.has_hessians else MESH_TOL
+        tol = usual.get(state.n_objectives, MESH_COARSE)
         tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)
         return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
     tol = TOL.get(state.n_objectives, COARSE) if settings.tol is None else settings.tol

@@ -305,23 +305,16 @@ def _model_step(
     q = np.concatenate(
         [TIE * J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), program.price)], axis=1
     )
-    unit = np.eye(L + 2)
-    both = [_rows(J[:, :M], -1.0, 0.0), _rows(J[:, M:], 0.0, -1.0), _rows(-J[:, end:], 0.0, -1.0)]
-    sides = [
-        np.broadcast_to(-unit[L + 1 :], (n, 1, L + 2)),
-        np.broadcast_to(unit[:L], (n, L, L + 2)),
-        np.broadcast_to(-unit[:L], (n, L, L + 2)),
-    ]
-    room_up, room_down = (
+    rows = [_rows(J[:, :M], -1.0, 0.0), _rows(J[:, M:], 0.0, -1.0), _rows(-J[:, end:], 0.0, -1.0)]
+    rows.append(np.broadcast_to(-np.eye(L + 2)[L + 1 :], (n, 1, L + 2)))
+    room = (
+        -np.minimum(z - program.lower, radius[:, None]),
         np.minimum(program.upper - z, radius[:, None]),
-        np.minimum(z - program.lower, radius[:, None]),
     )
-    b = np.concatenate(
-        [a - r[:, :M], -r[:, M:], r[:, end:], np.zeros((n, 1)), room_up, room_down], axis=1
-    )
+    b = np.concatenate([a - r[:, :M], -r[:, M:], r[:, end:], np.zeros((n, 1))], axis=1)
     begin = np.zeros((n, L + 2))
     begin[:, L], begin[:, L + 1] = (r[:, :M] - a).max(axis=1) + 1.0, 1.0
-    best = solve_programs(Q, q, np.concatenate([*both, *sides], axis=1), b, begin)
+    best = solve_programs(Q, q, np.concatenate(rows, axis=1), b, room, begin)
     d, tight = best.y[:, :L], best.multiplier > best.slack
     multiplier = best.multiplier[:, :R].copy()
     multiplier[:, end:] -= best.multiplier[:, R : R + R - end]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..answer import BezierAtlas, Claims, best_levels, centered
+from ..answer import BezierAtlas, Claims, centered
 from ..objectives import BudgetSpentError
 from .building import AtlasState
 from .labels import Solutions, signs
@@ -172,7 +172,7 @@ def _measure_mesh(mesh: Mesh, atlas: BezierAtlas, seed: int) -> AtlasError:
         raise BudgetSpentError
     a, z, r = a[:n], z[:n], r[:n]
     found, rows = (np.concatenate([getattr(part, name) for part in parts]) for name in ("z", "r"))
-    level = best_levels(program.known(), a)[0]
+    level = program.known_merit(a)[0]
     gain = program.merit(r, a) - np.minimum(program.merit(rows, a), level)
     end = M + program.n_inequalities
     constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
@@ -203,6 +203,9 @@ def _solutions(
     solutions."""
     program = search.program
     asked = np.flatnonzero(claims.number >= 0)
+    if len(asked) == 0:  # single points alone
+        searched = search.solve_at(a, z)
+        return np.zeros(len(a), dtype=bool), searched.found, searched.good
     answers = search.certify(a[asked], claims.y[asked], claims.number[asked], most=6)
     right = answers.found.ok & (signs(program, answers.found).min(axis=1) > -1e-4)
     right &= (claims.sign[asked] > -search.slack) & (

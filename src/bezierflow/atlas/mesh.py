@@ -19,6 +19,7 @@ from ..bezier import design_matrix
 from ..kinds import kind
 from ..metrics import farthest_points
 from ..simplex import grid
+from .active_sets import follow
 from .exploration import (
     FAR,
     Population,
@@ -47,9 +48,12 @@ FIRST_NODES = {2: 8, 3: 5}
 SAME = 1e-7
 """Nodes whose chart points differ by less are one."""
 
-FINEST = {2: 1e-3, 3: 0.02}
+FINEST, FINER = {2: 1e-3, 3: 0.02}, 1e-2
 """Cells are not cut below this size, which only jumps of the front reach; 0.1 from four objectives
-on."""
+on. With Hessians, so many times as small: kinks are cut down to what they are worth."""
+
+MOST_ENDS = 3
+"""How often the ends of the front are looked for before there are other nodes."""
 
 ROUGHEST = 0.03
 """A cell that is expected to miss by more is no part of the answer."""
@@ -92,9 +96,6 @@ NEWS_GAIN = 1e-3
 NEWS = 0.1
 """The share of the budget after which what the archive knows better is left for later."""
 
-MOST_POINTS = 400
-"""Single points of an answer."""
-
 RISE = 4.0
 """A cell does not use the node beyond a neighbor in which designs change so many times as fast."""
 
@@ -106,12 +107,6 @@ TRUST = 0.1
 
 CUT = 3.0
 """Gradients that a cut may take."""
-
-ALIKE = 1e-4
-"""Single points on one such mesh of objective values are one."""
-
-BESIDE = 0.03
-"""Single points that are less apart, in units of the ranges, are one piece."""
 
 RIM = 2e-3
 """The rim of a mesh is followed until new nodes lie less outside of it."""
@@ -163,7 +158,9 @@ class Mesh:
         z: designs of the nodes.
         raw: their rows in the user's units.
         mu: multipliers of their rows.
-        bend: the curvature that was learned there.
+        active: which rows are active there.
+        side: which variables are at a bound, see `Label`.
+        bend: the curvature that was learned there, where there are no Hessians.
         miss: what predicting each node missed by when it was made; infinite where it was not
             predicted.
         width: the edge that it cut.
@@ -183,7 +180,9 @@ class Mesh:
         program.margin = min(MARGIN * tol, WIDEST)
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
-        self.bend = np.zeros((0, L, L))
+        self.active, self.side = np.zeros((0, R), dtype=bool), np.zeros((0, L), dtype=int)
+        learned = 0 if program.has_hessians else L
+        self.bend = np.zeros((0, learned, learned))
         self.miss, self.width = np.zeros(0), np.zeros(0)
         self.number, self.n_made = np.zeros(0, dtype=int), 0
         self.gaps: dict[tuple[int, ...], bool] = {}
@@ -225,10 +224,11 @@ class Mesh:
             )
             if (known[same].mean(axis=1) <= f.mean() + SAME).any():
                 continue
-            assert ends.bend is not None
+            bend = self.bend[:0].reshape(self.bend.shape[1:]) if ends.bend is None else ends.bend[i]
             raw = ends.r[i] * program.scale + program.shift
             self.n_made += 1
-            made = (ends.z[i], raw, ends.mu[i], ends.bend[i], miss[i], width[i], self.n_made)
+            label = ends.active[i], ends.side[i]
+            made = (ends.z[i], raw, ends.mu[i], *label, bend, miss[i], width[i], self.n_made)
             for name, value in zip(NODE, made, strict=True):
                 old = getattr(self, name)
                 # A better node takes the place of one at the same chart point.
@@ -339,8 +339,8 @@ class Mesh:
             for own, across in zip(cells.nodes, cells.across, strict=True)
         ]
 
-    def patches(self, points: bool = True) -> list[Patch]:
-        """Those of the cells that hold, and points of the archive that none of them covers."""
+    def patches(self) -> list[Patch]:
+        """Those of the cells that hold."""
         cells = self.cells()
         looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
         cells = cells.take(looked & (cells.miss >= 0) & (cells.miss <= ROUGHEST))
@@ -352,8 +352,13 @@ class Mesh:
             )
         ]
         region = _connected(cells.nodes, [patch.label.key for patch in made])
-        made = [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
-        return made + (self._points(made) if points else [])
+        return [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
+
+    def known(self) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_objectives"]]:
+        """All designs that may be part of an answer, with their scaled objectives."""
+        program = self.program
+        z = np.concatenate([program.archive.z, self.z])
+        return z, np.concatenate([program.known(), self.f])
 
     def _patch(
         self, corners: np.ndarray, degree: int, control: np.ndarray, own: np.ndarray, miss: float
@@ -372,32 +377,6 @@ class Mesh:
         inverse = np.linalg.inv(np.concatenate([corners, np.ones((M, 1))], axis=1))
         domain = np.concatenate([-inverse.T[:, :-1], inverse.T[:, -1:]], axis=1)
         return Patch(label, corners, degree, control, domain, max(miss, 0.0))
-
-    def _points(self, patches: list[Patch]) -> list[Patch]:
-        """The archive's points, and nodes, that no patch covers, as patches of dimension 0."""
-        program, M = self.program, self.program.n_objectives
-        z = np.concatenate([program.archive.z, self.z])
-        f = np.concatenate([program.known(), self.f])
-        keep = np.flatnonzero(nondominated(f)) if len(f) else np.zeros(0, dtype=int)
-        keep = keep[self.lost(f[keep], patches)]
-        # Differences leave a trail of points that are as good as one.
-        keep = keep[np.sort(np.unique(np.round(f[keep] / ALIKE), axis=0, return_index=True)[1])]
-        if len(keep) > MOST_POINTS:
-            keep = keep[farthest_points(f[keep], MOST_POINTS, f[keep].argmin(axis=0))]
-        out, region = [], len(patches) + _groups(f[keep])
-        for k, number in zip(keep, region.tolist(), strict=True):
-            first = np.arange(M) == 0
-            label = Label(
-                first,
-                np.zeros(program.n_rows - M, dtype=bool),
-                np.zeros(program.n_free, dtype=int),
-                program.n_inequalities,
-                trimmed=False,
-            )
-            rows = np.concatenate([np.where(first, 1.0, f[k]), np.zeros(program.n_rows - M)])
-            y = np.concatenate([z[k], f[k, :1], rows])
-            out.append(Patch(label, np.zeros((1, 0)), 0, y[None], np.zeros((0, 1)), 0.0, number))
-        return out
 
     def lost(
         self, f: Float[np.ndarray, "n n_objectives"], patches: list[Patch], slack: float = 0.0
@@ -429,7 +408,7 @@ class Mesh:
         program.tidy()
         cells = self.cells()
         front = program.known()
-        covered = 1 - float(self.lost(front, self.patches(False)).mean()) if len(front) else 0.0
+        covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
         self.history.append(MeshRound(changes, worst, covered))
 
@@ -441,8 +420,14 @@ class Mesh:
     @property
     def fine(self) -> bool:
         """Whether no cell is left to cut."""
-        cells, finest = self.cells(), FINEST.get(self.program.n_objectives, 0.1)
-        return not np.any((cells.miss > self.tol) & (cells.size > finest))
+        cells = self.cells()
+        return not np.any((cells.miss > self.tol) & (cells.size > self.finest))
+
+    @property
+    def finest(self) -> float:
+        """The size below which cells are not cut."""
+        finest = FINEST.get(self.program.n_objectives, 0.1)
+        return FINER * finest if self.program.has_hessians else finest
 
     def begin(self, start: Float[np.ndarray, "n n_free"]) -> None:
         """The first points, all over the box, and what they say of the units."""
@@ -480,7 +465,7 @@ class Mesh:
         program, old = self.program, self.program.span
         normalize(program)
         if np.abs(np.log(program.span / old)).max() > 0.2:
-            self.bend = np.tile(0.1 * np.eye(program.n_free), (len(self.z), 1, 1))
+            self.bend = np.tile(0.1 * np.eye(self.bend.shape[1]), (len(self.z), 1, 1))
             self.mu = np.array(self.mu)
             self.mu[:, : program.n_objectives] *= program.span / old
 
@@ -489,8 +474,16 @@ class Mesh:
         program, M = self.program, self.program.n_objectives
         if program.n_rows > M and len(program.archive.z):
             self.scale_constraints()
+        corner = centered(np.where(np.eye(M) > 0, -FAR, FAR))
+        for _ in range(MOST_ENDS):
+            before = program.span
+            found = self.solve(corner, self.best_known(corner)[0])
+            self.add(found, np.full(M, np.inf), np.ones(M))
+            self.rescale()
+            if np.abs(np.log(program.span / before)).max() < 0.2:
+                break
         self.news(NEWS * self.most)
-        afforded = FIRST_SHARE * self.most / (program.n_free + 1)
+        afforded = FIRST_SHARE * self.most / (1 if program.has_hessians else program.n_free + 1)
         steps = [k for k in range(1, FIRST_NODES.get(M, 4)) if len(grid(M, k + 1)) <= afforded]
         t = grid(M, 1 + max(steps, default=1))
         a = centered((M - 1) * (1 / M - t))
@@ -527,6 +520,8 @@ class Mesh:
     ) -> Ends:
         """Searches above chart points from designs, with the curvature of nodes beside them; once
         more with a higher price where they end with violations."""
+        if self.program.has_hessians:
+            return self.solve_exactly(a, z, near)
         tol = min(self.tol, LOOSEST)
         program, goals = self.program, (PROMISED * tol, GAINED * tol)
         ends = descend(program, a, z, None if near is None else self.bend[near], radius, *goals)
@@ -535,6 +530,31 @@ class Mesh:
             program.price *= 10
             again = descend(program, a[todo], ends.z[todo], None, radius, *goals)
             _better(ends, program.merit(ends.r, a), todo, again, program.merit(again.r, a[todo]))
+        return ends
+
+    def solve_exactly(
+        self, a: np.ndarray, z: np.ndarray, near: Int[np.ndarray, " n"] | None = None
+    ) -> Ends:
+        """The same with Hessians: Newton's method with what is active at neighbors, else, and where
+        that ends higher than it began, a search by quadratic programs and Newton's method."""
+        program, n = self.program, len(a)
+        ends, rest = Ends(z, np.zeros((n, program.n_rows)), *_nothing(program, n)), np.arange(n)
+        if near is not None:
+            r = program.values(z)
+            label = self.mu[near], self.active[near], self.side[near]
+            found, good = follow(program, a, Ends(z, r, *label))
+            good &= program.merit(found.r, a) <= program.merit(r, a) + 1e-9
+            good &= program.nearly_feasible(found.r)
+            ends, rest = found, np.flatnonzero(~good)
+        for part in np.array_split(rest, -(-len(rest) // MOST_SOLVED)) if len(rest) else ():
+            found = descend(program, a[part], z[part])
+            exact, good = follow(program, a[part], found)
+            good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + 1e-9
+            good &= program.nearly_feasible(exact.r)
+            for name in ENDS:
+                best = getattr(found, name)
+                best[good] = getattr(exact, name)[good]
+                getattr(ends, name)[part] = best
         return ends
 
     def news(self, most: float) -> int:
@@ -614,7 +634,7 @@ class Mesh:
     def refine(self, most: float) -> bool:
         """Cuts the cells that miss most, as long as evaluations last; whether none is left."""
         evaluator, M = self.program.evaluator, self.program.n_objectives
-        end, finest = int(evaluator.evaluations.objective) + most, FINEST.get(M, 0.1)
+        end, finest = int(evaluator.evaluations.objective) + most, self.finest
         while int(evaluator.evaluations.objective) < end:
             followed = self.follow_rim() if M > 2 else False
             self.check()
@@ -710,8 +730,11 @@ class Mesh:
         return True
 
 
-NODE = ("z", "raw", "mu", "bend", "miss", "width", "number")
+NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
 """What is known of each node."""
+
+ENDS = ("z", "r", "mu", "active", "side")
+"""What every search ends with."""
 
 FRESH = 8
 """Random designs that each exploration begins with, beside what is known."""
@@ -739,8 +762,16 @@ def _better(
     use = merit < value[rows]
     rows = rows[use]
     value[rows] = merit[use]
-    for name in ("z", "r", "mu", "active", "side", "bend"):
+    for name in ENDS:
         getattr(ends, name)[rows] = getattr(other, name)[use]
+    if ends.bend is not None and other.bend is not None:
+        ends.bend[rows] = other.bend[use]
+
+
+def _nothing(program: Program, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Multipliers and labels of n searches before they begin."""
+    R, L = program.n_rows, program.n_free
+    return np.zeros((n, R)), np.zeros((n, R), dtype=bool), np.zeros((n, L), dtype=int)
 
 
 def _triangulated(
@@ -775,16 +806,6 @@ def _connected(nodes: Int[np.ndarray, "n n_corners"], keys: list[bytes]) -> list
             other = sides.setdefault(side, k)
             owner[owner == owner[k]] = owner[other]
     return owner.tolist()
-
-
-def _groups(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n"]:
-    """A number for each point: the same for those between which there are only short ways."""
-    from scipy.spatial import KDTree
-
-    owner = np.arange(len(f))
-    for i, j in KDTree(f).query_pairs(BESIDE) if len(f) else ():
-        owner[owner == owner[j]] = owner[i]
-    return owner
 
 
 def _hull(

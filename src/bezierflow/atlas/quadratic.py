@@ -16,11 +16,12 @@ GAP = 1e-13
 
 
 class Optimum(NamedTuple):
-    """The minimizers of a batch of programs with their slacks and multipliers."""
+    """The minimizers of a batch of programs with their slacks and multipliers: of the rows, then of
+    the upper and of the lower bounds."""
 
     y: Float[np.ndarray, "n n_unknowns"]
-    slack: Float[np.ndarray, "n n_rows"]
-    multiplier: Float[np.ndarray, "n n_rows"]
+    slack: Float[np.ndarray, "n n_conditions"]
+    multiplier: Float[np.ndarray, "n n_conditions"]
 
 
 def solve_programs(
@@ -28,13 +29,17 @@ def solve_programs(
     q: Float[np.ndarray, "n n_unknowns"],
     G: Float[np.ndarray, "n n_rows n_unknowns"],
     b: Float[np.ndarray, "n n_rows"],
+    bounds: tuple[Float[np.ndarray, "n n_bounded"], Float[np.ndarray, "n n_bounded"]],
     start: Float[np.ndarray, "n n_unknowns"],
 ) -> Optimum:
-    """Min ½ yᵀQy + qᵀy subject to G y ≤ b, for positive definite Q."""
+    """Min ½ yᵀQy + qᵀy subject to G y ≤ b, and to lower and upper bounds of the first unknowns, for
+    positive definite Q."""
     length = np.maximum(np.linalg.norm(G, axis=2), 1e-12)
     G, b = G / length[:, :, None], b / length
+    low, high = bounds
+    b = np.concatenate([b, high, -low], axis=1)
     y = start.copy()
-    s = np.maximum(b - np.einsum("nij,nj->ni", G, y), 1e-2)
+    s = np.maximum(b - _rows(G, y, low.shape[1]), 1e-2)
     multiplier = np.ones_like(b)
     todo = np.arange(len(y))
     for _ in range(MOST_ITERATIONS):
@@ -47,21 +52,40 @@ def solve_programs(
         fine = np.isfinite(step.y).all(axis=1) & np.isfinite(step.multiplier).all(axis=1)
         now = todo[fine]
         y[now], s[now], multiplier[now] = step.y[fine], step.slack[fine], step.multiplier[fine]
-        primal = np.abs(np.einsum("nij,nj->ni", G[now], y[now]) + s[now] - b[now]).max(axis=1)
+        primal = np.abs(_rows(G[now], y[now], low.shape[1]) + s[now] - b[now]).max(axis=1)
         todo = now[((s[now] * multiplier[now]).mean(axis=1) > GAP) | (primal > 1e-10)]
-    return Optimum(y, s * length, multiplier / length)
+    unit = np.concatenate([length, np.ones((len(y), 2 * low.shape[1]))], axis=1)
+    return Optimum(y, s * unit, multiplier / unit)
+
+
+def _rows(G: np.ndarray, y: np.ndarray, n_bounded: int) -> np.ndarray:
+    """What the conditions limit: rows, bounded unknowns, and their negatives."""
+    return np.concatenate([(G @ y[..., None])[..., 0], y[:, :n_bounded], -y[:, :n_bounded]], axis=1)
+
+
+def _columns(G: np.ndarray, multiplier: np.ndarray) -> np.ndarray:
+    """The transpose of that."""
+    m = G.shape[1]
+    out = (np.swapaxes(G, 1, 2) @ multiplier[:, :m, None])[..., 0]
+    upper, lower = np.split(multiplier[:, m:], 2, axis=1)
+    out[:, : upper.shape[1]] += upper - lower
+    return out
 
 
 def _step(Q: np.ndarray, q: np.ndarray, G: np.ndarray, b: np.ndarray, at: Optimum) -> Optimum:
     """One predictor-corrector step."""
     y, s, multiplier = at
-    n = y.shape[1]
-    dual = np.einsum("nij,nj->ni", Q, y) + q + np.einsum("nij,ni->nj", G, multiplier)
-    primal = np.einsum("nij,nj->ni", G, y) + s - b
+    n, m = y.shape[1], G.shape[1]
+    k = (b.shape[1] - m) // 2
+    dual = (Q @ y[..., None])[..., 0] + q + _columns(G, multiplier)
+    primal = _rows(G, y, k) + s - b
     gap = (s * multiplier).mean(axis=1, keepdims=True)
-    K = Q + np.swapaxes(G * (multiplier / s)[:, :, None], 1, 2) @ G
+    weight = multiplier / s
+    K = Q + np.swapaxes(G * weight[:, :m, None], 1, 2) @ G
+    # Bounds add to the diagonal alone.
+    K[:, np.arange(k), np.arange(k)] += weight[:, m : m + k] + weight[:, m + k :]
     ridge = 1e-13 * np.trace(K, axis1=1, axis2=2) / n
-    K = K + ridge[:, None, None] * np.eye(n)
+    K[:, np.arange(n), np.arange(n)] += ridge[:, None]
     predicted = _direction(K, G, at, dual, primal, s * multiplier)
     reach = _longest(at, predicted)
     centering = (
@@ -87,8 +111,8 @@ def _direction(
 ) -> Optimum:
     """The Newton step that takes residuals and slack times multiplier to 0."""
     _, s, multiplier = at
-    dy = _solved(K, -dual - np.einsum("nij,ni->nj", G, (multiplier * primal - complementarity) / s))
-    ds = -primal - np.einsum("nij,nj->ni", G, dy)
+    dy = _solved(K, -dual - _columns(G, (multiplier * primal - complementarity) / s))
+    ds = -primal - _rows(G, dy, (s.shape[1] - G.shape[1]) // 2)
     return Optimum(dy, ds, -(complementarity + multiplier * ds) / s)
 
 

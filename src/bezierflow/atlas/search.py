@@ -8,13 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..answer import Claims, Patch, ask_patch
+from ..answer import Claims, Patch, ask_patch, ask_patches, centered
 from ..runs import kind
 from .labels import Solutions, newton, signs
 from .leaves import spread
 from .local_solves import Answers, descend, judge
 from .program import TIE, Program
 from .regions import Regions
+
+LOST = 1e-3
+"""Designs of the archive that are better than the patches by this much are part of the answer."""
 
 N_FIRST = 16
 """Chart points that are solved at the beginning."""
@@ -92,6 +95,18 @@ class Search(Regions):
         """What the last round found, for progress and history."""
         last = self.history[-1] if self.history else NOTHING_YET
         return {**last._asdict(), "regions": len(self.regions)}
+
+    def known(self) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_objectives"]]:
+        """All designs that may be part of an answer, with their scaled objectives."""
+        return self.program.archive.z, self.program.known()
+
+    def lost(
+        self, f: Float[np.ndarray, "n n_objectives"], patches: list[Patch]
+    ) -> Bool[np.ndarray, " n"]:
+        """Which objective values no patch comes close to."""
+        claims = ask_patches(patches, centered(f), self.box)
+        level = claims.y[:, self.program.n_free]
+        return (claims.sign < -self.near) | (level > f.mean(axis=1) + LOST)
 
     def patches(self) -> list[Patch]:
         """Those of all regions, with their numbers."""

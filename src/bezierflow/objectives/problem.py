@@ -44,6 +44,7 @@ class Problem(NamedTuple):
         names: complete, with directions and transforms.
         feasible: bounds and constraints on the solver's side; None where x may lie anywhere.
         calls: of the function, where it runs on the host, and the most that may be made.
+        doubt: why there may be no feasible point at all; empty where the start is one.
     """
 
     form: Form
@@ -53,6 +54,7 @@ class Problem(NamedTuple):
     names: Names
     feasible: FeasibleSet | None
     calls: Calls
+    doubt: str = ""
 
     @property
     def objectives(self) -> Callable[[PyTree], PyTree]:
@@ -150,8 +152,9 @@ def read_problem(  # noqa: PLR0913
     names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
     point = np.asarray(raveling.ravel(x))
     within = _within(box, constraints, raveling, names, point)
-    start = _start(x0, point, form.n_rows, raveling, names, within)
-    return Problem(form, on_solver_side(form.flat, names), start, raveling, names, within, calls)
+    start, doubt = _start(x0, point, form.n_rows, raveling, names, within)
+    flat = on_solver_side(form.flat, names)
+    return Problem(form, flat, start, raveling, names, within, calls, doubt)
 
 
 def _within(
@@ -338,9 +341,10 @@ def _start(
     raveling: Raveling,
     names: Names,
     feasible: FeasibleSet | None,
-) -> BezierSimplex:
+) -> tuple[BezierSimplex, str]:
     """Where a run starts, with flat values on the solver's side: a surface as it is, a point moved
-    to where it is feasible."""
+    to where it is feasible. And why no such place was found, where a search all over a box may
+    still find one."""
     if isinstance(x0, BezierSimplex):
         if x0.n_objectives != n_objectives:
             raise ValueError(
@@ -348,17 +352,24 @@ def _start(
                 f" {n_objectives}"
             )
         flat = np.asarray(raveling.ravel(x0.control_points, batch_axes=1))
-        return BezierSimplex(flat, n_objectives, x0.degree)
+        return BezierSimplex(flat, n_objectives, x0.degree), ""
     x, point = point, encode(point, names.transforms)
     if not np.isfinite(point).all():
         i = int(np.argmin(np.isfinite(point)))
         raise ValueError(
             f"x0 must have a positive {names.variables[i]}, whose logarithm is taken, got {x[i]}"
         )
+    doubt = ""
     if feasible is not None:
         from_center = x0 is None and feasible.has_finite_box
-        point = feasible.repair(feasible.center() if from_center else point)
-    return BezierSimplex(point[None], n_objectives, 0)
+        point = feasible.center() if from_center else point
+        try:
+            point = feasible.repair(point)
+        except ValueError as error:
+            if feasible.n_equalities or not feasible.has_finite_box:
+                raise
+            point, doubt = np.asarray(feasible.clip(point)), str(error)
+    return BezierSimplex(point[None], n_objectives, 0), doubt
 
 
 def is_single(x0: object) -> bool:

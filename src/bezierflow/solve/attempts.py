@@ -119,12 +119,19 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     return run_flow(problem, call, call.method)
 
 
-def atlas_on_equalities(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
-    """An atlas among points that keep equality constraints."""
+def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
+    """An atlas among points that keep equality constraints, or where no feasible start is known.
+
+    Raises `ValueError` where nothing feasible is found in the second case.
+    """
     feasible = problem.feasible
     assert feasible is not None
     box = search_box(feasible, problem.start)
-    return _atlas(problem, call, feasible, box, "the set lies on equality constraints")
+    why = "no feasible start was found" if problem.doubt else "the set lies on equality constraints"
+    atlas = _atlas(problem, call, feasible, box, why)
+    if problem.doubt and isinstance(atlas.surface, BezierSimplex):
+        raise ValueError(problem.doubt)
+    return atlas
 
 
 def atlas_from_values(problem: Problem, call: Call, found: Attempt | None) -> Attempt:

@@ -42,8 +42,8 @@ from ..runs import open_checkpoint
 from .attempts import (
     Attempt,
     atlas_around,
+    atlas_at_once,
     atlas_from_values,
-    atlas_on_equalities,
     atlas_within,
     kinks_lifted,
     one_surface,
@@ -149,6 +149,8 @@ def minimize(  # noqa: PLR0913
             check_objectives(kept, problem)
             call = replace(call, next_part=kept.part)
         call = replace(call, method=flow_for(call, problem))
+        if problem.doubt and not call.form_is_open:
+            raise ValueError(problem.doubt)
         lifted = isinstance(call.method, Flow | AtlasFlow)
         no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
         if no_start:
@@ -186,15 +188,14 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
     feasible, open_form = problem.feasible, call.form_is_open
     paused = call.paused.flow if call.paused is not None else None
     goes_on = open_form and isinstance(paused, AtlasFlow)
-    lies_on_equalities = feasible is not None and feasible.n_equalities > 0
     small = problem.start.n_variables <= SCHEDULE.most_variables and problem.form.is_exact
     listed = [
         # What the user asks for by name runs as it is, and an atlas that was stopped goes on.
         (isinstance(call.method, Flow | AtlasFlow) or goes_on, own_flow),
         # No smooth surface is the set of objectives that bring a prox.
         (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
-        # No surface that ignores equality constraints lies on them.
-        (open_form and lies_on_equalities, atlas_on_equalities),
+        # No surface that ignores equality constraints lies on them, and none starts nowhere.
+        (open_form and _no_surface_starts(problem), atlas_at_once),
         # Hessians by differences of values cost more than a search all over the box.
         (open_form and _values_alone(problem, call), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
@@ -209,6 +210,11 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (feasible is not None, atlas_within),
     ]
     return [attempt for applies, attempt in listed if applies]
+
+
+def _no_surface_starts(problem: Problem) -> bool:
+    feasible = problem.feasible
+    return feasible is not None and (feasible.n_equalities > 0 or problem.doubt != "")
 
 
 def _values_alone(problem: Problem, call: Call) -> bool:
