@@ -309,10 +309,9 @@ class Mesh:
         a, y = a.reshape(-1, M), y.reshape(-1, y.shape[-1])
         z = program.clip(y[:, : program.n_free])
         r = program.values(z)
-        said = np.zeros_like(r)
-        said[:, :M] = a + y[:, program.n_free, None]
-        merit = program.merit(r, a) - program.merit(said, a)
-        worst = np.abs(merit)
+        # All objectives: a design and a level may be off together, along the front.
+        worst = np.abs(r[:, :M] - a - y[:, program.n_free, None]).max(axis=1)
+        worst = np.where(np.isfinite(worst), worst, np.inf)
         # What violates a constraint is no answer, however little it gains by that.
         end = M + program.n_inequalities
         out = (r[:, M:end] - program.margin).max(axis=1, initial=0.0) > NEARLY_FEASIBLE

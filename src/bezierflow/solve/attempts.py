@@ -40,7 +40,7 @@ from ..scalarizations import AbstractReferencedScalarization, Reference
 from .better_point import Box, better_than_atlas, better_than_surface
 from .call import Call
 from .kinked import box_around, lift_problem
-from .schedule import SCHEDULE
+from .schedule import SCHEDULE, SURFACE_POINTS
 
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
@@ -132,6 +132,20 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
         raise ValueError(problem.doubt)
     return atlas
+
+
+def values_alone(problem: Problem) -> bool:
+    """Whether one surface would take more values of objectives that have no derivatives than an
+    atlas from values does, or than there are."""
+    flat, feasible, limit = problem.form.flat, problem.feasible, problem.calls.limit
+    if not isinstance(flat, Bridge) or flat.order:
+        return False
+    M, L = problem.start.n_objectives, problem.start.n_variables
+    values = SURFACE_POINTS.get(M, SURFACE_POINTS[5]) * (L * L + L + 1)
+    if feasible is None or not feasible.has_finite_box:
+        return limit is not None and values > limit
+    # A run towards one surface does not know where to stop within a budget.
+    return limit is not None or values > SCHEDULE.most_values
 
 
 def atlas_from_values(problem: Problem, call: Call, found: Attempt | None) -> Attempt:

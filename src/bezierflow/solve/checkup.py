@@ -23,6 +23,7 @@ from ..objectives import (
 from ..precision import ROUNDING, double_precision
 from ..quiet import quiet
 from ..simplex import kronecker
+from .attempts import values_alone
 from .call import Call
 from .causes import find_jump
 from .schedule import SCHEDULE, SURFACE_POINTS
@@ -168,7 +169,9 @@ def _report(problem: Problem) -> Checkup:
     plan, n_points = _plan(problem, kinks)
     why_not = why_not_estimated(problem.flat, problem.start)
     unasked = f"the error will not be estimated unless you ask for it: {why_not}" if why_not else ""
-    each = seconds["value"] + seconds["gradient"] + seconds["hessian"]
+    each = seconds["value"]
+    if not values_alone(problem):
+        each += seconds["gradient"] + seconds["hessian"]
     total = n_points * each + seconds["compilation"]
     return Checkup(
         n_objectives=M,
@@ -321,5 +324,7 @@ def _plan(problem: Problem, kinks: int) -> tuple[str, int]:
         return f"look for one surface through all trade-offs{beyond}", surface
     if feasible.n_equalities:
         return "answer with an atlas on the equality constraints", atlas
+    if values_alone(problem):
+        return "explore the box by values alone, and answer with an atlas", SCHEDULE.usual_budget
     within = "look for one surface within the bounds, and answer with an atlas where the set"
     return f"{within} follows them", surface + atlas

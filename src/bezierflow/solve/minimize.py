@@ -49,11 +49,12 @@ from .attempts import (
     one_surface,
     own_flow,
     survey_of_the_box,
+    values_alone,
 )
 from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
-from .schedule import SCHEDULE, SURFACE_POINTS
+from .schedule import SCHEDULE
 
 
 @quiet()
@@ -197,7 +198,7 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         # No surface that ignores equality constraints lies on them, and none starts nowhere.
         (open_form and _no_surface_starts(problem), atlas_at_once),
         # Hessians by differences of values cost more than a search all over the box.
-        (open_form and _values_alone(problem, call), atlas_from_values),
+        (open_form and values_alone(problem), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
         (True, one_surface),
         # That may be the set of one basin only, or leave the bounds.
@@ -215,20 +216,6 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
 def _no_surface_starts(problem: Problem) -> bool:
     feasible = problem.feasible
     return feasible is not None and (feasible.n_equalities > 0 or problem.doubt != "")
-
-
-def _values_alone(problem: Problem, call: Call) -> bool:
-    """Whether one surface would take more values of objectives that have no derivatives than an
-    atlas from values does, or than there are."""
-    flat, feasible, limit = problem.form.flat, problem.feasible, problem.calls.limit
-    if not isinstance(flat, Bridge) or flat.order:
-        return False
-    M, L = problem.start.n_objectives, problem.start.n_variables
-    values = SURFACE_POINTS.get(M, SURFACE_POINTS[5]) * (L * L + L + 1)
-    if feasible is None or not feasible.has_finite_box:
-        return limit is not None and values > limit
-    # A run towards one surface does not know where to stop within a budget.
-    return limit is not None or values > SCHEDULE.most_values
 
 
 def answer(problem: Problem, call: Call) -> Attempt:

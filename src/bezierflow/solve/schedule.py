@@ -12,6 +12,7 @@ class Schedule:
             an iteration count of its own stops.
         kept_for_estimate: share of a budget of calls that no search may use.
         most_values: of objectives without derivatives that one surface may take within bounds.
+        usual_budget: about what a search from values takes where there is no budget.
         difference_tol: with gradients by differences, exact to ε^(2/3), a tolerance left open is
             this many times that, since held-out t see the worst.
         around: without bounds an atlas is looked for this many widths beyond what one surface
@@ -56,6 +57,7 @@ class Schedule:
     lifted_tol: float = 1e-8
     kept_for_estimate: float = 0.1
     most_values: int = 5000
+    usual_budget: int = 10_000
     difference_tol: float = 30.0
     around: float = 2.0
     negligible: float = 1e-6
