@@ -59,8 +59,8 @@ def follow(program: Program, a: np.ndarray, begin: Ends) -> tuple[Ends, np.ndarr
     return Ends(z, r, mu, active, side), done
 
 
-LONGEST = 1.0
-"""A longer step leads away."""
+LONGEST = 2.0
+"""A longer step, in units of the box, leads away."""
 
 
 def _step(

@@ -178,6 +178,7 @@ def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -
         spent = True
     done = (
         spent
+        or len(search.program.archive.f) == 0  # nothing feasible was met
         or not wrong
         or mended >= MOST_MENDED
         or (_finished(search, rounds) and _gave_up(search, rounds))

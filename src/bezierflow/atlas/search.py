@@ -249,6 +249,8 @@ class Search(Regions):
 
     def begin(self) -> None:
         """The regions of the first chart points."""
+        if len(self.program.archive.f) == 0:
+            return
         self.insert(self.solve_at(self.points(N_FIRST)))
         self.refit()
 
