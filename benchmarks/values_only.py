@@ -138,13 +138,14 @@ def ours(known: Problem, budget: int, seed: int) -> tuple[np.ndarray, dict[str, 
         return [float(value) for value in known.evaluate(x[None], return_values_of=["G"])[0]]
 
     began = time.process_time()
-    solution = bf.minimize(
-        f,
-        bounds=(known.xl, known.xu),
-        constraints=g if known.n_ieq_constr else None,
-        budget=budget,
-        seed=seed,
-    )
+    constraints = g if known.n_ieq_constr else None
+    try:
+        solution = bf.minimize(
+            f, bounds=(known.xl, known.xu), constraints=constraints, budget=budget, seed=seed
+        )
+    except ValueError:  # nothing feasible was met
+        how = {"calls": budget, "stated": float("nan"), "violation": 0.0, "reason": "REFUSED"}
+        return np.zeros((0, known.n_obj)), {**how, "seconds": time.process_time() - began}
     seconds = time.process_time() - began
     x = np.clip(np.asarray(solution.spread(N_POINTS).X), known.xl, known.xu)
     F = known.evaluate(x, return_values_of=["F"])

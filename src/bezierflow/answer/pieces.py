@@ -22,6 +22,9 @@ from .schedule import SCHEDULE
 LEAST_POINTS = {0: 1, 1: 20, 2: 40}
 """Of one patch, by its dimension; 60 from three dimensions on."""
 
+FEWEST_POINTS = 3
+"""Of a cell of a mesh, for each of its dimensions."""
+
 
 @dataclass(frozen=True)
 class PatchPoints:
@@ -71,9 +74,8 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
         raise ValueError("an atlas needs at least one patch")
     numbers, coordinates, designs, fronts = [], [], [], []
     widest = max(patch.label.dimension for patch in patches)
-    for number, patch in enumerate(patches):
-        least = LEAST_POINTS.get(patch.label.dimension, 60)
-        c = places(patch, max(SCHEDULE.patch_points // len(patches), least))
+    for number, (patch, n) in enumerate(zip(patches, _shares(patches), strict=True)):
+        c = places(patch, n)
         y = patch(c)
         # Patches are fitted a little beyond their regions: only what their own signs allow counts.
         valid = (patch.label.signs(y, box) > -SCHEDULE.rounding).all(axis=1)
@@ -92,6 +94,21 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
     parts = [part[~undercut] for part in parts]
     keep = ~_dominated(parts[3])
     return PatchPoints(*(part[keep] for part in parts))
+
+
+def _shares(patches: Sequence[Patch]) -> list[int]:
+    """How many points are looked at on each patch: as many on each where they are regions, by
+    their sizes where they are cells of a mesh."""
+    sizes = np.array([np.prod(np.ptp(patch.corners, axis=0)) for patch in patches])
+    sizes = SCHEDULE.patch_points * sizes / max(float(sizes.sum()), 1e-300)
+    out = []
+    for patch, size in zip(patches, sizes, strict=True):
+        d = patch.label.dimension
+        if patch.label.trimmed:
+            out.append(max(SCHEDULE.patch_points // len(patches), LEAST_POINTS.get(d, 60)))
+        else:
+            out.append(max(int(size), d * FEWEST_POINTS, 1))
+    return out
 
 
 def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
@@ -133,10 +150,7 @@ def find_pieces(
     One is a face if its points lie on regions of higher dimension, or on earlier ones. The last
     `n_auxiliary` variables are left out of their sides.
     """
-    touch = np.zeros((len(patches), len(patches)), dtype=bool)
-    for number in range(len(patches)):
-        touch[number, np.unique(points.patch[_on(patches, points, [number], points.f, box)])] = True
-    touch |= touch.T
+    touch = _touching(patches, points, box)
     groups = _joined(patches, points, touch)
     # Higher dimensions first: a face is then always behind the piece that it is a face of.
     groups.sort(key=lambda group: (-patches[group[0]].label.dimension, int(group[0])))
@@ -160,6 +174,35 @@ def find_pieces(
             Piece(numbers, label.dimension, label.objectives, side, label.constraints, meets, face)
         )
     return tuple(pieces)
+
+
+def _touching(
+    patches: Sequence[Patch], points: PatchPoints, box: Box
+) -> Bool[np.ndarray, "n_patches n_patches"]:
+    """Which patches have points next to each other, or nearly hold at points of each other."""
+    from scipy.spatial import KDTree
+
+    touch = np.zeros((len(patches), len(patches)), dtype=bool)
+    near = KDTree(points.f).query_pairs(SCHEDULE.patch_error, output_type="ndarray")
+    touch[points.patch[near[:, 0]], points.patch[near[:, 1]]] = True
+    touch[points.patch, points.patch] = True
+    for number, patch in enumerate(patches):
+        # Cells of a mesh share their ends with their neighbors, and hold nowhere else.
+        if patch.label.trimmed:
+            on = _holds(patch, points.f, box)
+            touch[number, np.unique(points.patch[on])] = True
+    return touch | touch.T
+
+
+def _holds(patch: Patch, f: Chart, box: Box) -> Bool[np.ndarray, " n"]:
+    """At which points of the front a patch nearly holds with the same objectives."""
+    on, a, L = np.zeros(len(f), dtype=bool), centered(f), len(box[0])
+    y, sign, rows = ask_patch(patch, a, box)
+    c, mean = patch.label.coordinates(a[rows])
+    y[:, L] += mean
+    off = np.abs(patch.label.values(y, c) - f[rows]).max(axis=1)
+    on[rows] = (sign > -SCHEDULE.patch_error) & (off < SCHEDULE.patch_error)
+    return on
 
 
 def _joined(
@@ -189,14 +232,9 @@ def _on(
     objectives, or has a point next to it."""
     from scipy.spatial import KDTree
 
-    on, a, L = np.zeros(len(f), dtype=bool), centered(f), len(box[0])
+    on = np.zeros(len(f), dtype=bool)
     for number in numbers:
-        label = patches[number].label
-        y, sign, rows = ask_patch(patches[number], a, box)
-        c, mean = label.coordinates(a[rows])
-        y[:, L] += mean
-        off = np.abs(label.values(y, c) - f[rows]).max(axis=1)
-        on[rows] |= (sign > -SCHEDULE.patch_error) & (off < SCHEDULE.patch_error)
+        on |= _holds(patches[number], f, box)
     # A patch may end a little before its neighbor begins.
     known = points.f[np.isin(points.patch, numbers)]
     if len(known):
