@@ -99,7 +99,12 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
 def _shares(patches: Sequence[Patch]) -> list[int]:
     """How many points are looked at on each patch: as many on each where they are regions, by
     their sizes where they are cells of a mesh."""
-    sizes = np.array([np.prod(np.ptp(patch.corners, axis=0)) for patch in patches])
+    sizes = np.array(
+        [
+            np.prod(np.ptp(patch.corners, axis=0)) if patch.label.dimension else 0.0
+            for patch in patches
+        ]
+    )
     sizes = SCHEDULE.patch_points * sizes / max(float(sizes.sum()), 1e-300)
     out = []
     for patch, size in zip(patches, sizes, strict=True):

@@ -163,7 +163,12 @@ def descend(
         promise = merit[todo] - program.merit(_linear(r[todo], J[todo], d), a[todo])
         keep = promise >= least
         todo, d, promise, Q = todo[keep], d[keep], promise[keep], Q[keep]
-        trial, rows = program.step_to(z[todo] + d)
+        target = z[todo] + d
+        if curvature.corrects:
+            # Exactly on the bounds: a root at 0 tells 1e-13 from 0.
+            target = np.where(side[todo] < 0, program.lower, target)
+            target = np.where(side[todo] > 0, program.upper, target)
+        trial, rows = program.step_to(target)
         after = program.merit(rows, a[todo])
         length = np.abs(d).max(axis=1)
         short = np.flatnonzero(after > merit[todo] - 0.1 * promise)

@@ -61,7 +61,7 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image) -> None:
     if solution.n_objectives == 3:
         _draw_surfaces(ax, solution, image)
     for number, piece in enumerate(found.pieces):
-        if piece.dimension < solution.n_objectives - 1 and piece.face:
+        if piece.face:
             continue
         if piece.dimension == 0:
             x = image(found.piece_points(number)[:1])
