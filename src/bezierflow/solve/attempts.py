@@ -395,10 +395,13 @@ def run_flow(
     late = run.stopped in (Reason.INTERRUPTED, Reason.TIME_LIMIT)
     skipped = late and not isinstance(flow, AtlasFlow)
     try:
+        if late and isinstance(problem.form.flat, Bridge):
+            raise BudgetSpentError  # calls take time, too
         with problem.calls.during("estimate"):
             error = None if skipped else flow.measure(problem.flat, run, call.seed, estimate_error)
     except BudgetSpentError:
-        error = ErrorEstimate.unknown(float("nan"), Flag.BUDGET_SPENT)
+        flags = () if late else (Flag.BUDGET_SPENT,)
+        error = None if skipped else ErrorEstimate.unknown(float("nan"), *flags)
     except KeyboardInterrupt:
         return attempt.interrupted("before its error was estimated")
     return attempt._replace(
