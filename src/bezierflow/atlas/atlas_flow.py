@@ -139,22 +139,15 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         atlas = run.state.atlas
         because = f" because {self.why}" if self.why else ""
         if atlas is None or error is None:
-            evaluations = int(run.state.evaluations.objective)
-            nothing = (
-                f"no part of the set was found with {evaluations} evaluations, and the start is"
-                f" returned: give a larger budget. An atlas was looked for{because}"
-            )
-            stop = f"{run.ending}; " if run.stopped else ""
-            return Result(run.stopped or Reason.SUSPECT, f"{stop}{nothing}")
+            return nothing_found(run, because)
         made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
-        if error.front is None:
-            return Result(run.stopped or Reason.SUSPECT, f"{advice}. Result so far: {made}")
-        exact = f"objectives are exact to {error.front:.2g} of their ranges"
-        uncertified = f"Result so far, not certified: {exact} in {made}"
+        measured = error.front is not None
+        exact = f"objectives are exact to {error.front:.2g} of their ranges" if measured else ""
+        uncertified = f"Result so far, not certified: {f'{exact} in ' if exact else ''}{made}"
         if run.stopped is not None:
             return Result(run.stopped, f"{run.ending}. {uncertified}")
-        if Flag.NOT_COVERED in error.flags:
+        if Flag.NOT_COVERED in error.flags or not measured:
             return Result(Reason.SUSPECT, f"{advice}. {uncertified}")
         if error.flags:
             words = f"The front was found, but {exact}, less than asked for: {advice}. It is {made}"
@@ -175,6 +168,17 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             "feasible": str(self.feasible),
             "parametrization": self.parametrization,
         }
+
+
+def nothing_found(run: Run[AtlasState], because: str) -> Result:
+    """What to say where there is no atlas."""
+    evaluations = int(run.state.evaluations.objective)
+    nothing = (
+        f"no part of the set was found with {evaluations} evaluations, and the start is"
+        f" returned: give a larger budget. An atlas was looked for{because}"
+    )
+    stop = f"{run.ending}; " if run.stopped else ""
+    return Result(run.stopped or Reason.SUSPECT, f"{stop}{nothing}")
 
 
 def describe_pieces(atlas: BezierAtlas) -> str:

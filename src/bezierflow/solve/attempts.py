@@ -391,22 +391,30 @@ def run_flow(
     )
     if run.left:  # the surface is discarded, so it is not measured
         return attempt._replace(result=Result(Reason.STOPPED, run.left))
-    # No error estimate after Ctrl-C or the time limit; an atlas cannot be measured later.
-    late = run.stopped in (Reason.INTERRUPTED, Reason.TIME_LIMIT)
-    skipped = late and not isinstance(flow, AtlasFlow)
     try:
-        if late and isinstance(problem.form.flat, Bridge):
-            raise BudgetSpentError  # calls take time, too
-        with problem.calls.during("estimate"):
-            error = None if skipped else flow.measure(problem.flat, run, call.seed, estimate_error)
-    except BudgetSpentError:
-        flags = () if late else (Flag.BUDGET_SPENT,)
-        error = None if skipped else ErrorEstimate.unknown(float("nan"), *flags)
+        error = _measured(problem, call, flow, run)
     except KeyboardInterrupt:
         return attempt.interrupted("before its error was estimated")
     return attempt._replace(
         error=error, result=flow.explain(problem.flat, run, error, problem.names)
     )
+
+
+def _measured(
+    problem: Problem, call: Call, flow: AbstractFlow, run: Run[Any]
+) -> ErrorEstimate | None:
+    """The error of what a flow found; None where it is not looked for."""
+    # After Ctrl-C or the time limit nobody waits; an atlas in JAX cannot be measured later.
+    late = run.stopped in (Reason.INTERRUPTED, Reason.TIME_LIMIT)
+    if late and not isinstance(flow, AtlasFlow):
+        return None
+    if late and isinstance(problem.form.flat, Bridge):
+        return ErrorEstimate.unknown(float("nan"))
+    try:
+        with problem.calls.during("estimate"):
+            return flow.measure(problem.flat, run, call.seed, estimate_error)
+    except BudgetSpentError:
+        return ErrorEstimate.unknown(float("nan"), Flag.BUDGET_SPENT)
 
 
 def _with_reference(flow: AbstractFlow, problem: Problem) -> tuple[AbstractFlow, Evaluations]:
