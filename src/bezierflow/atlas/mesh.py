@@ -102,6 +102,9 @@ RISE = 4.0
 CHECKED = {2: np.array([[0.7, 0.3], [0.3, 0.7]])}
 """Where cells are checked, in their own coordinates; in the middle from three objectives on."""
 
+OFTEN = 0.8
+"""Where there are constraints, which may cut off a corner, cells are checked so near to each."""
+
 TRUST = 0.1
 """Of what a cell's newest node promises to miss by, this much at least is believed."""
 
@@ -299,6 +302,8 @@ class Mesh:
         fresh = [k for k, key in enumerate(keys) if key not in self.checked]
         cells = cells.take(np.array(fresh, dtype=int))
         t = CHECKED.get(M, np.full((1, M), 1 / M))
+        if program.n_inequalities:
+            t = np.concatenate([t, OFTEN * np.eye(M) + (1 - OFTEN) / M])
         afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
         cells = cells.take(np.flatnonzero(cells.miss >= 0)[:afforded])
         if len(cells.nodes) == 0:
