@@ -75,7 +75,7 @@ that gained less than the second: with the curvature of a neighbor, what is left
 LOOSEST = 1e-4
 """Searches for nodes are not looser than with this tolerance."""
 
-SLOPES, SCALES = 5, (1e-2, 1e2)
+SLOPES, SCALES = 5, (1e-9, 1e2)
 """Designs at whose slopes constraints get their scales, and by how much these change at most."""
 
 MOST_PRICE = 1e4
@@ -180,7 +180,7 @@ class Mesh:
     def __init__(self, program: Program, tol: float, seed: int, box: tuple[np.ndarray, np.ndarray]):
         L, R = program.n_free, program.n_rows
         self.program, self.tol, self.box = program, tol, box
-        program.margin = min(MARGIN * tol, WIDEST)
+        program.margin, program.strict = min(MARGIN * tol, WIDEST), True
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
         self.active, self.side = np.zeros((0, R), dtype=bool), np.zeros((0, L), dtype=int)
@@ -319,7 +319,8 @@ class Mesh:
         worst = np.where(np.isfinite(worst), worst, np.inf)
         # What violates a constraint is no answer, however little it gains by that.
         end = M + program.n_inequalities
-        out = (r[:, M:end] - program.margin).max(axis=1, initial=0.0) > NEARLY_FEASIBLE
+        over = (r[:, M:end] - program.margin) / program.limits
+        out = over.max(axis=1, initial=0.0) > NEARLY_FEASIBLE
         worst = np.where(out, np.maximum(worst, 2 * ROUGHEST), worst)
         worst = worst.reshape(len(cells.nodes), -1).max(axis=1)
         self.checked.update(zip(self.keys(cells), worst.tolist(), strict=True))

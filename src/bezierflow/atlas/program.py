@@ -45,6 +45,9 @@ FEASIBLE = 1e-8
 NEARLY_FEASIBLE = 1e-6
 """The same at the end of a search."""
 
+LARGE = 100.0
+"""Scales beyond this do not allow larger violations, where these are limited strictly."""
+
 STEPS = 1e-7, 1e-2
 """Steps of forward differences are between these, in units of the box: the root of the noise."""
 
@@ -130,6 +133,8 @@ class Program:
         row_scale: the scale of each constraint.
         margin: by which searches shall keep inequalities, in units of their scales, so that what
             lies between their ends keeps them too.
+        strict: whether violations are limited in the user's units, too: constraints that are huge
+            far away have scales that say nothing near the front.
         price: of a violation, in units of the constraint's scale, in the merit of a point.
         archive: every feasible point evaluated, as far as it may still matter.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
@@ -172,7 +177,7 @@ class Program:
             np.ones(n_objectives),
             np.ones(n_constraints),
         )
-        self.margin, self.price = 0.0, INFEASIBLE
+        self.margin, self.price, self.strict = 0.0, INFEASIBLE, False
         self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
 
     def copy(self) -> "Program":
@@ -317,15 +322,21 @@ class Program:
     def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether the constraints hold where the rows have these values."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        inside = np.all(r[:, M:end] <= FEASIBLE + self.margin, axis=1) & np.all(
+        inside = np.all(r[:, M:end] <= FEASIBLE * self.limits + self.margin, axis=1) & np.all(
             np.abs(r[:, end:]) <= 10 * FEASIBLE, axis=1
         )
         return np.all(np.isfinite(r), axis=1) & inside
 
+    @property
+    def limits(self) -> Float[np.ndarray, " n_inequalities"]:
+        """What allowed violations of inequalities are multiplied by."""
+        scale = self.row_scale[: self.n_inequalities]
+        return np.minimum(1.0, LARGE / scale) if self.strict else np.ones_like(scale)
+
     def nearly_feasible(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether constraints hold up to what searches leave over."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        violation = np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
+        violation = np.maximum(r[:, M:end] / self.limits, 0.0).max(axis=1, initial=0.0)
         violation = np.maximum(violation, np.abs(r[:, end:]).max(axis=1, initial=0.0))
         return np.all(np.isfinite(r), axis=1) & (violation <= NEARLY_FEASIBLE)
 
