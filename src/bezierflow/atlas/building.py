@@ -194,7 +194,7 @@ def _advance_mesh(mesh: Mesh, settings: Settings, state: AtlasState) -> AtlasSta
         if state.search is None:
             mesh.begin(_scaled(mesh.program, settings, state.start)[1])
         else:
-            mesh.round(rounds)
+            mesh.round()
             rounds += 1
     except BudgetSpentError:
         spent = True

@@ -114,6 +114,30 @@ CUT = 3.0
 RIM = 2e-3
 """The rim of a mesh is followed until new nodes lie less outside of it."""
 
+NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
+"""What is known of each node."""
+
+ENDS = ("z", "r", "mu", "active", "side")
+"""What every search ends with."""
+
+FRESH = 8
+"""Random designs that each exploration begins with, beside what is known."""
+
+POPULATIONS = 20, 100
+"""The smallest and the largest group of an exploration."""
+
+FIRST_SHARE = 0.1
+"""The first nodes are at most so many that a gradient at each takes this share of the budget."""
+
+SPREAD = 8, 256
+"""The fewest and the most points all over the box that a search begins with."""
+
+COARSE = 0.05
+"""Cells that nobody has looked at may miss the archive by this much."""
+
+NEARLY = 1e-2
+"""A design of the archive is a better start than a prediction if it is better by this much."""
+
 
 @kind("atlas.mesh_round/1")
 class MeshRound(NamedTuple):
@@ -215,6 +239,11 @@ class Mesh:
         program = self.program
         return (self.raw[:, : program.n_objectives] - program.ideal) / program.span
 
+    @property
+    def c(self) -> Float[np.ndarray, "n dimension"]:
+        """The coordinates of the nodes' own chart points."""
+        return centered(self.f) @ frame(self.program.n_objectives).T
+
     def add(self, ends: Ends, miss: np.ndarray, width: np.ndarray) -> Bool[np.ndarray, " n"]:
         """Takes ends of searches as nodes at their own chart points, where no node is as good;
         returns which were new."""
@@ -232,12 +261,13 @@ class Mesh:
             self.n_made += 1
             label = ends.active[i], ends.side[i]
             made = (ends.z[i], raw, ends.mu[i], *label, bend, miss[i], width[i], self.n_made)
+            # A better node takes the place of one at the same chart point, so that the numbers of
+            # rows stay as they are.
+            place = same[0] if len(same) else len(self.z)
             for name, value in zip(NODE, made, strict=True):
                 old = getattr(self, name)
-                # A better node takes the place of one at the same chart point.
-                before, after = (old, old[:0]) if not len(same) else np.split(old, [same[0] + 1])
-                before = before[: same[0]] if len(same) else before
-                setattr(self, name, np.concatenate([before, np.array([value]), after]))
+                parts = old[:place], np.array([value]), old[place + 1 :]
+                setattr(self, name, np.concatenate(parts))
             new[i] = True
         return new
 
@@ -251,9 +281,8 @@ class Mesh:
     def cells(self) -> Cells:
         """Intervals between neighbors, or Delaunay's simplices; none where nodes span nothing."""
         M = self.program.n_objectives
-        a = centered(self.f) @ frame(M).T
-        nodes, beside = _triangulated(a)
-        corners = a[nodes]
+        nodes, beside = _triangulated(self.c)
+        corners = self.c[nodes]
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         size = size.max(axis=(1, 2), initial=0.0)
         # A cell was made by the newest of its nodes, which cut the one before.
@@ -308,9 +337,8 @@ class Mesh:
         cells = cells.take(np.flatnonzero(cells.miss >= 0)[:afforded])
         if len(cells.nodes) == 0:
             return
-        c = centered(self.f) @ frame(M).T
         y = np.array([design_matrix(t, degree) @ q for degree, q in self.polynomials(cells)])
-        a = np.einsum("km,nmi->nki", t, c[cells.nodes]) @ frame(M)
+        a = np.einsum("km,nmi->nki", t, self.c[cells.nodes]) @ frame(M)
         a, y = a.reshape(-1, M), y.reshape(-1, y.shape[-1])
         z = program.clip(y[:, : program.n_free])
         r = program.values(z)
@@ -336,26 +364,17 @@ class Mesh:
 
     def polynomials(self, cells: Cells) -> list[tuple[int, np.ndarray]]:
         """The degree and the control points of each cell's quantities."""
-        M, L = self.program.n_objectives, self.program.n_free
-        c, y = centered(self.f) @ frame(M).T, self.quantities()
-        make = _cubic if M == 2 else _quadratic
-        return [
-            make(c, y, L, own, across)
-            for own, across in zip(cells.nodes, cells.across, strict=True)
-        ]
+        c, y = self.c, self.quantities()
+        make = _cubic if self.program.n_objectives == 2 else _quadratic
+        parts = zip(cells.nodes, cells.across, strict=True)
+        return [make(c, y, own, across) for own, across in parts]
 
     def patches(self) -> list[Patch]:
         """Those of the cells that hold."""
         cells = self.cells()
         looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
         cells = cells.take(looked & (cells.miss >= 0) & (cells.miss <= ROUGHEST))
-        c = centered(self.f) @ frame(self.program.n_objectives).T
-        made = [
-            self._patch(c[own], degree, control, own, float(miss))
-            for own, miss, (degree, control) in zip(
-                cells.nodes, cells.miss, self.polynomials(cells), strict=True
-            )
-        ]
+        made = self.as_patches(cells, cells.miss)
         region = _connected(cells.nodes, [patch.label.key for patch in made])
         return [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
 
@@ -364,6 +383,12 @@ class Mesh:
         program = self.program
         z = np.concatenate([program.archive.z, self.z])
         return z, np.concatenate([program.known(), self.f])
+
+    def as_patches(self, cells: Cells, errors: Float[np.ndarray, " n"]) -> list[Patch]:
+        """Cells as patches with these errors."""
+        c = self.c
+        parts = zip(cells.nodes, errors.tolist(), self.polynomials(cells), strict=True)
+        return [self._patch(c[own], *polynomial, own, miss) for own, miss, polynomial in parts]
 
     def _patch(
         self, corners: np.ndarray, degree: int, control: np.ndarray, own: np.ndarray, miss: float
@@ -381,7 +406,7 @@ class Mesh:
         )
         inverse = np.linalg.inv(np.concatenate([corners, np.ones((M, 1))], axis=1))
         domain = np.concatenate([-inverse.T[:, :-1], inverse.T[:, -1:]], axis=1)
-        return Patch(label, corners, degree, control, domain, max(miss, 0.0))
+        return Patch(label, corners, degree, control, domain, miss)
 
     def lost(
         self, f: Float[np.ndarray, "n n_objectives"], patches: list[Patch], slack: float = 0.0
@@ -394,7 +419,7 @@ class Mesh:
 
     # the search
 
-    def round(self, number: int) -> None:
+    def round(self) -> None:
         """One part of the search: an exploration with what it brings, or cuts of cells."""
         program, changes, most = self.program, 0, self.most
         if not self.refining:
@@ -405,11 +430,10 @@ class Mesh:
             spent = int(program.evaluator.evaluations.objective)
             # What explorations still improve is not worth cutting yet.
             self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
-        else:
-            if self.refine(REFINED * most):
-                # Explorations between coarse and fine cuts find what finer cuts would be lost on.
-                self.refining = self.still >= STILL and self.goal > self.tol
-                self.goal = max(self.tol, FALL * self.goal)
+        elif self.refine(REFINED * most):
+            # Explorations between coarse and fine cuts find what finer cuts would be lost on.
+            self.refining = self.still >= STILL and self.goal > self.tol
+            self.goal = max(self.tol, FALL * self.goal)
         program.tidy()
         cells = self.cells()
         front = program.known()
@@ -620,11 +644,7 @@ class Mesh:
         infinity for those outside of all cells, 0 for others, whose cells are coarse."""
         cells = self.cells()
         held = cells.take(cells.miss >= 0)
-        c = centered(self.f) @ frame(self.program.n_objectives).T
-        made = [
-            self._patch(c[own], degree, control, own, 0.0)
-            for own, (degree, control) in zip(held.nodes, self.polynomials(held), strict=True)
-        ]
+        made = self.as_patches(held, np.zeros(len(held.nodes)))
         # Cells that nobody has looked at yet are coarse.
         slack = COARSE if np.isinf(held.miss).any() else 2 * self.goal
         lost = np.flatnonzero(nondominated(front) & self.lost(front, made, slack))
@@ -659,8 +679,7 @@ class Mesh:
     def cut(self, cells: Cells) -> None:
         """A node in the middle of the longest edge of each cell."""
         program, M = self.program, self.program.n_objectives
-        c = centered(self.f) @ frame(M).T
-        corners = c[cells.nodes]
+        corners = self.c[cells.nodes]
         length = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         longest = length.reshape(len(corners), -1).argmax(axis=1)
         i, j = np.unravel_index(longest, (M, M))
@@ -712,9 +731,8 @@ class Mesh:
     def follow_rim(self) -> bool:
         """Looks for nodes beyond the largest sides of the rim; whether there was anything to do."""
         M = self.program.n_objectives
-        c = centered(self.f) @ frame(M).T
-        sides, normals = _hull(c)
-        corners = c[sides]
+        sides, normals = _hull(self.c)
+        corners = self.c[sides]
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         size = size.max(axis=(1, 2), initial=0.0)
         todo = [k for k in np.argsort(-size) if size[k] > FINEST.get(M, 0.1)]
@@ -733,31 +751,6 @@ class Mesh:
         for k in np.flatnonzero(~new | (outside < RIM)):
             self.mark_gap(sides[k])
         return True
-
-
-NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
-"""What is known of each node."""
-
-ENDS = ("z", "r", "mu", "active", "side")
-"""What every search ends with."""
-
-FRESH = 8
-"""Random designs that each exploration begins with, beside what is known."""
-
-POPULATIONS = 20, 100
-"""The smallest and the largest group of an exploration."""
-
-FIRST_SHARE = 0.1
-"""The first nodes are at most so many that a gradient at each takes this share of the budget."""
-
-SPREAD = 8, 256
-"""The fewest and the most points all over the box that a search begins with."""
-
-COARSE = 0.05
-"""Cells that nobody has looked at may miss the archive by this much."""
-
-NEARLY = 1e-2
-"""A design of the archive is a better start than a prediction if it is better by this much."""
 
 
 def _better(
@@ -828,7 +821,7 @@ def _hull(
 
 
 def _cubic(
-    c: np.ndarray, y: np.ndarray, n_free: int, own: np.ndarray, across: np.ndarray
+    c: np.ndarray, y: np.ndarray, own: np.ndarray, across: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """A polynomial through an interval's nodes and one more on either side, as far as there are
     any."""
@@ -839,7 +832,7 @@ def _cubic(
 
 
 def _quadratic(
-    c: np.ndarray, y: np.ndarray, n_free: int, own: np.ndarray, across: np.ndarray
+    c: np.ndarray, y: np.ndarray, own: np.ndarray, across: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """A quadratic through the nodes of a simplex and of its neighbors; linear where these are too
     few, or too near to a conic section."""
