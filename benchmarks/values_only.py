@@ -1,8 +1,8 @@
-"""Sets from values alone beside NSGA-II with as many evaluations: 42 problems of pymoo, three of
+"""Sets from values alone beside NSGA-II with as many evaluations: 51 problems of pymoo, three of
 the UF suite (Zhang et al. 2008) and a rotated ZDT4, called through `float` so that nothing of them
-is traced.
+is traced; or, with `--traced`, given as they are, with exact derivatives and no budget.
 
-    python -m benchmarks.values_only [--budget 20000] [--seeds 5] [problem ...]
+    python -m benchmarks.values_only [--budget 20000] [--seeds 5] [--traced] [problem ...]
 
 Ours are 1,000 points of the answer, evaluated once more; the peer's (pymoo's NSGA-II, population
 100) are all nondominated feasible points that it evaluated. IGD+ is in units of the front's ranges,
@@ -29,12 +29,18 @@ from pymoo.util.ref_dirs import get_reference_directions
 
 import bezierflow as bf
 
-FILE = Path(__file__).parent / "results" / "values_only.csv"
+RESULTS = Path(__file__).parent / "results"
 COLUMNS = [
     *("problem", "budget", "seed", "igd_plus", "peer_igd_plus", "hypervolume", "peer_hypervolume"),
     *("calls", "stated", "violation", "reason", "seconds"),
 ]
-SUITES = {"ctp": range(1, 9), "mw": range(1, 15), "dtlz": range(1, 8), "uf": range(1, 4)}
+SUITES = {
+    "ctp": range(1, 9),
+    "mw": range(1, 15),
+    "dascmop": range(1, 10),
+    "dtlz": range(1, 8),
+    "uf": range(1, 4),
+}
 SINGLE = (
     *("zdt1", "zdt2", "zdt3", "zdt4", "zdt6", "bnh", "srn", "tnk", "osy", "kursawe"),
     *("welded_beam", "truss2d", "carside", "rotated_zdt4"),
@@ -106,6 +112,8 @@ def problem(name: str) -> Problem:
     if name.startswith("dtlz"):
         n_var = {"dtlz1": 7, "dtlz7": 22}.get(name, 12)
         return get_problem(name, n_var=n_var, n_obj=3)
+    if name.startswith("dascmop"):
+        return get_problem(name, 9)
     return get_problem(name)
 
 
@@ -126,7 +134,7 @@ def nondominated(f: np.ndarray) -> np.ndarray:
     return f[np.asarray(moocore.is_nondominated(f), dtype=bool)] if len(f) else f
 
 
-def ours(known: Problem, budget: int, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
+def ours(known: Problem, budget: int, seed: int, traced: bool) -> tuple[np.ndarray, dict[str, Any]]:
     """The front of an answer, and how it was found."""
 
     def f(x: Any) -> list[float]:
@@ -140,9 +148,11 @@ def ours(known: Problem, budget: int, seed: int) -> tuple[np.ndarray, dict[str, 
     began = time.process_time()
     constraints = g if known.n_ieq_constr else None
     try:
-        solution = bf.minimize(
-            f, bounds=(known.xl, known.xu), constraints=constraints, budget=budget, seed=seed
-        )
+        if traced:
+            solution = bf.minimize(known, seed=seed)
+        else:
+            box = known.xl, known.xu
+            solution = bf.minimize(f, bounds=box, constraints=constraints, budget=budget, seed=seed)
     except ValueError:  # nothing feasible was met
         how = {"calls": budget, "stated": float("nan"), "violation": 0.0, "reason": "REFUSED"}
         return np.zeros((0, known.n_obj)), {**how, "seconds": time.process_time() - began}
@@ -151,7 +161,7 @@ def ours(known: Problem, budget: int, seed: int) -> tuple[np.ndarray, dict[str, 
     F = known.evaluate(x, return_values_of=["F"])
     G = known.evaluate(x, return_values_of=["G"]) if known.n_ieq_constr else np.zeros((len(x), 1))
     calls = int(solution.stats.evaluations.objective)
-    assert calls <= budget
+    assert traced or calls <= budget
     return nondominated(F[(G <= 1e-6).all(axis=1)]), {
         "calls": calls,
         "stated": solution.error.front,
@@ -196,21 +206,23 @@ def main() -> None:
     parser.add_argument("problems", nargs="*", default=NAMES)
     parser.add_argument("--budget", type=int, default=20_000)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--traced", action="store_true")
     options = parser.parse_args()
+    path = RESULTS / ("suites.csv" if options.traced else "values_only.csv")
     warnings.filterwarnings("ignore")
     made = set()
-    if FILE.exists():
-        with FILE.open() as file:
+    if path.exists():
+        with path.open() as file:
             made = {(r["problem"], int(r["budget"]), int(r["seed"])) for r in csv.DictReader(file)}
     else:
-        FILE.write_text(",".join(COLUMNS) + "\n")
+        path.write_text(",".join(COLUMNS) + "\n")
     for seed in range(options.seeds):
         for name in options.problems:
             if (name, options.budget, seed) in made:
                 continue
             known = problem(name)
             peer = peers(known, options.budget, seed)
-            found, how = ours(known, options.budget, seed)
+            found, how = ours(known, options.budget, seed, options.traced)
             reference = front(name, known)
             if reference is None:
                 reference = nondominated(np.concatenate([peer, found]))
@@ -218,7 +230,7 @@ def main() -> None:
             row["igd_plus"], row["hypervolume"] = scores(reference, found)
             row["peer_igd_plus"], row["peer_hypervolume"] = scores(reference, peer)
             text = [f"{v:.6g}" if isinstance(v := row[c], float) else str(v) for c in COLUMNS]
-            with FILE.open("a") as file:
+            with path.open("a") as file:
                 file.write(",".join(text) + "\n")
             print(*text, flush=True)
 

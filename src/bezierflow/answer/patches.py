@@ -99,24 +99,30 @@ class Label:
         Free variables lie between their bounds (finite ones have a row each), and multipliers are
         at least 0.
         """
-        L, M, end = len(self.side), len(self.objectives), len(self.objectives) + self.n_inequalities
-        unit = np.eye(L + 1 + M + len(self.constraints))
-        if not self.trimmed:
-            return unit[:0], np.zeros(0)
-        free, active = self.side == 0, self.active[:end]
-        low = np.flatnonzero(free & np.isfinite(box[0]))
-        high = np.flatnonzero(free & np.isfinite(box[1]))
-        # A variable at a bound has the bound's multiplier in the place of its value.
-        multipliers = np.concatenate([np.flatnonzero(~free), L + 1 + np.flatnonzero(active)])
-        slacks = L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
+        low, high, multipliers, slacks = self._columns(box)
+        unit = np.eye(len(self.side) + 1 + len(self.objectives) + len(self.constraints))
         rows = np.concatenate([unit[low], -unit[high], unit[multipliers], -unit[slacks]])
         zeros = np.zeros(len(multipliers) + len(slacks))
         return rows, np.concatenate([-box[0][low], box[1][high], zeros])
 
     def signs(self, y: Quantities, box: Box) -> Float[np.ndarray, "n n_own"]:
         """S y + o of `conditions`: at least 0 wherever the region is."""
-        S, offset = self.conditions(box)
-        return y @ S.T + offset
+        low, high, multipliers, slacks = self._columns(box)
+        parts = y[:, low] - box[0][low], box[1][high] - y[:, high], y[:, multipliers], -y[:, slacks]
+        return np.concatenate(parts, axis=1)
+
+    def _columns(self, box: Box) -> tuple[np.ndarray, ...]:
+        """The quantities that conditions are about: free variables with a lower bound, those with
+        an upper one, multipliers, and values of inactive inequalities."""
+        L, M, end = len(self.side), len(self.objectives), len(self.objectives) + self.n_inequalities
+        if not self.trimmed:
+            return (np.zeros(0, dtype=int),) * 4
+        free, active = self.side == 0, self.active[:end]
+        low = np.flatnonzero(free & np.isfinite(box[0]))
+        high = np.flatnonzero(free & np.isfinite(box[1]))
+        # A variable at a bound has the bound's multiplier in the place of its value.
+        multipliers = np.concatenate([np.flatnonzero(~free), L + 1 + np.flatnonzero(active)])
+        return low, high, multipliers, L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
 
     def slopes(
         self, dy: Float[np.ndarray, "width dimension"]
@@ -220,6 +226,8 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     # One patch at a time, all points at once: patches differ in degree and dimension.
     for number, patch in enumerate(patches):
         y, least, rows = ask_patch(patch, a, box)
+        if len(rows) == 0:
+            continue
         nearly = np.where(
             least > -SCHEDULE.nearly,
             y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
@@ -241,6 +249,8 @@ def ask_patch(
     label, L = patch.label, len(box[0])
     c, mean = label.coordinates(a)
     rows = np.flatnonzero(patch.inside(c, reach))
+    if len(rows) == 0:
+        return np.zeros((0, patch.control_points.shape[1])), np.zeros(0), rows
     y = patch(c[rows])
     # One negative sign is enough to rule a patch out, so only the least of them is kept.
     signs = np.concatenate([label.signs(y, box), label.slacks(y, a[rows])], axis=1)

@@ -8,6 +8,7 @@ the rest.
 """
 
 import numpy as np
+from jaxtyping import Float
 
 from .labels import FLAT, TIE_OF_LABELS
 from .local_solves import Ends
@@ -22,45 +23,91 @@ WRONG = 1e-11
 """Signs below minus this are wrong."""
 
 
-def follow(program: Program, a: np.ndarray, begin: Ends) -> tuple[Ends, np.ndarray]:
+LONGEST = 2.0
+"""A longer step, in units of the box, leads away."""
+
+STALE_STEPS, SLOWEST = 4, 0.1
+"""Newton steps at a node with the curvature of another, as long as these shorten at least by the
+second number."""
+
+
+class Curvature:
+    """Hessians of all rows at one design, used for others near it as long as that does.
+
+    A Newton step with them costs slopes alone. It converges the faster the less Hessians change,
+    at once where objectives are quadratic.
+
+    Attributes:
+        H: Hessians of the rows.
+        rate: by which steps with them shortened last.
+    """
+
+    def __init__(self, program: Program):
+        self.program, self.rate = program, 0.0
+        self.H: np.ndarray | None = None
+
+    @property
+    def renews(self) -> bool:
+        """Whether the next Hessians are those of their own designs."""
+        return self.H is None or self.rate > SLOWEST
+
+    def look(
+        self, z: Float[np.ndarray, "n n_free"], fresh: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, slopes, and Hessians: of these designs if they shall be fresh, else one for all."""
+        if fresh or self.H is None or self.renews:
+            look = self.program.look(z)
+            if len(z):
+                self.H = look.H[-1]
+            return look.r, look.J, look.H
+        r, J = self.program.slopes(z)
+        return r, J, self.H[None]
+
+
+def follow(
+    program: Program, a: np.ndarray, begin: Ends, curvature: Curvature | None = None
+) -> tuple[Ends, np.ndarray]:
     """Solutions above chart points from designs, multipliers and labels nearby, and which of them
     were found."""
-    M = program.n_objectives
+    curvature = curvature or Curvature(program)
     z, mu, active, side = begin.z.copy(), begin.mu.copy(), begin.active.copy(), begin.side.copy()
     z = np.where(side < 0, program.lower, np.where(side > 0, program.upper, z))
     z = np.clip(z, program.lower, program.upper)
     r, done = begin.r.copy(), np.zeros(len(z), dtype=bool)
-    todo = np.arange(len(z))
-    for _ in range(MOST_STEPS):
-        if len(todo) == 0:
-            break
-        look = program.look(z[todo])
-        r[todo] = look.r
-        weights = mu[todo] + TIE_OF_LABELS * (np.arange(program.n_rows) < M)
-        H = np.einsum("nr,nrij->nij", weights, look.H)
-        rest = []
-        for k, i in enumerate(todo):
-            here = look.r[k], look.J[k], H[k]
+    tie = TIE_OF_LABELS * (np.arange(program.n_rows) < program.n_objectives)
+    todo, length = np.arange(len(z)), np.full(len(z), np.inf)
+    for iteration in range(MOST_STEPS):
+        exact = iteration >= STALE_STEPS or curvature.renews
+        r[todo], J, rows = curvature.look(z[todo], exact)
+        before = length[todo]
+        # Infinite where a label changed, or no step was possible.
+        length[todo] = np.inf
+        for k, i in enumerate(todo.tolist()):
+            here = r[i], J[k], np.tensordot(mu[i] + tie, rows[min(k, len(rows) - 1)], axes=1)
             step = _step(program, a[i], z[i], here, active[i], side[i])
             if step is None:
+                mu[i] = np.nan
                 continue
             target, mu[i], new_active, new_side = step
-            same = (new_active == active[i]).all() and (new_side == side[i]).all()
-            length = np.abs(target - z[i]).max()
+            if (new_active == active[i]).all() and (new_side == side[i]).all():
+                length[i] = np.abs(target - z[i]).max()
             z[i], active[i], side[i] = target, new_active, new_side
-            # Newton's error is the square of its last step.
-            if same and length < np.sqrt(SHORT):
-                done[i] = True
-            if not (same and length < SHORT) and length < LONGEST:
-                rest.append(i)
-        todo = np.array(rest, dtype=int)
+        now = length[todo]
+        with np.errstate(invalid="ignore"):
+            rate = now / before
+        # Newton's error is the square of its last step, else a share of it.
+        left = now**2 if exact else now * np.minimum(np.nan_to_num(rate, nan=1.0), 1.0)
+        done[todo] |= left < SHORT
+        seen = rate[(before > SHORT) & np.isfinite(before) & np.isfinite(now)]
+        if len(seen) and not exact:
+            curvature.rate = float(seen.max())
+        lost = np.isnan(mu[todo]).any(axis=1) | ((now > LONGEST) & np.isfinite(now))
+        todo = todo[~lost & (now >= SHORT)]
+        if len(todo) == 0:
+            break
     found = np.flatnonzero(done)
     r[found] = program.values(z[found])
     return Ends(z, r, mu, active, side), done
-
-
-LONGEST = 2.0
-"""A longer step, in units of the box, leads away."""
 
 
 def _step(

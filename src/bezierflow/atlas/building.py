@@ -219,7 +219,8 @@ def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasStat
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
-    if not program.has_hessians or (program.n_free > MANY and program.tight is None):
+    many = program.n_free > MANY or state.n_objectives == 2
+    if not program.has_hessians or (many and program.tight is None):
         usual = EXACT_MESH_TOL if program.has_hessians else MESH_TOL
         tol = usual.get(state.n_objectives, MESH_COARSE)
         tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)

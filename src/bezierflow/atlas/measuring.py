@@ -30,6 +30,9 @@ FEW, STEPS_OF_SEARCH, MUCH = 5, 3, 10.0
 """A mesh is measured at no fewer points than the first; a search takes about so many gradients as
 the second says; and answers that miss by this many tolerances are beaten."""
 
+MEASURED_AT_ONCE = 50
+"""Points of a mesh that are solved for at a time, with Hessians."""
+
 CLOSE, FARTHEST = 1e-4, 0.01
 """An answer that is not certified counts as covered if it is this close to the solution, or as good
 in the sense of `AS_GOOD` and not farther than the second number, in units of the objectives'
@@ -165,7 +168,9 @@ def _measure_mesh(mesh: Mesh, atlas: BezierAtlas, seed: int) -> AtlasError:
     )
     parts: list[Ends] = []
     with suppress(BudgetSpentError):
-        for rows in np.array_split(np.arange(n), max(n // 2, 1)):
+        # Small parts, so that a budget that ends early leaves most of them.
+        parts_of = MEASURED_AT_ONCE if program.has_hessians else 2
+        for rows in np.array_split(np.arange(n), max(n // parts_of, 1)):
             parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
     n = sum(len(part.z) for part in parts)
     if n == 0:

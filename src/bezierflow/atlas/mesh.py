@@ -18,8 +18,11 @@ from ..answer import Label, Patch, ask_patches, best_levels, centered, frame
 from ..bezier import design_matrix
 from ..kinds import kind
 from ..metrics import farthest_points
+from ..objectives import BudgetSpentError
 from ..simplex import grid
-from .active_sets import follow
+from .active_sets import Curvature, follow
+from .arc_cover import TOUCHING, front_arcs, held
+from .arcs import trace
 from .exploration import (
     FAR,
     Population,
@@ -35,6 +38,10 @@ from .program import NEARLY_FEASIBLE, Program, nondominated
 USUAL_BUDGET = 20_000
 """Evaluations that a search plans with where nobody says how many."""
 
+MOST_EVALUATIONS = 30_000
+"""A search without a budget ends after so many, whatever is left to cut: what no cell covers is
+answered by the designs that were met."""
+
 EXPLORED, EXPLORED_FIRST, REFINED = 0.1, 0.6, 0.1
 """Shares of the budget: of one exploration, of all of them before cells are cut, and of one round
 of cuts."""
@@ -44,6 +51,9 @@ STILL = 2
 
 FIRST_NODES = {2: 8, 3: 5}
 """Steps of the grid of first nodes along an edge; 4 from four objectives on."""
+
+FIRST_FOLLOWED = 4
+"""The same where arcs lead from one node to the next."""
 
 SAME = 1e-7
 """Nodes whose chart points differ by less are one."""
@@ -78,8 +88,8 @@ LOOSEST = 1e-4
 SLOPES, SCALES = 5, (1e-9, 1e2)
 """Designs at whose slopes constraints get their scales, and by how much these change at most."""
 
-MOST_PRICE = 1e4
-"""Of a violation."""
+MOST_PRICE, DEARER = 1e4, 3
+"""Of a violation, and how often it is raised in a search with Hessians."""
 
 MARGIN, WIDEST = 2.0, 1e-4
 """Nodes keep inequalities by so many tolerances, at most by the second number."""
@@ -92,6 +102,9 @@ MUCH = 100.0
 
 NEWS_GAIN = 1e-3
 """Changes that gain less do not ask for another exploration."""
+
+MOST_LATE = 8
+"""How often the archive is asked once more after cuts."""
 
 NEWS = 0.1
 """The share of the budget after which what the archive knows better is left for later."""
@@ -113,6 +126,13 @@ CUT = 3.0
 
 RIM = 2e-3
 """The rim of a mesh is followed until new nodes lie less outside of it."""
+
+SAME_UNITS = 1e-4
+"""Units of objectives that change by less are left as they are once there are arcs, which would
+have to be followed again."""
+
+MOST_TRACED = 200
+"""Cells between which arcs are looked for at a time."""
 
 NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
 """What is known of each node."""
@@ -162,12 +182,14 @@ class Cells(NamedTuple):
         miss: what is expected of its prediction; −1 in a gap.
         size: its longest edge on the chart.
         across: the node beyond the side that is opposite to each node; −1 where there is none.
+        covered: whether arcs hold it.
     """
 
     nodes: Int[np.ndarray, "n n_objectives"]
     miss: Float[np.ndarray, " n"]
     size: Float[np.ndarray, " n"]
     across: Int[np.ndarray, "n n_objectives"]
+    covered: Bool[np.ndarray, " n"]
 
     def take(self, rows: np.ndarray) -> "Cells":
         """Some of them."""
@@ -192,6 +214,7 @@ class Mesh:
             predicted.
         width: the edge that it cut.
         number: of each node, in the order in which they were made.
+        arcs: curves between nodes of two objectives, where there are Hessians.
         gaps: cells, and sides at the rim, by their nodes, in which there is no front.
         checked: by how much cells were worse than they said, by what they are made of.
         population: that explores.
@@ -199,12 +222,15 @@ class Mesh:
         still: how many explorations in a row changed nothing.
         refining: whether the next round cuts cells.
         goal: cells that miss by more are cut; it falls to `tol`.
+        late: how often the archive was asked after cuts.
     """
 
     def __init__(self, program: Program, tol: float, seed: int, box: tuple[np.ndarray, np.ndarray]):
         L, R = program.n_free, program.n_rows
         self.program, self.tol, self.box = program, tol, box
-        program.margin, program.strict = min(MARGIN * tol, WIDEST), True
+        program.strict = True
+        # Arcs keep inequalities exactly.
+        program.margin = 0.0 if self.follows else min(MARGIN * tol, WIDEST)
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
         self.active, self.side = np.zeros((0, R), dtype=bool), np.zeros((0, L), dtype=int)
@@ -212,17 +238,21 @@ class Mesh:
         self.bend = np.zeros((0, learned, learned))
         self.miss, self.width = np.zeros(0), np.zeros(0)
         self.number, self.n_made = np.zeros(0, dtype=int), 0
+        self.arcs: list[Patch] = []
         self.gaps: dict[tuple[int, ...], bool] = {}
+        self.traced: dict[tuple[int, ...], bool] = {}
         self.checked: dict[tuple[int, ...], float] = {}
         self.population: Population | None = None
         self.history: list[MeshRound] = []
         self.still, self.refining, self.goal = 0, False, max(tol, FIRST_GOAL)
+        self.late = 0
 
     def copy(self) -> "Mesh":
         """The same mesh, to go on with while this one stays as it is."""
         other = copy.copy(self)
         other.program, other.history = self.program.copy(), list(self.history)
         other.gaps, other.checked = dict(self.gaps), dict(self.checked)
+        other.arcs, other.traced = list(self.arcs), dict(self.traced)
         other.rng = copy.deepcopy(self.rng)
         return other
 
@@ -301,11 +331,12 @@ class Mesh:
             others = nodes[other[rows]]
             outside = ~(others[:, :, None] == nodes[rows][:, None]).any(axis=2)
             across[rows, k] = others[np.arange(len(rows)), outside.argmax(axis=1)]
-        cells = Cells(nodes, miss, size, across)
+        cells = Cells(nodes, miss, size, across, self.covered(nodes))
         seen = np.array([self.checked.get(key, np.nan) for key in self.keys(cells)])
         # What was seen at a few points of the cell itself says more than what its node promises.
         expected = np.where(np.isinf(miss), 0.0, TRUST * miss)
         miss = np.where(np.isnan(seen), miss, np.maximum(seen, expected))
+        miss = np.where(cells.covered, 0.0, miss)
         return cells._replace(miss=np.where(gap, -1.0, miss))
 
     def keys(self, cells: Cells) -> list[tuple[int, ...]]:
@@ -334,7 +365,7 @@ class Mesh:
         if program.n_inequalities:
             t = np.concatenate([t, OFTEN * np.eye(M) + (1 - OFTEN) / M])
         afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
-        cells = cells.take(np.flatnonzero(cells.miss >= 0)[:afforded])
+        cells = cells.take(np.flatnonzero((cells.miss >= 0) & ~cells.covered)[:afforded])
         if len(cells.nodes) == 0:
             return
         y = np.array([design_matrix(t, degree) @ q for degree, q in self.polynomials(cells)])
@@ -373,10 +404,13 @@ class Mesh:
         """Those of the cells that hold."""
         cells = self.cells()
         looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
-        cells = cells.take(looked & (cells.miss >= 0) & (cells.miss <= ROUGHEST))
+        held = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
+        cells = cells.take(looked & held & ~cells.covered)
         made = self.as_patches(cells, cells.miss)
         region = _connected(cells.nodes, [patch.label.key for patch in made])
-        return [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
+        made = [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
+        first = 1 + max((patch.region for patch in made), default=-1)
+        return made + front_arcs(self.arcs, self.f, self.bounds, self.tol, first)
 
     def known(self) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_objectives"]]:
         """All designs that may be part of an answer, with their scaled objectives."""
@@ -412,9 +446,10 @@ class Mesh:
         self, f: Float[np.ndarray, "n n_objectives"], patches: list[Patch], slack: float = 0.0
     ) -> Bool[np.ndarray, " n"]:
         """Which objective values no patch reaches, with its error."""
-        claims = ask_patches(patches, centered(f), (self.program.lower, self.program.upper))
+        claims = ask_patches(patches, centered(f), self.bounds)
         errors = np.array([patch.error for patch in patches] + [0.0])[claims.number]
-        level = claims.y[:, self.program.n_free] + errors
+        # Below 0, signs are how far an objective that a patch leaves out is above its level.
+        level = claims.y[:, self.program.n_free] + errors - np.minimum(claims.sign, 0.0)
         return (claims.number < 0) | (level > f.mean(axis=1) + 5 * self.tol + slack)
 
     # the search
@@ -430,10 +465,10 @@ class Mesh:
             spent = int(program.evaluator.evaluations.objective)
             # What explorations still improve is not worth cutting yet.
             self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
-        elif self.refine(REFINED * most):
+        elif self.refine(REFINED * most) and not (changes := self.late_news(NEWS * most)):
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
-            self.refining = self.still >= STILL and self.goal > self.tol
-            self.goal = max(self.tol, FALL * self.goal)
+            self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
+            self.goal = self.tol if self.fine else max(self.tol, FALL * self.goal)
         program.tidy()
         cells = self.cells()
         front = program.known()
@@ -443,8 +478,12 @@ class Mesh:
 
     @property
     def done(self) -> bool:
-        """Whether explorations change nothing any more, and cells are cut as far as needed."""
-        return self.still >= STILL and not self.refining and self.fine
+        """Whether explorations change nothing any more, and cells are cut as far as needed; or more
+        was spent than cuts are worth."""
+        evaluator = self.program.evaluator
+        spent = int(evaluator.evaluations.objective)
+        enough = np.isinf(evaluator.left) and spent > MOST_EVALUATIONS
+        return bool(enough or (self.still >= STILL and not self.refining and self.fine))
 
     @property
     def fine(self) -> bool:
@@ -466,6 +505,8 @@ class Mesh:
         # What is known already costs nothing.
         new = program.evaluator.fresh(program.origin + z * program.unit)
         z = z[~new | (np.cumsum(new) <= program.evaluator.left)]
+        if len(z) == 0:
+            raise BudgetSpentError
         budget, program.evaluator.budget = program.evaluator.budget, None
         raw = first_look(program, z)
         program.evaluator.budget = budget
@@ -491,8 +532,13 @@ class Mesh:
 
     def rescale(self) -> None:
         """Units from the archive; curvatures are learned anew where these changed much."""
-        program, old = self.program, self.program.span
+        program, old, ideal = self.program, self.program.span, self.program.ideal
         normalize(program)
+        changed = max(np.abs(program.ideal - ideal).max(), np.abs(program.span - old).max())
+        if self.arcs and changed < SAME_UNITS * old.min():
+            program.ideal, program.span = ideal, old
+        else:
+            self.arcs, self.traced = [], {}
         if np.abs(np.log(program.span / old)).max() > 0.2:
             self.bend = np.tile(0.1 * np.eye(self.bend.shape[1]), (len(self.z), 1, 1))
             self.mu = np.array(self.mu)
@@ -513,11 +559,15 @@ class Mesh:
                 break
         self.news(NEWS * self.most)
         afforded = FIRST_SHARE * self.most / (1 if program.has_hessians else program.n_free + 1)
-        steps = [k for k in range(1, FIRST_NODES.get(M, 4)) if len(grid(M, k + 1)) <= afforded]
+        most = FIRST_FOLLOWED if self.follows else FIRST_NODES.get(M, 4)
+        steps = [k for k in range(1, most) if len(grid(M, k + 1)) <= afforded]
         t = grid(M, 1 + max(steps, default=1))
         a = centered((M - 1) * (1 / M - t))
-        z = self.best_known(a)[0]
-        new = self.add(self.solve(a, z), np.full(len(a), np.inf), np.ones(len(a)))
+        near = None
+        if self.follows and len(self.z):
+            near = np.linalg.norm(self.c[None] - (a @ frame(M).T)[:, None], axis=2).argmin(axis=1)
+        ends = self.solve(a, self.best_known(a)[0], near=near)
+        new = self.add(ends, np.full(len(a), np.inf), np.ones(len(a)))
         self.rescale()
         return int(new.sum())
 
@@ -547,17 +597,28 @@ class Mesh:
         radius: float = 0.3,
         near: Int[np.ndarray, " n"] | None = None,
     ) -> Ends:
-        """Searches above chart points from designs, with the curvature of nodes beside them; once
-        more with a higher price where they end with violations."""
+        """Searches above chart points from designs, with the curvature of nodes beside them."""
         if self.program.has_hessians:
             return self.solve_exactly(a, z, near)
         tol = min(self.tol, LOOSEST)
-        program, goals = self.program, (PROMISED * tol, GAINED * tol)
-        ends = descend(program, a, z, None if near is None else self.bend[near], radius, *goals)
-        todo = np.flatnonzero(~program.nearly_feasible(ends.r))
-        if len(todo) and program.price < MOST_PRICE:
+        goals = PROMISED * tol, GAINED * tol
+        return self.search(a, z, None if near is None else self.bend[near], radius, *goals)
+
+    def search(
+        self, a: np.ndarray, z: np.ndarray, bend: np.ndarray | None = None, *how: float
+    ) -> Ends:
+        """Searches by quadratic programs, again with a higher price where they end with
+        violations."""
+        program = self.program
+        ends = descend(program, a, z, bend, *how)
+        for _ in range(DEARER if program.has_hessians else 1):
+            todo = np.flatnonzero(~program.nearly_feasible(ends.r))
+            if len(todo) == 0 or program.price >= MOST_PRICE:
+                break
             program.price *= 10
-            again = descend(program, a[todo], ends.z[todo], None, radius, *goals)
+            # Without Hessians from where they ended, which is near, and cheaper.
+            start = z if program.has_hessians else ends.z
+            again = descend(program, a[todo], start[todo], None, *how)
             _better(ends, program.merit(ends.r, a), todo, again, program.merit(again.r, a[todo]))
         return ends
 
@@ -566,18 +627,18 @@ class Mesh:
     ) -> Ends:
         """The same with Hessians: Newton's method with what is active at neighbors, else, and where
         that ends higher than it began, a search by quadratic programs and Newton's method."""
-        program, n = self.program, len(a)
+        program, n, curvature = self.program, len(a), Curvature(self.program)
         ends, rest = Ends(z, np.zeros((n, program.n_rows)), *_nothing(program, n)), np.arange(n)
         if near is not None:
             r = program.values(z)
             label = self.mu[near], self.active[near], self.side[near]
-            found, good = follow(program, a, Ends(z, r, *label))
+            found, good = follow(program, a, Ends(z, r, *label), curvature)
             good &= program.merit(found.r, a) <= program.merit(r, a) + 1e-9
             good &= program.nearly_feasible(found.r)
             ends, rest = found, np.flatnonzero(~good)
         for part in np.array_split(rest, -(-len(rest) // MOST_SOLVED)) if len(rest) else ():
-            found = descend(program, a[part], z[part])
-            exact, good = follow(program, a[part], found)
+            found = self.search(a[part], z[part])
+            exact, good = follow(program, a[part], found, curvature)
             good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + 1e-9
             good &= program.nearly_feasible(exact.r)
             for name in ENDS:
@@ -623,6 +684,11 @@ class Mesh:
                 break
         return changes
 
+    def late_news(self, most: float) -> int:
+        """The same after cuts, which show that cells are gaps; a few times."""
+        self.late += 1
+        return self.news(most) if self.follows and self.late <= MOST_LATE else 0
+
     def clean(self) -> Int[np.ndarray, " k"]:
         """Drops nodes that others dominate: where one objective is flat, solutions above chart
         points are only weakly optimal. Returns their numbers."""
@@ -644,22 +710,25 @@ class Mesh:
         infinity for those outside of all cells, 0 for others, whose cells are coarse."""
         cells = self.cells()
         held = cells.take(cells.miss >= 0)
-        made = self.as_patches(held, np.zeros(len(held.nodes)))
+        own = held.take(~held.covered)
+        made = self.as_patches(own, np.zeros(len(own.nodes))) + self.arcs
         # Cells that nobody has looked at yet are coarse.
-        slack = COARSE if np.isinf(held.miss).any() else 2 * self.goal
+        slack = COARSE if np.isinf(held.miss).any() else 2 * (self.tol if self.arcs else self.goal)
         lost = np.flatnonzero(nondominated(front) & self.lost(front, made, slack))
         if len(self.z) and len(lost):
             near = best_levels(self.f, front[lost])[0] < max(slack, 5 * self.tol)
             lost = lost[~near]
         if len(lost) > MOST_LOST:
             lost = lost[farthest_points(front[lost], MOST_LOST, front[lost].argmin(axis=0)[:1])]
-        inside = ask_patches(made, centered(front[lost]), (self.program.lower, self.program.upper))
+        inside = ask_patches(made, centered(front[lost]), self.bounds)
         return lost, np.where(inside.number < 0, np.inf, 0.0)
 
     def refine(self, most: float) -> bool:
         """Cuts the cells that miss most, as long as evaluations last; whether none is left."""
         evaluator, M = self.program.evaluator, self.program.n_objectives
         end, finest = int(evaluator.evaluations.objective) + most, self.finest
+        if self.follows:
+            self.trace()
         while int(evaluator.evaluations.objective) < end:
             followed = self.follow_rim() if M > 2 else False
             self.check()
@@ -675,6 +744,68 @@ class Mesh:
             most_cut = max(int(min(MOST_SOLVED, afforded)), 1)
             self.cut(cells.take(open_cells[np.argsort(-urgent)[:most_cut]]))
         return False
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the scaled variables."""
+        return self.program.lower, self.program.upper
+
+    @property
+    def follows(self) -> bool:
+        """Whether curves between nodes are followed from one active set to the next."""
+        return self.program.n_objectives == 2 and self.program.has_hessians
+
+    def covered(self, nodes: Int[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
+        """Which cells arcs hold."""
+        if not self.arcs or len(nodes) == 0:
+            return np.zeros(len(nodes), dtype=bool)
+        order = np.append(nodes[:, 0], nodes[-1, 1])
+        level, slack = self.f[order].mean(axis=1), TOUCHING * self.tol
+        return held(self.arcs, self.c[order], level, self.bounds, slack)
+
+    def trace(self) -> None:
+        """Follows curves from each node to the next, and backwards where they do not arrive."""
+        for _ in range(MOST_TRACED):
+            cells = self.cells()
+            keys = [tuple(sorted(self.number[cell].tolist())) for cell in cells.nodes]
+            open_cells = (cells.miss >= 0) & ~cells.covered
+            todo = [k for k in np.flatnonzero(open_cells) if keys[k] not in self.traced]
+            if not todo:
+                return
+            one, other = cells.nodes[todo[0]].tolist()
+            if self.c[one, 0] == self.c.min():  # towards the ends, which arcs find exactly
+                one, other = other, one
+            self.traced[keys[todo[0]]] = True
+            if not self.leave(one, other):
+                self.leave(other, one)
+
+    def leave(self, node: int, aim: int) -> bool:
+        """Arcs from one node to another; whether they arrive there, as low as it is."""
+        program, c, slack = self.program, self.c[:, 0], TOUCHING * self.tol
+        r = (self.raw[node] - program.shift) / program.scale
+        known = self.z[node], r, self.mu[node], self.active[node], self.side[node]
+        way = 1.0 if c[aim] > c[node] else -1.0
+        last = bool(way * c[aim] >= (way * c).max())
+        begin = Ends(*(part[None] for part in known))
+        where = float(c[node]), float(c[aim])
+        trail = trace(program, begin, where, self.tol, self.beats, last)
+        self.arcs += trail.patches
+        if way * (c[aim] - trail.reached) > slack:
+            level = trail.end.r[0, : program.n_objectives].mean()
+            if trail.patches and not self.beats(trail.reached, level):
+                far = int(self.number[aim])
+                self.add(trail.end, np.full(1, np.inf), np.ones(1))
+                self.traced[tuple(sorted([far, self.n_made]))] = True
+            return False
+        at = np.array([[c[aim]]])
+        there = [arc(at)[0, program.n_free] for arc in trail.patches if arc.inside(at, slack)[0]]
+        return bool(there) and bool(there[-1] < self.f[aim].mean() + slack)
+
+    def beats(self, c: float, level: float) -> bool:
+        """Whether the archive, or a node, is clearly better at a coordinate than a level."""
+        a, slack = c * frame(2), TOUCHING * self.tol
+        known = min(best_levels(part, a)[0][0] for part in (self.f, self.program.known()))
+        return bool(known < level - slack)
 
     def cut(self, cells: Cells) -> None:
         """A node in the middle of the longest edge of each cell."""

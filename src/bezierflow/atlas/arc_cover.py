@@ -1,0 +1,134 @@
+"""What arcs hold of a front: which stretches of the chart they cover, and which parts of them
+nothing else is better than."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from ..answer import Patch, ask_patches, best_levels, centered, frame
+
+Box = tuple[np.ndarray, np.ndarray]
+"""Bounds of the scaled variables."""
+
+TOUCHING = 10.0
+"""Arcs that are no farther apart on the chart than so many tolerances are without a hole, and nodes
+whose levels differ by less are on them."""
+
+ROUNDING = 1e-10
+"""Ends of arcs are rounded to this."""
+
+ON_ARC, BISECTIONS = 17, 5
+"""Points of an arc that are compared with others, and refinements of where it becomes worse, each
+by a factor of 17."""
+
+
+def held(
+    arcs: list[Patch],
+    c: Float[np.ndarray, "n 1"],
+    level: Float[np.ndarray, " n"],
+    box: Box,
+    slack: float,
+) -> Bool[np.ndarray, " n_1"]:
+    """Which stretches between consecutive coordinates arcs hold from end to end, as low as the
+    levels there."""
+    ends = np.array(sorted(_interval(arc) for arc in arcs))
+    reach = np.maximum.accumulate(ends[:, 1])
+    # Where no later interval begins before all earlier ones have ended there is a hole.
+    holes = np.flatnonzero(ends[1:, 0] > reach[:-1] + slack)
+    low, high = np.append(-np.inf, reach[holes]), np.append(ends[0, 0], ends[holes + 1, 0])
+    low, high = np.append(low, reach[-1]), np.append(high, np.inf)
+    inside = ~((c[1:] > low + slack) & (c[:-1] < high - slack)).any(axis=1)
+    # Nodes a little beyond the end of an arc are compared with that end.
+    at = np.clip(c, ends[0, 0], reach[-1])
+    for begin, end in zip(low[1:-1], high[1:-1], strict=True):
+        at = np.where((at > begin) & (at < end), np.where(2 * at < begin + end, begin, end), at)
+    claims = ask_patches(arcs, at @ frame(2), box)
+    # An arc that is lower than a node is the better one of the two.
+    as_low = (claims.number >= 0) & (claims.y[:, len(box[0])] < level + slack)
+    return inside & as_low[1:] & as_low[:-1]
+
+
+def front_arcs(
+    arcs: list[Patch], nodes: Float[np.ndarray, "n n_objectives"], box: Box, tol: float, first: int
+) -> list[Patch]:
+    """Arcs without what others, or nodes, are clearly better than: a curve goes on where it is
+    only locally optimal. And the ends of the front, as points. Regions are numbered from `first`
+    on."""
+    arcs = sorted(arcs, key=_interval)
+    if not arcs:
+        return []
+    places = [np.linspace(*_interval(arc), ON_ARC) for arc in arcs]
+    points = np.concatenate([_sample(arc, c) for arc, c in zip(arcs, places, strict=True)])
+    known = np.concatenate([points, nodes])
+
+    def good(f: np.ndarray) -> Bool[np.ndarray, " n"]:
+        level = best_levels(known, centered(f))[0]
+        level = np.minimum(level, ask_patches(arcs, centered(f), box).y[:, len(box[0])])
+        return level > f.mean(axis=1) - 5 * tol
+
+    parts = []
+    for arc, c, on in zip(arcs, places, good(points).reshape(-1, ON_ARC), strict=True):
+        if on.any():
+            parts.append((*_good_part(lambda c, arc=arc: good(_sample(arc, c)), c, on), arc))
+    out = _joined(sorted(parts, key=lambda part: part[:2]), first, TOUCHING * tol)
+    if not out:
+        return []
+    region = 1 + out[-1].region
+    return [*out, _end(out[0], 0, region), _end(out[-1], 1, region + 1)]
+
+
+def _interval(arc: Patch) -> tuple[float, float]:
+    """Where an arc begins and ends on the chart."""
+    return -float(arc.domain[1, 1]), float(arc.domain[0, 1])
+
+
+def _sample(arc: Patch, c: np.ndarray) -> Float[np.ndarray, "n n_objectives"]:
+    """Points of an arc in objectives."""
+    return arc.label.values(arc(c[:, None]), c[:, None])
+
+
+def _good_part(
+    good: Callable[[np.ndarray], np.ndarray], c: np.ndarray, on: Bool[np.ndarray, " n"]
+) -> tuple[float, float]:
+    """The part of an interval that is good, from where it is so at some coordinates."""
+    ends = []
+    for k, way in zip(np.flatnonzero(on)[[0, -1]], (-1, 1), strict=True):
+        inside = c[k]
+        if 0 <= k + way < len(c):
+            outside = c[k + way]
+            for _ in range(BISECTIONS):
+                between = np.linspace(inside, outside, len(c) + 1)
+                last = int(np.append(~good(between[1:-1]), True).argmax())
+                inside, outside = between[last], between[last + 1]
+        ends.append(float(inside))
+    return ends[0], ends[1]
+
+
+def _joined(parts: list[tuple[float, float, Patch]], region: int, slack: float) -> list[Patch]:
+    """Arcs from one coordinate to another, those that were followed twice once, and those of one
+    label that touch in one region."""
+    out: list[Patch] = []
+    key, reach = b"", -np.inf
+    for low, high, arc in parts:
+        same = arc.label.key == key
+        region += bool(out) and not (same and low < reach + slack)
+        if same and high <= reach:
+            continue
+        key, low, reach = arc.label.key, max(low, reach) if same else low, high
+        domain = np.array([[1.0, high + ROUNDING], [-1.0, ROUNDING - low]])
+        out.append(replace(arc, domain=domain, region=region))
+    return out
+
+
+def _end(arc: Patch, m: int, region: int) -> Patch:
+    """The end of an arc where an objective is least, as a point: the answer beyond."""
+    L, M = len(arc.label.side), len(arc.label.objectives)
+    c = np.array([[_interval(arc)[m]]])
+    y = arc(c)[0]
+    f = arc.label.values(y[None], c)[0]
+    alone = np.arange(M) == m
+    y[L], y[L + 1 : L + 1 + M] = f[m], np.where(alone, 1.0, f)
+    label = replace(arc.label, objectives=alone)
+    return Patch(label, np.zeros((1, 0)), 0, y[None], np.zeros((0, 1)), arc.error, region)

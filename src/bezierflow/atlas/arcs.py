@@ -1,0 +1,357 @@
+"""Curves of a front of two objectives, followed along the chart from one change of the active set
+to the next.
+
+Between two changes solutions are smooth, and a polynomial of low degree holds them: an arc. Its
+signs say where it ends, by which inequality, and so what is active on the next one, as critical
+line methods do for portfolios. The cost of a kink is a few nodes, however many variables there are.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..answer import Label, Patch, frame
+from ..bezier import design_matrix
+from .active_sets import Curvature, follow
+from .holding import Active, Held, hold, sign_slopes, signs, switched
+from .local_solves import Ends
+from .program import Program
+
+DEGREES = 4, 8, 16
+"""Of the polynomials that are tried on an arc: the nodes of one are among those of the next."""
+
+OUTSIDE = 0.02
+"""How far beyond the first and the last node of a front its end is looked for."""
+
+FEW_TRIES = 2
+"""Lengths that are tried there."""
+
+MOST_SHORT, MANY_ARCS, LITTLE = 15, 30, 1e-3
+"""A curve is left after so many arcs in a row for which longer ones were tried in vain; and if the
+second number of them led no farther than the third: active sets that change so often are those of
+designs that are not unique."""
+
+SHORTEST, LONGEST = 1e-7, 0.5
+"""Lengths of arcs on the chart. Where Newton's method does not reach as far as the first, a curve
+ends: it folds back, or its slope is infinite."""
+
+SLOW_GAIN = 0.3
+"""A degree that leaves more of the error than this is the last that is tried."""
+
+SHRINK = 0.5, 0.2
+"""An arc is tried so many times as short where Newton's method fails or no degree suffices: the
+first time it may be its end alone, where slopes may be infinite."""
+
+SHARE = 1e-3
+"""Of the way to go, below which arcs are not shortened: they would crawl."""
+
+BEYOND = 1.05
+"""Arcs are tried so far beyond the place where tangents say that they end."""
+
+INSIDE = 0.05
+"""Searches begin no nearer to a bound than this share of the distance that a solution nearby has
+from it."""
+
+LOOKED, REFINED = 65, 5
+"""Places of an arc where its signs are looked at, and how often again where one changes."""
+
+BLURRED = 3.0
+"""Signs may be wrong by so many times what they were at fresh coordinates."""
+
+ROUNDING = 1e-13
+"""Signs are exact to this."""
+
+TOUCHED = 1e-9
+"""Signs below minus this are wrong; an arc that ends with one nearer to 0 ends by it."""
+
+WRONG = 1e-5
+"""A solution with a sign below minus this is none to begin with."""
+
+AT_BOUND = 1e-9
+"""A variable nearer to a bound is at it, and so are constraints."""
+
+NUDGE = 1e-6
+"""How far beyond an end what is active there is asked."""
+
+IN_DESIGNS = 0.01
+"""What a unit of the box in designs counts, in units of the objectives' ranges."""
+
+OF_SLACK = 0.1
+"""Of its slack, by which a constraint may be wrong."""
+
+APART = 0.02
+"""Designs of both sides of a change that differ by more, in units of the box, are on two
+curves."""
+
+
+class Trail(NamedTuple):
+    """What was followed: a patch for each arc, the coordinate where it ended, and the solution
+    there."""
+
+    patches: list[Patch]
+    reached: float
+    end: Ends
+
+
+class Arc(NamedTuple):
+    """A patch, the sign that ends it (−1 for none), where and with which quantities, and whether a
+    longer one was tried in vain."""
+
+    patch: Patch
+    event: int
+    c: float
+    y: Float[np.ndarray, " width"]
+    short: bool = False
+
+    def longest_next(self, begin: float) -> float:
+        """How long the arc after this one may be, which began there."""
+        return 2 * abs(self.c - begin) if self.short else LONGEST
+
+
+def trace(
+    program: Program,
+    begin: Ends,
+    ends: tuple[float, float],
+    tol: float,
+    beaten: Callable[[float, float], bool],
+    last: bool = False,
+) -> Trail:
+    """Arcs from a solution towards another coordinate, as far as it can be followed.
+
+    Args:
+        program: is asked.
+        begin: one solution, with what is active there.
+        ends: its coordinate, and where to stop.
+        tol: the largest error of an arc, in units of the ranges.
+        beaten: whether a coordinate has a lower level than a given one: then nothing is followed
+            any more.
+        last: whether the front ends about there: an arc that reaches it may go on to its end.
+    """
+    curvature, (c, stop), way = Curvature(program), ends, float(np.sign(ends[1] - ends[0]))
+    z, mu, longest = begin.z[0], begin.mu[0], LONGEST
+    active, at = _start(curvature, begin, c)
+    arcs: list[Arc] = []
+    while at.ok[0] and way * (stop - c) > tol and not _crawls(arcs):
+        arc = _arc(curvature, active, at, (c, stop, longest), tol)
+        if arc is None:
+            break
+        arcs.append(arc)
+        longest = arc.longest_next(c)
+        c, (z, mu) = arc.c, _design(program, active, arc.y)
+        if beaten(c, float(arc.y[program.n_free])):
+            break
+        active, at = _enter(curvature, active, arc, way)
+    if last and at.ok[0] and way * (stop - c) <= tol:
+        arc = _arc(curvature, active, at, (c, c + way * OUTSIDE, LONGEST), tol, FEW_TRIES)
+        if arc is not None and arc.event >= 0:
+            arcs.append(arc)
+            c, (z, mu) = arc.c, _design(program, active, arc.y)
+    z = np.clip(z, program.lower, program.upper)[None]
+    label = active.rows[None], active.side[None]
+    return Trail([arc.patch for arc in arcs], c, Ends(z, program.values(z), mu[None], *label))
+
+
+def _crawls(arcs: list[Arc]) -> bool:
+    """Whether the last arcs led nowhere."""
+    short = len(arcs) >= MOST_SHORT and all(arc.short for arc in arcs[-MOST_SHORT:])
+    many = len(arcs) > MANY_ARCS and abs(arcs[-1].c - arcs[-MANY_ARCS].c) < LITTLE
+    return short or many
+
+
+def _start(curvature: Curvature, begin: Ends, c: float) -> tuple[Active, Held]:
+    """What is active at a solution, and the solution: as a search says, or else as its design does,
+    with both objectives on the level."""
+    program, rows = curvature.program, np.arange(curvature.program.n_rows)
+    M, end = program.n_objectives, program.n_objectives + program.n_inequalities
+    z, r = begin.z[0], begin.r[0]
+    side = np.where(z < program.lower + AT_BOUND, -1, np.where(z > program.upper - AT_BOUND, 1, 0))
+    tight = (rows < M) | (rows >= end) | (r > -AT_BOUND)
+    half = np.where(rows < M, 1 / M, 0.0)
+    active, at = Active(begin.active[0], begin.side[0]), np.array([c])
+    if active.rows[:M].all():
+        found = hold(curvature, active, at, begin.z, begin.mu)
+        if found.ok[0] and signs(program, active, found.y).min() > -WRONG:
+            return active, found
+    active = Active(tight, side)
+    found = hold(curvature, active, at, begin.z, half[None])
+    found.ok[0] &= bool(signs(program, active, found.y).min() > -WRONG)
+    return active, found
+
+
+def _design(
+    program: Program, active: Active, y: Float[np.ndarray, " width"]
+) -> tuple[Float[np.ndarray, " n_free"], Float[np.ndarray, " n_rows"]]:
+    """The variables and the multipliers of quantities."""
+    L, side = program.n_free, active.side
+    z = np.where(side == 0, y[:L], np.where(side < 0, program.lower, program.upper))
+    return z, np.where(active.rows, y[L + 1 :], 0.0)
+
+
+def _enter(curvature: Curvature, before: Active, arc: Arc, way: float) -> tuple[Active, Held]:
+    """What is active beyond the end of an arc, and the solution there; not ok where nothing goes
+    on."""
+    program, M = curvature.program, curvature.program.n_objectives
+    (z, mu), after = _design(program, before, arc.y), before
+    if arc.event >= 0:
+        after = switched(program, before, arc.event)
+    beyond = np.array([arc.c + (way * NUDGE if arc.event >= 0 else 0.0)])
+    there = hold(curvature, after or before, beyond, z[None], mu[None])
+    if after is None:  # the front ends
+        there.ok[0] = False
+    if after is None or arc.event < 0:
+        return before, there
+    if there.ok[0] and signs(program, after, there.y).min() > -TOUCHED:
+        return after, there
+    # Several inequalities change at once, or one that was only touched.
+    r, z = np.zeros((1, program.n_rows)), np.clip(z, program.lower, program.upper)
+    for start in (after, before):
+        begin = Ends(z[None], r, mu[None], start.rows[None], start.side[None])
+        found, good = follow(program, beyond[:, None] * frame(M), begin, curvature)
+        if good[0] and found.active[0, :M].all():
+            new = Active(found.active[0], found.side[0])
+            there = hold(curvature, new, beyond, found.z, found.mu)
+            there.ok[0] &= bool(np.abs(there.z - z).max() < APART)
+            return new, there
+    there.ok[0] = False
+    return after, there
+
+
+def _arc(
+    curvature: Curvature,
+    active: Active,
+    at: Held,
+    where: tuple[float, float, float],
+    tol: float,
+    most: int = 100,
+) -> Arc | None:
+    """The arc that begins beside a solution, up to the first change of signs; None where Newton's
+    method leads nowhere in so many tries at most. `where` says where it begins, where it ends at
+    the latest, and how long it may be."""
+    program, (begin, stop, longest) = curvature.program, where
+    way = 1.0 if stop > begin else -1.0
+    here, slopes = signs(program, active, at.y)[0], way * sign_slopes(program, active, at.slope)[0]
+    falling = (slopes < 0) & (here > TOUCHED) & np.isfinite(here)
+    near = float((here[falling] / -slopes[falling]).min(initial=np.inf))
+    length = min(abs(stop - begin), longest, max(BEYOND * near, 10 * SHORTEST))
+    for tried in range(most):
+        if length <= SHORTEST or (tried > 1 and length < SHARE * abs(stop - begin)):
+            break
+        fit = _fit(curvature, active, at, (begin, begin + way * length), tol)
+        if fit is not None:
+            arc = _trimmed(program, active, fit, begin, way * length)
+            return arc._replace(short=tried > 1)
+        # Beyond an end there may be nothing to follow: up to it, then shorter.
+        length = near if tried == 0 and near < length else SHRINK[min(tried, 1)] * length
+    return None
+
+
+class Fit(NamedTuple):
+    """A polynomial of quantities between two coordinates, with its error at fresh ones, and that of
+    its signs."""
+
+    degree: int
+    control_points: Float[np.ndarray, "n_controls width"]
+    error: float
+    blur: Float[np.ndarray, " n_signs"]
+
+    def __call__(self, t: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n width"]:
+        """The quantities at shares of the way."""
+        return design_matrix(np.stack([1 - t, t], axis=1), self.degree) @ self.control_points
+
+
+def _fit(
+    curvature: Curvature, active: Active, at: Held, ends: tuple[float, float], tol: float
+) -> Fit | None:
+    """The polynomial of least degree that suffices; None where a node cannot be found, or no degree
+    suffices."""
+    program, L, (begin, end) = curvature.program, curvature.program.n_free, ends
+    known: dict[float, np.ndarray] = {}
+    fit, before = None, np.inf
+    for degree in (*DEGREES, 2 * DEGREES[-1]):
+        t = np.round(0.5 - 0.5 * np.cos(np.pi * np.arange(degree + 1) / degree), 12)
+        new = np.array([point for point in t if point not in known])
+        c = begin + new * (end - begin)
+        y = _along(program, active, at, c) if fit is None else fit(new)
+        found = hold(curvature, active, c, y[:, :L], y[:, L + 1 :])
+        if not found.ok.all():
+            return None
+        if fit is not None:
+            error = _miss(program, active, y, found)
+            if error < tol:
+                there, true = (signs(program, active, part) for part in (y, found.y))
+                off = np.where(np.isfinite(true), there, 0.0) - np.where(
+                    np.isfinite(true), true, 0.0
+                )
+                return fit._replace(error=error, blur=BLURRED * np.abs(off).max(axis=0))
+            if degree > DEGREES[-1] or error > SLOW_GAIN * before:
+                return None
+            before = error
+        known.update(zip(new.tolist(), found.y, strict=True))
+        basis = design_matrix(np.stack([1 - t, t], axis=1), degree)
+        control_points = np.linalg.solve(basis, np.array([known[point] for point in t]))
+        fit = Fit(degree, control_points, before, np.zeros(0))
+    return None
+
+
+def _along(
+    program: Program, active: Active, at: Held, c: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n width"]:
+    """Quantities along the tangent at a solution."""
+    L, y = program.n_free, at.y + at.slope * (c - at.c)[:, None]
+    # Tangents may lead out of the box, where some functions are not defined.
+    inside = (1 - INSIDE) * np.array([program.lower, program.upper]) + INSIDE * at.z
+    y[:, :L] = np.where(active.side == 0, np.clip(y[:, :L], *inside), y[:, :L])
+    return y
+
+
+def _miss(program: Program, active: Active, y: np.ndarray, found: Held) -> float:
+    """By how much predictions are wrong: the objectives of their designs, their levels, a part of
+    the designs, and inactive constraints where that is not little beside their slack."""
+    L, M, end = program.n_free, program.n_objectives, program.n_objectives + program.n_inequalities
+    f = found.c[:, None] * frame(M) + found.y[:, L, None]
+    # Beyond the end of an arc objectives need not be defined.
+    in_f = np.nan_to_num(np.abs(found.first[:, :M] - f)).max()
+    in_z = np.abs(np.where(active.side == 0, y[:, :L] - found.z, 0.0)).max(initial=0.0)
+    in_level = np.abs(y[:, L] - found.y[:, L]).max()
+    g, true = y[:, L + 1 + M : L + 1 + end], found.first[:, M:end]
+    in_g = np.where(active.rows[M:end], 0.0, np.abs(g - true) - OF_SLACK * np.abs(true))
+    in_g = np.nan_to_num(in_g).max(initial=0.0)
+    return float(max(in_f, in_level, IN_DESIGNS * in_z, in_g))
+
+
+def _trimmed(program: Program, active: Active, fit: Fit, begin: float, length: float) -> Arc:
+    """An arc up to where its first sign changes."""
+    t = np.linspace(0, 1, LOOKED)
+    values = signs(program, active, fit(t))
+    # What is 0 at the begin was switched there; it counts once it has been positive.
+    counts = (values[0] > TOUCHED) | (np.maximum.accumulate(values, axis=0) > TOUCHED)
+    wrong = counts & (values < -np.maximum(fit.blur, TOUCHED))
+    event, end = -1, 1.0
+    if wrong.any():
+        k = int(wrong.any(axis=1).argmax())
+        ends = {
+            j: _root(program, active, fit, j, t[: k + 1]) for j in np.flatnonzero(wrong[k]).tolist()
+        }
+        event = min(ends, key=ends.__getitem__)
+        end = ends[event]
+    elif (counts[-1] & (values[-1] < TOUCHED)).any():
+        event = int(np.where(counts[-1], values[-1], np.inf).argmin())
+    M, stop = program.n_objectives, begin + length * end
+    label = Label(active.rows[:M], active.rows[M:], active.side, program.n_inequalities)
+    corners = np.array([[begin], [begin + length]])
+    domain = np.array([[1.0, max(begin, stop)], [-1.0, -min(begin, stop)]])
+    patch = Patch(label, corners, fit.degree, fit.control_points, domain, fit.error)
+    return Arc(patch, event, stop, fit(np.array([end]))[0])
+
+
+def _root(
+    program: Program, active: Active, fit: Fit, sign: int, t: Float[np.ndarray, " n"]
+) -> float:
+    """The last share of the way, of those before the last one, from which on a sign is negative."""
+    for _ in range(1 + REFINED):
+        values = signs(program, active, fit(t))[:, sign]
+        k = int(np.flatnonzero(values >= -ROUNDING).max(initial=0))
+        t = np.linspace(t[k], t[min(k + 1, len(t) - 1)], LOOKED)
+    return float(t[0])
