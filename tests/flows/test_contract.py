@@ -41,7 +41,7 @@ KEYS = {
     "lifted, on the host": {"movement", "residual"},
     "normal": {"error", "degree"},
     "weights": {"miss", "degree"},
-    "atlas": {"covered", "closed", "verified", "regions"},
+    "atlas": {"changes", "worst", "covered", "nodes"},
 }
 
 

@@ -71,8 +71,9 @@ class Solution:
             them), the normal flow "error" (held-out distance so far; NaN before there is one) and
             "degree", the weights flow "miss" (how far the surface of the degree below was from the
             minimizers at new nodes) and "degree", the atlas "covered" (share of chart points with
-            an answer), "verified" (share of fresh answers that were right) and "regions", training
-            on batches "loss" (what is minimized, mean over t) and the mean of each objective, "f1",
+            an answer), "verified" (share of fresh answers that were right) and "regions" or, on a
+            mesh, "nodes", "worst" (miss of a cell) and "changes" (nodes that the archive asked
+            for), training on batches "loss" (what is minimized, mean over t) and the mean of each objective, "f1",
             "f2", ….
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.

@@ -26,9 +26,10 @@ WRONG = 1e-11
 LONGEST = 2.0
 """A longer step, in units of the box, leads away."""
 
-STALE_STEPS, SLOWEST = 4, 0.1
+STALE_STEPS, SLOWEST, TELLING, FORGIVEN = 4, 0.1, 1e-6, 0.7
 """Newton steps at a node with the curvature of another, as long as these shorten at least by the
-second number."""
+second number; those shorter than the third are rounding, and say nothing. Each look at fresh ones
+multiplies the rate that was seen by the last, so that Hessians are shared again later."""
 
 
 class Curvature:
@@ -59,6 +60,7 @@ class Curvature:
             look = self.program.look(z)
             if len(z):
                 self.H = look.H[-1]
+            self.rate *= FORGIVEN
             return look.r, look.J, look.H
         r, J = self.program.slopes(z)
         return r, J, self.H[None]
@@ -98,7 +100,7 @@ def follow(
         # Newton's error is the square of its last step, else a share of it.
         left = now**2 if exact else now * np.minimum(np.nan_to_num(rate, nan=1.0), 1.0)
         done[todo] |= left < SHORT
-        seen = rate[(before > SHORT) & np.isfinite(before) & np.isfinite(now)]
+        seen = rate[(before > TELLING) & np.isfinite(before) & np.isfinite(now)]
         if len(seen) and not exact:
             curvature.rate = float(seen.max())
         lost = np.isnan(mu[todo]).any(axis=1) | ((now > LONGEST) & np.isfinite(now))

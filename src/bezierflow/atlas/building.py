@@ -30,7 +30,8 @@ EXACT_MESH_TOL = {2: 1e-7, 3: 1e-3}
 """The same with Hessians, of many variables."""
 
 MANY = 25
-"""Variables whose active sets are too many for a region each."""
+"""Variables whose active sets are too many for a region each, from three objectives on; for two,
+they are followed along the chart."""
 
 MOST_NOISE = 10.0
 """Cells are not asked to be more exact than this many times the noise."""

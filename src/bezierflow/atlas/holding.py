@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..answer import frame
-from .active_sets import STALE_STEPS, Curvature
+from .active_sets import STALE_STEPS, TELLING, Curvature
 from .labels import FLAT, ZERO
 from .program import Program
 
@@ -87,7 +87,7 @@ def hold(
         left = now**2 if exact else np.minimum(rate, 1.0) * now
         close = step.good & (left < CLOSE_STEP**2) & (exact | (now < STALE_CLOSE)) & step.is_last
         if iteration and not exact:
-            curvature.rate = float(rate[step.good & (before > VERY_EXACT)].max(initial=0.0))
+            curvature.rate = float(rate[step.good & (before > TELLING)].max(initial=0.0))
         length[todo] = now
         z[todo[step.good]] += step.moved[step.good]
         mu[todo[step.good]] = step.mu[step.good]

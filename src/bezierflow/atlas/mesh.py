@@ -1,10 +1,12 @@
 """A mesh of the chart: nodes of the front, and cells between them with one polynomial each.
 
-It knows no labels. Nodes are solutions at chart points, by searches that need no more than values;
-a cell is an interval between neighbors for two objectives, a simplex of Delaunay's triangulation
-for more. What a cell is worth is seen by predicting a point of it, correcting the prediction, and
-looking at what that gained: the miss. Cells that miss are cut. Whatever the archive knows that no
-cell covers is part of the answer as a point.
+Cells know no labels. Nodes are solutions at chart points, by searches that need no more than
+values; a cell is an interval between neighbors for two objectives, a simplex of Delaunay's
+triangulation for more. What a cell is worth is seen by predicting a point of it, correcting the
+prediction, and looking at what that gained: the miss. Cells that miss are cut. Where there are two
+objectives with Hessians, curves are followed from node to node before that (`arcs`), and only what
+these do not hold is cut. Whatever the archive knows that nothing covers is part of the answer as a
+point.
 """
 
 import copy
@@ -401,7 +403,7 @@ class Mesh:
         return [make(c, y, own, across) for own, across in parts]
 
     def patches(self) -> list[Patch]:
-        """Those of the cells that hold."""
+        """Arcs, and those of other cells that hold."""
         cells = self.cells()
         looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
         held = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
@@ -552,7 +554,9 @@ class Mesh:
         corner = centered(np.where(np.eye(M) > 0, -FAR, FAR))
         for _ in range(MOST_ENDS):
             before = program.span
-            found = self.solve(corner, self.best_known(corner)[0])
+            # With other units the same things are active.
+            near = best_levels(self.f, corner)[1] if len(self.z) and self.follows else None
+            found = self.solve(corner, self.best_known(corner)[0], near=near)
             self.add(found, np.full(M, np.inf), np.ones(M))
             self.rescale()
             if np.abs(np.log(program.span / before)).max() < 0.2:
