@@ -73,8 +73,8 @@ class Solution:
             minimizers at new nodes) and "degree", the atlas "covered" (share of chart points with
             an answer), "verified" (share of fresh answers that were right) and "regions" or, on a
             mesh, "nodes", "worst" (miss of a cell) and "changes" (nodes that the archive asked
-            for), training on batches "loss" (what is minimized, mean over t) and the mean of each objective, "f1",
-            "f2", ….
+            for), training on batches "loss" (what is minimized, mean over t) and the mean of each
+            objective, "f1", "f2", ….
         made_by: the method, its parts and the seed.
         raveling: how x lies in a flat vector.
         known_error: the error estimate, where a run or a file brings it along; read `error`.

@@ -554,9 +554,7 @@ class Mesh:
         corner = centered(np.where(np.eye(M) > 0, -FAR, FAR))
         for _ in range(MOST_ENDS):
             before = program.span
-            # With other units the same things are active.
-            near = best_levels(self.f, corner)[1] if len(self.z) and self.follows else None
-            found = self.solve(corner, self.best_known(corner)[0], near=near)
+            found = self.solve(corner, self.best_known(corner)[0], near=self.nearest(corner))
             self.add(found, np.full(M, np.inf), np.ones(M))
             self.rescale()
             if np.abs(np.log(program.span / before)).max() < 0.2:
@@ -567,13 +565,15 @@ class Mesh:
         steps = [k for k in range(1, most) if len(grid(M, k + 1)) <= afforded]
         t = grid(M, 1 + max(steps, default=1))
         a = centered((M - 1) * (1 / M - t))
-        near = None
-        if self.follows and len(self.z):
-            near = np.linalg.norm(self.c[None] - (a @ frame(M).T)[:, None], axis=2).argmin(axis=1)
-        ends = self.solve(a, self.best_known(a)[0], near=near)
+        ends = self.solve(a, self.best_known(a)[0], near=self.nearest(a))
         new = self.add(ends, np.full(len(a), np.inf), np.ones(len(a)))
         self.rescale()
         return int(new.sum())
+
+    def nearest(self, a: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n"] | None:
+        """The nodes that are best above chart points, whose labels may be tried there; None where
+        they are not."""
+        return best_levels(self.f, a)[1] if self.follows and len(self.z) else None
 
     def scale_constraints(self) -> None:
         """Scales of constraints from their slopes at designs of the archive: a violation then is
