@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from ..answer import Label, Patch, frame
+from ..answer import Label, Patch, frame, variables
 from ..bezier import design_matrix
 from .active_sets import Curvature, follow
 from .holding import Active, Held, hold, sign_slopes, signs, switched
@@ -53,6 +53,9 @@ BEYOND = 1.05
 INSIDE = 0.05
 """Searches begin no nearer to a bound than this share of the distance that a solution nearby has
 from it."""
+
+BETWEEN = 17
+"""Places of an arc where inequalities are evaluated."""
 
 LOOKED, REFINED = 65, 5
 """Places of an arc where its signs are looked at, and how often again where one changes."""
@@ -241,10 +244,20 @@ def _arc(
         fit = _fit(curvature, active, at, (begin, begin + way * length), tol)
         if fit is not None:
             arc = _trimmed(program, active, fit, begin, way * length)
-            return arc._replace(short=tried > 1)
+            if _keeps_constraints(program, arc):
+                return arc._replace(short=tried > 1)
         # Beyond an end there may be nothing to follow: up to it, then shorter.
         length = near if tried == 0 and near < length else SHRINK[min(tried, 1)] * length
     return None
+
+
+def _keeps_constraints(program: Program, arc: Arc) -> bool:
+    """Whether inequalities hold along an arc, by values between its nodes: they may oscillate."""
+    if program.n_inequalities == 0:
+        return True
+    y = arc.patch(np.linspace(arc.patch.domain[0, 1], -arc.patch.domain[1, 1], BETWEEN)[:, None])
+    z = variables(arc.patch.label, y, (program.lower, program.upper))
+    return bool(program.nearly_feasible(program.values(z)).all())
 
 
 class Fit(NamedTuple):
