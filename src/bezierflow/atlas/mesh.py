@@ -217,6 +217,7 @@ class Mesh:
         width: the edge that it cut.
         number: of each node, in the order in which they were made.
         arcs: curves between nodes of two objectives, where there are Hessians.
+        traced: cells, by their nodes, between which arcs were looked for.
         gaps: cells, and sides at the rim, by their nodes, in which there is no front.
         checked: by how much cells were worse than they said, by what they are made of.
         population: that explores.
@@ -406,8 +407,8 @@ class Mesh:
         """Arcs, and those of other cells that hold."""
         cells = self.cells()
         looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
-        held = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
-        cells = cells.take(looked & held & ~cells.covered)
+        usable = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
+        cells = cells.take(looked & usable & ~cells.covered)
         made = self.as_patches(cells, cells.miss)
         region = _connected(cells.nodes, [patch.label.key for patch in made])
         made = [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
@@ -536,8 +537,8 @@ class Mesh:
         """Units from the archive; curvatures are learned anew where these changed much."""
         program, old, ideal = self.program, self.program.span, self.program.ideal
         normalize(program)
-        changed = max(np.abs(program.ideal - ideal).max(), np.abs(program.span - old).max())
-        if self.arcs and changed < SAME_UNITS * old.min():
+        changed = np.abs([program.ideal - ideal, program.span - old]) / old
+        if self.arcs and changed.max() < SAME_UNITS:
             program.ideal, program.span = ideal, old
         else:
             self.arcs, self.traced = [], {}
