@@ -136,7 +136,7 @@ class Program:
         strict: whether violations are limited in the user's units, too: constraints that are huge
             far away have scales that say nothing near the front.
         price: of a violation, in units of the constraint's scale, in the merit of a point.
-        archive: every feasible point evaluated, as far as it may still matter.
+        archives: feasible points evaluated, in parts, see `archive`.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
     """
 
@@ -178,13 +178,26 @@ class Program:
             np.ones(n_constraints),
         )
         self.margin, self.price, self.strict = 0.0, INFEASIBLE, False
-        self.archive = Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))
+        self.archives = [Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))]
 
     def copy(self) -> "Program":
         """The same program with counts and an archive of its own."""
         other = copy.copy(self)
-        other.evaluator = copy.copy(self.evaluator)
+        other.evaluator, other.archives = copy.copy(self.evaluator), list(self.archives)
         return other
+
+    @property
+    def archive(self) -> Archive:
+        """Every feasible point evaluated, as far as it may still matter."""
+        # Joined when somebody asks, since points come a few at a time.
+        if len(self.archives) > 1:
+            z, f = zip(*self.archives, strict=True)
+            self.archives = [Archive(np.concatenate(z), np.concatenate(f))]
+        return self.archives[0]
+
+    @archive.setter
+    def archive(self, points: Archive) -> None:
+        self.archives = [points]
 
     @property
     def shift(self) -> Float[np.ndarray, " n_rows"]:
@@ -373,10 +386,8 @@ class Program:
         """Takes the feasible ones of evaluated points into the archive."""
         inside = ((z >= self.lower - 1e-12) & (z <= self.upper + 1e-12)).all(axis=1)
         keep = inside & self.feasible_rows((raw - self.shift) / self.scale)
-        f = raw[keep][:, : self.n_objectives]
-        self.archive = Archive(
-            np.concatenate([self.archive.z, z[keep]]), np.concatenate([self.archive.f, f])
-        )
+        if keep.any():
+            self.archives.append(Archive(z[keep], raw[keep][:, : self.n_objectives]))
 
 
 def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
