@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .objectives import Objectives
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
-    from .simplex import Fixed, LowDiscrepancy, Stratified, Uniform
+    from .simplex import Fixed, Leverage, LowDiscrepancy, Stratified, Uniform
     from .solve import Checkpoint, check, load, minimize, train
     from .study import Study, resume
     from .surrogate import Surrogate
@@ -43,7 +43,7 @@ _HOMES = {
     "objectives": ("Objectives",),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
-    "simplex": ("Fixed", "LowDiscrepancy", "Stratified", "Uniform"),
+    "simplex": ("Fixed", "Leverage", "LowDiscrepancy", "Stratified", "Uniform"),
     "solve": ("Checkpoint", "check", "load", "minimize", "train"),
     "study": ("Study", "resume"),
     "surrogate": ("Surrogate",),
@@ -58,6 +58,7 @@ __all__ = [
     "Flow",
     "GradientDescent",
     "LeastSquares",
+    "Leverage",
     "LowDiscrepancy",
     "Names",
     "Newton",

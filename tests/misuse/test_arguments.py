@@ -211,7 +211,7 @@ CALLS = {
         + [
             lambda v=v, kind=kind: kind(v)
             for v in (0, -1, 2.5, "10", None, np.nan)
-            for kind in (bf.Uniform, bf.LowDiscrepancy)
+            for kind in (bf.Uniform, bf.LowDiscrepancy, bf.Leverage)
         ]
     ),
     "nodes": [lambda v=v: bf.Fixed(v) for v in ([1.0, 0.0], [[0.5, 0.6]], "n", [[np.nan, 1.0]])],

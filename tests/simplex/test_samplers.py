@@ -1,6 +1,7 @@
 """Node sets and samplers: exact quadrature, nodes on every face, designs that condition well; points
 and weights by key alone."""
 
+from functools import partial
 from math import factorial, prod
 
 import jax
@@ -14,6 +15,7 @@ from bezierflow.bezier import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import (
     Fixed,
+    Leverage,
     LowDiscrepancy,
     Stratified,
     Uniform,
@@ -28,7 +30,15 @@ from bezierflow.simplex import (
     spread_nodes,
 )
 
-EVERY = [Uniform(7), LowDiscrepancy(7), Stratified(7), Fixed(gauss_nodes(3, 3)), Fixed(np.eye(3))]
+EVERY = [
+    Uniform(7),
+    LowDiscrepancy(7),
+    Stratified(7),
+    Leverage(7, degree=2),
+    Leverage(7, independent=True, degree=2),
+    Fixed(gauss_nodes(3, 3)),
+    Fixed(np.eye(3)),
+]
 
 
 def assert_exact(nodes, degree):
@@ -133,7 +143,7 @@ def test_every_sampler_gives_points_and_weights_traceably_and_by_key_alone(sampl
     np.testing.assert_allclose(t, again, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Uniform, LowDiscrepancy, Stratified])
+@pytest.mark.parametrize("kind", [Uniform, LowDiscrepancy, Stratified, partial(Leverage, degree=3)])
 @pytest.mark.usefixtures("unchecked")
 def test_random_samplers_follow_the_ambient_precision_and_refuse_bad_counts(kind):
     assert kind(4)(jax.random.key(0), 3)[0].dtype == jnp.float32

@@ -97,7 +97,7 @@ class Flow(AbstractFlow[FlowState]):
         sampler = (
             Fixed(quadrature_nodes(n_objectives, self.degree))
             if self.sampler is None
-            else self.sampler
+            else self.sampler.for_degree(self.degree)
         )
         needed = n_controls(n_objectives, self.degree)
         suitable = LeastSquares() if sampler.n_samples >= needed else PullBack()

@@ -203,7 +203,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         sampler = (
             Stratified(SCHEDULE.samples_per_objective * n_objectives)
             if self.sampler is None
-            else self.sampler
+            else self.sampler.for_degree(self.degree)
         )
         needed = n_controls(n_objectives, self.degree)
         if isinstance(self.refit, LeastSquares) and sampler.n_samples < needed:

@@ -1,5 +1,6 @@
 """The domain Δ^{M−1}: multi-indices, faces, points, node sets, samplers, nearest points."""
 
+from .leverage import Leverage
 from .nearest import Nearest, SmoothMap, nearest, nearest_from, nearest_of_grid
 from .points import (
     check_face,
@@ -39,6 +40,7 @@ from .samplers import (
 __all__ = [
     "AbstractSampler",
     "Fixed",
+    "Leverage",
     "LowDiscrepancy",
     "Nearest",
     "Nodes",

@@ -183,12 +183,14 @@ def from_cube(
     left, and so on; the share with u at hand is 1 − (1−u)^{1/(M−m)}. Smooth inside, so
     low-discrepancy points stay evenly spread.
     """
-    dimension = u.shape[-1]
-    left_over = (1 - u) ** (1 / jnp.arange(dimension, 0, -1))
-    whole = jnp.ones((*u.shape[:-1], 1), left_over.dtype)
-    remaining = jnp.concatenate([whole, jnp.cumprod(left_over, axis=-1)], axis=-1)
-    shares = remaining[..., :-1] * (1 - left_over)
-    return jnp.concatenate([shares, remaining[..., -1:]], axis=-1)
+    return broken_stick((1 - u) ** (1 / jnp.arange(u.shape[-1], 0, -1)))
+
+
+def broken_stick(left: Float[Array, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
+    """The t of which each coordinate but the last leaves these shares of what is there for it."""
+    whole = jnp.ones((*left.shape[:-1], 1), left.dtype)
+    remaining = jnp.concatenate([whole, jnp.cumprod(left, axis=-1)], axis=-1)
+    return jnp.concatenate([remaining[..., :-1] * (1 - left), remaining[..., -1:]], axis=-1)
 
 
 @lru_cache(maxsize=64)

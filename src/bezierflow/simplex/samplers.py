@@ -157,6 +157,10 @@ def lobatto_points(degree: int) -> np.ndarray:
 class AbstractSampler(eqx.Module):
     """Where t is drawn. A new sampler needs `n_samples` and `__call__`, nothing else."""
 
+    def for_degree(self, degree: int) -> "AbstractSampler":
+        """The sampler of a flow whose surface has that degree: itself, where that is no matter."""
+        return self
+
     @property
     @abc.abstractmethod
     def n_samples(self) -> int:

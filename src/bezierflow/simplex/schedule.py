@@ -30,6 +30,10 @@ class Schedule:
         least_curvature: Eigenvalues of a Hessian, relative to its norm, are raised to this.
         agreement: Searches agree if they end at the same distance, to this share of the distance or
             of the target's size.
+        envelope_fineness: Places per degree at which the envelopes of leverage sampling are
+            measured: they are at most 2 % too high.
+        joint_candidates: Candidates per point of a joint draw that are made at once; all of n
+            points take n (1 + 1/2 + … + 1/n) in the mean.
         chunk_entries: About how many numbers an array may hold; more targets are treated in turn.
     """
 
@@ -48,6 +52,8 @@ class Schedule:
     widest_band: float = 0.01
     least_curvature: float = 1e-10
     agreement: float = 1e-8
+    envelope_fineness: int = 8
+    joint_candidates: int = 3
     chunk_entries: int = 2_000_000
 
 
