@@ -60,6 +60,11 @@ def proposed(task: Task) -> bf.BezierSimplex:
     return _algorithm_2(task, bf.WeightedSum(), harmonic)
 
 
+def leverage(task: Task) -> bf.BezierSimplex:
+    """The same with N points per iteration that are drawn by leverage."""
+    return _algorithm_2(task, bf.WeightedSum(), harmonic, bf.Leverage)
+
+
 def tchebycheff(task: Task) -> bf.BezierSimplex:
     """The same with the smooth Tchebycheff scalarization in place of weighted sums."""
     return _algorithm_2(task, bf.SmoothTchebycheff(), harmonic)
@@ -72,12 +77,12 @@ def tchebycheff_root(task: Task) -> bf.BezierSimplex:
 
 
 def _algorithm_2(
-    task: Task, scalarization: Any, step_size: Callable[[Any], Any]
+    task: Task, scalarization: Any, step_size: Callable[[Any], Any], sampler: Any = bf.Uniform
 ) -> bf.BezierSimplex:
     flow = bf.lift(
         bf.GradientDescent(step_size),
         DEGREE,
-        bf.Uniform(task.size),
+        sampler(task.size),
         scalarization,
         n_iterations=N_ITERATIONS,
     )
@@ -116,6 +121,7 @@ def exact_set(task: Task) -> Callable[[np.ndarray], Any]:
 METHODS = {
     "proposed": Method("Proposed", "N", proposed),
     "baseline": Method("NSGA-II + all-at-once", "p", baseline),
+    "leverage": Method("Algorithm 2, leverage", "N", leverage),
     "tchebycheff": Method("Algorithm 2, Tchebycheff", "N", tchebycheff),
     "tchebycheff-root": Method("Algorithm 2, Tchebycheff, α = 1/√k", "N", tchebycheff_root),
     "auto": Method("bf.minimize(f, x0)", "", auto),

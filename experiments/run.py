@@ -11,7 +11,16 @@ from bezierflow.flows import progress_bar
 from bezierflow.metrics import mse
 from bezierflow.problems import by_name
 
-from . import convergence, dtlz, given_points, group_lasso, reach, sensitivity, two_objectives
+from . import (
+    convergence,
+    dtlz,
+    given_points,
+    group_lasso,
+    reach,
+    samplers,
+    sensitivity,
+    two_objectives,
+)
 from .figures import draw_figures
 from .methods import METHODS, ROW_SIZES, Task
 from .rendering import body, headings
@@ -204,6 +213,12 @@ def _sensitivity(request: Request) -> Report:
     return _means("The baseline under other choices, scaled-MED, p = 100", file, ["choice"])
 
 
+def _samplers(request: Request) -> Report:
+    with progress_bar(request.progress, len(samplers.SIZES), "samplers") as update:
+        file = samplers.run_samplers(request.output, request.command, _counted(update))
+    return _means("Algorithm 2 by sampler, scaled-MED", file, ["size", "sampler"])
+
+
 def _convergence(request: Request) -> Report:
     with progress_bar(request.progress, convergence.N_CASES, "convergence") as update:
         made = convergence.run_convergence(request.output, request.command, _counted(update))
@@ -279,6 +294,7 @@ PARTS: dict[str, Callable[[Request], Report]] = {
     "dtlz": _dtlz,
     "two-objectives": _two_objectives,
     "sensitivity": _sensitivity,
+    "samplers": _samplers,
     "convergence": _convergence,
 }
 """What can be asked for, in the order in which "all" makes it."""

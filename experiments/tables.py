@@ -37,7 +37,7 @@ TABLE1 = Table(
     "Table 1: MSE for scaled-MED",
     ("scaled-med",),
     ("mse", "set_mse"),
-    ("proposed", "baseline", "auto", "exact"),
+    ("proposed", "baseline", "leverage", "auto", "exact"),
 )
 TABLE2 = Table(
     "table2",

@@ -132,14 +132,13 @@ def _independent(key: Array, n: int, n_objectives: int, degree: int) -> Float[Ar
     peak = jnp.asarray(_peaks(n_objectives, degree), float_type)[rows]
 
     def again(state):
-        key, theta, found = state
-        key, for_theta, for_heights = jax.random.split(key, 3)
-        fresh = jnp.pi * jax.random.uniform(for_theta, theta.shape)
-        height = peak * jax.random.uniform(for_heights, theta.shape)
-        theta = jnp.where(found, theta, fresh)
-        return key, theta, found | (height < _density(fresh, order, exponent, degree, jnp))
+        round, theta, found = state
+        place, height = jax.random.uniform(jax.random.fold_in(key, round), (2, *theta.shape))
+        theta = jnp.where(found, theta, jnp.pi * place)
+        below = peak * height < _density(theta, order, exponent, degree, jnp)
+        return round + 1, theta, found | below
 
-    start = key, jnp.zeros(order.shape, float_type), jnp.zeros(order.shape, bool)
+    start = jnp.asarray(0), jnp.zeros(order.shape, float_type), jnp.zeros(order.shape, bool)
     theta = jax.lax.while_loop(lambda state: ~jnp.all(state[2]), again, start)[1]
     return jnp.sin(theta / 2) ** 2
 
@@ -173,7 +172,7 @@ def _draw(
         return (count + kept, Q, shares), None
 
     def following(state: tuple[Array, ...]) -> tuple[Array, ...]:
-        key, for_points, for_heights = jax.random.split(state[0], 3)
+        for_points, for_heights, key = jax.random.split(state[0], 3)
         block = SCHEDULE.joint_candidates * controls
         s = _independent(for_points, block, n_objectives, degree)
         heights = jax.random.uniform(for_heights, (block,))

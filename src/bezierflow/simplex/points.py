@@ -186,7 +186,9 @@ def from_cube(
     return broken_stick((1 - u) ** (1 / jnp.arange(u.shape[-1], 0, -1)))
 
 
-def broken_stick(left: Float[Array, "*batch dimension"]) -> Float[Array, "*batch n_objectives"]:
+def broken_stick(
+    left: Float[Array | np.ndarray, "*batch dimension"],
+) -> Float[Array, "*batch n_objectives"]:
     """The t of which each coordinate but the last leaves these shares of what is there for it."""
     whole = jnp.ones((*left.shape[:-1], 1), left.dtype)
     remaining = jnp.concatenate([whole, jnp.cumprod(left, axis=-1)], axis=-1)

@@ -26,6 +26,7 @@ from .eigenvalues import (
     smallest_eigenvalues,
 )
 from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
+from .mean_field import MeanField, mean_field
 from .report import ErrorParts, Report, error_parts, report
 from .twins import (
     Distance,
@@ -48,6 +49,7 @@ __all__ = [
     "Exchange",
     "GeneralizationGap",
     "Interval",
+    "MeanField",
     "PaperBounds",
     "Report",
     "RunBounds",
@@ -69,6 +71,7 @@ __all__ = [
     "expected_smallest_eigenvalue",
     "generalization_gap",
     "gram_root",
+    "mean_field",
     "mean_interval",
     "report",
     "residuals",

@@ -7,7 +7,7 @@ U = 1.
 
 from dataclasses import dataclass
 from math import e, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -57,7 +57,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class PaperBounds:
-    """The paper's bounds, letters sorted out and lost factors restored. Step sizes count as 1.
+    """The paper's bounds, letters sorted out and lost factors restored.
 
     Attributes:
         mu: μ, a Lipschitz constant of the objectives where the run and its twins go (or, for
@@ -66,6 +66,7 @@ class PaperBounds:
         eta: η, below which no λ_min(ZᵀZ) of the run and its twin lies.
         zeta: ζ = √|N^M_D| / η.
         proved: whether μ holds for every t and every twin.
+        largest_step: what no step size exceeds; the paper has 1.
     """
 
     mu: float
@@ -73,20 +74,23 @@ class PaperBounds:
     eta: float
     zeta: float
     proved: bool = False
+    largest_step: float = 1.0
 
     def one_step(self) -> Bound:
-        """|φ_T(P) − P|_F ≤ ζ N U μ (Lemma "sigma-bounded", whose η is this ζ)."""
-        return self._bound(self.zeta * self.n_samples * self.mu)
+        """|φ_T(P) − P|_F ≤ α ζ N U μ (Lemma "sigma-bounded", whose η is this ζ)."""
+        return self._bound(self.largest_step * self.zeta * self.n_samples * self.mu)
 
     def growth(self) -> Bound:
-        """|φ_T(P) − φ_T'(P)|_F ≤ 2 μ U (ζ + (N+1)/η), T and T' differing in one example.
+        """|φ_T(P) − φ_T'(P)|_F ≤ 2 α μ U (ζ + (N+1)/η), T and T' differing in one example.
 
         (Lemma "growth" has half of it, and N.)
         """
-        return self._bound(2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta))
+        grown = 2 * self.mu * (self.zeta + (self.n_samples + 1) / self.eta)
+        return self._bound(self.largest_step * grown)
 
     def divergence(self, n_iterations: int, k: int) -> Bound:
-        """|P^(K+1) − P'^(K+1)|_F ≤ 2 μ U { ζ + (N+1)/η + (K−k) ζ N }, exchanged at k ("P-gap")."""
+        """|P^(K+1) − P'^(K+1)|_F ≤ 2 α μ U { ζ + (N+1)/η + (K−k) ζ N }, exchanged at k (Lemma
+        "P-gap")."""
         later = n_iterations - read_count(k, "k", 1, n_iterations)
         return self._bound(float(self.growth()) + 2 * later * float(self.one_step()))
 
@@ -97,7 +101,7 @@ class PaperBounds:
     def _bound(self, value: float) -> Bound:
         assumes = (
             f"λ_min(ZᵀZ) > {self.eta:.4g} in each draw, objectives {self.mu:.4g}-Lipschitz where"
-            " the runs go, step sizes ≤ 1"
+            f" the runs go, step sizes ≤ {self.largest_step:.4g}"
         )
         return Bound(value, assumes, self.proved)
 
@@ -276,8 +280,8 @@ def run_bounds(
         mu: a Lipschitz constant of every objective on all of R^L.
         curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L.
     """
-    quadratic = isinstance(objectives, Quadratic | ScaledMED)
-    if mu is None and isinstance(objectives, Fonseca):
+    quadratic = is_quadratic(objectives)
+    if mu is None and type(objectives) is Fonseca:
         mu = sqrt(2 / e)  # of 1 − exp(−r²)
     slope_is_known = quadratic or mu is not None
     limits = known_curvature(objectives) if curvature is None else curvature
@@ -325,7 +329,7 @@ def _curvature_bounds(
     """
     M, degree = run.t.shape[-1], run.degree
     # sup_t |∇f(b(t|P^(k)) | t) − ĝ_k(t)|
-    if isinstance(objectives, Quadratic | ScaledMED):
+    if is_quadratic(objectives):
         residual = residuals_of_quadratics(run, objectives)
     elif mu is not None:  # |∇f(x|t)| ≤ μ, and no point of ĝ_k is longer than its control points
         residual = mu + np.linalg.norm(run.fitted(), axis=-1).max(axis=1)
@@ -355,19 +359,24 @@ def _smallest_without_one(design: Float[np.ndarray, "n_samples n_controls"]) -> 
     return smallest if smallest > ROUNDING * float(values.max()) else 0.0
 
 
-def known_curvature(objectives: FlatObjectives) -> tuple[float, float] | None:
+def known_curvature(objectives: Any) -> tuple[float, float] | None:
     """(m, β) of a built-in problem on all of R^L, in closed form; None where there is none.
 
     The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m.
     Quadratics have constant H_m. For 1 − exp(−r²) the eigenvalues are exp(−r²)(2 − 4r²) and 2
     exp(−r²): between −4 e^{−3/2} and 2.
     """
-    if isinstance(objectives, Quadratic | ScaledMED):
+    if is_quadratic(objectives):
         with double_precision():
             hessians = jax.hessian(objectives)(jnp.zeros(objectives.n_variables))
         values = np.linalg.eigvalsh(np.asarray(hessians))
         return float(values.min()), float(values.max())
-    return (-4 * e**-1.5, 2.0) if isinstance(objectives, Fonseca) else None
+    return (-4 * e**-1.5, 2.0) if type(objectives) is Fonseca else None
+
+
+def is_quadratic(objectives: FlatObjectives) -> bool:
+    """Whether these are built-in quadratics. A subclass may be anything: only exact types count."""
+    return type(objectives) in (Quadratic, ScaledMED)
 
 
 def residuals_of_quadratics(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, " K"]:

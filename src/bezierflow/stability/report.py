@@ -342,14 +342,16 @@ def _bounds(
 ) -> dict[str, Bound]:
     """The bounds that there are for this flow: for the paper's own algorithm three, else none."""
     K, N = setting.n_iterations, setting.n_samples
-    if not (is_papers(setting.flow) and isinstance(setting.flow.sampler, Uniform)):
+    if not (is_papers(setting.flow) and type(setting.flow.sampler) is Uniform):
         return {}
     own = run_bounds(trace(setting, key), setting.objectives, mu=mu, curvature=curvature)
     n_draws = draws_for(epsilon / (K + 1))
     law = smallest_eigenvalue_law(setting.n_objectives, setting.degree, N, n_draws)
     eta, zeta = law.eta(epsilon, K), law.zeta(epsilon, K)
+    mu, proved = own.sharper.mu, own.sharper.proved
+    largest_step = max(1.0, float(own.sharper.step_sizes.max()))
     return {
-        "paper": PaperBounds(own.sharper.mu, N, eta, zeta, own.sharper.proved).stability(K),
+        "paper": PaperBounds(mu, N, eta, zeta, proved, largest_step).stability(K),
         "sharper": own.sharper.stability(),
         "curvature": own.curvature.stability(),
     }

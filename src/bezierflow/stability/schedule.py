@@ -20,6 +20,7 @@ class Schedule:
             minimizer counts as found if the last Newton step is as small.
         twins_per_run: Twins of each run whose exchanged example is anywhere. Few of them make large
             differences: it takes hundreds for a mean square that can be told from the spread.
+        power_tolerance: By how much step sizes may seem to fall faster than 1/k by rounding.
         most_draws: Draws of a sample, at most; a few minutes' work for ten control points.
         eigenvalue_noise: Roundings of the largest eigenvalue that a smallest one must exceed.
         block_numbers: Entries of design matrices held at a time, to bound memory.
@@ -36,6 +37,7 @@ class Schedule:
     newton_steps: int = 12
     negligible: float = 1e-6
     twins_per_run: int = 8
+    power_tolerance: float = 1e-6
     most_draws: int = 2_000_000
     eigenvalue_noise: float = 16.0
     block_numbers: int = 500_000

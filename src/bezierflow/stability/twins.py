@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int
 from ..arguments import read_count
 from ..bezier import BezierSimplex, basis
 from ..compilation import compiled, map_in_batches
-from ..flows import Flow, FlowState
+from ..flows import Flow, FlowState, LeastSquares
 from ..methods import GradientDescent
 from ..objectives import FlatObjectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
@@ -352,15 +352,8 @@ class Trace:
 
 def trace(setting: Setting, key: Array) -> Trace:
     """The run from this key, written down. Call in double precision."""
-    flow, method = setting.flow, setting.flow.method
-    if not (isinstance(method, GradientDescent) and is_papers(flow)):
-        raise TypeError(
-            "flow must lift GradientDescent on weighted sums without bounds, whose stability is"
-            f" proved, got {type(method).__name__} on {type(flow.scalarization).__name__}"
-            f"{'' if flow.bounds is None else ' with bounds'};"
-            " empirical_stability measures any method"
-        )
-    k, rule = np.arange(1, setting.n_iterations + 1), method.step_size
+    rule = check_papers(setting.flow).step_size
+    k = np.arange(1, setting.n_iterations + 1)
     alphas = [float(rule(jnp.asarray(i)) if callable(rule) else rule) for i in k]
     P = run_many(setting, key[None], Exchange.none(1, setting.n_objectives), whole=True)[0]
     t = np.asarray(samples_of_run(setting, key))
@@ -368,6 +361,24 @@ def trace(setting: Setting, key: Array) -> Trace:
 
 
 def is_papers(flow: Flow) -> bool:
-    """Whether the flow is Algorithm 2, whose stability is proved."""
-    descent = isinstance(flow.method, GradientDescent)
-    return descent and isinstance(flow.scalarization, WeightedSum) and flow.bounds is None
+    """Whether the flow is Algorithm 2, which theorems are about: nothing that a subclass or another
+    refit may do is proved."""
+    parts = (flow.method, flow.scalarization, flow.refit)
+    return flow.bounds is None and tuple(map(type, parts)) == (
+        GradientDescent,
+        WeightedSum,
+        LeastSquares,
+    )
+
+
+def check_papers(flow: Flow) -> GradientDescent:
+    """The method of a flow that is Algorithm 2, or a TypeError."""
+    if not is_papers(flow):
+        raise TypeError(
+            "flow must lift GradientDescent on weighted sums with least squares and without bounds,"
+            f" about which theorems are, got {type(flow.method).__name__} on"
+            f" {type(flow.scalarization).__name__} with {type(flow.refit).__name__}"
+            f"{'' if flow.bounds is None else ' and bounds'}; empirical_stability measures any"
+        )
+    assert isinstance(flow.method, GradientDescent)
+    return flow.method
