@@ -12,11 +12,13 @@ import bezierflow as bf
 from bezierflow.bezier import project
 from bezierflow.precision import double_precision
 from bezierflow.problems import AbstractSolvedProblem, by_name
-from bezierflow.stability import Setting, trace
+from bezierflow.simplex import AbstractSampler
+from bezierflow.stability import Setting, mean_field, trace
 
 from .figures import POINTS, SURFACE, TRUTH, save_figure
 from .methods import harmonic
 from .reach import cut, front_values, lowest
+from .samplers import exact_mse
 from .trial_files import TrialFile
 
 PROBLEMS = (
@@ -39,7 +41,15 @@ has a part in them."""
 N_SAMPLES = (30, 100, 300)
 PLACES = (10, 30, 100, 300, 1000, 3000, 10_000)
 N_RUNS = 8
-N_CASES = 2 * len(PROBLEMS) + 2 + len(N_SAMPLES)
+LIMIT_SAMPLES = (30, 50, 100, 200, 300, 1000)
+LIMIT_DRAWS = 2000
+"""N, and draws of N points, of the mean field."""
+
+DRAWN: dict[str, Callable[[int], AbstractSampler]] = {
+    "Uniform": bf.Uniform,
+    "Leverage, independent": lambda n: bf.Leverage(n, independent=True),
+}
+N_CASES = 2 * len(PROBLEMS) + 2 + len(N_SAMPLES) + len(DRAWN)
 """How often `run_convergence` reports."""
 
 
@@ -209,6 +219,57 @@ def _path(problem: AbstractSolvedProblem, n_samples: int, seed: int) -> list[bf.
     return [bf.BezierSimplex(run.control_points[k], 3, 3) for k in PLACES]
 
 
+def run_limits(
+    folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
+) -> TrialFile:
+    """The zero P_N of the mean field on scaled-MED (D = 3): its exact MSE, E κ_N, the monotonicity
+    that is proved and that near P_N, and whether the theorem holds."""
+    values = ["mse", "kappa", "monotonicity", "at_zero", "converges"]
+    settings = {"degree": 3, "draws": LIMIT_DRAWS}
+    file = TrialFile(
+        folder / "convergence_limits.csv", ["sampler", "n_samples"], values, settings, command
+    )
+    for title, make in DRAWN.items():
+        for n in LIMIT_SAMPLES:
+
+            def measure(make=make, n=n) -> list[dict[str, Any]]:
+                flow = bf.lift(bf.GradientDescent(harmonic), 3, make(n))
+                problem = bf.problems.ScaledMED()
+                found = mean_field(flow, problem, np.zeros(3), n_draws=LIMIT_DRAWS)
+                return [
+                    {
+                        "mse": exact_mse(found.zero),
+                        "kappa": found.kappa.estimate,
+                        "monotonicity": found.monotonicity,
+                        "at_zero": found.at_zero,
+                        "converges": found.converges,
+                    }
+                ]
+
+            file.once(measure, sampler=title, n_samples=n)
+        on_case(title)
+    return file
+
+
+def draw_limits(made: "Convergence") -> Any:
+    """The MSE of P_N and of runs against N, between the best fit and the Galerkin surface."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+    for title, color in zip(DRAWN, (POINTS, SURFACE), strict=True):
+        errors = [float(row["mse"]) for row in made.limits.rows if row["sampler"] == title]
+        ax.loglog(LIMIT_SAMPLES, errors, "-", color=color, label=f"P_N, {title}")
+    runs = [mean_errors(made.iterations, n)[-1] for n in N_SAMPLES]
+    ax.loglog(N_SAMPLES, runs, "o", color=POINTS, label="runs, Uniform, k = 10,000")
+    for (name, value), style in zip(made.levels.items(), (":", "--"), strict=True):
+        title = "Galerkin: P_N, Leverage" if name == "Galerkin" else name
+        ax.axhline(value, color="#8a8a84", linestyle=style, linewidth=1, label=title)
+    ax.set(xlabel="N", ylabel="MSE, scaled-MED, D = 3, α = 1/k")
+    ax.grid(True, alpha=0.25)
+    ax.legend(frameon=False, fontsize=8)
+    return figure
+
+
 def limits() -> dict[str, float]:
     """The MSE of degree 3 on scaled-MED that no surface is below, and the one that gradient descent
     tends to for N → ∞.
@@ -218,17 +279,11 @@ def limits() -> dict[str, float]:
     of degree 12 and more.
     """
     problem = bf.problems.ScaledMED()
-    t = np.random.default_rng(0).dirichlet(np.ones(3), 10_000)
-    truth = np.asarray(problem.pareto_map(t))
     nodes = bf.simplex.quadrature_nodes(3, 12)
     flow = bf.lift(bf.GradientDescent(0.25), 3, bf.Fixed(nodes), n_iterations=500)
     galerkin = bf.minimize(problem, np.zeros(3), flow).pareto_set
     best = bf.fit(nodes.t, problem.pareto_map(nodes.t), 3, weights=nodes.weights)
-    surfaces = {"best fit": best, "Galerkin": galerkin}
-    return {
-        name: float(np.mean(np.sum((np.asarray(surface(t)) - truth) ** 2, axis=1)))
-        for name, surface in surfaces.items()
-    }
+    return {"best fit": exact_mse(best), "Galerkin": exact_mse(galerkin)}
 
 
 def draw_convergence(made: "Convergence") -> Any:
@@ -255,7 +310,7 @@ def draw_convergence(made: "Convergence") -> Any:
             markersize=4,
             label=f"N = {n_samples}",
         )
-    for (name, value), style in zip(made.limits.items(), (":", "--"), strict=True):
+    for (name, value), style in zip(made.levels.items(), (":", "--"), strict=True):
         right.axhline(value, color="#8a8a84", linestyle=style, linewidth=1, label=name)
     right.set(xlabel="iterations k", ylabel="MSE, scaled-MED, D = 3, α = 1/k")
     for ax in (left, right):
@@ -273,12 +328,13 @@ def mean_errors(file: TrialFile, n_samples: int) -> list[float]:
 
 
 class Convergence(NamedTuple):
-    """The three files and the limits of Algorithm 2."""
+    """The four files, and the MSE of the best fit and of the Galerkin surface."""
 
     degrees: TrialFile
     normal: TrialFile
     iterations: TrialFile
-    limits: dict[str, float]
+    limits: TrialFile
+    levels: dict[str, float]
 
     def rates(self) -> dict[tuple[str, str], float | None]:
         """The rate for each problem and map."""
@@ -289,10 +345,9 @@ class Convergence(NamedTuple):
 def run_convergence(
     folder: Path, command: str = "", on_case: Callable[[str], None] = lambda label: None
 ) -> Convergence:
-    """All three files and the figure."""
-    degrees, normal, iterations = (
-        run(folder, command, on_case) for run in (run_degrees, run_normal, run_iterations)
-    )
-    made = Convergence(degrees, normal, iterations, limits())
+    """All four files and the figures."""
+    parts = (run_degrees, run_normal, run_iterations, run_limits)
+    made = Convergence(*(run(folder, command, on_case) for run in parts), limits())
     save_figure(draw_convergence(made), folder / "figures", "convergence")
+    save_figure(draw_limits(made), folder / "figures", "limits")
     return made

@@ -15,6 +15,7 @@ from . import convergence, stability
 from .given_points import FITS, FLOWS
 from .methods import METHODS
 from .rendering import markdown as table_of_lines
+from .samplers import SAMPLERS, SIZES
 from .tables import PAPER, TABLE1, TABLE2, Line, Table, lines, read_rows
 from .trial_files import TrialFile
 
@@ -272,6 +273,38 @@ def iterations() -> str:
     return markdown(["", *(f"k = {k:,}" for k in convergence.PLACES)], rows)
 
 
+def limits() -> str:
+    """The zero of the mean field by sampler and N."""
+    rows = [
+        [
+            row["sampler"],
+            row["n_samples"],
+            f"{float(row['mse']):.2e}",
+            f"{float(row['kappa']):.2f}",
+            f"{float(row['monotonicity']):.2f}",
+            f"{float(row['at_zero']):.2f}",
+            "yes" if row["converges"] == "True" else "no",
+        ]
+        for row in results("convergence_limits")
+    ]
+    titles = ["sampler", "N", "MSE of P_N", "E κ_N", "a, proved", "a, near P_N", "theorem holds"]
+    return markdown(titles, rows)
+
+
+def samplers() -> str:
+    """Algorithm 2 by sampler and N: mean and standard deviation of the exact MSE."""
+    groups = grouped(results("samplers"), ["sampler", "size"])
+    rows = []
+    for title in SAMPLERS:
+        cells = []
+        for size in SIZES:
+            values = [float(row["mse"]) for row in groups.get((title, str(size)), [])]
+            cell = f"{np.mean(values):.2e}" if values else ""
+            cells.append(cell + (f"±{np.std(values, ddof=1):.0e}" if len(values) > 1 else ""))
+        rows.append([title, *cells])
+    return markdown(["sampler", *(f"N = {size}" for size in SIZES)], rows)
+
+
 def normal() -> str:
     """The normal flow's surfaces of fixed degree."""
     rows = [
@@ -322,6 +355,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "two-objectives": two_objectives,
     "degrees": degrees,
     "iterations": iterations,
+    "limits": limits,
+    "samplers": samplers,
     "normal": normal,
     "moments": moments,
     "stability-iterations": stability.iterations_table,

@@ -227,7 +227,7 @@ def _convergence(request: Request) -> Report:
         [name, title, text if value is None else f"{value:.2f}"]
         for (name, title), value in rates.items()
     ]
-    figures = {"rates": [[*key, value] for key, value in rates.items()], "limits": made.limits}
+    figures = {"rates": [[*key, value] for key, value in rates.items()], "limits": made.levels}
     return Report(
         "By which factor the best fit's error falls with each degree",
         ["problem", "map", "factor"],

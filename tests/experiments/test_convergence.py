@@ -41,7 +41,20 @@ def test_fixed_nodes_converge_linearly_to_a_surface_nearly_as_good_as_the_best(d
     root = np.sqrt(nodes.weights)[:, None]
     best = np.linalg.lstsq(root * Z, root * x)[0]
     error, least = node_norm(nodes, Z @ limit - x), node_norm(nodes, Z @ best - x)
-    assert least <= error <= STEEPEST / FLATTEST * least
+    kappa = STEEPEST / FLATTEST
+    assert least <= error <= (kappa + 1) / (2 * kappa**0.5) * least
+
+
+@pytest.mark.parametrize("kappa", [3.0, 9.0, 100.0])
+def test_the_constant_of_theorem_2_is_attained(kappa):
+    """Constants through two minimizers 0 and 1, of curvatures 1 and κ, by the iteration b ← Π A(b)."""
+    x, curvature = np.array([0.0, 1.0]), np.array([1.0, kappa])
+    weights = np.array([kappa, 1.0]) / (1 + kappa)
+    b = 0.0
+    for _ in range(2000):
+        b = weights @ (b - curvature * (b - x) / kappa)
+    error, least = (np.sqrt(weights @ (c - x) ** 2) for c in (b, weights @ x))
+    assert error / least == pytest.approx((kappa + 1) / (2 * kappa**0.5))
 
 
 def test_a_map_that_is_a_polynomial_is_met_at_its_degree():

@@ -11,7 +11,14 @@ import bezierflow as bf
 from bezierflow.bezier import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import gauss_nodes
-from bezierflow.stability import Exchange, Setting, gram_root, mean_field, run_many
+from bezierflow.stability import (
+    Exchange,
+    Setting,
+    empirical_stability,
+    gram_root,
+    mean_field,
+    run_many,
+)
 
 PROBLEM = bf.problems.Quadratic(
     np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -133,3 +140,12 @@ def test_mistakes_are_named():
             PROBLEM,
             np.zeros(2),
         )
+
+
+def test_twins_need_points_of_equal_weight():
+    setting = Setting(
+        algorithm_2(bf.Leverage(4)), PROBLEM, bf.BezierSimplex.constant(np.zeros(2), 2, 1), 2
+    )
+    exchange = Exchange.random(np.array([1]), 4, 2)
+    with pytest.raises(TypeError, match="sampler must draw points of equal weight"):
+        empirical_stability(setting, exchange, keys=jax.random.split(jax.random.key(0), 1))

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 import bezierflow as bf
 from bezierflow.cli import main
+from bezierflow.stability.bounds import known_curvature
+from bezierflow.stability.twins import is_papers
 
 BENT = bf.problems.Quadratic(np.array([[1.0, 4.0], [3.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
 STRAIGHT = bf.problems.Quadratic(np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]))
@@ -163,3 +165,49 @@ def test_the_command_line(tmp_path):
     refused = CliRunner().invoke(main, [*command, "--epsilon", "2"])
     assert refused.exit_code == 2
     assert "epsilon must be a number strictly between 0 and 1, got 2.0" in refused.output
+
+
+class Half(bf.LeastSquares):
+    """Not the refit of the theorems."""
+
+    def __call__(self, design, weights, values, previous):
+        return previous + 2 * (super().__call__(design, weights, values, previous) - previous)
+
+
+class Bent(bf.problems.ScaledMED):
+    """A subclass of quadratics that is none."""
+
+    def _objectives(self, x):
+        return super()._objectives(x) + jnp.sin(10 * x[0])
+
+
+@pytest.mark.slow
+def test_only_the_refit_and_the_problems_of_the_theorems_count_as_proved():
+    for refit in (Half(), bf.PullBack()):
+        flow = bf.lift(bf.GradientDescent(0.1), 2, bf.Uniform(12), refit=refit, n_iterations=3)
+        report = bf.stability.report(bf.minimize(BENT, np.zeros(2), flow), n_twins=2, n_runs=2)
+        assert report.bounds == {}
+    flow = bf.lift(bf.GradientDescent(lambda k: 0.03 / k), 1, bf.Uniform(12), n_iterations=3)
+    report = bf.stability.report(bf.minimize(Bent(), np.zeros(3), flow), n_twins=2, n_runs=2)
+    assert not any(bound.proved for bound in report.bounds.values())
+
+
+@pytest.mark.slow
+def test_steps_above_one_are_in_the_papers_bound():
+    values = []
+    for size in (0.5, 3.0):
+        flow = bf.lift(bf.GradientDescent(size), 1, bf.Uniform(12), n_iterations=1)
+        solution = bf.minimize(STRAIGHT, np.zeros(2), flow)
+        bound = bf.stability.report(solution, n_twins=2, n_runs=2, mu=7.0).bounds["paper"]
+        assert f"step sizes ≤ {max(1, size):g}" in bound.assumes
+        values.append(bound.value)
+    assert values[1] == pytest.approx(3 * values[0])
+
+
+def test_the_papers_algorithm_is_told_by_exact_types():
+    least = bf.lift(bf.GradientDescent(0.1), 2, bf.Uniform(12)).for_objectives(2)
+    assert is_papers(least)
+    for refit in (Half(), bf.PullBack()):
+        assert not is_papers(bf.lift(bf.GradientDescent(0.1), 2, bf.Uniform(12), refit=refit))
+    assert known_curvature(bf.problems.ScaledMED()) == (2.0, 6.0)
+    assert known_curvature(Bent()) is None

@@ -1,6 +1,7 @@
 """The answer: a Pareto set, the error estimate, and the solution that holds both."""
 
 from .atlas import BezierAtlas, Units
+from .certificate import Certificate
 from .description import cost_text, error_text
 from .error import ErrorEstimate, Flag, by_cause
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
@@ -37,6 +38,7 @@ from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_
 __all__ = [
     "SCHEDULE",
     "BezierAtlas",
+    "Certificate",
     "Claims",
     "Epigraph",
     "ErrorEstimate",

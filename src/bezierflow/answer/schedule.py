@@ -62,6 +62,13 @@ class Schedule:
             differ by less agree.
         exact: a front whose objectives are known to this is called found as a whole.
         most_hessian_numbers: with more (M L² per point) no error is estimated unless somebody asks.
+        certificate_raise: By how much the degree of the comparison surface of a certificate exceeds
+            the surface's.
+        certificate_newton: Steps towards the nearest minimizers at its nodes.
+        certificate_excess: The simplex is cut until the bound is at most this many times what was
+            sampled,
+        certificate_work: or until there are so many pairs of control points.
+        least_strong_convexity: Curvatures below this share of the largest count as 0.
     """
 
     rounding: float = 1e-9
@@ -99,6 +106,11 @@ class Schedule:
     close: float = 1e-6
     exact: float = 1e-3
     most_hessian_numbers: int = 250_000
+    certificate_raise: int = 2
+    certificate_newton: int = 4
+    certificate_excess: float = 1.25
+    certificate_work: int = 2_000_000
+    least_strong_convexity: float = 1e-10
 
 
 SCHEDULE = Schedule()

@@ -22,6 +22,7 @@ from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
+from .certificate import Certificate, certify
 from .description import as_text, summary_rows
 from .error import ErrorEstimate
 from .front import FittedFront, fit_front
@@ -280,6 +281,26 @@ class Solution:
     def estimate_error(self) -> ErrorEstimate:
         """The error estimate, however long it takes."""
         return self._no_estimate() if self.estimator is None else self.estimator.estimate(self)
+
+    def certify(self) -> Certificate:
+        """A proved distance to the Pareto set, for every t and both ways, where all objectives are
+        strongly convex quadratics by their formulas, without bounds.
+
+        `error` is measured at samples; this holds between them too. Takes seconds. Raises a
+        ValueError or TypeError that says which hypothesis fails.
+        """
+        surface = self._simplex("a certificate; it is for one surface")
+        if self.feasible is not None:
+            raise ValueError(
+                "certify is for problems without bounds and constraints, and this run had some"
+            )
+        f, units = self.flat_objectives, np.asarray(self.raveling.units, dtype=float)
+        flat = self.flat_surface
+        points = np.asarray(flat.control_points) * units
+        return certify(
+            lambda x: f(x / units),
+            BezierSimplex(points, self.n_objectives, surface.degree),
+        )
 
     def error_at(self, t: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n"]:
         """The estimated distance of b(t) to the Pareto set at each t; NaN where there is none, and

@@ -24,6 +24,7 @@ from .schedule import SCHEDULE
 from .twins import (
     Exchange,
     Setting,
+    check_exchangeable,
     check_gradients,
     empirical_stability,
     held_out_points,
@@ -68,6 +69,7 @@ def generalization_gap(
         control_points: where the runs from these keys have ended, if that is known already.
     """
     read_count(len(keys), "the number of keys", 2)
+    check_exchangeable(setting)
     if control_points is None:
         P = run_many(setting, keys, Exchange.none(len(keys), setting.n_objectives))
     else:

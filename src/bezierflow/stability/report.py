@@ -198,7 +198,8 @@ class Report:
             ),
             "iterations": (
                 "The flow itself is the largest part of the error: more iterations, other step"
-                " sizes, or a method that settles at the best fit, such as bf.Newton()."
+                " sizes, unbiased draws (bf.Leverage) if it is at rest, or a method that settles at"
+                " the best fit, such as bf.Newton()."
             ),
         }[self.needs]
 

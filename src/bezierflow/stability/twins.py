@@ -21,7 +21,7 @@ from ..flows import Flow, FlowState, LeastSquares
 from ..methods import GradientDescent
 from ..objectives import FlatObjectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
-from ..simplex import grid, largest_degree_within, low_discrepancy
+from ..simplex import Leverage, grid, largest_degree_within, low_discrepancy
 from .eigenvalues import gram_root
 from .schedule import SCHEDULE
 
@@ -278,6 +278,7 @@ def empirical_stability(
         keys: one key per run.
         runs: which run each twin belongs to, by the position of its key; in turn if not given.
     """
+    check_exchangeable(setting)
     M, degree = setting.n_objectives, setting.degree
     runs = np.arange(len(exchange.k)) % len(keys) if runs is None else runs
     # Runs and their twins go in one call: one compilation, one batch.
@@ -300,6 +301,15 @@ def empirical_stability(
         at_example=np.asarray(at_example),
         ends=np.asarray(ends),
     )
+
+
+def check_exchangeable(setting: Setting) -> None:
+    """Refuses samplers whose weights belong to their points: exchanged examples are uniform t."""
+    if isinstance(setting.flow.sampler, Leverage):
+        raise TypeError(
+            "sampler must draw points of equal weight, one of which can be exchanged, got Leverage;"
+            " mean_field says where runs with it go"
+        )
 
 
 @compiled
