@@ -21,7 +21,10 @@ from .trial_files import TrialFile
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "experiments" / "results"
-PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("reproduction", "stability", "convergence"))
+PAGES = tuple(
+    ROOT / "docs" / f"{name}.md"
+    for name in ("reproduction", "stability", "convergence", "reliability")
+)
 N_TRIALS = 20
 
 Row = dict[str, str]
@@ -305,6 +308,17 @@ def samplers() -> str:
     return markdown(["sampler", *(f"N = {size}" for size in SIZES)], rows)
 
 
+def certificates() -> str:
+    """Proved, sampled and true distances."""
+    rows = []
+    for row in results("certificates"):
+        bound, true = float(row["bound"]), float(row["true"])
+        numbers = [f"{float(row[c]):.2g}" for c in ("true", "estimate", "bound")]
+        rows.append([row["problem"], row["degree"], *numbers, f"{bound / true:.2f}"])
+    titles = ["true", "estimated (`error.max`)", "proved (`certify()`)", "proved over true"]
+    return markdown(["problem", "degree", *titles], rows)
+
+
 def normal() -> str:
     """The normal flow's surfaces of fixed degree."""
     rows = [
@@ -357,6 +371,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "iterations": iterations,
     "limits": limits,
     "samplers": samplers,
+    "certificates": certificates,
     "normal": normal,
     "moments": moments,
     "stability-iterations": stability.iterations_table,

@@ -12,6 +12,7 @@ from bezierflow.metrics import mse
 from bezierflow.problems import by_name
 
 from . import (
+    certificates,
     convergence,
     dtlz,
     given_points,
@@ -219,6 +220,15 @@ def _samplers(request: Request) -> Report:
     return _means("Algorithm 2 by sampler, scaled-MED", file, ["size", "sampler"])
 
 
+def _certificates(request: Request) -> Report:
+    with progress_bar(request.progress, certificates.N_CASES, "certificates") as update:
+        count = _counted(update)
+        file = certificates.run_certificates(request.output, request.command, count)
+        certificates.run_dents(request.output, request.command)
+        count("dents")
+    return _of_file("Proved and true distances from the Pareto set", file)
+
+
 def _convergence(request: Request) -> Report:
     with progress_bar(request.progress, convergence.N_CASES, "convergence") as update:
         made = convergence.run_convergence(request.output, request.command, _counted(update))
@@ -296,5 +306,6 @@ PARTS: dict[str, Callable[[Request], Report]] = {
     "sensitivity": _sensitivity,
     "samplers": _samplers,
     "convergence": _convergence,
+    "certificates": _certificates,
 }
 """What can be asked for, in the order in which "all" makes it."""

@@ -246,6 +246,7 @@ def _nearest(H: np.ndarray, g: np.ndarray, x: np.ndarray) -> np.ndarray:
     gram = gradients @ np.swapaxes(gradients, 1, 2)
     gram = gram + 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(M)
     w = np.linalg.solve(gram, np.ones((len(x), M, 1)))[..., 0]
+    w = np.maximum(w / w.sum(axis=1, keepdims=True), 0)
     w = w / w.sum(axis=1, keepdims=True)
     foot = _minimizers(H, g, w)
     for _ in range(SCHEDULE.certificate_newton):

@@ -109,7 +109,7 @@ class Schedule:
     certificate_raise: int = 2
     certificate_newton: int = 4
     certificate_excess: float = 1.25
-    certificate_work: int = 2_000_000
+    certificate_work: int = 6_000_000
     least_strong_convexity: float = 1e-10
 
 
