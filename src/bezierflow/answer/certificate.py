@@ -20,6 +20,7 @@ from math import inf
 
 import jax
 import numpy as np
+from jax.extend.core import Jaxpr, Var
 from jaxtyping import Array, Float
 
 from ..bezier import BezierSimplex, design_matrix
@@ -175,13 +176,13 @@ OF_THE_FIRST = {"div", "gather", "dynamic_slice", "convert_element_type"}
 """Those whose degree is that of the first input, where the others do not depend on x."""
 
 
-def _degrees(jaxpr: jax.extend.core.Jaxpr, inputs: list[float]) -> list[float]:
+def _degrees(jaxpr: Jaxpr, inputs: list[float]) -> list[float]:
     """The degree of each output as a polynomial in what has these degrees; infinite where it may
     be none."""
     known: dict = dict(zip(jaxpr.invars, inputs, strict=True))
 
     def degree(atom: object) -> float:
-        return known.get(atom, 0) if isinstance(atom, jax.extend.core.Var) else 0
+        return known.get(atom, 0) if isinstance(atom, Var) else 0
 
     for equation in jaxpr.eqns:
         found = [degree(atom) for atom in equation.invars]
@@ -196,7 +197,7 @@ def _degrees(jaxpr: jax.extend.core.Jaxpr, inputs: list[float]) -> list[float]:
     return [degree(atom) for atom in jaxpr.outvars]
 
 
-def _inner(params: dict) -> jax.extend.core.Jaxpr | None:
+def _inner(params: dict) -> Jaxpr | None:
     """The program that an equation calls, if any."""
     called = params.get("jaxpr") or params.get("call_jaxpr")
     return getattr(called, "jaxpr", called)
