@@ -469,8 +469,8 @@ def lift(
             `Optax(optax.adam(1e-2))`.
         degree: D, the degree of the surface.
         sampler: where t is drawn: `Uniform(100)` is the paper's, N = 100 fresh points per
-            iteration. The default takes the same near-optimal nodes in each iteration, which is
-            more accurate with fewer points.
+            iteration; `Leverage(N)` has an unbiased refit. The default takes the same near-optimal
+            nodes in each iteration, which is more accurate with fewer points.
         scalarization: what A minimizes at t; the default is the paper's `WeightedSum()`.
         refit: how P follows the moved points: the paper's `LeastSquares()`, or `PullBack()`. By
             default the former where N is at least the number of control points, else the latter,
