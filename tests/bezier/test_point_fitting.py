@@ -14,6 +14,7 @@ from bezierflow.bezier import (
     project,
     stiffness,
 )
+from bezierflow.problems import ScaledMED
 from bezierflow.simplex import faces, grid, n_controls
 
 
@@ -286,3 +287,23 @@ def test_misuse_of_faces_is_named(change, message):
         fit_skeleton(change(samples(surface_of())), 3, 3)
     with pytest.raises(ValueError, match="degree must be at least 1"):
         fit_skeleton({}, 3, 0)
+
+
+@pytest.mark.parametrize("degree", [2, 4])
+def test_a_surface_that_reaches_beyond_its_points_is_flagged(degree):
+    """Exact points on a grid with its edges, of a set that no surface of the degree is."""
+    problem = ScaledMED()
+    x = np.asarray(problem.pareto_map(grid(3, 10)))
+    with pytest.warns(RuntimeWarning, match=r"reaches 0.\d+ of its diameter beyond the points"):
+        found, report = fit_points(x, 3, degree, diagnostics=True)
+    beyond = np.asarray(problem.distance(np.asarray(found(grid(3, 24))))).max()
+    diameter = np.linalg.norm(np.ptp(x, axis=0))
+    assert beyond > 0.01 * diameter
+    assert beyond / 3 < report.overhang * diameter < 3 * beyond
+
+
+def test_a_curve_that_ends_with_its_points_is_not_flagged(recwarn):
+    s = np.linspace(0, 1, 40)
+    _, report = fit_points(np.stack([s, s**2], axis=1), 2, 2, diagnostics=True)
+    assert report.overhang < 1e-6
+    assert not recwarn

@@ -24,12 +24,20 @@ FORMS = {
     "pairs": ([(0, 1), (None, 2), (3, None)], 3, [0, -INF, 3], [1, 2, INF]),
     "a matrix of pairs": (np.array([[0, 1], [0, 2], [0, 3]]), 3, [0, 0, 0], [1, 2, 3]),
     "one pair": ([(0, 1)], 1, [0], [1]),
-    "two tuples for two variables are lower and upper": (((0, 1), (2, 3)), 2, [0, 1], [2, 3]),
+    "two arrays of two": ((np.array([0, 1]), np.array([2, 3])), 2, [0, 1], [2, 3]),
+    "SciPy's of two": (Bounds([0, 1], [2, 3]), 2, [0, 1], [2, 3]),
+    "sides would fix a variable": (([0, 1], [0, 2]), 2, [0, 0], [1, 2]),
+    "pairs would fix a variable": (((0, 0), (2, 3)), 2, [0, 0], [2, 3]),
+    "two lists that can only be pairs": ([[0, 5], [-1, 1]], 2, [0, -1], [5, 1]),
+    "a matrix that can only be pairs": (np.array([[0, 5], [-1, 1]]), 2, [0, -1], [5, 1]),
+    "a tuple of two pairs": (((0, 5), (-1, 1)), 2, [0, -1], [5, 1]),
+    "equal rows are pairs": (((0, 1), (0, 1)), 2, [0, 0], [1, 1]),
+    "sides with None": (([0, 0], [None, 1]), 2, [0, 0], [INF, 1]),
     "a list of two pairs": ([(0, 5), (-1, 1)], 2, [0, -1], [5, 1]),
     "a list of two equal pairs": ([(0, 1), (0, 1)], 2, [0, 0], [1, 1]),
     "a list of two sides": ([(1, 0), (2, 2)], 2, [1, 0], [2, 2]),
     "two pairs with None": ([(0, None), (2, 3)], 2, [0, 2], [INF, 3]),
-    "a fixed variable": (([0, 1], [0, 2]), 2, [0, 1], [0, 2]),
+    "a fixed variable": ((np.array([0, 1]), np.array([0, 2])), 2, [0, 1], [0, 2]),
 }
 
 
@@ -70,20 +78,17 @@ def test_a_pytree_that_is_a_pair_itself():
 
 
 MISTAKES = {
-    "exchanged": (([0, 2], [1, 1]), 2, ValueError, "lower 2 and upper 1 for x2"),
+    "exchanged": (
+        (np.array([0, 2]), np.array([1, 1])),
+        2,
+        ValueError,
+        "lower 2 and upper 1 for x2",
+    ),
     "exchanged, three variables": (
         ([0, 2, 0], 1),
         3,
         ValueError,
         "got lower 2 and upper 1 for x2; exchange them",
-    ),
-    "two pairs": (((0, 5), (-1, 1)), 2, ValueError, r"read as \(lower, upper\), not as two pairs"),
-    "two equal pairs": (((0, 1), (0, 1)), 2, ValueError, "fix every variable .* not as two pairs"),
-    "two pairs or two sides": (
-        [(0, 1), (2, 3)],
-        2,
-        ValueError,
-        r"may be read as two pairs \(low, high\) or as lower and upper",
     ),
     "all fixed": ((1, 1), 3, ValueError, "fix every variable"),
     "nan": (([0, np.nan], 1), 2, ValueError, "got lower nan for x2"),
@@ -112,6 +117,24 @@ MISTAKES = {
         r"leaves like x, .* got shapes",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        lambda rows: [list(row) for row in rows],
+        lambda rows: [tuple(row) for row in rows],
+        lambda rows: tuple(tuple(row) for row in rows),
+        lambda rows: tuple(list(row) for row in rows),
+        np.array,
+        jnp.array,
+    ],
+    ids=["lists", "list of tuples", "tuples", "tuple of lists", "matrix", "JAX matrix"],
+)
+@pytest.mark.parametrize("rows", [[[0, 1], [2, 3]], [[-3, 1], [2, 4]]])
+def test_two_pairs_or_two_sides_are_refused_in_every_container(container, rows):
+    with pytest.raises(ValueError, match=r"may be read as two pairs .* or as lower and upper"):
+        feasible_set(container(rows), None, 2)
 
 
 @pytest.mark.parametrize("name", MISTAKES)

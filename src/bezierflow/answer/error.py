@@ -51,6 +51,10 @@ class Flag(Enum):
         "a corner of the surface is far from the minimizer of its objective: the run has not"
         " arrived there; give it more iterations or longer steps"
     )
+    NOT_FINITE = (
+        "an objective is not finite on a part of the answer: keep it out by bounds or constraints,"
+        " or mend the objective there"
+    )
     NOT_COVERED = (
         "a part of the chart has no certified answer: pieces of the Pareto set may be missing or"
         " wrong there; raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"

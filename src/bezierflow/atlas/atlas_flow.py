@@ -19,6 +19,10 @@ from .measuring import BEATEN, measure
 WELL_COVERED = 0.98
 """The share of fresh chart points that must have a certified answer."""
 
+MOST_BEATEN = 0.2
+"""The share of answers that may be beaten by more than `BEATEN`: up to this it is part of the error
+that is stated."""
+
 MOST_MISSES = 10.0
 """Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
 hundreds of new points."""
@@ -103,7 +107,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         distances = found.distances[known]
         flags = [Flag.BUDGET_SPENT] if state.spent else []
         worst = float(found.front.max(initial=0.0))
-        if found.coverage < WELL_COVERED:
+        if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
             flags.append(Flag.NOT_COVERED)
         if worst > MOST_MISSES * state.search.tol:
             flags.append(Flag.NOT_AT_TOLERANCE)
@@ -206,7 +210,7 @@ def describe_check(error: ErrorEstimate) -> str:
         return "its error could not be measured any more"
     beaten = (
         f", {error.dominated:.1%} of them better by more than {BEATEN:g} of their ranges elsewhere"
-        if error.dominated
+        if error.dominated > MOST_BEATEN
         else ""
     )
     violation = (

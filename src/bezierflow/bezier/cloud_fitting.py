@@ -9,7 +9,7 @@ from jaxtyping import Float, Int, Num, PyTree
 
 from ..arguments import read_count, read_nonnegative, read_positive
 from ..precision import ROUNDING
-from ..simplex import n_controls, nearest, nearest_from, nearest_of_grid, raised_positions
+from ..simplex import grid, n_controls, nearest, nearest_from, nearest_of_grid, raised_positions
 from .model import BezierSimplex
 from .nets import design_matrix, differentiate, partial_derivatives
 from .raveling import pack
@@ -148,12 +148,15 @@ class PointsFit:
         residuals: The root mean square distance from the points to the surface, per iteration.
         converged: Whether the fit ended by itself.
         reason: Why it ended, in words.
+        overhang: How far the surface reaches beyond the points, over their diameter, where nothing
+            says where its edges lie.
     """
 
     t: np.ndarray
     residuals: np.ndarray
     converged: bool
     reason: str
+    overhang: float = 0.0
 
     @property
     def n_iterations(self) -> int:
@@ -260,6 +263,35 @@ def _foot_points(
         at_grid, at_t = (np.sum((surface(s) - cloud.x) ** 2, axis=1) for s in (on_grid, t))
         t = np.where((at_grid < at_t)[:, None], on_grid, t)
     return nearest_from(surface, cloud.x, t, SCHEDULE.inner_steps)
+
+
+def overhang(
+    points: Float[np.ndarray, "n_controls width"],
+    t: Float[np.ndarray, "n n_objectives"],
+    degree: int,
+) -> float:
+    """How far a surface reaches beyond its foot points, at most: from each place of a facet t_m = 0
+    to the outermost of the foot points beside it.
+
+    Those beside it are the 2√n next ones by t without t_m: of points on a grid that has its edges
+    some lie on them.
+    """
+    from scipy.spatial import KDTree
+
+    (n, M), farthest = t.shape, 0.0
+    if M == 1 or degree == 0:
+        return farthest
+    # a facet of a curve is one place, and all points are beside it
+    rim, k = grid(M - 1, SCHEDULE.rim_steps), n if M == 2 else min(n, int(np.ceil(2 * np.sqrt(n))))
+    for m in range(M):
+        others = np.delete(t, m, axis=1)
+        along = others / np.maximum(others.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        beside = np.asarray(KDTree(along).query(rim, k=[*range(1, k + 1)])[1])
+        ends = np.insert(rim, m, 0.0, axis=1)
+        inward = t[beside, m].min(axis=1)[:, None] * (np.eye(M)[m] - ends)
+        apart = (design_matrix(ends + inward, degree) - design_matrix(ends, degree)) @ points
+        farthest = max(farthest, float(np.linalg.norm(apart, axis=1).max()))
+    return farthest
 
 
 @lru_cache(maxsize=64)

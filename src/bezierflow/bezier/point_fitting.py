@@ -10,7 +10,14 @@ from jaxtyping import PyTree
 
 from ..arguments import read_count
 from ..simplex import check_face, controls_on_face, faces, grid, multi_indices, n_controls
-from .cloud_fitting import FitOptions, PointsFit, extreme_points, fit_cloud, stiffness
+from .cloud_fitting import (
+    FitOptions,
+    PointsFit,
+    extreme_points,
+    fit_cloud,
+    overhang,
+    stiffness,
+)
 from .fitting import FitDiagnostics, Frozen, fit, frozen_rows
 from .model import BezierSimplex
 from .raveling import Raveling, pack
@@ -69,8 +76,9 @@ def fit_points(
     along the surface costs as much as moving it off. Here such motion becomes cheap by degrees, up
     to Gauss–Newton with t eliminated, as long as that brings the surface closer: tens of iterations
     instead of thousands. And as nothing in the sum keeps a surface from reaching far beyond the
-    points, it is drawn taut (`FitOptions.tautness`), and margins without a foot point are cut off.
-    Deterministic. 500 points in R³ at degree 3 take some tenths of a second.
+    points, it is drawn taut (`FitOptions.tautness`), and margins without a foot point are cut off;
+    how far it still reaches beyond them is `PointsFit.overhang`, with a warning where that is
+    clear. Deterministic. 500 points in R³ at degree 3 take some tenths of a second.
 
     Args:
         x: The points: an array (N, L), or a pytree of arrays with leading axis N. At least as many
@@ -110,6 +118,19 @@ def fit_points(
         t = np.maximum((report.t - margins) / size, 0)
         surface = surface.subdivide(margins + size * np.eye(n_objectives))
         report = replace(report, t=t / t.sum(axis=1, keepdims=True))
+    diameter = float(np.linalg.norm(np.ptp(rows, axis=0))) or 1.0
+    reach = overhang(pack(surface.control_points)[0], report.t, degree) / diameter
+    report = replace(report, overhang=reach)
+    if reach > max(
+        SCHEDULE.least_overhang, SCHEDULE.clear_overhang * report.residual_rms / diameter
+    ):
+        warnings.warn(
+            f"fit_points: the surface reaches {reach:.1g} of its diameter beyond the points, since"
+            " nothing tells where its edges lie: give the points of each face to fit_skeleton, or a"
+            " lower degree",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return (surface, report) if diagnostics else surface
 
 

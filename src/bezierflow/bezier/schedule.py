@@ -30,6 +30,10 @@ class Schedule:
         gradient_tol: Relative residual at which they end.
         anchor: Share of the identity that keeps control points in place which no point determines.
         least_margin: A fitted surface is cut back if its margins without a foot point are wider.
+        rim_steps: Steps along a facet at which it is looked how far a surface reaches beyond its
+            points;
+        least_overhang: below this share of their diameter that is nothing,
+        clear_overhang: nor is it below this many times their distance from the surface.
         clear_gain: An extreme point is exchanged for one that is farther out by this share; also
             the relative distance at which a point counts as off a hull.
         abandoned: Seconds after which a temporary file belongs to a process that is gone.
@@ -60,6 +64,9 @@ class Schedule:
     gradient_tol: float = 1e-3
     anchor: float = 1e-10
     least_margin: float = 1e-6
+    rim_steps: int = 24
+    least_overhang: float = 1e-3
+    clear_overhang: float = 3.0
     clear_gain: float = 1e-9
     abandoned: float = 10.0
     spare_bytes: int = 16_000_000

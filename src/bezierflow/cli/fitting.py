@@ -63,6 +63,7 @@ def fit(
     else:
         surface, about = bf.fit_points(x, n_objectives, degree, diagnostics=True)
         figures |= {"residual_rms": float(about.residual_rms), "converged": bool(about.converged)}
+        figures["overhang"] = about.overhang
     surface.save(output)
     rows = [
         [name.replace("_", " "), f"{value:.6g}" if isinstance(value, float) else str(value)]

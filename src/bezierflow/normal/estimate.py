@@ -196,7 +196,10 @@ def _report(
     even = np.flatnonzero((t > 0).all(axis=1) & valid[: len(t)])
     even = even[even >= M]
     tangents = surface_tangents(points, t[even], degree)
-    dominated, largest = dominated_rows(values), float(distance.max(initial=0.0))
+    point = _diameter(x) <= numbers.singular * _size(x)
+    # Values of one point differ by rounding, which dominates nothing.
+    dominated = np.zeros(len(values), dtype=bool) if point else dominated_rows(values)
+    largest = float(distance.max(initial=0.0))
     # covered: near the set, not beaten by another sample, and a minimum across the set
     near = lengths <= numbers.near * diameter
     good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
@@ -204,7 +207,6 @@ def _report(
     saddles = float(np.sum(~inside.minimal) / counted.sum())
     folded = fold_fraction(gradients[even - M], tangents, inside.multipliers[even - M])
     missed = ends.distance[ends.found] > numbers.missed_corner * diameter
-    point = _diameter(x) <= numbers.singular * _size(x)
     not_simplicial = folded > numbers.folded or dominated.mean() > numbers.flagged
     # the most general first
     flags = {
@@ -229,7 +231,8 @@ def _report(
         dominated=float(dominated.mean()),
         flags=tuple(flag for flag, raised in flags.items() if raised),
         evaluations=0,
-        front=_front_error(curvature, ends, sight, counted),
+        # objectives of one point have no ranges
+        front=None if point else _front_error(curvature, ends, sight, counted),
         coverage=float(good[counted].mean()) if counted.any() else 0.0,
     )
 

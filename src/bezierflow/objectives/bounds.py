@@ -47,10 +47,10 @@ def read_bounds(
     Args:
         bounds: None; `(lower, upper)`, each a number, an array, a pytree like x or None;
             `scipy.optimize.Bounds`; or one pair `(low, high)` for each variable, with None for no
-            bound. Where x has two variables, two entries are `(lower, upper)`, unless they hold
-            None or are a list of tuples, as SciPy takes them; a list of tuples that may be read
-            either way is refused. A variable with lower == upper is fixed; bounds that fix all of
-            them are refused.
+            bound. Where x has two variables, two entries of two numbers each are read the way that
+            leaves more variables to vary, whatever holds them, and refused where both leave as
+            many; two arrays are `(lower, upper)`, and entries that hold None are then pairs. A
+            variable with lower == upper is fixed; bounds that fix all of them are refused.
         raveling: the form of x; None where the bounds have to tell it.
         variables: their names in messages; x1, x2, … if not given.
     """
@@ -74,20 +74,16 @@ def read_bounds(
                 f"bounds must be numbers, got {side} nan for {name}; give None or an infinite"
                 " number for no bound"
             )
-    hint = ""
-    if n == 2 and all(map(_is_sequence, _parts(bounds))):
-        hint = "; for two variables, two entries are read as (lower, upper), not as two pairs"
     wrong = (lower > upper) | (lower == np.inf) | (upper == -np.inf)
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(
             f"bounds must have lower <= upper, got lower {lower[i]:g} and upper {upper[i]:g} for"
-            f" {names[i]}; exchange them{hint}"
+            f" {names[i]}; exchange them"
         )
     if (lower == upper).all():
         raise ValueError(
-            f"bounds fix every variable (lower == upper = {lower.tolist()}); leave one of them"
-            f" free{hint}"
+            f"bounds fix every variable (lower == upper = {lower.tolist()}); leave one of them free"
         )
     return Bounds(form, lower, upper)
 
@@ -122,39 +118,43 @@ def _parts(bounds: object) -> Sequence[PyTree]:
 def _sides(bounds: object, form: Raveling) -> tuple[Side, Side]:
     """Lower and upper bounds as flat vectors, from two sides or from pairs."""
     parts, n = _parts(bounds), form.n_variables
-    if len(parts) != 2 or (n == 2 and _are_pairs(parts)):
+    is_matrix = isinstance(bounds, np.ndarray | jax.Array)
+    if len(parts) != 2 or (n == 2 and _are_pairs(parts, is_matrix)):
         return _from_pairs(parts, n)
     lower, upper = parts
     return _side(lower, form, -np.inf, "lower bounds"), _side(upper, form, np.inf, "upper bounds")
 
 
-def _are_pairs(bounds: Sequence[PyTree]) -> bool:
-    """Whether two entries for two variables are pairs (low, high), and not lower and upper."""
-    if not all(_is_sequence(entry) and len(entry) == 2 for entry in bounds):
+def _are_pairs(bounds: Sequence[PyTree], is_matrix: bool) -> bool:
+    """Whether two entries for two variables are pairs (low, high), and not lower and upper; an
+    error where nobody knows which is meant."""
+    arrays = all(isinstance(entry, np.ndarray | jax.Array) for entry in bounds)
+    if (arrays and not is_matrix) or not all(
+        _is_sequence(entry) and len(entry) == 2 for entry in bounds
+    ):
         return False
     entries = [*bounds[0], *bounds[1]]
-    if any(value is None for value in entries):  # no array has that
-        return True
-    plain = all(isinstance(value, int | float | np.number) for value in entries)
-    tuples = isinstance(bounds, list) and all(isinstance(entry, tuple) for entry in bounds)
-    return plain and tuples and _are_scipy_pairs(bounds)
-
-
-def _are_scipy_pairs(bounds: Sequence[tuple[float, float]]) -> bool:
-    """Whether a list of two tuples is one of pairs, as SciPy takes it. Where it would do as (lower,
-    upper) too nobody knows which is meant."""
-    sides = np.array(bounds, dtype=np.float64)
-    # either reading is possible if it bounds something that can vary
-    as_pairs, as_sides = (
-        bool((low <= high).all() and (low < high).any()) for low, high in (sides.T, sides)
+    if any(value is not None and np.ndim(value) > 0 for value in entries):  # leaves of a pytree
+        return False
+    as_sides, as_pairs = _sides_of_two(bounds), _from_pairs(bounds, 2)
+    sides, pairs = (
+        int((low < high).sum()) if (low <= high).all() else 0 for low, high in (as_sides, as_pairs)
     )
-    if as_pairs and as_sides and not np.array_equal(sides, sides.T):
+    if sides != pairs or sides == 0 or np.array_equal(as_sides, as_pairs):
+        return pairs > sides
+    if not any(value is None for value in entries):
         raise ValueError(
             f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower"
             " and upper: give a tuple (lower, upper) of arrays, or scipy.optimize.Bounds(lower,"
             " upper)"
         )
-    return as_pairs
+    return True
+
+
+def _sides_of_two(bounds: Sequence[PyTree]) -> tuple[Side, Side]:
+    sides = zip(bounds, (-np.inf, np.inf), strict=True)
+    lower, upper = (_without_none(side, none) for side, none in sides)
+    return _numbers([*lower], "lower bounds"), _numbers([*upper], "upper bounds")
 
 
 def _from_pairs(pairs: Sequence[PyTree], n: int) -> tuple[Side, Side]:

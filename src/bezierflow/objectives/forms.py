@@ -208,6 +208,14 @@ def _primitives(program: Jaxpr) -> Iterator[str]:
                 yield from _primitives(inner)
 
 
+def has_own_rules(flat: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether a JAX function has derivatives by rules that somebody wrote: a `custom_jvp` or
+    `custom_vjp`."""
+    with double_precision():
+        program = jax.make_jaxpr(lambda x: flat(x))(np.zeros(n_variables))
+    return any(name.startswith("custom_") for name in _primitives(program.jaxpr))
+
+
 def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
     """A JAX function with parts that may have no derivatives: as many as JAX can compute,
     differences for the others."""

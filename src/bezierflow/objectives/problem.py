@@ -94,10 +94,12 @@ class Problem(NamedTuple):
         if self.raveling.scale:
             notes.append("distances are in the units made_by['x_scale'] of the variables")
         if isinstance(bridge, Bridge) and not self.form.is_exact:
-            accuracy = bridge.differences.accuracy(bridge.order)
+            accuracy = bridge.differences.accuracy(0)
             notes.append(
-                f"derivatives are finite differences, gradients known to about {accuracy:.0e} of"
-                " their size"
+                "Hessians are differences of the gradients given"
+                if bridge.order
+                else f"derivatives are finite differences, gradients known to about {accuracy:.0e}"
+                " of their size"
             )
             if bridge.differences.noise > SCHEDULE.rough_noise:
                 notes.append("values this noisy are what bf.Surrogate() is for, with bounds")

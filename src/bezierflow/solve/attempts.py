@@ -1,6 +1,7 @@
 """Attempts at the Pareto set of a problem: one surface where that suffices, else an atlas, with
 kinks lifted where there are any. `minimize` has the order in which they are made."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -88,10 +89,25 @@ class Attempt(NamedTuple):
         spent = self.error is not None and Flag.BUDGET_SPENT in self.error.flags
         return self.run.stopped is not None or spent
 
+    @property
+    def details(self) -> str:
+        """Its message without a claim that begins it."""
+        return re.split(r"Details: |It is |not certified: ", self.result.message, maxsplit=1)[-1]
+
     def noted(self, note: str | None) -> "Attempt":
         """The same with a note in its message."""
         words = f"{self.result.message}; {note}" if note else self.result.message
         return self._replace(result=Result(self.result.reason, words))
+
+    def in_doubt(self, why: str, flag: Flag, share: float = 0.0) -> "Attempt":
+        """The same, suspect because a share of it does not hold."""
+        error = self.error
+        if error is not None:
+            coverage = None if error.coverage is None else min(error.coverage, 1 - share)
+            flags = tuple(dict.fromkeys((*error.flags, flag)))
+            error = replace(error, coverage=coverage, flags=flags)
+        words = f"{why}: {flag.value}. Result so far, not certified: {self.details}"
+        return self._replace(error=error, result=Result(Reason.SUSPECT, words))
 
     def cut_short(self, reason: Reason, words: str) -> "Attempt":
         """The same for a user who does not wait for what comes next."""

@@ -1,15 +1,18 @@
 """What is behind a result that is in doubt, and what is worth saying about one that is not: which
 objective, which variable, and what to do about it."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
+from ..answer import BezierAtlas
 from ..bezier import BezierSimplex
 from ..kinks import CannotLiftError, find_kinks
 from ..names import Names
-from ..objectives import FlatObjectives, JaxEvaluator, Problem, bridges
+from ..objectives import FlatObjectives, JaxEvaluator, Problem, bridges, point_in_words
 from ..precision import double_precision
-from ..simplex import from_cube, kronecker
+from ..simplex import from_cube, grid, kronecker, largest_degree_within
 from .schedule import SCHEDULE
 
 
@@ -142,6 +145,41 @@ def find_jump(
         else:
             high, right = middle, slope
     return float(low)
+
+
+def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:
+    """At which share of an answer an objective is not finite, and where, in words: derivatives may
+    be so all over a place without values."""
+    M, L, calls = problem.start.n_objectives, problem.start.n_variables, problem.calls
+    n = int(np.clip(SCHEDULE.most_numbers // L, 1, SCHEDULE.value_points))
+    if bridges(problem.flat):
+        n = int(min(n, SCHEDULE.value_calls, calls.left))
+    if M == 1 or n < 2:
+        return 0.0, ""
+    # half of them on a grid that has the edges, half inside
+    inside = np.asarray(from_cube(kronecker(n // 2, M - 1)))
+    t = np.concatenate([grid(M, largest_degree_within(M, n - n // 2)), inside])
+    with double_precision():
+        x = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+    f = JaxEvaluator(problem.flat, M, L).values(x)
+    bad = ~np.isfinite(f)
+    if not bad.any():
+        return 0.0, ""
+    k, m = np.argwhere(bad)[0]
+    share, name = float(bad.any(axis=1).mean()), problem.names.objectives[m]
+    place = f"x = {point_in_words(x[k], problem.names)}, t = {np.round(t[k], 4).tolist()}"
+    return share, f"{name} is {f[k, m]} at {share:.1%} of {len(t)} points, the first {place}"
+
+
+def single_design(answer: Any) -> Float[np.ndarray, " n_variables"] | None:
+    """The design that an answer consists of; None where it has several."""
+    M = answer.n_objectives
+    if M == 1:
+        return None
+    t = np.concatenate([np.eye(M), from_cube(kronecker(SCHEDULE.thinness_points, M - 1))])
+    with double_precision():
+        x = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+    return x[0] if np.ptp(x, axis=0).max() <= SCHEDULE.rounding * (1 + np.abs(x).max()) else None
 
 
 def describe_thinness(surface: BezierSimplex) -> str | None:

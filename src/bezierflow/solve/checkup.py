@@ -15,7 +15,6 @@ from ..names import Names, decode
 from ..objectives import (
     Bridge,
     Chosen,
-    Differences,
     JaxEvaluator,
     Problem,
     Transforms,
@@ -26,6 +25,7 @@ from ..simplex import kronecker
 from .attempts import values_alone
 from .call import Call
 from .causes import find_jump
+from .first_look import compare_derivatives, region
 from .schedule import SCHEDULE, SURFACE_POINTS
 
 
@@ -130,14 +130,8 @@ def check(
 def _report(problem: Problem) -> Checkup:
     """Evaluations at x0 and around it, and what they tell."""
     M, L, names = problem.start.n_objectives, problem.start.n_variables, problem.names
-    x0, anywhere = np.asarray(problem.start.control_points, dtype=float)[0], np.full(L, np.inf)
-    feasible = problem.feasible
-    lower, upper = (-anywhere, anywhere) if feasible is None else (feasible.lower, feasible.upper)
-    scale = Differences.around(x0, lower, upper).scale
-    # Points of the box, or within a scale of x0 where it is open.
-    finite = np.isfinite(lower) & np.isfinite(upper)
-    low = np.where(finite, lower, np.maximum(x0 - scale, lower))
-    high = np.where(finite, upper, np.minimum(x0 + scale, upper))
+    x0 = np.asarray(problem.start.control_points, dtype=float)[0]
+    low, high, differences = region(problem)
     points = np.concatenate([x0[None], low + (high - low) * kronecker(SCHEDULE.probes, L)])
 
     evaluator = JaxEvaluator(problem.flat, M, L)
@@ -150,7 +144,7 @@ def _report(problem: Problem) -> Checkup:
         # The least of a few points: where a value happens to be 0, its rounding looks large.
         least = min(
             (
-                Differences(scale, lower, upper).measured(evaluator.values, x)
+                differences.measured(evaluator.values, x)
                 for x in usable[: SCHEDULE.compared_gradients]
             ),
             key=lambda found: found.noise,
@@ -162,10 +156,12 @@ def _report(problem: Problem) -> Checkup:
                 f" them are known to {least.accuracy(0):.0e}, and a tolerance below that cannot be"
                 " reached by them"
             )
-    gradient_error, wrong = _compare_gradients(
-        problem, evaluator, usable, Differences(scale, lower, upper, noise)
-    )
-    kinks, jump = _kinks(problem, evaluator, usable, scale)
+    gradient_error, wrong, bridge = None, "", problem.form.flat
+    if not isinstance(bridge, Bridge) or bridge.order:  # no differences themselves
+        gradient_error, wrong = compare_derivatives(problem)
+    if isinstance(bridge, Bridge) and bridge.order == 2:
+        wrong = wrong or compare_derivatives(problem, 2)[1]
+    kinks, jump = _kinks(problem, evaluator, usable, differences.scale)
     plan, n_points = _plan(problem, kinks)
     why_not = why_not_estimated(problem.flat, problem.start)
     unasked = f"the error will not be estimated unless you ask for it: {why_not}" if why_not else ""
@@ -251,36 +247,6 @@ def _look_at_values(
             " counts by its own"
         )
     return problems, remarks
-
-
-def _compare_gradients(
-    problem: Problem,
-    evaluator: JaxEvaluator,
-    points: Float[np.ndarray, "n n_variables"],
-    differences: Differences,
-) -> tuple[float | None, str]:
-    """The median, over points, of the largest difference of gradients and finite differences, None
-    where they are such; and what is wrong with them, if anything."""
-    bridge = problem.form.flat
-    if len(points) == 0 or (isinstance(bridge, Bridge) and bridge.order == 0):
-        return None, ""
-    points = points[: SCHEDULE.compared_gradients]
-    given = evaluator.jacobians(points).gradients
-    found = differences.gradients(evaluator.values, points)
-    # Relative to the largest entry of the gradient: small ones are mostly rounding of differences.
-    size = np.maximum(np.abs(found).max(axis=2, keepdims=True), np.finfo(float).tiny)
-    # The median over points forgives a kink or a cliff near one of them.
-    worst = np.nanmedian((np.abs(given - found) / size).reshape(len(points), -1), axis=0)
-    k = int(np.nanargmax(worst)) if np.isfinite(worst).any() else 0
-    inexact = SCHEDULE.inexact_gradient * differences.accuracy(0)
-    if worst[k] <= max(SCHEDULE.clear, inexact):
-        return float(worst[k]), ""
-    m, i = divmod(k, points.shape[1])
-    return float(worst[k]), (
-        f"the gradient of {problem.names.objectives[m]} by {problem.names.solver_variables[i]} is"
-        f" {given[0, m, i]:.6g}, where differences of values give {found[0, m, i]:.6g}; is it the"
-        " derivative of this function?"
-    )
 
 
 def _kinks(

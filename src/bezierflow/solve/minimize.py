@@ -8,9 +8,10 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import Flag, Reason, Result, Solution, Stats, in_users_form
+from ..answer import BezierAtlas, Flag, Reason, Result, Solution, Stats, in_users_form
 from ..arguments import or_none, read_count, read_flag, read_function, read_seed, shown
 from ..atlas import AtlasFlow
 from ..bezier import BezierSimplex
@@ -35,11 +36,13 @@ from ..objectives import (
     Chosen,
     Problem,
     Transforms,
+    point_in_words,
 )
 from ..precision import double_precision
 from ..quiet import quiet
 from ..runs import open_checkpoint
 from .attempts import (
+    FITS,
     Attempt,
     atlas_around,
     atlas_at_once,
@@ -52,8 +55,9 @@ from .attempts import (
     values_alone,
 )
 from .call import Call, Checkpoint, flow_for
-from .causes import describe_thinness, explain_start, find_cause
+from .causes import describe_thinness, explain_start, find_cause, find_holes, single_design
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
+from .first_look import refuse_wrong_derivatives
 from .schedule import SCHEDULE
 
 
@@ -149,6 +153,7 @@ def minimize(  # noqa: PLR0913
         if kept is not None:
             check_objectives(kept, problem)
             call = replace(call, next_part=kept.part)
+        refuse_wrong_derivatives(problem)
         call = replace(call, method=flow_for(call, problem))
         if problem.doubt and not call.form_is_open:
             raise ValueError(problem.doubt)
@@ -248,9 +253,17 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     doubt."""
     if problem.start.n_objectives == 1:
         found = _of_one_objective(found)
-    reason, surface = found.result.reason, found.surface
-    if call.form_is_open and found.result.success and isinstance(surface, BezierSimplex):
+    surface = found.surface
+    if found.result.success or found.result.reason in FITS:
+        with problem.calls.during("estimate"):
+            share, where = find_holes(problem, surface)
+        found = found.in_doubt(where, Flag.NOT_FINITE, share) if where else found
+    single = None if not call.form_is_open or found.over else single_design(surface)
+    if single is not None:
+        found = _of_one_design(problem, found, single)
+    elif call.form_is_open and found.result.success and isinstance(surface, BezierSimplex):
         found = found.noted(describe_thinness(surface))
+    reason = found.result.reason
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
     if in_doubt and isinstance(surface, BezierSimplex):
@@ -272,6 +285,25 @@ def _of_one_objective(found: Attempt) -> Attempt:
         Reason.CONVERGED, f"{what}, which was found in {found.run.iterations} iterations"
     )
     return found._replace(error=replace(error, flags=()), result=result)
+
+
+def _of_one_design(problem: Problem, found: Attempt, x: np.ndarray) -> Attempt:
+    """The answer where the objectives do not conflict, so that distances in units of their ranges
+    mean nothing."""
+    error, answer = found.error, found.surface
+    if not found.result.success:
+        # An atlas measures in units of ranges: where these are rounding, no design that is worth
+        # anything differs from this one.
+        scales = answer.units if isinstance(answer, BezierAtlas) else None
+        if scales is None or (scales.span > SCHEDULE.rounding * np.abs(scales.ideal)).any():
+            return found
+    best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
+    words = f"The objectives do not conflict: {best}, and the set is this point."
+    if error is not None and not found.result.success:
+        error = replace(error, front=0.0, coverage=1.0, flags=())
+    return found._replace(
+        error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")
+    )
 
 
 def _stats(problem: Problem, call: Call, found: Attempt) -> Stats:

@@ -38,15 +38,20 @@ class Schedule:
             has a kink there, of a gradient from differences of values, of ranges between a file and
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
             the size of the points.
+        value_points: points of an answer at which objectives must be finite,
+        value_calls: or so many where a function on the host has to be called,
+        most_numbers: and no more than these designs have numbers.
         thinness_points: points inside the simplex at which tangents are looked at.
         thinness_variables: surfaces of more variables are not looked at.
         flat: tangents shorter than this share of the longest span no dimension.
         rounding: nor do those shorter than this share of the designs.
         probes: points around x0, or in the box, that `check` looks at.
-        compared_gradients: at so many of them gradients are compared with differences, and noise is
+        compared_gradients: points at which derivatives are compared with differences, and noise is
             measured.
-        inexact_gradient: gradients are called wrong only from so many times the accuracy of
-            differences on.
+        compared_steps: of these differences, as shares of the region that is looked at.
+        compared_share: of a budget of calls, for that.
+        wrong_derivative: a derivative that is off by more than this share of its size is wrong,
+        clearly_apart: if it is so by this many times what differences with other steps are.
         scanned_variables: `check` looks for kinks along so many variables.
         atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
             three objectives.
@@ -73,13 +78,19 @@ class Schedule:
     scanned: int = 64
     halvings: int = 40
     clear: float = 1e-3
+    value_points: int = 1000
+    value_calls: int = 200
+    most_numbers: int = 20_000_000
     thinness_points: int = 12
     thinness_variables: int = 1000
     flat: float = 1e-5
     rounding: float = 1e-9
     probes: int = 32
-    compared_gradients: int = 5
-    inexact_gradient: float = 100.0
+    compared_gradients: int = 4
+    compared_steps: tuple[float, float, float] = (1e-4, 1e-5, 1e-6)
+    compared_share: float = 0.1
+    wrong_derivative: float = 1e-4
+    clearly_apart: float = 10.0
     scanned_variables: int = 10
     atlas_points: int = 12_000
     front_errors: float = 10.0
