@@ -17,6 +17,10 @@ class Flag(Enum):
         "the budget of evaluations was spent: the best surface so far was returned; give a larger"
         " budget"
     )
+    NOISY = (
+        "values are too noisy for differences: bf.minimize(f, x0, bf.Surrogate(), bounds=...) is"
+        " made for them"
+    )
     NOT_CONVERGED = (
         "an objective's minimizer was not found (it may be unbounded below or very flat): check the"
         " objectives, or another x0"

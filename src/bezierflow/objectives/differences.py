@@ -142,8 +142,15 @@ class Differences:
         return offsets, f0, function(points.reshape(-1, L)).reshape(n, 2, L, *f0.shape[1:])
 
     def _noise_at(self, values: Values, x: Vector) -> float:
-        """The largest relative noise of the rows at x, after Moré and Wild (2011), "Estimating
-        computational noise".
+        """The largest relative noise of the rows at x."""
+        noise, sizes = self.noise_of_rows(values, x)
+        # a row that is 0 at all points has no size to be relative to
+        most = (noise[sizes > 0] / sizes[sizes > 0]).max(initial=0.0)
+        return float(np.clip(most, SCHEDULE.least_noise, SCHEDULE.most_noise))
+
+    def noise_of_rows(self, values: Values, x: Vector) -> tuple[np.ndarray, np.ndarray]:
+        """The noise of each row at x, after Moré and Wild (2011), "Estimating computational noise",
+        and its size there; no noise where a value is not finite.
 
         Differences of order k of values f + noise along a line have the variance (2k)!/(k!)² σ²
         once the smooth part is gone.
@@ -155,18 +162,14 @@ class Differences:
         for step in steps:
             f = values(x + np.arange(n)[:, None] * step * inward * room)
             if not np.isfinite(f).all():
-                return SCHEDULE.least_noise
+                return np.zeros(f.shape[1]), np.zeros(f.shape[1])
             if min(len(np.unique(row)) for row in f.T) > n // 2:
                 break
-        # a row that is 0 at all points has no size to be relative to
-        sizes = np.abs(f).max(axis=0)
         variances = [
             np.mean(np.diff(f, k, axis=0) ** 2, axis=0) * factorial(k) ** 2 / factorial(2 * k)
             for k in SCHEDULE.noise_orders
         ]
-        relative = np.median(np.sqrt(variances), axis=0)[sizes > 0] / sizes[sizes > 0]
-        most = relative.max(initial=0.0)
-        return float(np.clip(most, SCHEDULE.least_noise, SCHEDULE.most_noise))
+        return np.median(np.sqrt(variances), axis=0), np.abs(f).max(axis=0)
 
 
 def _parabolas(

@@ -243,7 +243,7 @@ class FeasibleSet(eqx.Module):
         The nearest feasible point is looked for by SLSQP; where that fails, least squares reduce
         the violations. The first start is x, so the point is near x (the nearest, where the set is
         convex). Starts are x, the center of the box, and evenly spread points of the box (of a cube
-        around x, where the box is infinite).
+        around x, where the box is infinite); then the least violating ones of many such points.
 
         Raises:
             ValueError: Where no start leads to a feasible point (see `contains`): the set seems
@@ -255,22 +255,26 @@ class FeasibleSet(eqx.Module):
         radius = 1 + np.abs(x)
         low = np.where(np.isfinite(self.lower), self.lower, np.minimum(x, self.upper) - radius)
         high = np.where(np.isfinite(self.upper), self.upper, np.maximum(x, self.lower) + radius)
-        spread = low + (high - low) * kronecker(SCHEDULE.n_starts, self.n_variables)
-        starts = np.vstack([x, self.center(), np.asarray(self.clip(spread))])
+        n, many = SCHEDULE.n_starts, SCHEDULE.n_spread
+        spread = np.asarray(self.clip(low + (high - low) * kronecker(many, self.n_variables)))
         # the best of the failures is what the message is about
         best, least = x, np.inf
-        for start in starts:
-            found = _search(self, start, x)
-            if self.contains(found):
-                return found
-            excess = np.max(self._excess(found))
-            if np.isfinite(excess) and excess < least:
-                best, least = found, excess
+        for some in (np.vstack([x, self.center(), spread[:n]]), None):
+            if some is None:
+                some = spread[np.argsort(self.violation(spread))[:n]]
+            for start in some:
+                found = _search(self, start, x)
+                if self.contains(found):
+                    return found
+                excess = np.max(self._excess(found))
+                if np.isfinite(excess) and excess < least:
+                    best, least = found, excess
         violation, text = self.worst(best)
         raise ValueError(
-            f"constraints seem to leave no feasible point: from {len(starts)} starts the smallest"
-            f" violation is {violation:.3g}, of {text}, at x={self.shown(best).tolist()}; relax"
-            " that constraint or the bounds"
+            f"no feasible point among {many + 2} designs, nor at the ends of {2 * n + 2} searches:"
+            f" the least violation is {violation:.3g}, of {text}, at"
+            f" x={self.shown(best).tolist()}; relax that constraint or the bounds, or give an x0"
+            " that is feasible"
         )
 
 

@@ -36,7 +36,9 @@ class Schedule:
         multiplier_rounds: rounds of the active-set method per objective at most.
         tolerance: a constraint holds at x where it is violated by at most this share of its scale
             at x (see `FeasibleSet.contains`).
-        n_starts: evenly spread points that a repair starts from, after x and the box's center.
+        n_starts: evenly spread points that a repair starts from, after x and the box's center; and
+            so many more, the least violating ones
+        n_spread: of so many.
         repair_steps: iterations of SLSQP, and evaluations of least squares, per search.
         repair_precision: what SciPy is asked for in a repair: more than `tolerance` needs.
         unequal: variables are scaled where the lengths over which they matter differ by more than
@@ -71,6 +73,7 @@ class Schedule:
     multiplier_rounds: int = 6
     tolerance: float = 1e-9
     n_starts: int = 8
+    n_spread: int = 500
     repair_steps: int = 200
     repair_precision: float = 1e-15
     unequal: float = 100.0

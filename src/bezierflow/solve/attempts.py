@@ -4,6 +4,7 @@ kinks lifted where there are any. `minimize` has the order in which they are mad
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -40,6 +41,8 @@ from ..objectives import (
 from ..scalarizations import AbstractReferencedScalarization, Reference
 from .better_point import Box, better_than_atlas, better_than_surface
 from .call import Call
+from .causes import find_cause, find_endless
+from .first_look import find_noise
 from .kinked import box_around, lift_problem
 from .schedule import SCHEDULE, SURFACE_POINTS
 
@@ -146,7 +149,8 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     why = "no feasible start was found" if problem.doubt else "the set lies on equality constraints"
     atlas = _atlas(problem, call, feasible, box, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
-        raise ValueError(problem.doubt)
+        n = int(atlas.evaluations.objective)
+        raise ValueError(f"{problem.doubt} (nor did {n} more designs all over the box keep them)")
     return atlas
 
 
@@ -176,6 +180,17 @@ def atlas_from_values(problem: Problem, call: Call, found: Attempt | None) -> At
     return _atlas(problem, call, feasible, box, why, known)
 
 
+def amid_noise(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
+    """The best of a few hundred designs, where values are too noisy for anything but a
+    surrogate."""
+    noise, calls = find_noise(problem), problem.calls
+    if not noise:
+        return None
+    most = sum(map(int, calls.total)) + SCHEDULE.noisy_calls
+    calls.limit, calls.kept = min(most, calls.limit or most), 0
+    return atlas_from_values(problem, call, found).in_doubt(noise, Flag.NOISY)
+
+
 def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     """One surface by a flow that knows of no bounds; within bounds it is stopped when its corners
     leave them."""
@@ -191,6 +206,15 @@ def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     if made.run.stopped is not None and not made.run.left:  # the user gets what there is
         return made.noted(flaw)
     return made._replace(flaw=flaw, open=True)
+
+
+def end_of_endless(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface as it is, where an objective falls without end and nothing better can come."""
+    look = partial(find_endless, to_the_end=True)
+    if found.over or found.result.success or not find_cause(problem, found.surface, [look]):
+        return found
+    # its cause is said in the end
+    return found._replace(result=Result(Reason.SUSPECT, found.flaw or found.details), open=False)
 
 
 def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:

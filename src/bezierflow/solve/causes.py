@@ -1,6 +1,7 @@
 """What is behind a result that is in doubt, and what is worth saying about one that is not: which
 objective, which variable, and what to do about it."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ from jaxtyping import Float
 from ..answer import BezierAtlas
 from ..bezier import BezierSimplex
 from ..kinks import CannotLiftError, find_kinks
-from ..names import Names
-from ..objectives import FlatObjectives, JaxEvaluator, Problem, bridges, point_in_words
+from ..objectives import JaxEvaluator, Problem, bridges, point_in_words
 from ..precision import double_precision
 from ..simplex import from_cube, grid, kronecker, largest_degree_within
 from .schedule import SCHEDULE
+
+Look = Callable[[Problem, JaxEvaluator, BezierSimplex], str]
+"""One of the causes of doubt, in words; empty where it is not there."""
 
 
 def explain_start(problem: Problem) -> str:
@@ -29,34 +32,40 @@ def explain_start(problem: Problem) -> str:
 
 
 def find_cause(
-    objectives: FlatObjectives, surface: BezierSimplex, names: Names, bounded: bool = False
+    problem: Problem, surface: BezierSimplex, looks: Sequence[Look] | None = None
 ) -> str:
     """Why a surface is in doubt, in a sentence that names an objective and a variable; empty if
-    nothing is found.
-
-    What lies far away counts only where there are no bounds.
-    """
-    L, M = surface.n_variables, surface.n_objectives
+    nothing is found."""
     finite = np.isfinite(np.asarray(surface.control_points)).all()
-    if SCHEDULE.most_variables < L or not finite:
+    if SCHEDULE.most_variables < surface.n_variables or not finite:
         return ""
-    evaluator = JaxEvaluator(objectives, M, L)
+    evaluator = JaxEvaluator(problem.flat, surface.n_objectives, surface.n_variables)
     try:
-        return ("" if bounded else _endless(evaluator, surface, names)) or _kink(
-            evaluator, objectives, surface, names
-        )
+        for look in looks or (find_endless, _kink):
+            words = look(problem, evaluator, surface)
+            if words:
+                return words
     except Exception:
         # A function on the host need not run wherever a cause is looked for.
-        if bridges(objectives):
-            return ""
-        raise
+        if not bridges(problem.flat):
+            raise
+    return ""
 
 
-def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> str:
+def find_endless(
+    problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex, to_the_end: bool = False
+) -> str:
     """Which objective falls from its corner along a variable, or downhill, and does not rise again
-    as far as it is followed."""
+    as far as it is followed, where bounds and constraints let it; or only one that falls all the
+    way, and not to a level that it keeps."""
+    feasible, names = problem.feasible, problem.names
     corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
     M, L = corners.shape
+    if feasible is not None:
+        if feasible.has_finite_box:
+            return ""
+        inside = (feasible.violation(corners) <= 0)[:, None]
+        corners = np.where(inside, corners, np.asarray(problem.start.vertex(0)))
     downhill = -np.stack([evaluator.jacobians(corners).gradients[m, m] for m in range(M)])
     downhill = np.nan_to_num(
         downhill / np.maximum(np.linalg.norm(downhill, axis=1, keepdims=True), np.finfo(float).tiny)
@@ -68,30 +77,36 @@ def _endless(evaluator: JaxEvaluator, surface: BezierSimplex, names: Names) -> s
     steps = np.concatenate([[0.0], 10.0 ** np.arange(SCHEDULE.farthest + 1)])
     points = corners[:, None, None] + steps[:, None] * directions[:, :, None]
     values = evaluator.values(points.reshape(-1, L)).reshape(M, 2 * L + 1, len(steps), M)
+    if feasible is not None:
+        values[(feasible.violation(points.reshape(-1, L)) > 0).reshape(values.shape[:3])] = np.nan
     for m in range(M):
         f = values[m, ..., m]
         fall, size = f[:, 0] - f[:, -1], np.abs(f[:, 0]) + 1.0
         never_rises = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
         endless = never_rises & (fall > SCHEDULE.negligible * size)
+        if to_the_end:
+            endless &= (np.diff(f, axis=1)[:, 1:] < -SCHEDULE.negligible * size[:, None]).all(
+                axis=1
+            )
         if endless.any():
             k = int(np.argmax(np.where(endless, fall, -np.inf)))
-            variable = names.solver_variables[int(np.argmax(np.abs(directions[m, k])))]
+            i = int(np.argmax(np.abs(directions[m, k])))
+            variable, side = names.solver_variables[i], "-" if directions[m, k, i] < 0 else ""
             verb = names.best_word(m, "falls", "rises")
             rests = "" if f[k, -1] < f[k, -2] else "and never turns back "
             return (
                 f"{names.objectives[m]} still {verb} {rests}along {variable} at"
-                f" 1e{SCHEDULE.farthest:+d}: does it need a bound?"
+                f" {side}1e{SCHEDULE.farthest:+d}: does it need a bound?"
             )
     return ""
 
 
-def _kink(
-    evaluator: JaxEvaluator, objectives: FlatObjectives, surface: BezierSimplex, names: Names
-) -> str:
+def _kink(problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex) -> str:
     """Which objective has kinks along which variable, where that is the same at several points of
     the surface."""
+    names = problem.names
     try:
-        if find_kinks(objectives, surface.n_variables) == 0:
+        if find_kinks(problem.flat, surface.n_variables) == 0:
             return ""
     except CannotLiftError:  # there are kinks, of a kind that is not known
         pass
@@ -179,7 +194,7 @@ def single_design(answer: Any) -> Float[np.ndarray, " n_variables"] | None:
     t = np.concatenate([np.eye(M), from_cube(kronecker(SCHEDULE.thinness_points, M - 1))])
     with double_precision():
         x = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
-    return x[0] if np.ptp(x, axis=0).max() <= SCHEDULE.rounding * (1 + np.abs(x).max()) else None
+    return x[0] if np.ptp(x, axis=0).max() <= SCHEDULE.one_design * (1 + np.abs(x).max()) else None
 
 
 def describe_thinness(surface: BezierSimplex) -> str | None:

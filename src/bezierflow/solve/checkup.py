@@ -25,7 +25,7 @@ from ..simplex import kronecker
 from .attempts import values_alone
 from .call import Call
 from .causes import find_jump
-from .first_look import compare_derivatives, region
+from .first_look import compare_derivatives, find_noise, finite_range, region
 from .schedule import SCHEDULE, SURFACE_POINTS
 
 
@@ -174,7 +174,7 @@ def _report(problem: Problem) -> Checkup:
         n_variables=L,
         form=problem.form.found,
         values=names.signs * f[0],
-        ranges=np.array([_range(column, float("nan")) for column in f.T]),
+        ranges=np.array([finite_range(column, float("nan")) for column in f.T]),
         n_probes=len(f),
         n_finite=len(usable),
         noise=noise,
@@ -183,7 +183,7 @@ def _report(problem: Problem) -> Checkup:
         seconds=seconds,
         plan=plan,
         cost=f"{n_points:,} points and {total:.2g} s, compilation included",
-        problems=tuple(filter(None, (*problems, wrong))),
+        problems=tuple(filter(None, (*problems, wrong, find_noise(problem)))),
         remarks=tuple(filter(None, (*remarks, jump, unasked))),
         names=names,
     )
@@ -209,12 +209,6 @@ def _times(evaluator: JaxEvaluator, points: Float[np.ndarray, "n n_variables"]) 
     return {**again, "compilation": max(sum(first.values()) - sum(again.values()), 0.0)}
 
 
-def _range(values: Float[np.ndarray, " n"], otherwise: float) -> float:
-    """Of the finite ones among them, if there are any."""
-    finite = values[np.isfinite(values)]
-    return float(np.ptp(finite)) if len(finite) else otherwise
-
-
 def _look_at_values(
     problem: Problem,
     points: Float[np.ndarray, "n n_variables"],
@@ -235,7 +229,7 @@ def _look_at_values(
             f" {np.array2string(x, precision=4, threshold=6)}, and something is not finite at"
             f" {len(set(bad[:, 0]))} of {SCHEDULE.probes} points; bounds keep a run away"
         )
-    spans = np.array([_range(column, 0.0) for column in f.T])
+    spans = np.array([finite_range(column, 0.0) for column in f.T])
     for m in np.flatnonzero(spans == 0):
         problems.append(
             f"{names.objectives[m]} has the same value at all points: does it depend on x?"

@@ -35,6 +35,51 @@ def region(problem: Problem) -> tuple[Vector, Vector, Differences]:
     return low, high, differences
 
 
+def finite_range(values: Float[np.ndarray, " n"], otherwise: float = 0.0) -> float:
+    """Of the finite ones among values, if there are any."""
+    finite = values[np.isfinite(values)]
+    return float(np.ptp(finite)) if len(finite) else otherwise
+
+
+def ranges(problem: Problem) -> Float[np.ndarray, " n_objectives"]:
+    """Of each objective over points of the region; 0 where the budget has none left for that."""
+    M, L = problem.start.n_objectives, problem.start.n_variables
+    low, high, _ = region(problem)
+    f = np.zeros((1, M))
+    with suppress(BudgetSpentError):
+        points = low + (high - low) * kronecker(SCHEDULE.probes, L)
+        f = JaxEvaluator(problem.flat, M, L).values(points)
+    return np.array([finite_range(column) for column in f.T])
+
+
+def find_noise(problem: Problem) -> str:
+    """Which objective is too noisy for differences of its values, in words; empty where none is, or
+    where a budget leaves no calls to look.
+
+    Noise counts in units of ranges over the region: a value at the start may be next to 0.
+    """
+    bridge, n = problem.form.flat, SCHEDULE.compared_gradients
+    M, L = problem.start.n_objectives, problem.start.n_variables
+    if not isinstance(bridge, Bridge) or bridge.differences.noise < SCHEDULE.quiet_noise:
+        return ""
+    price = SCHEDULE.probes + n * SCHEDULE.noise_calls
+    if not problem.calls.affords(price, SCHEDULE.compared_share):
+        return ""
+    low, high, differences = region(problem)
+    evaluator, points = JaxEvaluator(problem.flat, M, L), low + (high - low) * kronecker(n, L)
+    # A root or a kink at one of the points looks like noise.
+    noise = np.median([differences.noise_of_rows(evaluator.values, x)[0] for x in points], axis=0)
+    span = ranges(problem)
+    share = np.where(span > 0, noise / np.where(span > 0, span, 1.0), 0.0)
+    m = int(np.argmax(share))
+    if share[m] <= SCHEDULE.most_noise:
+        return ""
+    return (
+        f"values of {problem.names.objectives[m]} have noise of about {share[m]:.0e} of their range"
+        f" over {SCHEDULE.probes} points"
+    )
+
+
 def refuse_wrong_derivatives(problem: Problem) -> None:
     """Raises `ValueError` where a derivative of the user's, as jac, hess or a rule for JAX, is not
     that of the function. Nothing is looked at where a budget leaves no calls for it."""

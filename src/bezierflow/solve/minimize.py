@@ -44,10 +44,12 @@ from ..runs import open_checkpoint
 from .attempts import (
     FITS,
     Attempt,
+    amid_noise,
     atlas_around,
     atlas_at_once,
     atlas_from_values,
     atlas_within,
+    end_of_endless,
     kinks_lifted,
     one_surface,
     own_flow,
@@ -57,7 +59,7 @@ from .attempts import (
 from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause, find_holes, single_design
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
-from .first_look import refuse_wrong_derivatives
+from .first_look import ranges, refuse_wrong_derivatives
 from .schedule import SCHEDULE
 
 
@@ -198,6 +200,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
     listed = [
         # What the user asks for by name runs as it is, and an atlas that was stopped goes on.
         (isinstance(call.method, Flow | AtlasFlow) or goes_on, own_flow),
+        # Differences of noise lead nowhere, however many are made.
+        (open_form, amid_noise),
         # No smooth surface is the set of objectives that bring a prox.
         (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
         # No surface that ignores equality constraints lies on them, and none starts nowhere.
@@ -206,6 +210,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (open_form and values_alone(problem), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
         (True, one_surface),
+        # Nothing else finds the end of a set that has none.
+        (open_form, end_of_endless),
         # That may be the set of one basin only, or leave the bounds.
         (feasible is not None, survey_of_the_box),
         # Kinks are the most frequent reason why one surface does not hold.
@@ -267,8 +273,7 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
     if in_doubt and isinstance(surface, BezierSimplex):
-        about = problem.flat, surface, problem.names, problem.feasible is not None
-        cause = explain_start(problem) or find_cause(*about)
+        cause = explain_start(problem) or find_cause(problem, surface)
         words = f"{cause} {found.result.message}" if cause else found.result.message
         found = found._replace(result=Result(reason, words))
     return found.noted(problem.note)
@@ -292,10 +297,9 @@ def _of_one_design(problem: Problem, found: Attempt, x: np.ndarray) -> Attempt:
     mean nothing."""
     error, answer = found.error, found.surface
     if not found.result.success:
-        # An atlas measures in units of ranges: where these are rounding, no design that is worth
-        # anything differs from this one.
-        scales = answer.units if isinstance(answer, BezierAtlas) else None
-        if scales is None or (scales.span > SCHEDULE.rounding * np.abs(scales.ideal)).any():
+        # An atlas measures in units of the ranges over its set, which are rounding here.
+        span = answer.units.span if isinstance(answer, BezierAtlas) else np.array([np.inf])
+        if not (span <= SCHEDULE.one_design * ranges(problem)).all():
             return found
     best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
     words = f"The objectives do not conflict: {best}, and the set is this point."

@@ -43,6 +43,8 @@ class Schedule:
         most_numbers: and no more than these designs have numbers.
         thinness_points: points inside the simplex at which tangents are looked at.
         thinness_variables: surfaces of more variables are not looked at.
+        one_design: designs that differ by less than this share of their size, and objectives that
+            vary by less than this share of their ranges over the box, are one.
         flat: tangents shorter than this share of the longest span no dimension.
         rounding: nor do those shorter than this share of the designs.
         probes: points around x0, or in the box, that `check` looks at.
@@ -52,6 +54,10 @@ class Schedule:
         compared_share: of a budget of calls, for that.
         wrong_derivative: a derivative that is off by more than this share of its size is wrong,
         clearly_apart: if it is so by this many times what differences with other steps are.
+        quiet_noise: up to this share of a value at the start nobody asks for its noise elsewhere,
+        noise_calls: which takes at most so many calls per point;
+        most_noise: above this share of an objective's range differences tell nothing,
+        noisy_calls: and a run ends after so many more.
         scanned_variables: `check` looks for kinks along so many variables.
         atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
             three objectives.
@@ -83,6 +89,7 @@ class Schedule:
     most_numbers: int = 20_000_000
     thinness_points: int = 12
     thinness_variables: int = 1000
+    one_design: float = 1e-8
     flat: float = 1e-5
     rounding: float = 1e-9
     probes: int = 32
@@ -91,6 +98,10 @@ class Schedule:
     compared_share: float = 0.1
     wrong_derivative: float = 1e-4
     clearly_apart: float = 10.0
+    quiet_noise: float = 1e-9
+    noise_calls: int = 27
+    most_noise: float = 1e-3
+    noisy_calls: int = 500
     scanned_variables: int = 10
     atlas_points: int = 12_000
     front_errors: float = 10.0
