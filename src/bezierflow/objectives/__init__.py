@@ -16,7 +16,7 @@ from .evaluator import (
     replace_rows,
 )
 from .feasible import Constraint, FeasibleSet
-from .forms import has_own_rules, read_function
+from .forms import can_break, has_own_rules, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
 from .multipliers import face_multipliers
 from .problem import Problem, is_single, read_problem
@@ -54,6 +54,7 @@ __all__ = [
     "block_size",
     "box_on_solver_side",
     "bridges",
+    "can_break",
     "count_objectives",
     "face_multipliers",
     "feasible_set",

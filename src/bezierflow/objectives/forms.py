@@ -43,6 +43,12 @@ UNDIFFERENTIABLE = ("custom_vjp_call", "pure_callback", "io_callback", "ffi_call
 """JAX's primitives, by how their names begin, that may have no derivative, a first one only, or one
 forwards only."""
 
+BREAKS = (
+    *("floor", "ceil", "round", "sign", "select", "sort", "arg", "rem", "convert_element_type"),
+    *("div", "log", "rsqrt", "pow", "tan", "pure_callback", "io_callback", "ffi_call", "while"),
+)
+"""Likewise those with jumps or poles."""
+
 Vector = Float[np.ndarray, " n_variables"]
 
 
@@ -211,9 +217,19 @@ def _primitives(program: Jaxpr) -> Iterator[str]:
 def has_own_rules(flat: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether a JAX function has derivatives by rules that somebody wrote: a `custom_jvp` or
     `custom_vjp`."""
+    return _uses(flat, n_variables, ("custom_",))
+
+
+def can_break(flat: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether a function may jump or have poles: it runs on the host, or has operations that do."""
+    return _uses(flat, n_variables, BREAKS)
+
+
+def _uses(flat: Callable[[Array], Array], n_variables: int, beginnings: tuple[str, ...]) -> bool:
+    """Whether a function's program has primitives whose names begin so."""
     with double_precision():
         program = jax.make_jaxpr(lambda x: flat(x))(np.zeros(n_variables))
-    return any(name.startswith("custom_") for name in _primitives(program.jaxpr))
+    return any(name.startswith(beginnings) for name in _primitives(program.jaxpr))
 
 
 def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:

@@ -41,7 +41,7 @@ from ..objectives import (
 from ..scalarizations import AbstractReferencedScalarization, Reference
 from .better_point import Box, better_than_atlas, better_than_surface
 from .call import Call
-from .causes import find_cause, find_endless
+from .causes import find_break, find_cause, find_endless, meets_break
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
 from .schedule import SCHEDULE, SURFACE_POINTS
@@ -208,13 +208,27 @@ def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     return made._replace(flaw=flaw, open=True)
 
 
-def end_of_endless(problem: Problem, call: Call, found: Attempt) -> Attempt:
-    """The surface as it is, where an objective falls without end and nothing better can come."""
-    look = partial(find_endless, to_the_end=True)
-    if found.over or found.result.success or not find_cause(problem, found.surface, [look]):
+def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface as it is, or within bounds an atlas of what a few thousand values show, where an
+    objective falls without end, or jumps next to them: nothing could verify a better answer."""
+    if (found.over and not found.flaw) or found.result.success:
         return found
-    # its cause is said in the end
-    return found._replace(result=Result(Reason.SUSPECT, found.flaw or found.details), open=False)
+    endless = find_cause(problem, found.surface, [partial(find_endless, to_the_end=True)])
+    cause = endless or find_cause(problem, found.surface, [find_break])
+    if not cause:
+        return found
+    feasible, made, words = problem.feasible, found, found.flaw or found.details
+    if feasible is not None and feasible.has_finite_box:
+        box, spent = search_box(feasible, problem.start), found.evaluations
+        most = int(spent.objective) + SCHEDULE.broken_values
+        budget = min(most, call.method.budget or most)
+        few = replace(call, method=replace(call.method, budget=budget))
+        made = _atlas(problem, few, feasible, box, "one surface cannot be this set", spent=spent)
+        words = f"{cause} Result so far, not certified: {made.details}"
+    if not endless and "without end" not in cause and not meets_break(problem, made.surface):
+        return found._replace(evaluations=made.evaluations)
+    # of a surface the cause is said in the end
+    return made._replace(result=Result(Reason.SUSPECT, words), open=False)
 
 
 def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:

@@ -10,9 +10,10 @@ from jaxtyping import Float
 from ..answer import BezierAtlas
 from ..bezier import BezierSimplex
 from ..kinks import CannotLiftError, find_kinks
-from ..objectives import JaxEvaluator, Problem, bridges, point_in_words
+from ..objectives import JaxEvaluator, Problem, bridges, can_break, point_in_words
 from ..precision import double_precision
 from ..simplex import from_cube, grid, kronecker, largest_degree_within
+from .first_look import region
 from .schedule import SCHEDULE
 
 Look = Callable[[Problem, JaxEvaluator, BezierSimplex], str]
@@ -41,7 +42,7 @@ def find_cause(
         return ""
     evaluator = JaxEvaluator(problem.flat, surface.n_objectives, surface.n_variables)
     try:
-        for look in looks or (find_endless, _kink):
+        for look in looks or (find_endless, find_break, _kink):
             words = look(problem, evaluator, surface)
             if words:
                 return words
@@ -98,6 +99,71 @@ def find_endless(
                 f"{names.objectives[m]} still {verb} {rests}along {variable} at"
                 f" {side}1e{SCHEDULE.farthest:+d}: does it need a bound?"
             )
+    return ""
+
+
+def find_break(problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex) -> str:
+    """Which objective jumps, or falls without end, at which place of a variable.
+
+    On lines through the start along each variable, the interval with the largest difference of
+    values is halved: of a continuous function that difference vanishes. And the least value is
+    followed: where there is a minimum it ends there.
+    """
+    names, (low, high, _), x0 = problem.names, region(problem), np.asarray(problem.start.vertex(0))
+    if not can_break(problem.flat, len(x0)):
+        return ""
+    if problem.feasible is None:  # and around what was found
+        x = np.concatenate([np.asarray(surface.control_points), low[None], high[None]])
+        low, high = x.min(axis=0) - np.ptp(x, axis=0) / 2, x.max(axis=0) + np.ptp(x, axis=0) / 2
+    n, M = min(len(x0), SCHEDULE.scanned_variables), surface.n_objectives
+
+    def values(places: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k n_objectives"]:
+        points = np.tile(x0, (*places.shape, 1))
+        points[np.arange(n), :, np.arange(n)] = places
+        return evaluator.values(points.reshape(-1, len(x0))).reshape(*places.shape, M)
+
+    # off round numbers, where a place of a pole would have no value
+    shares = (np.arange(SCHEDULE.scanned) + 0.382) / SCHEDULE.scanned
+    places = low[:n, None] + (high - low)[:n, None] * shares
+    f = values(places)
+    finite = np.isfinite(f)
+    least, most = f.min(1, initial=np.inf, where=finite), f.max(1, initial=-np.inf, where=finite)
+    steps = np.nan_to_num(np.abs(np.diff(f, axis=1)), nan=0.0, posinf=0.0)
+    i, m = np.indices((n, M))
+    k = steps.argmax(axis=1)
+    left, right, below, above = places[i, k], places[i, k + 1], f[i, k, m], f[i, k + 1, m]
+    lowest, reach = least, ((high - low)[:n] / SCHEDULE.scanned)[:, None]
+    bottom = places[i, np.where(finite, f, np.inf).argmin(axis=1)]
+    for _ in range(SCHEDULE.halvings):
+        reach = reach / 2
+        for side in (-reach, reach):
+            lower = values(bottom + side)[i, m, m]
+            bottom = np.where(lower < lowest, bottom + side, bottom)
+            lowest = np.fmin(lower, lowest)
+        middle = (left + right) / 2
+        between = values(middle)[i, m, m]
+        first = np.nan_to_num(np.abs(between - below), nan=np.inf) > np.abs(above - between)
+        left, below = np.where(first, left, middle), np.where(first, below, between)
+        right, above = np.where(first, middle, right), np.where(first, between, above)
+    span = most - least
+    varies, units = np.isfinite(span) & (span > 0), problem.raveling.units
+    for v, o in np.argwhere(varies & (lowest < least - span)):
+        verb = names.best_word(int(o), "falls", "rises")
+        place = f"{names.solver_variables[v]} = {bottom[v, o] * units[v]:.4g}"
+        return (
+            f"{names.objectives[o]} {verb} without end towards {place}: bounds must keep it away."
+        )
+    # A pole that rises is a wall, which keeps answers away.
+    jumps = (np.abs(above - below) > SCHEDULE.clear * span) & (
+        np.maximum(below, above) < most + span
+    )
+    for v, o in np.argwhere(varies & jumps):
+        by, variable = names.signs[o] * (above - below)[v, o], names.solver_variables[v]
+        return (
+            f"{names.objectives[o]} jumps {'up' if by > 0 else 'down'} by {abs(by):.3g} as"
+            f" {variable} rises past {left[v, o] * units[v]:.4g}: answers next to that cannot be"
+            " verified."
+        )
     return ""
 
 
@@ -162,6 +228,31 @@ def find_jump(
     return float(low)
 
 
+def _designs(answer: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """About n points t, half of them on a grid that has the edges, half inside, and the designs of
+    an answer there."""
+    M = answer.n_objectives
+    inside = np.asarray(from_cube(kronecker(n // 2, M - 1)))
+    t = np.concatenate([grid(M, largest_degree_within(M, n - n // 2)), inside])
+    with double_precision():
+        return t, answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+
+
+def meets_break(problem: Problem, answer: Any) -> bool:
+    """Whether an objective jumps next to a design of an answer: by a clear share of its range,
+    where the design moves by much less of its own."""
+    x = _designs(answer, SCHEDULE.value_calls)[1]
+    n, width = min(x.shape[1], SCHEDULE.scanned_variables), np.ptp(x, axis=0)
+    step = SCHEDULE.beside_break * np.maximum(width, SCHEDULE.narrowest * width.max())
+    beside = x[None, :, None] + np.stack([-step, step])[:, None, None] * np.eye(x.shape[1])[:n]
+    if problem.feasible is not None:
+        beside = np.asarray(problem.feasible.clip(beside))
+    evaluator = JaxEvaluator(problem.flat, answer.n_objectives, x.shape[1])
+    f = evaluator.values(beside.reshape(-1, x.shape[1])).reshape(*beside.shape[:3], -1)
+    change, span = np.abs(f[1] - f[0]), np.nanmax(f, axis=(0, 1, 2)) - np.nanmin(f, axis=(0, 1, 2))
+    return bool((change > SCHEDULE.across_break * span).any())
+
+
 def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:
     """At which share of an answer an objective is not finite, and where, in words: derivatives may
     be so all over a place without values."""
@@ -171,11 +262,7 @@ def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:
         n = int(min(n, SCHEDULE.value_calls, calls.left))
     if M == 1 or n < 2:
         return 0.0, ""
-    # half of them on a grid that has the edges, half inside
-    inside = np.asarray(from_cube(kronecker(n // 2, M - 1)))
-    t = np.concatenate([grid(M, largest_degree_within(M, n - n // 2)), inside])
-    with double_precision():
-        x = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+    t, x = _designs(answer, n)
     f = JaxEvaluator(problem.flat, M, L).values(x)
     bad = ~np.isfinite(f)
     if not bad.any():
@@ -188,12 +275,9 @@ def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:
 
 def single_design(answer: Any) -> Float[np.ndarray, " n_variables"] | None:
     """The design that an answer consists of; None where it has several."""
-    M = answer.n_objectives
-    if M == 1:
+    if answer.n_objectives == 1:
         return None
-    t = np.concatenate([np.eye(M), from_cube(kronecker(SCHEDULE.thinness_points, M - 1))])
-    with double_precision():
-        x = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+    x = _designs(answer, SCHEDULE.value_calls)[1]
     return x[0] if np.ptp(x, axis=0).max() <= SCHEDULE.one_design * (1 + np.abs(x).max()) else None
 
 

@@ -49,8 +49,8 @@ from .attempts import (
     atlas_at_once,
     atlas_from_values,
     atlas_within,
-    end_of_endless,
     kinks_lifted,
+    nothing_to_find,
     one_surface,
     own_flow,
     survey_of_the_box,
@@ -210,8 +210,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (open_form and values_alone(problem), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
         (True, one_surface),
-        # Nothing else finds the end of a set that has none.
-        (open_form, end_of_endless),
+        # No search ends where an objective falls without end, and none is verified at a jump.
+        (open_form, nothing_to_find),
         # That may be the set of one basin only, or leave the bounds.
         (feasible is not None, survey_of_the_box),
         # Kinks are the most frequent reason why one surface does not hold.

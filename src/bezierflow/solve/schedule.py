@@ -29,6 +29,10 @@ class Schedule:
             dominating it than this share of the ranges; for one and two objectives.
         largest_lead: the same for three and more, where the points that a surface is looked at are
             farther apart.
+        broken_values: of an atlas of objectives that jump or fall without end.
+        beside_break: designs are moved by this share of their range to see whether they lie next to
+            a jump,
+        across_break: which changes an objective by this share of its range.
         descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
             its scale.
         farthest: objectives are followed along variables up to 10 to this power.
@@ -79,6 +83,9 @@ class Schedule:
     compared_points: int = 300
     clear_lead: float = 0.005
     largest_lead: float = 0.02
+    broken_values: int = 3000
+    beside_break: float = 2e-3
+    across_break: float = 0.05
     descent_steps: int = 200
     farthest: int = 7
     scanned: int = 64
