@@ -155,9 +155,9 @@ EMPTY = {
     "two half-planes": (
         None,
         [lambda x: x[0] + 1.0, lambda x: 0.5 - x[0]],
-        "smallest violation is 0.75, of constraint [12]",
+        "least violation is 0.75, of constraint [12]",
     ),
-    "a disc outside of the box": ((2, 3), DISC, "smallest violation is 7, of constraint 1 <= 0"),
+    "a disc outside of the box": ((2, 3), DISC, "least violation is 7, of constraint 1 <= 0"),
     "an imaginary circle": (
         None,
         NonlinearConstraint(lambda x: jnp.sum(x**2), -1, -1),

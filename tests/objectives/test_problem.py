@@ -121,7 +121,7 @@ def test_the_start_is_feasible_and_the_center_without_x0():
     disc = lambda x: jnp.sum(x**2) - 1.0
     moved = read_problem(squares, np.array([3.0, 4.0]), constraints=disc).start
     np.testing.assert_allclose(moved.control_points, [[0.6, 0.8]], atol=1e-6)
-    middle = read_problem(squares, bounds=([0, 1], [2, 5])).start
+    middle = read_problem(squares, bounds=(np.array([0, 1]), np.array([2, 5]))).start
     np.testing.assert_array_equal(middle.control_points, [[1.0, 3.0]])
     assert read_problem(squares, np.zeros(2), bounds=(None, None)).feasible is None
 
@@ -161,7 +161,7 @@ MISTAKES = {
     ),
     "bounds of a logarithm": (
         (squares, np.ones(2)),
-        {"transforms": {0: "log"}, "bounds": ([-2, 0], [-1, 1])},
+        {"transforms": {0: "log"}, "bounds": (np.array([-2, 0]), np.array([-1, 1]))},
         "bounds must allow positive values of x1",
     ),
     "maximize": ((squares, np.ones(2)), {"maximize": "cost"}, "'cost' is no objective"),

@@ -128,21 +128,17 @@ def _sides(bounds: object, form: Raveling) -> tuple[Side, Side]:
 def _are_pairs(bounds: Sequence[PyTree], is_matrix: bool) -> bool:
     """Whether two entries for two variables are pairs (low, high), and not lower and upper; an
     error where nobody knows which is meant."""
-    arrays = all(isinstance(entry, np.ndarray | jax.Array) for entry in bounds)
-    if (arrays and not is_matrix) or not all(
-        _is_sequence(entry) and len(entry) == 2 for entry in bounds
-    ):
+    if not all(_is_sequence(entry) and len(entry) == 2 for entry in bounds):
         return False
     entries = [*bounds[0], *bounds[1]]
-    if any(value is not None and np.ndim(value) > 0 for value in entries):  # leaves of a pytree
+    arrays = not is_matrix and all(isinstance(entry, np.ndarray | jax.Array) for entry in bounds)
+    if arrays or max(map(np.ndim, entries)):  # or leaves of a pytree
         return False
-    as_sides, as_pairs = _sides_of_two(bounds), _from_pairs(bounds, 2)
-    sides, pairs = (
-        int((low < high).sum()) if (low <= high).all() else 0 for low, high in (as_sides, as_pairs)
-    )
+    as_sides, as_pairs = _transposed(bounds), _from_pairs(bounds, 2)
+    sides, pairs = _n_varying(*as_sides), _n_varying(*as_pairs)
     if sides != pairs or sides == 0 or np.array_equal(as_sides, as_pairs):
         return pairs > sides
-    if not any(value is None for value in entries):
+    if None not in entries:
         raise ValueError(
             f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower"
             " and upper: give a tuple (lower, upper) of arrays, or scipy.optimize.Bounds(lower,"
@@ -151,10 +147,14 @@ def _are_pairs(bounds: Sequence[PyTree], is_matrix: bool) -> bool:
     return True
 
 
-def _sides_of_two(bounds: Sequence[PyTree]) -> tuple[Side, Side]:
-    sides = zip(bounds, (-np.inf, np.inf), strict=True)
-    lower, upper = (_without_none(side, none) for side, none in sides)
-    return _numbers([*lower], "lower bounds"), _numbers([*upper], "upper bounds")
+def _transposed(sides: Sequence[PyTree]) -> tuple[Side, Side]:
+    """Two sides, read as two pairs of one low and one high each."""
+    return _from_pairs([*zip(*sides, strict=True)], 2)
+
+
+def _n_varying(lower: Side, upper: Side) -> int:
+    """How many variables may vary; 0 where bounds are exchanged."""
+    return int((lower < upper).sum()) if (lower <= upper).all() else 0
 
 
 def _from_pairs(pairs: Sequence[PyTree], n: int) -> tuple[Side, Side]:

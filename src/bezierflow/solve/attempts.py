@@ -94,8 +94,11 @@ class Attempt(NamedTuple):
 
     @property
     def details(self) -> str:
-        """Its message without a claim that begins it."""
-        return re.split(r"Details: |It is |not certified: ", self.result.message, maxsplit=1)[-1]
+        """Its flaw, or else its message without a claim that begins it."""
+        return (
+            self.flaw
+            or re.split(r"Details: |It is |not certified: ", self.result.message, maxsplit=1)[-1]
+        )
 
     def noted(self, note: str | None) -> "Attempt":
         """The same with a note in its message."""
@@ -211,24 +214,23 @@ def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
 def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
     """The surface as it is, or within bounds an atlas of what a few thousand values show, where an
     objective falls without end, or jumps next to them: nothing could verify a better answer."""
-    if (found.over and not found.flaw) or found.result.success:
+    if found.result.success or (found.over and not found.flaw):
         return found
-    endless = find_cause(problem, found.surface, [partial(find_endless, to_the_end=True)])
-    cause = endless or find_cause(problem, found.surface, [find_break])
-    if not cause:
-        return found
-    feasible, made, words = problem.feasible, found, found.flaw or found.details
-    if feasible is not None and feasible.has_finite_box:
+    without_end = partial(find_endless, to_the_end=True), partial(find_break, jumps=False)
+    fatal = find_cause(problem, found.surface, without_end)
+    cause = fatal or find_cause(problem, found.surface, [find_break])
+    feasible, made, words = problem.feasible, found, found.details
+    if cause and feasible is not None and feasible.has_finite_box:
         box, spent = search_box(feasible, problem.start), found.evaluations
         most = int(spent.objective) + SCHEDULE.broken_values
-        budget = min(most, call.method.budget or most)
-        few = replace(call, method=replace(call.method, budget=budget))
-        made = _atlas(problem, few, feasible, box, "one surface cannot be this set", spent=spent)
+        few = replace(call.method, budget=min(most, call.method.budget or most))
+        why = "one surface cannot be this set"
+        made = _atlas(problem, replace(call, method=few), feasible, box, why, spent=spent)
         words = f"{cause} Result so far, not certified: {made.details}"
-    if not endless and "without end" not in cause and not meets_break(problem, made.surface):
-        return found._replace(evaluations=made.evaluations)
-    # of a surface the cause is said in the end
-    return made._replace(result=Result(Reason.SUSPECT, words), open=False)
+    if fatal or (cause and meets_break(problem, made.surface)):
+        # of a surface the cause is said in the end
+        return made._replace(result=Result(Reason.SUSPECT, words), open=False)
+    return found._replace(evaluations=made.evaluations)
 
 
 def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:

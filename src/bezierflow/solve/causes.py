@@ -102,8 +102,10 @@ def find_endless(
     return ""
 
 
-def find_break(problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex) -> str:
-    """Which objective jumps, or falls without end, at which place of a variable.
+def find_break(
+    problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex, jumps: bool = True
+) -> str:
+    """Which objective falls without end, or jumps unless nobody asks, at which place of a variable.
 
     On lines through the start along each variable, the interval with the largest difference of
     values is halved: of a continuous function that difference vanishes. And the least value is
@@ -154,10 +156,8 @@ def find_break(problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex
             f"{names.objectives[o]} {verb} without end towards {place}: bounds must keep it away."
         )
     # A pole that rises is a wall, which keeps answers away.
-    jumps = (np.abs(above - below) > SCHEDULE.clear * span) & (
-        np.maximum(below, above) < most + span
-    )
-    for v, o in np.argwhere(varies & jumps):
+    broken = varies & (np.abs(above - below) > SCHEDULE.clear * span)
+    for v, o in np.argwhere(jumps & broken & (np.maximum(below, above) < most + span)):
         by, variable = names.signs[o] * (above - below)[v, o], names.solver_variables[v]
         return (
             f"{names.objectives[o]} jumps {'up' if by > 0 else 'down'} by {abs(by):.3g} as"

@@ -259,17 +259,10 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     doubt."""
     if problem.start.n_objectives == 1:
         found = _of_one_objective(found)
-    surface = found.surface
-    if found.result.success or found.result.reason in FITS:
-        with problem.calls.during("estimate"):
-            share, where = find_holes(problem, surface)
-        found = found.in_doubt(where, Flag.NOT_FINITE, share) if where else found
-    single = None if not call.form_is_open or found.over else single_design(surface)
-    if single is not None:
-        found = _of_one_design(problem, found, single)
-    elif call.form_is_open and found.result.success and isinstance(surface, BezierSimplex):
-        found = found.noted(describe_thinness(surface))
-    reason = found.result.reason
+    found = _without_holes(problem, found)
+    if call.form_is_open and not found.over:
+        found = _of_one_design(problem, found)
+    reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
     if in_doubt and isinstance(surface, BezierSimplex):
@@ -277,6 +270,15 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
         words = f"{cause} {found.result.message}" if cause else found.result.message
         found = found._replace(result=Result(reason, words))
     return found.noted(problem.note)
+
+
+def _without_holes(problem: Problem, found: Attempt) -> Attempt:
+    """The answer, suspect where objectives have no values on a part of it."""
+    if not (found.result.success or found.result.reason in FITS):
+        return found
+    with problem.calls.during("estimate"):
+        share, where = find_holes(problem, found.surface)
+    return found.in_doubt(where, Flag.NOT_FINITE, share) if where else found
 
 
 def _of_one_objective(found: Attempt) -> Attempt:
@@ -292,19 +294,22 @@ def _of_one_objective(found: Attempt) -> Attempt:
     return found._replace(error=replace(error, flags=()), result=result)
 
 
-def _of_one_design(problem: Problem, found: Attempt, x: np.ndarray) -> Attempt:
-    """The answer where the objectives do not conflict, so that distances in units of their ranges
-    mean nothing."""
+def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
+    """The answer, with a word where objectives do not conflict, so that distances in units of their
+    ranges mean nothing, or where the set is thinner than their number allows."""
     error, answer = found.error, found.surface
+    x, is_atlas = single_design(answer), isinstance(answer, BezierAtlas)
+    if x is None:
+        thin = found.result.success and not is_atlas
+        return found.noted(describe_thinness(answer)) if thin else found
     if not found.result.success:
         # An atlas measures in units of the ranges over its set, which are rounding here.
-        span = answer.units.span if isinstance(answer, BezierAtlas) else np.array([np.inf])
+        span = answer.units.span if is_atlas else np.array([np.inf])
         if not (span <= SCHEDULE.one_design * ranges(problem)).all():
             return found
+        error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
     best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
     words = f"The objectives do not conflict: {best}, and the set is this point."
-    if error is not None and not found.result.success:
-        error = replace(error, front=0.0, coverage=1.0, flags=())
     return found._replace(
         error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")
     )
