@@ -16,7 +16,7 @@ from .evaluator import (
     replace_rows,
 )
 from .feasible import Constraint, FeasibleSet
-from .forms import can_break, has_own_rules, read_function
+from .forms import can_break, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
 from .multipliers import face_multipliers
 from .problem import Problem, is_single, read_problem
@@ -59,7 +59,6 @@ __all__ = [
     "face_multipliers",
     "feasible_set",
     "from_pymoo",
-    "has_own_rules",
     "in_blocks",
     "is_single",
     "number_of",

@@ -63,6 +63,8 @@ class Form(NamedTuple):
     """The kind of function and where its derivatives come from, in words."""
     is_exact: bool
     """Whether all derivatives are exact up to rounding."""
+    own_rules: bool = False
+    """Whether JAX differentiates it by rules that somebody wrote."""
 
 
 class Place(NamedTuple):
@@ -175,8 +177,10 @@ def _jax_form(
         function if is_array and callable(function) else Joined(function)
     )
     flat = of_x if place.raveling.is_vector else Raveled(of_x, place.raveling)
-    form = Form(of_x, flat, check_shape(values, place.name), "a JAX function", True)
-    doubtful = any(name.startswith(UNDIFFERENTIABLE) for name in _primitives(program.jaxpr))
+    names = [*_primitives(program.jaxpr)]
+    rules = any(name.startswith("custom_") for name in names)
+    form = Form(of_x, flat, check_shape(values, place.name), "a JAX function", True, rules)
+    doubtful = any(name.startswith(UNDIFFERENTIABLE) for name in names)
     return _partly_differentiable(form, place, twice) if doubtful else form
 
 
@@ -214,22 +218,11 @@ def _primitives(program: Jaxpr) -> Iterator[str]:
                 yield from _primitives(inner)
 
 
-def has_own_rules(flat: Callable[[Array], Array], n_variables: int) -> bool:
-    """Whether a JAX function has derivatives by rules that somebody wrote: a `custom_jvp` or
-    `custom_vjp`."""
-    return _uses(flat, n_variables, ("custom_",))
-
-
 def can_break(flat: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether a function may jump or have poles: it runs on the host, or has operations that do."""
-    return _uses(flat, n_variables, BREAKS)
-
-
-def _uses(flat: Callable[[Array], Array], n_variables: int, beginnings: tuple[str, ...]) -> bool:
-    """Whether a function's program has primitives whose names begin so."""
     with double_precision():
         program = jax.make_jaxpr(lambda x: flat(x))(np.zeros(n_variables))
-    return any(name.startswith(beginnings) for name in _primitives(program.jaxpr))
+    return any(name.startswith(BREAKS) for name in _primitives(program.jaxpr))
 
 
 def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:

@@ -13,7 +13,6 @@ from ..objectives import (
     Differences,
     JaxEvaluator,
     Problem,
-    has_own_rules,
 )
 from ..simplex import kronecker
 from .schedule import SCHEDULE
@@ -85,7 +84,7 @@ def refuse_wrong_derivatives(problem: Problem) -> None:
     that of the function. Nothing is looked at where a budget leaves no calls for it."""
     bridge, calls = problem.form.flat, problem.calls
     on_host = isinstance(bridge, Bridge)
-    order = bridge.order if on_host else int(has_own_rules(bridge, problem.start.n_variables))
+    order = bridge.order if on_host else int(problem.form.own_rules)
     n, each = SCHEDULE.compared_gradients, 1 + 2 * len(SCHEDULE.compared_steps)
     if not order or not calls.affords(2 * order * n * each, SCHEDULE.compared_share):
         return

@@ -259,7 +259,8 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     doubt."""
     if problem.start.n_objectives == 1:
         found = _of_one_objective(found)
-    found = _without_holes(problem, found)
+    if isinstance(call.method, AbstractAutoFlow):
+        found = _without_holes(problem, found)
     if call.form_is_open and not found.over:
         found = _of_one_design(problem, found)
     reason, surface = found.result.reason, found.surface
@@ -305,7 +306,7 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
     if not found.result.success:
         # An atlas measures in units of the ranges over its set, which are rounding here.
         span = answer.units.span if is_atlas else np.array([np.inf])
-        if not (span <= SCHEDULE.one_design * ranges(problem)).all():
+        if not (span <= SCHEDULE.flat * ranges(problem)).all():
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
     best = f"x = {point_in_words(x, problem.names)} is the best in each of them"

@@ -47,9 +47,9 @@ class Schedule:
         most_numbers: and no more than these designs have numbers.
         thinness_points: points inside the simplex at which tangents are looked at.
         thinness_variables: surfaces of more variables are not looked at.
-        one_design: designs that differ by less than this share of their size, and objectives that
-            vary by less than this share of their ranges over the box, are one.
-        flat: tangents shorter than this share of the longest span no dimension.
+        one_design: designs that differ by less than this share of their size are one.
+        flat: tangents shorter than this share of the longest span no dimension; objectives of one
+            design vary by less than this share of their ranges over the box.
         rounding: nor do those shorter than this share of the designs.
         probes: points around x0, or in the box, that `check` looks at.
         compared_gradients: points at which derivatives are compared with differences, and noise is
