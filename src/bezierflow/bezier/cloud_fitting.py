@@ -286,7 +286,7 @@ def overhang(
     for m in range(M):
         others = np.delete(t, m, axis=1)
         along = others / np.maximum(others.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        beside = np.asarray(KDTree(along).query(rim, k=[*range(1, k + 1)])[1])
+        beside = np.asarray(KDTree(along).query(rim, k=k)[1]).reshape(len(rim), k)
         ends = np.insert(rim, m, 0.0, axis=1)
         inward = t[beside, m].min(axis=1)[:, None] * (np.eye(M)[m] - ends)
         apart = (design_matrix(ends + inward, degree) - design_matrix(ends, degree)) @ points
