@@ -4,12 +4,13 @@ and is told them."""
 import inspect
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from .answer import Solution
 from .arguments import read_count, read_doubles, read_flag
-from .explorer import explore
+from .explorer import explore, write_study
 from .flows import Callback
 from .metrics import nondominated
 from .names import Names
@@ -32,7 +33,6 @@ from .runs import (
     Arguments,
     Evaluation,
     LoggedSearch,
-    Record,
     open_search,
     read_journal,
     settle_arguments,
@@ -159,7 +159,8 @@ class Study:
                     f"{'with_jac' if x0 is None else 'x0'} goes with a flow; a Surrogate chooses"
                     " its first designs itself, without gradients: tell the study what you know"
                 )
-            own = {"batch": method.batch, "noise": method.noise, "worst": method.worst}
+            own = {"batch": method.batch, "noise": method.noise}
+            own |= {"worst": method.worst, "steps": method.steps}
             search = Search(bounds, n_objectives, names=names, **own, **arguments)
         else:
             call = {"bounds": bounds, "n_objectives": n_objectives, "method": method, "x0": x0}
@@ -229,31 +230,57 @@ class Study:
 
     def tell(
         self,
-        x: ArrayLike | Mapping[int, ArrayLike | None],
+        x: ArrayLike | Mapping[int | str, Any],
         y: Any = ...,
         jac: Any = None,
+        numbers: Sequence[int | str | None] | None = None,
     ) -> int:
         """Takes values of designs, in any order, also of designs that nobody asked for.
 
         `tell(x, y)` has one design or one per row, with values alike; `tell({8: y, 9: None})` has
-        the numbers of `pending`; those that are known already are left as they are, so that a table
-        can be told as it grows. None in place of values, or some that are not finite, say that an
-        evaluation failed.
+        the numbers of `pending`. Whatever was told of a number before is corrected: the newest
+        counts, and `history` keeps the others. What is the same as before is left as it is, so that
+        a table can be told as it grows. None in place of values, a text that says why, or values
+        that are not finite say that an evaluation failed; the text "skipped" that it was not made
+        and will not be. Either all is taken or, with an error, nothing.
 
         Args:
             x: designs, or values by number.
             y: values of the designs.
             jac: gradients of the objectives at the designs, where the study is `with_jac`.
+            numbers: which of the numbers asked for each design is about, where it is another than
+                that proposed; a text names a design of your own, which can be corrected by it; None
+                for neither.
 
         Returns:
-            How many were new.
+            How many were new, or corrected.
         """
         with self._opened(write=True) as log:
-            rows = _by_number(log, x) if isinstance(x, Mapping) else _by_design(log, x, y, jac)
+            if isinstance(x, Mapping):
+                rows = [(_number(key), None, values, None) for key, values in x.items()]
+            else:
+                rows = _by_design(log, x, y, jac, numbers)
+            named = Counter(number for number, *_ in rows if number is not None)
+            for number in [number for number, n in named.items() if n > 1]:
+                raise ValueError(f"numbers must name each design only once, got {number!r} twice")
             # all rows are checked before anything is written
-            new = [_evaluation(log.search.settings, *row) for row in rows]
+            new = [_evaluation(log, *row) for row in rows]
+            new = [one for one in new if one is not None]
             log.tell(*log.arrive(*new))
             return len(new)
+
+    def undo(self) -> tuple[list[Evaluation], list[int]]:
+        """Takes the last step back: what was told with the last call, or else what was last asked
+        for. Again for the step before.
+
+        Returns:
+            The evaluations that do not count any more, and the numbers that are not asked for any
+            more.
+        """
+        with self._opened(write=True) as log:
+            if log.search.memory is None:
+                raise ValueError("a flow cannot forget what it was told: begin another study")
+            return log.undo()
 
     @property
     def pending(self) -> dict[int, Float[np.ndarray, " n_variables"]]:
@@ -270,9 +297,23 @@ class Study:
 
     @property
     def evaluations(self) -> list[Evaluation]:
-        """Every evaluation, in the order in which they arrived."""
+        """Every evaluation that counts, in the order in which they arrived."""
         with self._opened() as log:
-            return list(log.evaluations)
+            return [one for one in log.current if not one.skipped]
+
+    @property
+    def history(self) -> list[tuple[Evaluation, bool]]:
+        """Everything that was ever told, in that order, and whether it counts: it was neither
+        corrected nor taken back since."""
+        with self._opened() as log:
+            return [(one, place not in log.gone) for place, one in enumerate(log.evaluations)]
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the designs of a `Surrogate`; infinite for a flow."""
+        with self._opened() as log:
+            settings, free = log.search.settings, np.full(len(self.names.variables), np.inf)
+            return np.array(settings.get("lower", -free)), np.array(settings.get("upper", free))
 
     @property
     def names(self) -> Names:
@@ -305,6 +346,12 @@ class Study:
         own = "" if self.folder is None else self.folder.name
         return explore(self.solution, path, title=title or own)
 
+    def show(self, path: str | PathLike[str], *, title: str = "") -> Path:
+        """Writes a page (.html) or a picture (.svg) of the study so far: results, which of them are
+        best, what failed, what is asked for and, on the page, what was corrected."""
+        own = "Study" if self.folder is None else self.folder.resolve().name
+        return write_study(Path(path), title or own, self.names, self.pending, self.history)
+
     def to_pandas(self) -> "pandas.DataFrame":
         """Every evaluation: number, design, values (none where it failed), why it failed, seconds,
         whether it is nondominated."""
@@ -335,68 +382,120 @@ class Study:
                 self._run.thread.join()
 
 
-Row = tuple[int | None, np.ndarray, Any, Any]
-"""The number of a design, if it was asked for, the design, its values and its gradients."""
+Row = tuple[int | str | None, np.ndarray | None, Any, Any]
+"""The number or name of a design, the design where it is given, its values and its gradients."""
 
 
-def _by_number(log: LoggedSearch, values: Mapping[int, Any]) -> list[Row]:
-    """Values that are new, with the designs that they belong to."""
-    known, pending = {one.number for one in log.evaluations}, log.search.pending
-    new = [number for number in values if number not in known]
-    for number in new:
-        if number not in pending:
-            raise ValueError(
-                f"number {number!r} was never asked for; pending are {sorted(pending) or 'none'}"
-            )
-    return [(int(number), pending[number], values[number], None) for number in new]
-
-
-def _by_design(log: LoggedSearch, x: ArrayLike, y: Any, jac: Any) -> list[Row]:
-    """Designs with their values and gradients; those that were asked for as they were then: digits
-    may have been lost on the way."""
+def _by_design(
+    log: LoggedSearch, x: ArrayLike, y: Any, jac: Any, numbers: Sequence[int | str | None] | None
+) -> list[Row]:
+    """Designs with their values and gradients; those without a number that were asked for have it,
+    also where digits were lost on the way."""
     if y is ...:
         raise TypeError("y must be given with designs; None says that their evaluations failed")
     designs = read_doubles(x, "x", "a design, or one per row")
-    settings, pending = log.search.settings, log.search.pending
-    L = len(settings["names"]["variables"])
+    L = len(log.search.settings["names"]["variables"])
     if designs.ndim == 1:
         designs, y, jac = designs[None], [y], [jac]
     if designs.ndim != 2 or designs.shape[1] != L:
         raise ValueError(f"x must hold {L} variables per design, got shape {designs.shape}")
-    n, rows = len(designs), []
-    values, gradients = ([None] * n if given is None else list(given) for given in (y, jac))
-    if not len(values) == len(gradients) == n:
-        raise ValueError(f"y and jac must have a row for each of {n} designs, got {len(values)}")
-    asked, numbers = np.reshape(list(pending.values()), (-1, L)), list(pending)
-    for design, *told in zip(designs, values, gradients, strict=True):
-        away, rounding = np.abs(asked - design).max(axis=1), ROUNDING * (1 + np.abs(design).max())
-        number = numbers[int(away.argmin())] if (away <= rounding).any() else None
-        rows.append((number, design if number is None else pending[number], *told))
-    return rows
+    parts = []
+    for name, given in (("numbers", numbers), ("y", y), ("jac", jac)):
+        parts.append([None] * len(designs) if given is None else list(given))
+        if len(parts[-1]) != len(designs):
+            raise ValueError(
+                f"{name} must have a row for each of {len(designs)} designs, got {len(parts[-1])}"
+            )
+    pending = log.search.pending
+
+    def number_of(given: Any, design: np.ndarray) -> int | str | None:
+        if given is not None:
+            return _number(given)
+        return next((k for k, asked in pending.items() if _same(asked, design)), None)
+
+    rows = zip(parts[0], designs, *parts[1:], strict=True)
+    return [(number_of(number, design), design, *told) for number, design, *told in rows]
+
+
+def _number(number: Any) -> int | str | None:
+    """The number or the name of a design, or an error in one line."""
+    if number is None or isinstance(number, str):
+        return number
+    return read_count(number, "number")
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two designs are the same but for rounding."""
+    return bool(np.abs(a - b).max() <= ROUNDING * (1 + np.abs(b).max()))
 
 
 def _evaluation(
-    settings: Record, number: int | None, x: np.ndarray, y: Any, jac: Any
-) -> Evaluation:
-    """One result, checked."""
-    M, with_jac = settings["n_objectives"], settings.get("with_jac", False)
-    if "lower" in settings and not ((settings["lower"] <= x) & (x <= settings["upper"])).all():
-        raise ValueError(f"x must lie within the bounds of the study, got {x.tolist()}")
-    if y is None:
-        return Evaluation(number, x, None, "told as failed")
-    values = read_doubles(y, "y", f"{M} numbers").ravel()
-    if len(values) != M:
-        raise ValueError(f"y must have {M} values per design, got {values.tolist()}")
+    log: LoggedSearch, number: int | str | None, x: np.ndarray | None, y: Any, jac: Any
+) -> Evaluation | None:
+    """One result, checked; None where it is known already."""
+    settings, M = log.search.settings, log.search.settings["n_objectives"]
+    known = {one.number: one for one in log.current}.get(number) if number is not None else None
+    design = _design(log, number, x, known)
+    lower, upper = settings.get("lower", -np.inf), settings.get("upper", np.inf)
+    if not np.all((lower <= design) & (design <= upper)):
+        raise ValueError(f"x must lie within the bounds of the study, got {design.tolist()}")
+    if y is None or isinstance(y, str):
+        one = Evaluation(number, design, None, y or "told as failed")
+    else:
+        values = read_doubles(y, "y", f"{M} numbers").ravel()
+        if len(values) != M:
+            raise ValueError(f"y must have {M} values per design, got {values.tolist()}")
+        failure = "" if np.isfinite(values).all() else f"told as {values.tolist()}"
+        jac = _jacobian(jac, settings.get("with_jac", False), M, design)
+        one = Evaluation(number, design, values, failure, jac=jac)
+    if one.skipped and number not in log.asked:  # a flow cannot do without what it asks for
+        raise ValueError(f"{number!r} cannot be skipped: nobody asked for it")
+    return one if known is None else _correction(log, known, one)
+
+
+def _correction(log: LoggedSearch, known: Evaluation, one: Evaluation) -> Evaluation | None:
+    """A result with a number that is known; None where it says the same once more."""
+    same = np.array_equal(known.x, one.x) and known.failure == one.failure
+    if same and (known.failed or np.array_equal(np.asarray(known.y), np.asarray(one.y))):
+        return None
+    if log.search.memory is None:
+        raise ValueError(
+            f"number {one.number!r} was told before, and a flow cannot forget what it was told:"
+            " begin another study with the corrected values"
+        )
+    return one
+
+
+def _design(
+    log: LoggedSearch, number: int | str | None, x: np.ndarray | None, known: Evaluation | None
+) -> np.ndarray:
+    """The design that a result is about: as it was asked for or told where nothing else is said,
+    or but for rounding."""
+    asked = log.search.pending | log.asked
+    if isinstance(number, int) and number not in asked and known is None:
+        pending = sorted(log.search.pending) or "none"
+        raise ValueError(f"number {number!r} was never asked for; pending are {pending}")
+    # first what was told: settings that were corrected once stay corrected
+    former = (None if known is None else known.x, asked.get(cast(int, number)))
+    exact = [one for one in former if one is not None and (x is None or _same(one, x))]
+    if exact:
+        return exact[0]
+    if x is None:
+        raise ValueError(f"x must be given with {number!r}, which nobody asks for")
+    return x
+
+
+def _jacobian(jac: Any, with_jac: bool, M: int, x: np.ndarray) -> np.ndarray | None:
+    """Gradients that come with values, checked."""
     if with_jac == (jac is None):
         wanted = "be given: gradients are told" if with_jac else "be None: with_jac=True is needed"
         raise TypeError(f"jac must {wanted} with the values")
-    if jac is not None:
-        jac = read_doubles(jac, "jac", f"{M} gradients")
-        if jac.size != M * len(x):
-            raise ValueError(f"jac must have the shape {(M, len(x))}, got {jac.shape}")
-        jac = jac.reshape(M, len(x))
-    failure = "" if np.isfinite(values).all() else f"told as {values.tolist()}"
-    return Evaluation(number, x, values, failure, jac=jac)
+    if jac is None:
+        return None
+    jac = read_doubles(jac, "jac", f"{M} gradients")
+    if jac.size != M * len(x):
+        raise ValueError(f"jac must have the shape {(M, len(x))}, got {jac.shape}")
+    return jac.reshape(M, len(x))
 
 
 class _Closed(BaseException):
@@ -481,8 +580,14 @@ class _AskedRun:
             wanted = list(self._wanted.values())[:n]
         return np.reshape(wanted, (len(wanted), len(self.settings["names"]["variables"])))
 
-    def tell(self, x: np.ndarray, y: Any, jac: np.ndarray | None = None) -> None:
-        """Takes the values at a design, and gradients."""
+    def tell(
+        self,
+        x: np.ndarray,
+        y: Any,
+        number: int | str | None = None,
+        jac: np.ndarray | None = None,
+    ) -> None:
+        """Takes the values at a design, and gradients; a run knows its designs by themselves."""
         M = self.settings["n_objectives"]
         values = np.full(M, np.nan) if y is None else np.array(y)
         gradients = np.full((M, len(x)), np.nan) if jac is None else jac

@@ -117,13 +117,13 @@ def test_ask_and_tell(tmp_path):
     run("ask", folder, "-n", "3", *new, "mass=8", "-o", table)
     assert read_journal(folder / "journal.jsonl")[0]["settings"]["worst"] == [None, 8.0]
     lines = table.read_text().splitlines()
-    assert lines[0] == "number,x1,x2"
-    rows = [f"{line},{number},{3 - number}" for number, line in enumerate(lines[1:])]
+    assert lines[0] == "number,x1,x2,cost,mass"
+    rows = [line.removesuffix(",") + f"{n},{3 - n}" for n, line in enumerate(lines[1:])]
     (tmp_path / "results.csv").write_text(
-        "\ufeffnumber,x1,x2,cost,mass\n" + "\n".join([*rows[:2], lines[3] + ",,"]) + "\n"
+        f"\ufeff{lines[0]}\n" + "\n".join([*rows[:2], lines[3] + "failed"]) + "\n"
     )
-    assert "3 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
-    assert "0 new, 3 in all" in run("tell", folder, tmp_path / "results.csv")
+    assert "3 new; 3 in all" in run("tell", folder, tmp_path / "results.csv")
+    assert "0 new; 3 in all" in run("tell", folder, tmp_path / "results.csv")
     evaluations = bf.Study.open(folder).evaluations
     assert [one.failed for one in evaluations] == [False, False, True]
     np.testing.assert_array_equal([one.y for one in evaluations[:2]], [[0.0, 3.0], [1.0, 2.0]])
@@ -134,7 +134,7 @@ def test_ask_and_tell(tmp_path):
         "ask", folder, "--worst", "mass=7", code=2
     )
     (tmp_path / "wrong.csv").write_text("number,cost\n3,1\n")
-    assert "has no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
+    assert "there is no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
 
 
 def test_a_study_by_hand_has_a_surface_and_nothing_to_call(tmp_path):

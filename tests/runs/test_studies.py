@@ -159,7 +159,7 @@ def test_by_hand_ask_and_tell_in_any_order(tmp_path):
     asked = study.ask(3)
     np.testing.assert_array_equal([study.pending[number] for number in (0, 1, 2)], asked)
     assert study.tell({2: [1.0, 2.0], 0: None}) == 2
-    assert study.tell({2: [9.0, 9.0], 1: [0.5, 3.0]}) == 1  # what is known stays
+    assert study.tell({2: [1.0, 2.0], 1: [0.5, 3.0]}) == 1  # what is the same stays
     assert study.tell([0.25], [0.6, 2.5]) == 1
     table = study.to_pandas()
     assert table["number"].tolist()[:3] == [2, 0, 1]
@@ -260,3 +260,69 @@ def test_a_first_evaluation_that_fails_loses_neither_directions_nor_worst_values
     run(2)
     assert len(study.evaluations) == 4
     assert len(calls) == 4
+
+
+def corrected(study, opened=lambda study: study):
+    """What a study asks for on its way through corrections, a skipped design and steps back."""
+    asked = [study.ask(5)]
+    opened(study).tell(asked[0][:4], [smooth(x) for x in asked[0][:4]])
+    asked.append(opened(study).ask(2))  # proposed by a surrogate, with predictions
+    opened(study).tell({5: smooth(asked[1][0]), 6: [9.0, 9.0]})
+    asked.append(opened(study).ask(2))
+    opened(study).tell({6: smooth(asked[1][1]), 4: "skipped"})
+    opened(study).tell([[0.33]], [smooth([0.33])], numbers=[7])
+    asked.append(opened(study).ask(1))
+    opened(study).tell({1: [5.0, 5.0], 8: None})
+    opened(study).undo()
+    opened(study).tell([[0.9]], [smooth([0.9])], numbers=["mine"])
+    opened(study).tell({"mine": smooth([0.9])[::-1]})
+    asked.append(opened(study).ask(2))
+    return np.concatenate(asked)
+
+
+def test_corrections_and_steps_back_are_the_same_in_memory_in_a_folder_and_from_any_cut(tmp_path):
+    in_memory = bf.Study(BOX, 2, seed=1)
+    x = corrected(in_memory)
+    folder = tmp_path / "study"
+    kept = bf.Study(BOX, 2, seed=1, folder=folder)
+    # opened anew before each step, as by the command line
+    np.testing.assert_array_equal(corrected(kept, lambda study: bf.Study.open(folder)), x)
+    current = {one.number: one for one in kept.evaluations}
+    assert list(current) == [0, 1, 2, 3, 5, 6, 7, "mine"]
+    assert current[1].y.tolist() == smooth(current[1].x)
+    assert current[6].y.tolist() == smooth(current[6].x)
+    assert current[7].x == 0.33
+    assert list(kept.pending) == [8, 9, 10, 11]
+    assert len(kept.history) == len(current) + 5
+    lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    asked = 0
+    for n in range(1, len(lines) + 1):
+        cut = tmp_path / f"cut{n}"
+        cut.mkdir()
+        (cut / "journal.jsonl").write_bytes(b"".join(lines[:n]) + b'{"torn": ')
+        study, records = bf.Study.open(cut), [json.loads(line) for line in lines[:n]]
+        assert len(study.history) == sum(one["kind"] == "told" for one in records)
+        if n < len(lines) and json.loads(lines[n])["kind"] == "asked":
+            again = study.ask(len(json.loads(lines[n])["x"]))
+            np.testing.assert_array_equal(again, x[asked : asked + len(again)])
+            asked += len(again)
+    assert asked == len(x)
+
+
+def test_what_is_refused_in_a_correction_changes_nothing(tmp_path):
+    study = bf.Study(BOX, 2, folder=tmp_path)
+    study.ask(2)
+    before = (tmp_path / "journal.jsonl").read_bytes()
+    for wrong, numbers, says in (
+        ([[0.1], [0.2]], [0, 0], "numbers must name each design only once, got 0 twice"),
+        ([[0.1], [0.2]], [0], "numbers must have a row for each of 2 designs, got 1"),
+        ([[0.1], [1.2]], [0, 1], "within the bounds"),
+        ([[0.1], [0.2]], [0, 2], "number 2 was never asked for; pending are"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            study.tell(wrong, [[1.0, 2.0]] * 2, numbers=numbers)
+    with pytest.raises(ValueError, match="x must be given with 'mine', which nobody asks for"):
+        study.tell({"mine": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="'mine' cannot be skipped: nobody asked for it"):
+        study.tell([[0.5]], ["skipped"], numbers=["mine"])
+    assert (tmp_path / "journal.jsonl").read_bytes() == before

@@ -107,3 +107,31 @@ def test_names_and_transforms_that_do_not_fit_are_named():
         Search(([0.0, 1.0], [1.0, 2.0]), 2, transforms={0: "log10"})
     with pytest.raises(TypeError, match=r"names must be a bezierflow\.problems\.Names or a dict"):
         Search(([0.0, 1.0], [1.0, 2.0]), 2, names=["cost", "mass"])
+
+
+def test_designs_are_rounded_to_multiples_of_steps_within_the_bounds():
+    steps = {"x1": 0.5, 1: 0.1, "x3": 2.0, "x4": 5.0}
+    box = ([0.3, 0.0, 1.0, 7.0], [2.2, 1.0, 100.0, 7.0])
+    domain = Search(box, 2, transforms={2: "log10"}, steps=steps).domain
+    x = domain.rounded(domain.from_cube(np.random.default_rng(0).random((200, 3))))
+    assert set(x[:, 0]) == {0.5, 1.0, 1.5, 2.0}
+    assert set(x[:, 1]) == {0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0}
+    assert set(x[:, 2]) <= set(range(2, 102, 2))
+    assert set(x[:, 3]) == {7.0}
+    u = domain.to_cube(x)
+    np.testing.assert_allclose(domain.on_steps(u), u, atol=1e-12)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ({"x9": 1.0}, "steps"),
+        ({"x1": 0.0}, r"steps\['x1'\] must be a finite number above 0, got 0.0"),
+        ({"x1": 5.0}, r"two multiples at least within the bounds \(0, 1\), got 5"),
+        ([0.1], "steps must be a dict such as"),
+    ],
+)
+def test_steps_that_make_no_sense_are_refused(steps, says):
+    with pytest.raises((TypeError, ValueError), match=says):
+        Search(([0.0], [1.0]), 2, steps=steps)

@@ -125,7 +125,7 @@ def test_predictions_are_those_of_the_model_before_the_evaluation(searched):
     opened = {number: mean for number, mean, _ in memory["held_out"]["open"]}
     errors = [np.subtract(told[n], opened[n]).tolist() for n, _, _ in searched.told if n in opened]
     n = len(errors)
-    assert [error for error, _ in search.held_out.misses[-n:]] == errors
+    assert [error for _, _, error in search.held_out.misses.values()][-n:] == errors
     assert not search.held_out.open
 
 

@@ -12,7 +12,7 @@ from .fitting import fit
 from .paper import bench, demo, reproduce, stability
 from .solutions import choose, evaluate, explore, plot, sample
 from .solving import INTERRUPTED, check, resume, solve
-from .studies import ask, surface, tell
+from .studies import ask, show, surface, tell, undo
 
 
 class Commands(click.Group):
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 for command in (
-    *(solve, check, resume, ask, tell, surface, evaluate, choose, sample, fit),
+    *(solve, check, resume, ask, tell, undo, show, surface, evaluate, choose, sample, fit),
     *(plot, explore, stability, reproduce, bench, demo),
 ):
     main.add_command(command)

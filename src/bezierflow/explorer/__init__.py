@@ -1,6 +1,7 @@
 """The explorer: a solution as one interactive page that needs no server, no network and no
-installation."""
+installation; and the page of a study so far."""
 
 from .explore import explore
+from .study_page import write_study
 
-__all__ = ["explore"]
+__all__ = ["explore", "write_study"]

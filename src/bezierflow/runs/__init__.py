@@ -16,7 +16,7 @@ from .checkpoint import (
     settle_arguments,
     versions,
 )
-from .executors import AnyExecutor, Evaluation, FlatFunction, Pool, RayExecutor
+from .executors import SKIPPED, AnyExecutor, Evaluation, FlatFunction, Pool, RayExecutor
 from .journal import (
     DamagedJournalError,
     FolderTakenError,
@@ -34,6 +34,7 @@ __all__ = [
     "JOURNAL",
     "KINDS",
     "MISSING",
+    "SKIPPED",
     "SOLUTION",
     "AnyExecutor",
     "Arguments",

@@ -41,6 +41,9 @@ PATIENCE, GRACE_SECONDS = 16, 30.0
 """With a timeout, workers of which none has answered for so many times the timeout and so many
 seconds more are given up."""
 
+SKIPPED = "skipped"
+"""The `failure` of an evaluation that was asked for and will not be made."""
+
 IDLE_SECONDS = 300
 """Processes that have had nothing to do for so long end."""
 
@@ -50,7 +53,8 @@ class Evaluation:
     """One evaluation of one design.
 
     Attributes:
-        number: under which the design was asked for; None where nobody asked.
+        number: under which the design was asked for, or a name that its user has given it; None
+            where nobody asked.
         x: the design.
         y: its values; None where there are none.
         failure: why it failed; empty where it did not.
@@ -58,7 +62,7 @@ class Evaluation:
         jac: gradients of the objectives, where they were told.
     """
 
-    number: int | None
+    number: int | str | None
     x: Float[np.ndarray, " n_variables"]
     y: Float[np.ndarray, " n_objectives"] | None
     failure: str = ""
@@ -69,6 +73,11 @@ class Evaluation:
     def failed(self) -> bool:
         """Whether its values are of no use."""
         return bool(self.failure)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it was not made, so that nothing is known of the design."""
+        return self.failure == SKIPPED
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ Records of the journal, after the first one with the settings of the search:
     {"kind": "asked", "first": 8, "x": [[...], ...], "after": [5, 6, 7], "memory": {...}}
     {"kind": "told", "number": 8, "x": [...], "y": [...], "seconds": 61.2}
     {"kind": "told", "number": 9, "x": [...], "failure": "ZeroDivisionError: ...", "seconds": 0.1}
+    {"kind": "undone", "places": [7, 8], "numbers": []}
 
 `after` are the evaluations, by their place in the journal, that the search was told since it was
 last asked, in that order. So a search is made again as it was, however evaluations arrived, and
-goes on to the same points to the last bit.
+goes on to the same points to the last bit. A number that is told once more corrects what was told
+before; what was told with one call has the same `call`.
 """
 
 import json
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -40,57 +42,81 @@ class LoggedSearch:
 
     A search, such as `bezierflow.surrogate.Search`, has `settings`, what it takes to make it again,
     and `memory`, what it has learned, both ready for JSON; `pending`, the designs asked for and not
-    told, by number; `ask(n)` and `tell(x, y)`; and `done`. Where asking changes nothing, and need
-    not be written down, its memory is None.
+    told, by number; `ask(n)` and `tell(x, y, number)`; `done`; and `restore`, which makes it again
+    from its past. Where asking changes nothing, and need not be written down, its memory is None.
 
     Attributes:
         search: it has been told what `told` says.
         journal: None where nothing is kept.
+        records: of the journal, or of what it would hold.
+        asked: the designs that the search was asked for, by number; None for one withdrawn.
         evaluations: everything that has arrived, in that order.
-        told: the places in `evaluations` of what the search was told, in that order.
-        n_asked: how many designs the search was asked for.
+        gone: the places in `evaluations` of what was corrected since, or taken back.
+        told: the places of what the search was told, in that order.
     """
 
     def __init__(self, search: Any, journal: Journal | None = None):
         self.search, self.journal = search, journal
+        self.records: list[Record] = [{"kind": "study", "settings": search.settings}]
+        self.asked: dict[int, np.ndarray | None] = {}
         self.evaluations: list[Evaluation] = []
+        self.gone: set[int] = set()
         self.told: list[int] = []
-        self.n_asked = 0
         self._since: list[int] = []
 
     @classmethod
     def restored(cls, restore: Restore, records: Iterable[Record]) -> "LoggedSearch":
         """The search as it was when it was last asked; what has arrived since is not told."""
-        records = list(records)
-        asked: dict[int, np.ndarray] = {}
-        evaluations: list[Evaluation] = []
-        told: list[int] = []
-        memory: Record = {}
-        for record in records:
-            if record["kind"] == "asked":
-                told += record["after"]
-                asked |= {record["first"] + i: np.array(x) for i, x in enumerate(record["x"])}
-                memory = record["memory"]
-            elif record["kind"] == "told":
-                arrays = {
-                    name: np.array(record[name]).astype(float)
-                    for name in ("x", "y", "jac")
-                    if name in record
-                }
-                failure, seconds = record.get("failure", ""), record["seconds"]
-                about = {"y": None, **arrays, "failure": failure, "seconds": seconds}
-                evaluations.append(Evaluation(record["number"], **about))
-        # nothing depends yet on what was told after the last ask, so that it waits to be told again
-        known = [(evaluations[i].number, evaluations[i].x, evaluations[i].y) for i in told]
-        log = cls(restore(kept_settings(records), list(asked.items()), known, memory))
-        log.evaluations, log.told, log.n_asked = evaluations, told, len(asked)
+        log = cls.__new__(cls)
+        log.journal, log.records = None, list(records)
+        log._load(restore)
         return log
+
+    def _load(self, restore: Restore) -> None:
+        """Everything from the records. A correction, or what is taken back, takes this way too, so
+        that a study in memory and one from its journal are the same to the last bit."""
+        self.asked, self.evaluations, self.told, self._since = {}, [], [], []
+        memory: Record = {}
+        undone: set[int] = set()
+        before: set[int] = set()  # what was gone when the search was last asked
+        for record in self.records:
+            if record["kind"] == "asked":
+                self.told += record["after"]
+                self.asked |= enumerate(map(np.array, record["x"]), record["first"])
+                memory, before = record["memory"], _gone(self.evaluations, undone)
+            elif record["kind"] == "told":
+                self.evaluations.append(_from_record(record))
+            elif record["kind"] == "undone":
+                undone |= set(record["places"])
+                self.asked |= dict.fromkeys(record["numbers"])
+        self.gone = _gone(self.evaluations, undone)
+        self.asked |= {cast(int, one.number): None for one in self.current if one.skipped}
+        # nothing depends yet on what was told after the last ask, so that it waits to be told again
+        known = [self.evaluations[place] for place in self.told if place not in self.gone]
+        changed = {self.evaluations[place].number for place in (self.gone ^ before) & {*self.told}}
+        told = [(one.number, one.x, one.y) for one in known]
+        past = list(self.asked.items()), told, memory, changed
+        self.search = restore(kept_settings(self.records), *past)
+
+    @property
+    def n_asked(self) -> int:
+        """How many designs the search was asked for."""
+        return len(self.asked)
+
+    @property
+    def current(self) -> list[Evaluation]:
+        """What has arrived, without what was corrected since or taken back."""
+        return [one for place, one in enumerate(self.evaluations) if place not in self.gone]
 
     @property
     def waiting(self) -> list[int]:
         """The places of what has arrived and was not told yet."""
-        known = set(self.told)
-        return [place for place in range(len(self.evaluations)) if place not in known]
+        known = {*self.told, *self.gone}
+        return [
+            place
+            for place, one in enumerate(self.evaluations)
+            if place not in known and not one.skipped
+        ]
 
     def place(self, number: int | None, x: np.ndarray) -> int | None:
         """Where the evaluation of a design waits to be told, by its number, or by the design where
@@ -105,36 +131,42 @@ class LoggedSearch:
     @property
     def failures(self) -> list[Evaluation]:
         """The evaluations that failed for good."""
-        return [one for one in self.evaluations if one.failed]
+        return [one for one in self.current if one.failed and not one.skipped]
 
     def respecify(self, restore: Restore, settings: Record) -> None:
         """Other settings for a search that was told no values yet, failures at most; its points
         stay."""
-        known = [self.evaluations[place] for place in self.told]
+        known = [self.evaluations[place] for place in self.told if place not in self.gone]
         assert all(one.failed for one in known)
-        asked = {one.number: one.x for one in known if one.number is not None} | self.search.pending
         failed = [(one.number, one.x, None) for one in known]
-        self.search = restore(settings, list(asked.items()), failed)
+        self.search = restore(settings, list(self.asked.items()), failed)
+        self._write({"kind": "changed", "settings": dict(settings)})
+
+    def _write(self, *records: Record) -> None:
         if self.journal is not None:
-            self.journal.append({"kind": "changed", "settings": dict(settings)})
+            self.journal.append(*records)
+        self.records += records
 
     def ask(self, n: int | None = None) -> np.ndarray:
         """The next n designs, or as many as the search gives by itself, written down."""
         x = self.search.ask() if n is None else self.search.ask(n)
         memory = self.search.memory
         if memory is not None:
-            record = {"kind": "asked", "first": self.n_asked, "x": x.tolist(), "after": self._since}
-            if self.journal is not None:
-                self.journal.append({**record, "memory": memory})
-            self.n_asked, self._since = self.n_asked + len(x), []
+            first = self.n_asked
+            record = {"kind": "asked", "first": first, "x": x.tolist(), "after": self._since}
+            self._write({**record, "memory": memory})
+            self.asked |= enumerate(x, first)
+            self._since = []
         return x
 
     def arrive(self, *new: Evaluation) -> list[int]:
-        """Writes down evaluations and returns their places; the search knows nothing of them
-        yet."""
-        records: list[Record] = []
+        """Writes down evaluations, and returns the places of what the search is to be told.
+
+        One with the number of an earlier one takes its place; the earlier one stays in the records.
+        """
+        first, records = len(self.evaluations), []
         for one in new:
-            record = {"kind": "told", "number": one.number, "seconds": one.seconds}
+            record = {"kind": "told", "number": one.number, "seconds": one.seconds, "call": first}
             record |= {"failure": one.failure} if one.failure else {}
             for name, value in (("x", one.x), ("y", one.y), ("jac", one.jac)):
                 if value is not None:
@@ -142,18 +174,67 @@ class LoggedSearch:
                     number = float if np.isfinite(value).all() else str
                     record[name] = np.asarray(value).astype(number).tolist()
             records.append(record)
-        if self.journal is not None and records:
-            self.journal.append(*records)
+        if records:
+            self._write(*records)
         self.evaluations += new
-        return list(range(len(self.evaluations) - len(new), len(self.evaluations)))
+        if _gone(self.evaluations, self.gone) != self.gone or any(one.skipped for one in new):
+            self._load(self.search.restore)
+            return self.waiting
+        return list(range(first, len(self.evaluations)))
+
+    def undo(self) -> tuple[list[Evaluation], list[int]]:
+        """Takes the last step back, an ask or all that was told with one call: the evaluations that
+        do not count any more, and the numbers that are not asked for any more."""
+        steps: list[tuple[set[int], set[int]]] = []
+        place, call = 0, None
+        for record in self.records:
+            if record["kind"] == "told":
+                if "call" not in record or record["call"] != call:
+                    steps.append((set(), set()))
+                call = record.get("call")
+                steps[-1][0].add(place)
+                place += 1
+            elif record["kind"] == "asked":
+                numbers = range(record["first"], record["first"] + len(record["x"]))
+                steps.append((set(), set(numbers)))
+            elif record["kind"] == "undone":
+                steps.remove((set(record["places"]), set(record["numbers"])))
+        if not steps:
+            raise ValueError("there is nothing to undo: nothing was asked for and nothing was told")
+        places, numbers = steps[-1]
+        self._write({"kind": "undone", "places": sorted(places), "numbers": sorted(numbers)})
+        self._load(self.search.restore)
+        return [self.evaluations[place] for place in sorted(places)], sorted(numbers)
 
     def tell(self, *places: int) -> None:
         """Tells the search what has arrived."""
         for place in places:
             one = self.evaluations[place]
-            self.search.tell(one.x, one.y, *(() if one.jac is None else (one.jac,)))
+            more = (one.number,) if one.jac is None else (one.number, one.jac)
+            self.search.tell(one.x, one.y, *more)
             self.told.append(place)
             self._since.append(place)
+
+
+def _from_record(record: Record) -> Evaluation:
+    """What `arrive` wrote down."""
+    arrays = {
+        name: np.array(record[name]).astype(float) for name in ("x", "y", "jac") if name in record
+    }
+    about = {"failure": record.get("failure", ""), "seconds": record["seconds"]}
+    return Evaluation(record["number"], **{"y": None, **arrays, **about})
+
+
+def _gone(evaluations: list[Evaluation], undone: set[int]) -> set[int]:
+    """The places of what does not count: what was taken back, and what a later one with the same
+    number corrects."""
+    numbered = [
+        (place, one.number)
+        for place, one in enumerate(evaluations)
+        if one.number is not None and place not in undone
+    ]
+    newest = {number: place for place, number in numbered}
+    return undone | {place for place, number in numbered if newest[number] != place}
 
 
 @contextmanager
@@ -313,7 +394,9 @@ def _open_designs(log: LoggedSearch, plan: Plan) -> dict[int, np.ndarray]:
     mine = {log.place(None, x) for x in own.values()}
     # before the search is told: a design that others have told may be one of those pending
     asked = sorted(log.search.pending.items())
-    others = [i for i in log.waiting if log.evaluations[i].number is None and i not in mine]
+    others = [
+        i for i in log.waiting if not isinstance(log.evaluations[i].number, int) and i not in mine
+    ]
     log.tell(*others)
     return own | dict(asked)
 
@@ -328,6 +411,6 @@ def _wait_for(log: LoggedSearch, pool: Pool, key: int, x: np.ndarray) -> int:
     """The place of the evaluation of a design; whatever arrives before it is written down."""
     while (place := log.place(key if key >= 0 else None, x)) is None:
         for one in pool.arrivals():
-            asked_for = one.number is not None and one.number >= 0
+            asked_for = isinstance(one.number, int) and one.number >= 0
             log.arrive(one if asked_for else replace(one, number=None))
     return place

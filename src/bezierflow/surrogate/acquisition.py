@@ -6,6 +6,7 @@ posterior variance along it, and along the sets of Thompson samples, most. Point
 cube; values are standardized.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import jax
@@ -29,6 +30,9 @@ from ..metrics import farthest_points, nondominated
 from ..precision import double_precision
 from ..simplex import grid, largest_degree_within
 from .schedule import SCHEDULE
+
+OnSteps = Callable[[np.ndarray], np.ndarray]
+"""Moves points of the cube to where variables can be set."""
 
 
 class ModelSet(NamedTuple):
@@ -69,12 +73,14 @@ def propose(
     worst: Float[np.ndarray, " n_objectives"],
     calibration: float,
     rng: np.random.Generator,
+    on_steps: OnSteps = lambda u: u,
 ) -> Proposal:
     """The next points, one after the other, each as if those before had their expected values.
 
     `numbers` are those of the points in the order in which they are asked for: one of `period`
     explores. `worst` are values beyond which a point is of no use, infinite where there are none;
-    `calibration` is a factor of standard deviations.
+    `calibration` is a factor of standard deviations; `on_steps` moves points to where variables can
+    be set.
     """
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
@@ -92,6 +98,9 @@ def propose(
     )
     if len(known.pending):  # as if evaluated, with the values that are expected
         f = np.vstack([f, (means(posterior, known.pending) - shift) / unit])
+    settable = on_steps(promising.u)
+    if settable is not promising.u:
+        promising = ModelSet(settable, (means(posterior, settable) - shift) / unit)
     uncertainty = float(np.sqrt(np.mean((stds(posterior, promising.u) / (unit * span)) ** 2)))
     uncertain = calibration * uncertainty > SCHEDULE.known_well
     explores = uncertain & (np.array(numbers) % SCHEDULE.period == SCHEDULE.period - 1)
@@ -102,7 +111,7 @@ def propose(
             thin(useful(one, worst), SCHEDULE.n_targets)
             for one in find_sets(paths, starts, worst, rng)
         ]
-        table = VarianceReduction(posterior, [promising, *others], known, span, rng)
+        table = VarianceReduction(posterior, [promising, *others], known, span, rng, on_steps)
         candidates = table.candidates  # those of the mean's set come first
     n_pending, on_surface = len(known.pending), []
     for exploring in explores:
@@ -114,7 +123,7 @@ def propose(
             # as if evaluated, with the values that are expected
             f = f if row is None else np.vstack([f, promising.f[row]])
         on_surface.append(row is not None and not exploring)
-        u = emptiest(known, rng) if row is None else candidates[row]
+        u = emptiest(known, rng, on_steps) if row is None else candidates[row]
         if row is not None and table is not None:
             table.condition(row)
         known = known._replace(pending=np.vstack([known.pending, u]))
@@ -155,11 +164,13 @@ class VarianceReduction:
         known: Known,
         span: Float[np.ndarray, " n_objectives"],
         rng: np.random.Generator,
+        on_steps: OnSteps = lambda u: u,
     ):
         targets, n = np.concatenate([one.u for one in sets]), SCHEDULE.n_pool
         around = targets[rng.integers(0, len(targets), n)]
         around = np.clip(around + SCHEDULE.around * rng.standard_normal(around.shape), 0.0, 1.0)
-        self.candidates = np.concatenate([targets, rng.random((n, targets.shape[1])), around])
+        everywhere = rng.random((n, targets.shape[1]))
+        self.candidates = on_steps(np.concatenate([targets, everywhere, around]))
         # Each set counts as much as any other, however many points it has.
         self._weight = np.concatenate([np.full(len(one.u), 1 / len(one.u)) for one in sets])
         u = np.concatenate([self.candidates, known.pending, known.failed])
@@ -199,10 +210,12 @@ def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray,
     return taken
 
 
-def emptiest(known: Known, rng: np.random.Generator) -> Float[np.ndarray, " n_free"]:
+def emptiest(
+    known: Known, rng: np.random.Generator, on_steps: OnSteps = lambda u: u
+) -> Float[np.ndarray, " n_free"]:
     """Of random places of the cube the one farthest from all points."""
     taken = np.concatenate(known)
-    places = rng.random((SCHEDULE.n_promising, taken.shape[1]))
+    places = on_steps(rng.random((SCHEDULE.n_promising, taken.shape[1])))
     away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
     return places[int(away.argmax())]
 

@@ -1,7 +1,7 @@
 """Held-out errors: predictions recorded before their evaluation; and what is wrong with values."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -27,31 +27,39 @@ class HeldOut:
 
     Attributes:
         open: mean and standard deviation predicted for each pending point, by its number.
-        misses: of the last evaluations, value minus mean, and the predicted standard deviation,
-            noise included.
+        misses: of the last evaluations, by number: mean and standard deviation predicted, noise
+            included, and value minus mean.
         rounds: one per batch.
     """
 
     open: dict[int, tuple[list[float], list[float]]] = field(default_factory=dict)
-    misses: list[tuple[list[float], list[float]]] = field(default_factory=list)
+    misses: dict[int, tuple[list[float], list[float], list[float]]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
 
     def predict(self, number: int, mean: np.ndarray, std: np.ndarray) -> None:
         """Records the prediction of a point that is asked for now."""
         self.open[number] = mean.tolist(), std.tolist()
 
-    def tell(self, number: int | None, y: Float[np.ndarray, " n_objectives"]) -> None:
-        """Compares a prediction, if there was one, with its evaluation, unless that failed."""
-        if number in self.open:
+    def tell(self, number: int | str | None, y: Float[np.ndarray, " n_objectives"] | None) -> None:
+        """Compares a prediction, if there was one, with its evaluation, unless that failed; None
+        for one that was made elsewhere."""
+        if isinstance(number, int) and number in self.open:
             mean, std = self.open.pop(number)
-            if np.isfinite(y).all():
-                self.misses = [*self.misses, ((y - mean).tolist(), std)][-SCHEDULE.n_recent :]
+            if y is not None and np.isfinite(y).all():
+                self.misses[number] = mean, std, (y - mean).tolist()
+                self.misses = dict(list(self.misses.items())[-SCHEDULE.n_recent :])
+
+    def reopen(self, number: Any) -> None:
+        """Forgets the evaluation of a point, which was corrected or taken back; its prediction
+        stays."""
+        if number in self.misses:
+            self.open[number] = self.misses.pop(number)[:2]
 
     @property
     def errors(self) -> Float[np.ndarray, "n n_objectives"] | None:
         """The last held-out errors, value minus prediction; None where there are too few."""
         enough = len(self.misses) >= SCHEDULE.least_held_out
-        return np.array([error for error, _ in self.misses]) if enough else None
+        return np.array([error for _, _, error in self.misses.values()]) if enough else None
 
     @property
     def calibration(self) -> float:
@@ -61,7 +69,7 @@ class HeldOut:
         if errors is None:
             return 1.0
         # pooled over objectives: six errors of one are too few
-        std = np.maximum([std for _, std in self.misses], np.finfo(float).tiny)
+        std = np.maximum([std for _, std, _ in self.misses.values()], np.finfo(float).tiny)
         return max(1.0, float(np.sqrt(np.mean((errors / std) ** 2))))
 
     def note_round(
@@ -114,16 +122,21 @@ class HeldOut:
         """Ready for JSON, which has no number for what is not known."""
         return {
             "open": [[number, mean, std] for number, (mean, std) in self.open.items()],
-            "misses": [list(miss) for miss in self.misses],
+            "misses": [[number, *miss] for number, miss in self.misses.items()],
             "rounds": [[n, None if np.isnan(e) else e, spread] for n, e, spread in self.rounds],
         }
 
     @classmethod
     def from_dict(cls, data: Record) -> "HeldOut":
         """What `to_dict` gave, back again."""
+        # studies of earlier versions have errors and standard deviations alone
+        misses = [
+            one if len(one) == 4 else [-1 - k, [], *one[::-1]]
+            for k, one in enumerate(data["misses"])
+        ]
         return cls(
             {int(number): (list(mean), list(std)) for number, mean, std in data["open"]},
-            [(list(error), list(std)) for error, std in data["misses"]],
+            {number: (mean, std, error) for number, mean, std, error in misses},
             [Round(n, float("nan") if e is None else e, spread) for n, e, spread in data["rounds"]],
         )
 

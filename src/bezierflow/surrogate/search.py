@@ -2,6 +2,7 @@
 was told."""
 
 import time
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,13 +38,15 @@ from ..solve import minimize
 from .acquisition import (
     Known,
     ModelSet,
+    emptiest,
     find_sets,
+    is_taken,
     properly_nondominated,
     propose,
     ranges,
     useful,
 )
-from .domain import Domain, Worst, read_domain, worst_values
+from .domain import Domain, Steps, Worst, read_domain, worst_values
 from .held_out import HeldOut, what_is_wrong
 from .schedule import SCHEDULE
 
@@ -66,6 +69,7 @@ class Search:
         tol: `done` when held-out error and calibrated uncertainty, in units of ranges, were below
             this for three batches.
         worst: the worst values that are of use, as in `Surrogate`.
+        steps: in which variables can be set, likewise.
         names: a `bezierflow.problems.Names`, or a dict of its lists.
         maximize: as in `minimize`. Values are told, and come back, with their own signs.
         transforms: as in `minimize`.
@@ -86,13 +90,14 @@ class Search:
         batch: int = 4,
         tol: float = SCHEDULE.tol,
         worst: Worst = None,
+        steps: Steps = None,
         names: Names | Mapping[str, Sequence[str]] | None = None,
         maximize: Chosen = None,
         transforms: Transforms = None,
     ):
         if noise not in NOISE:
             raise ValueError(f"noise must be one of {', '.join(map(repr, NOISE))}, got {noise!r}")
-        self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms)
+        self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms, steps)
         self.seed, self.noise = read_seed(seed), noise
         self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
@@ -103,14 +108,14 @@ class Search:
         self._x: list[np.ndarray] = []  # the points told, in the order told
         self._y: list[np.ndarray] = []  # their values, not a number where the evaluation failed
         self._fits: tuple[Fit, ...] | None = None  # of the last time it was asked
-        self._fitted_on = -1  # how many evaluations were told by then
+        self._fitted_on = -1  # checksum of the evaluations that these are a fit to
         self._model: tuple[int, tuple[Fit, ...], Posterior] | None = None  # of so many evaluations
 
     @property
     def settings(self) -> Record:
         """What it takes to make the same search again, ready for JSON:
         `Search.restore(settings)`."""
-        names = self.domain.names
+        names, step = self.domain.names, self.domain.step
         return {
             "lower": self.domain.lower.tolist(),
             "upper": self.domain.upper.tolist(),
@@ -122,6 +127,8 @@ class Search:
             "batch": self.batch,
             "tol": self.tol,
             "worst": self.worst,
+            "steps": {str(names.variables[i]): float(step[i]) for i in np.flatnonzero(step)}
+            or None,
         }
 
     @property
@@ -137,8 +144,8 @@ class Search:
     def memory(self) -> Record:
         """What the search learned on its way, ready for JSON: the last fit, predictions, errors."""
         fits = [{"kind": one.kind, "theta": one.theta.tolist()} for one in self._fits or ()]
-        counts = {"n_told": len(self._x), "fitted_on": self._fitted_on}
-        return {**counts, "fits": fits or None, "held_out": self.held_out.to_dict()}
+        held_out = self.held_out.to_dict()
+        return {"fitted_on": self._fitted_on, "fits": fits or None, "held_out": held_out}
 
     @property
     def pending(self) -> dict[int, Float[np.ndarray, " n_variables"]]:
@@ -152,33 +159,38 @@ class Search:
         asked: Iterable[Sequence[Any]] = (),
         told: Iterable[Sequence[Any]] = (),
         memory: Record | None = None,
+        changed: Iterable[int | str | None] = (),
     ) -> "Search":
         """A search as it was, from its journal.
 
         Args:
             settings: of the search that was interrupted.
-            asked: the number and the design of each point that was asked for, told ones included.
+            asked: the number and the design of each point that was asked for, told ones included;
+                None in place of a design that is not wanted any more.
             told: in the order told: its number (None where nobody asked), the design, and the
                 values (None where the evaluation failed).
             memory: of the search, at any moment after it was last asked.
+            changed: numbers whose values were corrected, or taken back, since then.
         """
         given = dict(settings)
         box, names = (given.pop("lower"), given.pop("upper")), Names.from_dict(given.pop("names"))
         search = cls(box, given.pop("n_objectives"), names=names, **given)
         for number, x in asked:
-            search._pending[int(number)] = search._design(x)
             search._n_asked = max(search._n_asked, int(number) + 1)
-        n_known = 0
+            if x is not None:
+                search._pending[int(number)] = search._design(x)
         if memory:
-            n_known, search._fitted_on = int(memory["n_told"]), int(memory["fitted_on"])
+            search._fitted_on = int(memory["fitted_on"])
             search.held_out = HeldOut.from_dict(memory["held_out"])
+            for number in changed:
+                search.held_out.reopen(number)
             if memory["fits"] is not None:
                 search._fits = tuple(
                     Fit(one["kind"], np.array(one["theta"], dtype=float)) for one in memory["fits"]
                 )
-        for k, (number, x, y) in enumerate(told):
-            # memory has the held-out errors of the first ones already
-            search._note(number, search._design(x), search._values(y), compare=k >= n_known)
+        for number, x, y in told:
+            # of those that memory has held-out errors of, no prediction is open
+            search._note(number, search._design(x), search._values(y))
         return search
 
     @property
@@ -224,28 +236,45 @@ class Search:
         # Points of the sequence are taken by number, so that a restored search goes on with it.
         sobol = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
         u = sobol.random_base2((first + spread - 1).bit_length())[first : first + spread]
+        if self.domain.step.any():
+            u = self._apart(self.domain.on_steps(u))
         if spread < n:
             u = np.concatenate([u, self._proposed(n - spread, u)])
-        x = self.domain.from_cube(u)
+        x = self.domain.rounded(self.domain.from_cube(u))
         self._pending |= enumerate(x, first)
         self._n_asked += n
         return x
+
+    def _known(self, also: np.ndarray) -> Known:
+        """All points, with others that are asked for now."""
+        cube, (x, _), L = self.domain.to_cube, self.evaluated, len(self.domain.lower)
+        failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
+        pending = [self._pending[number] for number in sorted(self._pending)]
+        in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
+        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))))
+
+    def _apart(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
+        """Points, those that steps make the same as others moved to the emptiest places."""
+        rng, kept = np.random.default_rng([self.seed, self._n_asked, 2]), u[:0]
+        for one in u:
+            known = self._known(kept)
+            if is_taken(one[None], known)[0]:
+                one = emptiest(known, rng, self.domain.on_steps)
+            kept = np.vstack([kept, one])
+        return kept
 
     def _proposed(self, n: int, also: np.ndarray) -> Float[np.ndarray, "n n_free"]:
         """Points that the acquisition functions choose, beside others that are asked for now;
         predictions of those on the surface are recorded."""
         (fits, posterior), first = self.model(), self._n_asked + len(also)
-        self._fits, self._fitted_on = fits, len(self._x)
-        cube, (x, _), L = self.domain.to_cube, self.evaluated, len(self.domain.lower)
-        failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
-        pending = [self._pending[number] for number in sorted(self._pending)]
-        in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
-        known = Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))))
+        self._fits, self._fitted_on = fits, self._checksum
+        known, n_good = self._known(also), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
-        found = propose(posterior, known, numbers, self._worst, self.held_out.calibration, rng)
+        worst, calibration, steps = self._worst, self.held_out.calibration, self.domain.on_steps
+        found = propose(posterior, known, numbers, worst, calibration, rng, steps)
         noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
-        self.held_out.note_round(len(x), found.span, noise, found.uncertainty, self.batch)
+        self.held_out.note_round(n_good, found.span, noise, found.uncertainty, self.batch)
         mean = self.domain.names.signs * means(posterior, found.u)
         std = np.hypot(stds(posterior, found.u), noise)
         # Points that explore lie where predictions are worst, and would say nothing of the surface.
@@ -253,24 +282,31 @@ class Search:
             self.held_out.predict(first + int(k), mean[k], std[k])
         return found.u
 
+    @property
+    def _checksum(self) -> int:
+        """Tells whether evaluations are those of the last fit; a corrected one is another."""
+        x, y = self.evaluated
+        return zlib.crc32(x.tobytes() + y.tobytes())
+
     def model(self) -> tuple[tuple[Fit, ...], Posterior]:
         """Hyperparameters and posterior from what was told so far."""
         n = len(self._x)
         # Fits start from that of the last `ask`, not from the last one made: looking at a solution
         # in between must not change the next points.
         if self._model is None or self._model[0] != n:
-            (x, y), refit = self.evaluated, self._fitted_on != n
+            (x, y), refit = self.evaluated, self._fitted_on != self._checksum
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
             fits, posterior = fit_posterior(u, values, self.noise, self._fits, refit)
             self._model = n, fits, posterior
         return self._model[1], self._model[2]
 
-    def tell(self, x: ArrayLike, y: Any) -> None:
+    def tell(self, x: ArrayLike, y: Any, number: int | str | None = None) -> None:
         """Takes the values of one design (L,) with (M,), or of several, one per row, in any order;
         designs nobody asked for too.
 
         Values that are not finite, or None in their place, say that the evaluation failed: it is
-        not asked for again.
+        not asked for again. With the `number` of a point that was asked for, it is not pending any
+        more, also where the design that was evaluated is another.
         """
         rows, values = ([x], [y]) if np.ndim(x) == 1 else (list(np.asarray(x, dtype=float)), y)
         values = [None] * len(rows) if values is None else list(values)
@@ -285,13 +321,13 @@ class Search:
         for row, one in known:
             # Equal to the last bit: two pending points may differ by little.
             same = (k for k, asked in self._pending.items() if np.array_equal(asked, row))
-            self._note(next(same, None), row, one)
+            self._note(next(same, None) if number is None else number, row, one)
 
-    def _note(self, number: int | None, x: np.ndarray, y: np.ndarray, compare: bool = True) -> None:
-        if number is not None:
-            self._pending.pop(number, None)
-        if compare:
-            self.held_out.tell(number, y)
+    def _note(self, number: Any, x: np.ndarray, y: np.ndarray) -> None:
+        asked = self._pending.pop(number, None)
+        # what was evaluated elsewhere says nothing about the prediction
+        as_asked = asked is not None and np.array_equal(asked, x)
+        self.held_out.tell(number, y if as_asked else None)
         self._x.append(x)
         self._y.append(y)
 

@@ -45,7 +45,7 @@ from ..runs import (
     warn,
 )
 from ..solve import Call, Checkpoint, kept_arguments
-from .domain import Worst, read_worst
+from .domain import Steps, Worst, read_worst
 from .schedule import SCHEDULE
 from .search import Search
 
@@ -121,7 +121,7 @@ def drive_search(
             ended = run_study(log, pool, plan, settle, partial(_watch, task, update))
         if ended is not None and folder is not None:
             say_how_to_go_on(folder)
-        if len(log.failures) == len(log.evaluations):  # interrupted before there was anything
+        if len(log.failures) == len(log.current):  # interrupted before there was anything
             raise KeyboardInterrupt
         # a study that was stopped after its time was up was stopped by that
         stopped = Reason.TIME_LIMIT if task.late else Reason.STOPPED
@@ -193,7 +193,7 @@ def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) ->
 def _volume(log: LoggedSearch) -> float:
     """The hypervolume of the evaluations, as a share of the box from the best to the worst values
     seen."""
-    rows = [one.y for one in log.evaluations if not one.failed]
+    rows = [one.y for one in log.current if not one.failed]
     if len(rows) < 2:
         return 0.0
     f = log.search.domain.names.signs * np.array(rows)
@@ -226,6 +226,8 @@ class Surrogate:
         in_flight: how many designs are evaluated at once at most; by default batch after batch.
         worst: the worst values that are of use, {"cost": 100.0} or one per objective with None for
             any: the search looks for designs expected within them, and the surface ends there.
+        steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
+            within the bounds. The surface has any values between.
         executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
             `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
             that makes one, or a number of processes on this machine. By default in this process.
@@ -237,6 +239,7 @@ class Surrogate:
     retries: int = 1
     in_flight: int | None = None
     worst: Worst = None
+    steps: Steps = None
     executor: AnyExecutor = None
 
     def search(self, task: Call) -> Solution:
@@ -267,6 +270,7 @@ class Surrogate:
             "noise": self.noise,
             "batch": self.batch,
             "worst": self.worst,
+            "steps": self.steps,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
         }
         # Objectives are not called to count them: each call may take an hour.
