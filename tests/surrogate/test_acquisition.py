@@ -6,17 +6,26 @@ from functools import cache
 import numpy as np
 import pytest
 
-from bezierflow.gaussian import condition, covariances, mean_path, means, sample_paths
+from bezierflow.gaussian import (
+    condition,
+    covariances,
+    fit_posterior,
+    mean_path,
+    means,
+    sample_paths,
+)
 from bezierflow.surrogate import (
     Known,
     ModelSet,
     VarianceReduction,
+    chance_of_success,
     emptiest,
     find_sets,
     is_taken,
     most_improvement,
     properly_nondominated,
     propose,
+    shortfall,
 )
 
 RNG = np.random.default_rng
@@ -64,7 +73,7 @@ def test_the_largest_hypervolume_improvement_is_that_of_counted_cells(n_objectiv
         reference, free = np.full(n_objectives, 7.0), rng.random(12) < 0.7
         before = volume(known, reference)
         gains = np.array([volume([*known, row], reference) - before for row in f]) * free
-        row = most_improvement(f, known, reference, free)
+        row = most_improvement(f, known, reference, free.astype(float))
         if gains.max() == 0:
             assert row is None
         else:
@@ -74,11 +83,11 @@ def test_the_largest_hypervolume_improvement_is_that_of_counted_cells(n_objectiv
 
 def test_what_is_dominated_or_beyond_the_reference_point_improves_nothing():
     known, reference = np.array([[1.0, 1.0]]), np.full(2, 3.0)
-    free = np.ones(1, dtype=bool)
+    free = np.ones(1)
     for f in ([2.0, 2.0], [1.0, 1.0], [0.0, 3.0], [4.0, 0.0]):
         assert most_improvement(np.array([f]), known, reference, free) is None
     assert most_improvement(np.array([[0.0, 2.0]]), known, reference, free) == 0
-    assert most_improvement(np.array([[0.0, 2.0]]), known, reference, ~free) is None
+    assert most_improvement(np.array([[0.0, 2.0]]), known, reference, 0 * free) is None
 
 
 @cache
@@ -102,25 +111,25 @@ def mean_variance(sets, span, extra=()):
 
 def test_the_most_informative_point_is_that_of_posteriors_conditioned_anew():
     table, sets, span = exploring()
-    every = np.ones(len(table.candidates), dtype=bool)
+    every = np.ones(len(table.candidates))
     row = table.best(every)
     sample = [row, *range(0, len(every), 12)]
     left = [mean_variance(sets, span, table.candidates[k]) for k in sample]
     # jitter makes posteriors differ a little
     assert left[0] <= min(left[1:]) * (1 + 1e-3)
     assert left[0] < mean_variance(sets, span)
-    every[row] = False
+    every[row] = 0.0
     assert table.best(every) != row
-    assert table.best(np.zeros(len(every), dtype=bool)) is None
+    assert table.best(np.zeros(len(every))) is None
 
 
 def test_points_that_are_pending_or_failed_teach_nothing_any_more():
     table, _, _ = exploring()
-    row = table.best(np.ones(len(table.candidates), dtype=bool))
+    row = table.best(np.ones(len(table.candidates)))
     place = tuple(table.candidates[row])
     for changed in (exploring(pending=place)[0], exploring(failed=place)[0]):
         np.testing.assert_array_equal(changed.candidates, table.candidates)
-        other = changed.best(np.ones(len(table.candidates), dtype=bool))
+        other = changed.best(np.ones(len(table.candidates)))
         assert np.linalg.norm(changed.candidates[other] - place) > 0.05
 
 
@@ -132,7 +141,7 @@ def test_a_picked_point_counts_as_evaluated():
         for pending in (NOTHING, sets[0].u[:1])
     )
     picked.condition(0)
-    every = np.ones(len(picked.candidates), dtype=bool)
+    every = np.ones(len(picked.candidates))
     assert picked.best(every) == asked.best(every)
 
 
@@ -277,3 +286,51 @@ def test_worst_values_of_use_move_proposals_to_what_is_of_use():
     _, posterior = known_processes()
     assert (means(posterior, proposed(worst=worst).u)[:, 0] <= 0.18 + 1e-6).all()
     assert (means(posterior, proposed().u)[:, 0] > 0.18).any()
+
+
+def success_process(fails, n=60, n_variables=2):
+    """The process of success where a function of points says what fails, from random points."""
+    u = RNG(5).random((n, n_variables))
+    labels = np.where(fails(u), -1.0, 1.0)[:, None]
+    return u, fit_posterior(u, labels, "some", None, "full", 0.15)[1]
+
+
+def test_success_is_likely_where_evaluations_succeeded_and_not_where_they_failed():
+    def fails(u):
+        return u[:, 0] > 0.6
+
+    _, success = success_process(fails)
+    u = RNG(6).random((300, 2))
+    clear = np.abs(u[:, 0] - 0.6) > 0.12
+    chance = chance_of_success(success, u)
+    assert ((chance > 0.5) == ~fails(u))[clear].mean() > 0.97
+    assert (chance_of_success(None, u) == 1).all()
+    assert (shortfall(success, u)[clear & fails(u)] > 0).mean() > 0.97
+
+
+def test_sets_and_proposals_keep_to_where_success_is_expected():
+    """The set is the diagonal between two points; the part beyond 0.5 cannot be evaluated."""
+
+    def fails(u):
+        return u[:, 0] > 0.5
+
+    u, posterior = known_processes()
+    _, success = success_process(fails)
+    whole = find_sets(mean_path(posterior), u, ANY, RNG(0))[0]
+    part = find_sets(mean_path(posterior), u, ANY, RNG(0), success)[0]
+    assert fails(whole.u).mean() > 0.3
+    assert fails(part.u).mean() < 0.02
+    # what is left is the set within the limits: nothing inside dominates it
+    assert part.u[:, 0].max() > 0.4
+    known = Known(u[~fails(u)], NOTHING, u[fails(u)], success)
+    proposed = propose(posterior, known, range(8), ANY, 1.0, RNG(0)).u
+    assert fails(proposed).sum() <= 1
+    places = [emptiest(known, RNG(k)) for k in range(20)]
+    assert fails(np.array(places)).sum() <= 1
+
+
+def test_an_improvement_counts_by_its_chance():
+    known, reference = np.array([[2.0, 2.0]]), np.full(2, 4.0)
+    f = np.array([[0.0, 0.0], [1.0, 1.0]])
+    for worth, row in (([1.0, 1.0], 0), ([0.1, 0.9], 1), ([0.0, 0.0], None)):
+        assert most_improvement(f, known, reference, np.array(worth)) == row

@@ -348,3 +348,21 @@ def test_designs_on_steps_are_apart_and_predicted_where_they_are(problem):
         search.tell(x, problem.values(x))
     assert len({tuple(x) for x in told}) == 18
     assert Search.restore(json.loads(json.dumps(search.settings))).settings == search.settings
+
+
+def test_a_search_keeps_away_from_where_evaluations_fail_and_so_does_its_surface(problem):
+    """All designs with x1 > 0.3 fail: half of the segment that is the Pareto set."""
+    search, failed = problem.new(budget=None, seed=1), []
+    while len(failed) < 28:
+        x = search.ask(4)
+        failed += (x[:, 0] > 0.3).tolist()
+        search.tell(x, [None if one[0] > 0.3 else problem.values(one) for one in x])
+    assert sum(failed[12:]) <= 5
+    restored = Search.restore(search.settings, memory=json.loads(json.dumps(search.memory)))
+    assert len(restored.memory["fits"]) == 3  # that of success is the last
+    solution = search.solution()
+    points = np.asarray(solution.spread(40).X)
+    assert (points[:, 0] > 0.35).mean() < 0.1
+    assert points[:, 0].max() > 0.0
+    assert "of the front lies along designs that are expected to fail" in solution.result.message
+    assert 0 <= solution.made_by["limited"] < 0.5

@@ -15,7 +15,7 @@ from ..bezier import Raveling
 from ..compilation import compiled, pad_rows
 from ..names import Names
 from ..precision import ROUNDING, double_precision
-from .fitting import KINDS, Fit, Numbers, correlation, fit
+from .fitting import KINDS, Fit, Numbers, correlation, correlation_and_slope, fit
 from .schedule import SCHEDULE
 
 HYPERPARAMETERS = ("lengths", "variance", "nugget", "level", "kind")
@@ -109,19 +109,24 @@ def fit_posterior(
     values: Float[np.ndarray, "n M"],
     noise: str = "auto",
     former: Sequence[Fit] | None = None,
-    refit: bool = True,
+    effort: str = "full",
+    shortest: float = SCHEDULE.shortest,
 ) -> tuple[tuple[Fit, ...], Posterior]:
     """Processes fitted to values, in any units, at points u of the cube, and their posterior.
 
-    `noise` is a key of `NOISE`; `former` an earlier fit of each function, to start from or, without
-    `refit`, taken as it is.
+    `noise` is a key of `NOISE`; `former` an earlier fit of each function. With the effort "full" it
+    is one of several starts, with "quick" the only one, with "none" it is taken as it is. No length
+    scale is below `shortest`.
     """
     shift, spread = values.mean(axis=0), values.std(axis=0)
     # A constant objective has no spread: units of its own size keep its process near it.
     varies = spread > ROUNDING * np.abs(shift)
     scale = np.where(varies, spread, np.maximum(np.abs(shift), 1.0))
     scaled = (values - shift) / scale
-    fits = fit(u, scaled, noise, former) if refit or not former else tuple(former)
+    if former and effort == "none":
+        fits = tuple(former)
+    else:
+        fits = fit(u, scaled, noise, former, effort == "full" or not former, shortest)
     kind, L = np.array([KINDS.index(one.kind) for one in fits]), u.shape[1]
     theta = np.stack([one.theta[k] for one, k in zip(fits, kind, strict=True)])
     hyperparameters = {
@@ -226,6 +231,29 @@ class Paths(eqx.Module):
         """The standardized values of the path with these coefficients."""
         prior = _prior_path(self.posterior, self.frequency, self.phase, height, u)
         return prior + self.posterior.scaled(u, alpha)
+
+    def at_rows(
+        self, u: Float[Numbers, "n n_variables"], height: Numbers, alpha: Numbers
+    ) -> tuple[Float[Array, "M n"], Float[Array, "M n n_variables"]]:
+        """The same at many points, and its gradients: by matrix products and one exponential per
+        kernel, several times faster. Rounding of about 1e-12 is too much for second derivatives."""
+        own = self.posterior
+
+        def one(part: tuple[Array, ...]) -> tuple[Array, Array]:
+            lengths, variance, level, kind, frequency, phase, height, alpha = part
+            a, b = (u - 0.5) / lengths, (jnp.asarray(own.points) - 0.5) / lengths
+            s = jnp.sum(a * a, axis=1)[:, None] + jnp.sum(b * b, axis=1) - 2 * a @ b.T
+            # alpha is 0 in rows that are no point
+            k, slope = correlation_and_slope(jnp.maximum(s, 0.0), kind)
+            by_s = slope * (2 * variance * alpha)
+            by_u = (a * jnp.sum(by_s, axis=1)[:, None] - by_s @ b) / lengths
+            heights = height * jnp.sqrt(2 * variance / max(len(frequency), 1))
+            angle = u @ frequency.T + phase
+            prior, by_prior = jnp.cos(angle) @ heights, -(jnp.sin(angle) * heights) @ frequency
+            return level + variance * k @ alpha + prior, by_u + by_prior
+
+        each = own.lengths, own.variance, own.level, own.kind, self.frequency, self.phase
+        return jax.vmap(one)(tuple(map(jnp.asarray, (*each, height, alpha))))
 
 
 def _prior_path(

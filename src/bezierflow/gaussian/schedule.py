@@ -22,11 +22,13 @@ class Schedule:
         variance_mean: prior mean of the log process variance.
         variance_variance: prior variance of the log process variance.
         level_variance: prior variance of the constant mean of the process, around 0.
-        length_bounds: bounds of a log length scale.
+        shortest: the least length scale.
+        longest: the largest length scale.
         variance_bounds: bounds of the log process variance.
         nugget_bounds: bounds of the log nugget.
         level_bounds: bounds of the constant mean.
         most_steps: iterations of L-BFGS from each start.
+        quick_steps: likewise of a fit that starts from an earlier one alone.
         not_definite: negative log density reported where the covariance has no Cholesky factor.
         jitter: share of the process variance added to the diagonal, so that factors exist.
         least_rows: arrays are filled up to so many rows, then to powers of two: few programs.
@@ -44,11 +46,13 @@ class Schedule:
     variance_mean: float = 1.0
     variance_variance: float = 9.0
     level_variance: float = 4.0
-    length_bounds: tuple[float, float] = (np.log(0.02), np.log(50.0))
+    shortest: float = 0.02
+    longest: float = 50.0
     variance_bounds: tuple[float, float] = (-6.0, 12.0)
     nugget_bounds: tuple[float, float] = (-20.0, 0.0)
     level_bounds: tuple[float, float] = (-20.0, 20.0)
     most_steps: int = 80
+    quick_steps: int = 10
     not_definite: float = 1e10
     jitter: float = 1e-9
     least_rows: int = 64

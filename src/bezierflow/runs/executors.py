@@ -151,7 +151,7 @@ class Pool:
     point.
 
     A point whose evaluation raises, returns something that is not finite, or takes longer than
-    `timeout` is tried again `retries` times; then it comes back as failed. Where a worker dies and
+    `timeout` comes back as failed, after it was tried again `retries` times. Where a worker dies and
     breaks its executor, the points under way are evaluated one by one by a fresh one, so that only
     the point that kills its worker is left out.
 
@@ -167,7 +167,7 @@ class Pool:
         function: Callable[..., object],
         executor: AnyExecutor = None,
         timeout: float | None = None,
-        retries: int = 1,
+        retries: int = 0,
     ):
         if timeout is not None and not timeout > 0:
             raise ValueError(

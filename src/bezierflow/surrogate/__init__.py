@@ -6,12 +6,14 @@ from .acquisition import (
     ModelSet,
     Proposal,
     VarianceReduction,
+    chance_of_success,
     emptiest,
     find_sets,
     is_taken,
     most_improvement,
     properly_nondominated,
     propose,
+    shortfall,
 )
 from .held_out import HeldOut, what_is_wrong
 from .search import Search
@@ -25,11 +27,13 @@ __all__ = [
     "Search",
     "Surrogate",
     "VarianceReduction",
+    "chance_of_success",
     "emptiest",
     "find_sets",
     "is_taken",
     "most_improvement",
     "properly_nondominated",
     "propose",
+    "shortfall",
     "what_is_wrong",
 ]

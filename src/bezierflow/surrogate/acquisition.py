@@ -43,11 +43,20 @@ class ModelSet(NamedTuple):
 
 
 class Known(NamedTuple):
-    """Points that were evaluated, that are being evaluated, and whose evaluation failed."""
+    """What is known of the cube.
+
+    Attributes:
+        evaluated: points that were evaluated.
+        pending: points that are being evaluated.
+        failed: points whose evaluation failed.
+        success: the process of success, 1 where an evaluation succeeded and −1 where it failed;
+            None where none has failed.
+    """
 
     evaluated: Float[np.ndarray, "n n_free"]
     pending: Float[np.ndarray, "p n_free"]
     failed: Float[np.ndarray, "q n_free"]
+    success: Posterior | None = None
 
 
 class Proposal(NamedTuple):
@@ -85,7 +94,8 @@ def propose(
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
     starts = known.evaluated[properly_nondominated(f)]
-    promising = useful(find_sets(mean_path(posterior), starts, worst, rng)[0], worst)
+    success = known.success
+    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, success)[0], worst)
     promising = thin(promising, SCHEDULE.n_promising)
     low, high = promising.f.min(axis=0), promising.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), SCHEDULE.least_span))
@@ -109,17 +119,19 @@ def propose(
         paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
         others = [
             thin(useful(one, worst), SCHEDULE.n_targets)
-            for one in find_sets(paths, starts, worst, rng)
+            for one in find_sets(paths, starts, worst, rng, success)
         ]
         table = VarianceReduction(posterior, [promising, *others], known, span, rng, on_steps)
         candidates = table.candidates  # those of the mean's set come first
     n_pending, on_surface = len(known.pending), []
+    chance = chance_of_success(success, candidates)
     for exploring in explores:
-        free = ~is_taken(candidates, known)
+        # of no use where a point is taken already
+        worth = np.where(is_taken(candidates, known), 0.0, chance)
         if exploring:
-            row = cast(VarianceReduction, table).best(free)
+            row = cast(VarianceReduction, table).best(worth)
         else:
-            row = most_improvement(promising.f, f, reference, free[: len(promising.f)])
+            row = most_improvement(promising.f, f, reference, worth[: len(promising.f)])
             # as if evaluated, with the values that are expected
             f = f if row is None else np.vstack([f, promising.f[row]])
         on_surface.append(row is not None and not exploring)
@@ -134,19 +146,34 @@ def most_improvement(
     f: Float[np.ndarray, "n n_objectives"],
     known: Float[np.ndarray, "k n_objectives"],
     reference: Float[np.ndarray, " n_objectives"],
-    free: Bool[np.ndarray, " n"],
+    worth: Float[np.ndarray, " n"],
 ) -> int | None:
-    """The free row of f with the largest hypervolume improvement over known values; None where
-    there is no improvement."""
+    """The row of f with the largest hypervolume improvement over known values, times what it is
+    worth, a probability or 0; None where there is no improvement."""
     import moocore
 
     base = known[nondominated(known)]  # the others take time and change nothing
-    volumes = [
-        moocore.hypervolume(np.vstack([base, row]), ref=reference) if ok else 0.0
-        for row, ok in zip(f, free, strict=True)
+    volume = moocore.hypervolume(base, ref=reference)
+    gains = [
+        chance * (moocore.hypervolume(np.vstack([base, row]), ref=reference) - volume)
+        if chance > 0
+        else 0.0
+        for row, chance in zip(f, worth, strict=True)
     ]
-    best = int(np.argmax(volumes))
-    return best if volumes[best] > moocore.hypervolume(base, ref=reference) else None
+    best = int(np.argmax(gains))
+    return best if gains[best] > 0 else None
+
+
+def chance_of_success(
+    success: Posterior | None, u: Float[np.ndarray, "n n_free"]
+) -> Float[np.ndarray, " n"]:
+    """The probability that evaluations succeed."""
+    from scipy.special import ndtr
+
+    if success is None:
+        return np.ones(len(u))
+    noise = np.asarray(success.scale) * np.sqrt(np.asarray(success.nugget))
+    return ndtr(means(success, u)[:, 0] / np.hypot(stds(success, u), noise)[:, 0])
 
 
 class VarianceReduction:
@@ -187,15 +214,16 @@ class VarianceReduction:
         total = np.maximum(column[:, row], 0.0) + self._noise
         self._covariances -= column[:, :, None] * column[:, None, :] / total[:, None, None]
 
-    def best(self, free: Bool[np.ndarray, " n"]) -> int | None:
-        """The free candidate that reduces the mean variance along the sets most; None if none is
-        free. Objectives count in units of their ranges."""
+    def best(self, worth: Float[np.ndarray, " n"]) -> int | None:
+        """The candidate that reduces the mean variance along the sets most, times what it is worth,
+        a probability or 0; None if none is worth anything. Objectives count in units of their
+        ranges."""
         k, n = len(self._weight), len(self.candidates)
         variances = np.maximum(np.diagonal(self._covariances, axis1=1, axis2=2), 0.0)
         total = (variances + self._noise[:, None])[:, :n]
         gain = np.einsum("k,mkj->mj", self._weight, self._covariances[:, :k, :n] ** 2) / total
-        row = int(np.argmax(np.where(free, gain.sum(axis=0), -1.0)))
-        return row if free[row] else None
+        row = int(np.argmax(np.where(worth > 0, gain.sum(axis=0) * worth, -1.0)))
+        return row if worth[row] > 0 else None
 
 
 def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray, " k"]:
@@ -213,11 +241,11 @@ def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray,
 def emptiest(
     known: Known, rng: np.random.Generator, on_steps: OnSteps = lambda u: u
 ) -> Float[np.ndarray, " n_free"]:
-    """Of random places of the cube the one farthest from all points."""
-    taken = np.concatenate(known)
+    """Of random places of the cube the one farthest from all points, where success is likely."""
+    taken = np.concatenate(known[:3])
     places = on_steps(rng.random((SCHEDULE.n_promising, taken.shape[1])))
     away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
-    return places[int(away.argmax())]
+    return places[int((away * chance_of_success(known.success, places)).argmax())]
 
 
 def ranges(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n_objectives"]:
@@ -258,9 +286,10 @@ def find_sets(
     starts: Float[np.ndarray, "n n_free"],
     worst: Float[np.ndarray, " n_objectives"],
     rng: np.random.Generator,
+    success: Posterior | None = None,
 ) -> list[ModelSet]:
-    """The Pareto set on the cube of each path, as points; directions are spread over what is better
-    than `worst`.
+    """The Pareto set of each path, as points, on the cube or on the part of it where success is
+    expected; directions are spread over what is better than `worst`.
 
     Each direction w minimizes max_m w_m z_m, z in units of the ranges, from the best candidate:
     smooth maximum, Adam, clipped to the cube. Directions of the ends start at several candidates.
@@ -276,22 +305,39 @@ def find_sets(
     weights = np.maximum(weights, SCHEDULE.least_weight)
     weights = weights / weights.max(axis=1, keepdims=True)
     u = np.broadcast_to(candidates, (n_paths, *candidates.shape))
+    gate = None if success is None else mean_path(success)
     with double_precision():
         f = np.asarray(_values(paths, candidates))
         for k in range(SCHEDULE.n_rounds):
             units = [_units(one, worst) for one in f]
             ideal, span = (np.stack(part) for part in zip(*units, strict=True))
             z = _widened((f - ideal[:, None]) / span[:, None])
+            z = z + SCHEDULE.penalty * shortfall(success, u)[..., None]
             inner = weights[: -len(ends)]
             best = [np.argmin(np.max(w * z, axis=2), axis=1)[:, None] for w in inner]
             # among the first candidates: points found since are near ends that are known
             own = slice(k * SCHEDULE.n_ends, (k + 1) * SCHEDULE.n_ends)
             best += [np.argsort(z[:, :n, m], axis=1)[:, own] for m in range(M)]
             begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)
-            found, values = map(np.asarray, _descend(paths, begin, weights, ideal, span))
+            found, values = map(np.asarray, _descend(paths, gate, begin, weights, ideal, span))
             u, f = np.concatenate([u, found], axis=1), np.concatenate([f, values], axis=1)
-    kept = [properly_nondominated(one) for one in f]
-    return [ModelSet(u[p][keep], f[p][keep]) for p, keep in enumerate(kept)]
+    sets = []
+    for points, values, short in zip(u, f, shortfall(success, u), strict=True):
+        # descents end on the boundary up to rounding; the nearest where none is inside
+        inside = short <= max(SCHEDULE.slack, short.min())
+        keep = np.flatnonzero(inside)[properly_nondominated(values[inside])]
+        sets.append(ModelSet(points[keep], values[keep]))
+    return sets
+
+
+def shortfall(
+    success: Posterior | None, u: Float[np.ndarray, "*batch n_free"]
+) -> Float[np.ndarray, "*batch"]:
+    """By how much the process of success is expected below what is assured; 0 where it is not."""
+    if success is None:
+        return np.zeros(u.shape[:-1])
+    level = means(success, u.reshape(-1, u.shape[-1]))[:, 0].reshape(u.shape[:-1])
+    return np.maximum(SCHEDULE.assured - level, 0.0)
 
 
 def _units(
@@ -307,42 +353,50 @@ def _units(
 
 @compiled
 def _values(paths: Paths, u: Numbers) -> Array:
-    at_points = jax.vmap(paths, (0, None, None))
-    return jax.vmap(at_points, (None, 0, 0))(u, paths.height, paths.alpha)
+    return jax.vmap(lambda *path: paths.at_rows(u, *path)[0].T)(paths.height, paths.alpha)
 
 
 @compiled
 def _descend(
-    paths: Paths, u: Numbers, weights: Numbers, ideal: Numbers, span: Numbers
+    paths: Paths, gate: Paths | None, u: Numbers, weights: Numbers, ideal: Numbers, span: Numbers
 ) -> tuple[Array, Array]:
-    """The best points on the way of each direction of each path, and their values."""
+    """The best points on the way of each direction of each path, and their values, where `gate`,
+    the process of success, is as high as is assured."""
     (first, last), (wide, narrow), n = SCHEDULE.steps, SCHEDULE.widths, SCHEDULE.n_steps
     b1, b2 = SCHEDULE.decay
     adam = optax.adam(optax.exponential_decay(first, n, last / first), b1=b1, b2=b2)
 
-    def one(u: Array, w: Array, path: tuple[Array, ...]) -> tuple[Array, Array]:
-        height, alpha, ideal, span = path
-
+    def descend(u: Array, height: Array, alpha: Array, ideal: Array, span: Array) -> tuple:
         def step(k: Array, carry: tuple[PyTree, ...]) -> tuple[PyTree, ...]:
             u, memory, best, best_u = carry
             width = wide * (narrow / wide) ** (k / n)  # narrows as the steps shrink
 
-            def smooth(u: Array) -> tuple[Array, Array]:
-                z = w * _widened((paths(u, height, alpha) - ideal) / span)
-                return width * jax.nn.logsumexp(z / width), jnp.max(z)
+            def smooth(f: Array) -> tuple[Array, Array]:
+                z = weights * _widened((f - ideal) / span)
+                # directions do not depend on each other: the gradient of the sum has all of theirs
+                return jnp.sum(width * jax.nn.logsumexp(z / width, axis=1)), jnp.max(z, axis=1)
 
-            slope, level = jax.grad(smooth, has_aux=True)(u)
-            best, best_u = jnp.minimum(level, best), jnp.where(level < best, u, best_u)
+            f, jacobian = paths.at_rows(u, height, alpha)
+            by_f, level = jax.grad(smooth, has_aux=True)(f.T)
+            slope = jnp.einsum("nm,mnl->nl", by_f, jacobian)
+            if gate is not None:  # an exact penalty
+                own, rise = gate.at_rows(u, gate.height[0], gate.alpha[0])
+                unit, shift = jnp.asarray(gate.posterior.scale), jnp.asarray(gate.posterior.shift)
+                short = SCHEDULE.assured - (own * unit + shift)[0]
+                level = level + SCHEDULE.penalty * jnp.maximum(short, 0.0)
+                slope = (
+                    slope - jnp.where(short > 0, SCHEDULE.penalty * unit, 0.0)[:, None] * rise[0]
+                )
+            better = level < best
+            best, best_u = jnp.minimum(level, best), jnp.where(better[:, None], u, best_u)
             # Adam's moments must not see slopes that push against a side of the cube.
             slope = jnp.where(((u <= 0) & (slope > 0)) | ((u >= 1) & (slope < 0)), 0.0, slope)
             change, memory = adam.update(slope, memory)
             return jnp.clip(u + jnp.asarray(change), 0.0, 1.0), memory, best, best_u
 
-        begin = (u, adam.init(u), jnp.asarray(jnp.inf), u)
+        begin = (u, adam.init(u), jnp.full(len(u), jnp.inf), u)
         best = jax.lax.fori_loop(0, n, step, begin)[3]
-        return best, paths(best, height, alpha)
+        return best, paths.at_rows(best, height, alpha)[0].T
 
-    each = tuple(map(jnp.asarray, (paths.height, paths.alpha, ideal, span)))
-    return jax.vmap(jax.vmap(one, (0, 0, None)), (0, None, 0))(
-        jnp.asarray(u), jnp.asarray(weights), each
-    )
+    each = map(jnp.asarray, (u, paths.height, paths.alpha, ideal, span))
+    return jax.vmap(descend)(*each)

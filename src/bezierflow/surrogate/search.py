@@ -109,7 +109,9 @@ class Search:
         self._y: list[np.ndarray] = []  # their values, not a number where the evaluation failed
         self._fits: tuple[Fit, ...] | None = None  # of the last time it was asked
         self._fitted_on = -1  # checksum of the evaluations that these are a fit to
+        self._fitted_in_full = 0  # how many there were at the last fit from several starts
         self._model: tuple[int, tuple[Fit, ...], Posterior] | None = None  # of so many evaluations
+        self._success: Posterior | None = None  # of the same
 
     @property
     def settings(self) -> Record:
@@ -144,8 +146,8 @@ class Search:
     def memory(self) -> Record:
         """What the search learned on its way, ready for JSON: the last fit, predictions, errors."""
         fits = [{"kind": one.kind, "theta": one.theta.tolist()} for one in self._fits or ()]
-        held_out = self.held_out.to_dict()
-        return {"fitted_on": self._fitted_on, "fits": fits or None, "held_out": held_out}
+        fitted = {"fitted_on": self._fitted_on, "fitted_in_full": self._fitted_in_full}
+        return {**fitted, "fits": fits or None, "held_out": self.held_out.to_dict()}
 
     @property
     def pending(self) -> dict[int, Float[np.ndarray, " n_variables"]]:
@@ -181,6 +183,7 @@ class Search:
                 search._pending[int(number)] = search._design(x)
         if memory:
             search._fitted_on = int(memory["fitted_on"])
+            search._fitted_in_full = int(memory.get("fitted_in_full", 0))
             search.held_out = HeldOut.from_dict(memory["held_out"])
             for number in changed:
                 search.held_out.reopen(number)
@@ -245,13 +248,13 @@ class Search:
         self._n_asked += n
         return x
 
-    def _known(self, also: np.ndarray) -> Known:
+    def _known(self, also: np.ndarray, success: Posterior | None = None) -> Known:
         """All points, with others that are asked for now."""
         cube, (x, _), L = self.domain.to_cube, self.evaluated, len(self.domain.lower)
         failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
         pending = [self._pending[number] for number in sorted(self._pending)]
         in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
-        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))))
+        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), success)
 
     def _apart(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
         """Points, those that steps make the same as others moved to the emptiest places."""
@@ -268,7 +271,9 @@ class Search:
         predictions of those on the surface are recorded."""
         (fits, posterior), first = self.model(), self._n_asked + len(also)
         self._fits, self._fitted_on = fits, self._checksum
-        known, n_good = self._known(also), len(self.evaluated[0])
+        if len(self._x) >= SCHEDULE.growth * self._fitted_in_full:
+            self._fitted_in_full = len(self._x)
+        known, n_good = self._known(also, self._success), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
         worst, calibration, steps = self._worst, self.held_out.calibration, self.domain.on_steps
@@ -285,18 +290,30 @@ class Search:
     @property
     def _checksum(self) -> int:
         """Tells whether evaluations are those of the last fit; a corrected one is another."""
-        x, y = self.evaluated
-        return zlib.crc32(x.tobytes() + y.tobytes())
+        return zlib.crc32(np.reshape(self._x, -1).tobytes() + self.evaluated[1].tobytes())
 
     def model(self) -> tuple[tuple[Fit, ...], Posterior]:
-        """Hyperparameters and posterior from what was told so far."""
-        n = len(self._x)
+        """Hyperparameters and posterior from what was told so far; where evaluations have failed,
+        the last hyperparameters are those of the process of success."""
+        n, M = len(self._x), len(self.domain.names.objectives)
         # Fits start from that of the last `ask`, not from the last one made: looking at a solution
         # in between must not change the next points.
         if self._model is None or self._model[0] != n:
-            (x, y), refit = self.evaluated, self._fitted_on != self._checksum
+            (x, y), former = self.evaluated, self._fits or ()
+            effort = "full" if n >= SCHEDULE.growth * self._fitted_in_full else "quick"
+            effort = "none" if self._fitted_on == self._checksum else effort
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
-            fits, posterior = fit_posterior(u, values, self.noise, self._fits, refit)
+            fits, posterior = fit_posterior(u, values, self.noise, former[:M], effort)
+            self._success = None
+            if len(x) < n:
+                u = self.domain.to_cube(np.array(self._x))
+                good = np.isfinite(self._y).all(axis=1, keepdims=True)
+                values = np.where(good, 1.0, -1.0)
+                # with noise and without short lengths: a process that jumps from value to value
+                # would say nothing about what lies between
+                settings = "some", former[M:], effort, SCHEDULE.success_length
+                fit, self._success = fit_posterior(u, values, *settings)
+                fits += fit
             self._model = n, fits, posterior
         return self._model[1], self._model[2]
 
@@ -370,28 +387,36 @@ class Search:
         starts = u[properly_nondominated(means(posterior, u))]
         # a generator of its own: a solution changes nothing in the search
         rng = np.random.default_rng([self.seed, 1])
-        whole = find_sets(mean_path(posterior), starts, worst, rng)[0]
+        success = self._success
+        whole = find_sets(mean_path(posterior), starts, worst, rng, success)[0]
         part = useful(whole, worst)
         reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
         # The ends of the set are on these limits, and solvers need room around their answers.
         limit = whole.f.max(axis=0) + SCHEDULE.slack * ranges(whole.f)
         limit = np.minimum(limit, worst if reached else np.inf)
         wrong = what_is_wrong(x, y, names)
-        within = Within(mean, limit * unit + shift, span)
+        within = Within(mean, limit * unit + shift, span, success)
         # One round where evaluations are in doubt: sets of constant objectives take long, and mean
         # nothing.
         solution = _follow(within, domain, part, self.seed, 1 if wrong else None)
         if not reached:
             wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
+        limited = 0.0
+        if success is not None:
+            level = means(success, part.u)[:, 0]
+            limited = float(np.mean(level < SCHEDULE.assured + SCHEDULE.at_the_edge))
+            if level.max() < 0:
+                wrong.append("evaluations are expected to fail on the whole surface")
         error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
         made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
+        made_by["limited"] = limited
         n_told, seconds = len(self._x), time.perf_counter() - began
         # The flow's own error estimate is that of following the mean, however wrong the mean is:
         # it is replaced by that of held-out evaluations.
         return replace(
             solution,
-            result=self._judged(solution.result, error, wrong),
+            result=self._judged(solution.result, error, wrong, limited),
             stats=Stats(Evaluations(n_told, 0, 0), len(rounds), seconds),
             history=dict(zip(("evaluations", "error", "uncertainty"), history, strict=True)),
             made_by={**solution.made_by, "method": "surrogate", **made_by},
@@ -417,8 +442,11 @@ class Search:
             " without it; give worse values"
         )
 
-    def _judged(self, flow: Result, error: ErrorEstimate, wrong: list[str]) -> Result:
-        """What the surface is worth: first what is wrong, then what held-out evaluations say."""
+    def _judged(
+        self, flow: Result, error: ErrorEstimate, wrong: list[str], limited: float
+    ) -> Result:
+        """What the surface is worth: first what is wrong, then what held-out evaluations say, and
+        which share of it ends where evaluations fail."""
         n_good, labels = len(self.evaluated[0]), self.domain.names.objective_labels
         n_failed, doubts = len(self._x) - n_good, list(wrong)
         message = f"{n_good} evaluations" + (f" ({n_failed} more failed)" if n_failed else "")
@@ -433,6 +461,8 @@ class Search:
                 f"; the last {error.n_samples} on the surface were predicted, unseen, with RMS"
                 f" errors of {off} ({error.rms:.2g} of the ranges)"
             )
+        if n_failed:
+            message += f"; {limited:.0%} of the front lies along designs that are expected to fail"
         if error.rms > SCHEDULE.far_off:
             doubts.append(
                 "predictions of evaluations on the surface are far off: give a larger budget or"
@@ -463,10 +493,14 @@ class Within(eqx.Module):
     mean: PosteriorMean
     limit: Float[Numbers, " n_objectives"]
     span: Float[Numbers, " n_objectives"]
+    success: Posterior | None = None
 
-    def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
-        """At most 0 where objectives keep their limits."""
-        return (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
+    def __call__(self, x: PyTree) -> Float[Array, " n_limits"]:
+        """At most 0 where objectives keep their limits, and success is assured."""
+        f = (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
+        if self.success is None:
+            return f
+        return jnp.concatenate([f, SCHEDULE.assured - self.success.mean(self.mean.place(x))])
 
 
 def _follow(

@@ -222,7 +222,8 @@ class Surrogate:
         noise: "auto", "none" or "some": whether the same design may have other values next time.
         timeout: seconds after which an evaluation counts as failed; None for any time.
         retries: how often an evaluation that failed (it raised, was not finite, took too long, its
-            worker died) is tried again before it is left out.
+            worker died) is tried again; by default it is not. A design that failed counts towards
+            the budget, and the search keeps away from where others are expected to fail.
         in_flight: how many designs are evaluated at once at most; by default batch after batch.
         worst: the worst values that are of use, {"cost": 100.0} or one per objective with None for
             any: the search looks for designs expected within them, and the surface ends there.
@@ -236,7 +237,7 @@ class Surrogate:
     batch: int = 4
     noise: str = "auto"
     timeout: float | None = None
-    retries: int = 1
+    retries: int = 0
     in_flight: int | None = None
     worst: Worst = None
     steps: Steps = None
