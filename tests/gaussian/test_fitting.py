@@ -36,7 +36,7 @@ def squares(u):
 
 def density(theta, kind, m=0, noise="auto", u_and_y=None):
     u, y = u_and_y or data()
-    return negative_log_density(theta, squares(u), y[:, m], kind, NOISE[noise])
+    return negative_log_density(theta, u, y[:, m], kind, NOISE[noise])
 
 
 @cache

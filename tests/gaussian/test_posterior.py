@@ -150,11 +150,11 @@ def test_units_of_values_do_not_matter():
 def test_a_former_fit_is_taken_as_it_is_on_demand():
     u, y = data()
     fits, found = fit_posterior(u, y)
-    kept, same = fit_posterior(u, y, former=fits, refit=False)
+    kept, same = fit_posterior(u, y, former=fits, effort="none")
     assert all(one is other for one, other in zip(kept, fits, strict=True))
     np.testing.assert_array_equal(same.factor, found.factor)
     # fewer evaluations with the same hyperparameters, as in a search that was restored
-    _, fewer = fit_posterior(u[:8], y[:8], former=fits, refit=False)
+    _, fewer = fit_posterior(u[:8], y[:8], former=fits, effort="none")
     np.testing.assert_array_equal(fewer.lengths, found.lengths)
     assert fewer.is_point.sum() == 8
 

@@ -30,8 +30,8 @@ def problem():
 
 @pytest.fixture(scope="session")
 def searched():
-    """A search of 12 evaluations, one of them failed, told out of order; what it was asked and told,
-    and its memory and open predictions after each ask."""
+    """A search of 12 evaluations, one of them failed, away from the set, told out of order; what it
+    was asked and told, and its memory and open predictions after each ask."""
     search, told, memories, models = new_search(), [], [], []
     while len(told) < 12:
         x = search.ask(4)
@@ -39,7 +39,7 @@ def searched():
         memories.append(json.dumps(search.memory))
         models.append(search.model()[1] if len(told) >= 4 else None)
         for k in (2, 0, 3, 1):
-            y = None if numbers[k] == 5 else distances(x[k])
+            y = None if numbers[k] == 4 else distances(x[k])
             search.tell(x[k], y)
             told.append((numbers[k], x[k].tolist(), None if y is None else y.tolist()))
     return SimpleNamespace(search=search, told=told, memories=memories, models=models)

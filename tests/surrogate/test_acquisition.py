@@ -150,7 +150,7 @@ def test_places_that_are_taken_or_failed_are_left_for_the_emptiest():
     points = np.array([[0.1, 0.10005], [0.9, 0.1], [0.51, 0.5], [0.11, 0.1]])
     assert is_taken(points, known).tolist() == [True, True, True, False]
     place = emptiest(known, RNG(0))
-    assert min(np.linalg.norm(place - other) for other in np.concatenate(known)) > 0.6
+    assert min(np.linalg.norm(place - other) for other in np.concatenate(known[:3])) > 0.6
     assert not is_taken(points, Known(NOTHING, NOTHING, NOTHING)).any()
 
 
@@ -292,7 +292,7 @@ def success_process(fails, n=60, n_variables=2):
     """The process of success where a function of points says what fails, from random points."""
     u = RNG(5).random((n, n_variables))
     labels = np.where(fails(u), -1.0, 1.0)[:, None]
-    return u, fit_posterior(u, labels, "some", None, "full", 0.15)[1]
+    return u, fit_posterior(u, labels, "some", None, "full", (0.14, 0.42))[1]
 
 
 def test_success_is_likely_where_evaluations_succeeded_and_not_where_they_failed():

@@ -88,7 +88,7 @@ def fit(
     noise: str = "auto",
     former: Sequence[Fit] | None = None,
     in_full: bool = True,
-    shortest: float = SCHEDULE.shortest,
+    lengths: tuple[float, float] = SCHEDULE.lengths,
 ) -> tuple[Fit, ...]:
     """A process for each function, with the kernel of larger posterior density.
 
@@ -99,15 +99,15 @@ def fit(
         former: an earlier fit of each function, whose optima are starts as well.
         in_full: False to start from `former` alone, with the kernels that it has: some twenty times
             faster, for a few values more.
-        shortest: the least length scale.
+        lengths: the least and the largest length scale.
     """
     from scipy.optimize import minimize
 
     L, nuggets = u.shape[1], NOISE[noise]
     # of all variables: L-BFGS-B starts with shorter steps where one has no bounds
-    bounds = [(np.log(shortest), np.log(SCHEDULE.longest))] * L
+    bounds = [(np.log(lengths[0]), np.log(lengths[1]))] * L
     bounds += [SCHEDULE.variance_bounds, SCHEDULE.nugget_bounds, SCHEDULE.level_bounds]
-    length = np.full(L, np.log(SCHEDULE.length_start) + np.log(L) / 2)
+    length = np.log(np.clip(np.full(L, SCHEDULE.length_start * np.sqrt(L)), *lengths))
     # At the prior mean of exact values the likelihood is flat in the nugget: start above it.
     starts = [
         np.array([*length, 0.0, max(nugget, SCHEDULE.exact_start), 0.0]) for nugget in nuggets
@@ -152,7 +152,7 @@ def negative_log_density(
 ) -> tuple[float, np.ndarray]:
     """−log p(theta | y) up to a constant, and its gradient; theta is a row of `Fit.theta`, `u` are
     points, `nuggets` a value of `NOISE`."""
-    from scipy.linalg import lapack
+    from scipy.linalg.lapack import get_lapack_funcs
 
     n, L = u.shape
     level, variance, nugget = theta[L + 2], np.exp(theta[L]), np.exp(theta[L + 1])
@@ -164,10 +164,11 @@ def negative_log_density(
     k, slope = correlation_and_slope(s, kind)
     K = variance * k
     K[np.diag_indices(n)] += nugget + SCHEDULE.jitter * variance
-    factor, failed = lapack.dpotrf(K, lower=True)
+    cholesky, inverse_of = get_lapack_funcs(("potrf", "potri"), (K,))
+    factor, failed = cholesky(K, lower=True)
     if failed:
         return SCHEDULE.not_definite, np.zeros_like(theta)
-    inverse = np.tril(lapack.dpotri(factor, lower=True)[0])
+    inverse = np.tril(inverse_of(factor, lower=True)[0])
     inverse += np.tril(inverse, -1).T
     alpha = inverse @ (y - level)
     value = 0.5 * (y - level) @ alpha + np.log(np.diag(factor)).sum()

@@ -110,13 +110,13 @@ def fit_posterior(
     noise: str = "auto",
     former: Sequence[Fit] | None = None,
     effort: str = "full",
-    shortest: float = SCHEDULE.shortest,
+    lengths: tuple[float, float] = SCHEDULE.lengths,
 ) -> tuple[tuple[Fit, ...], Posterior]:
     """Processes fitted to values, in any units, at points u of the cube, and their posterior.
 
     `noise` is a key of `NOISE`; `former` an earlier fit of each function. With the effort "full" it
-    is one of several starts, with "quick" the only one, with "none" it is taken as it is. No length
-    scale is below `shortest`.
+    is one of several starts, with "quick" the only one, with "none" it is taken as it is. `lengths`
+    are bounds of length scales.
     """
     shift, spread = values.mean(axis=0), values.std(axis=0)
     # A constant objective has no spread: units of its own size keep its process near it.
@@ -126,7 +126,7 @@ def fit_posterior(
     if former and effort == "none":
         fits = tuple(former)
     else:
-        fits = fit(u, scaled, noise, former, effort == "full" or not former, shortest)
+        fits = fit(u, scaled, noise, former, effort == "full" or not former, lengths)
     kind, L = np.array([KINDS.index(one.kind) for one in fits]), u.shape[1]
     theta = np.stack([one.theta[k] for one, k in zip(fits, kind, strict=True)])
     hyperparameters = {

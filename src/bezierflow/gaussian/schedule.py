@@ -22,8 +22,7 @@ class Schedule:
         variance_mean: prior mean of the log process variance.
         variance_variance: prior variance of the log process variance.
         level_variance: prior variance of the constant mean of the process, around 0.
-        shortest: the least length scale.
-        longest: the largest length scale.
+        lengths: bounds of length scales.
         variance_bounds: bounds of the log process variance.
         nugget_bounds: bounds of the log nugget.
         level_bounds: bounds of the constant mean.
@@ -46,8 +45,7 @@ class Schedule:
     variance_mean: float = 1.0
     variance_variance: float = 9.0
     level_variance: float = 4.0
-    shortest: float = 0.02
-    longest: float = 50.0
+    lengths: tuple[float, float] = (0.02, 50.0)
     variance_bounds: tuple[float, float] = (-6.0, 12.0)
     nugget_bounds: tuple[float, float] = (-20.0, 0.0)
     level_bounds: tuple[float, float] = (-20.0, 20.0)

@@ -151,9 +151,9 @@ class Pool:
     point.
 
     A point whose evaluation raises, returns something that is not finite, or takes longer than
-    `timeout` comes back as failed, after it was tried again `retries` times. Where a worker dies and
-    breaks its executor, the points under way are evaluated one by one by a fresh one, so that only
-    the point that kills its worker is left out.
+    `timeout` comes back as failed, after it was tried again `retries` times. Where a worker dies
+    and breaks its executor, the points under way are evaluated one by one by a fresh one, so that
+    only the point that kills its worker is left out.
 
     Args:
         function: x -> values.

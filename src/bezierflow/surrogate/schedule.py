@@ -15,8 +15,9 @@ class Schedule:
             an evenly spread one.
         patience: in units of the first points, the points after which such an objective is taken
             for noise indeed.
-        growth: hyperparameters are fitted from several starts whenever evaluations have grown by
-            this factor, from the last optimum alone in between.
+        few: up to so many evaluations hyperparameters are fitted from several starts each time.
+        growth: beyond, whenever evaluations have grown by this factor, and from the last optimum
+            alone in between.
         cone: the dominance cone is wider by this: z_m + cone Σ_{j≠m} z_j are minimized. Surrogates
             have tails, by error, that gain less than this share of what another objective loses.
         n_directions: directions of weights on a regular grid, at most, and as many random ones, so
@@ -55,7 +56,8 @@ class Schedule:
         most_points: evaluations of the mean for its surface, at most.
         penalty: of descents where evaluations are expected to fail, per unit of the process of
             success, which is 1 where they succeed and −1 where they fail.
-        success_length: the least length scale of that process.
+        success_lengths: bounds of the length scales of that process, before they are multiplied by
+            √L.
         assured: of that process, what designs and the surface keep to. At 0, every second design
             at the edge of what can be evaluated would fail.
         at_the_edge: a point of the surface is limited by failures where the process exceeds that by
@@ -68,7 +70,8 @@ class Schedule:
     initial: int = 2
     mostly_noise: float = 0.5
     patience: int = 3
-    growth: float = 1.1
+    few: int = 64
+    growth: float = 1.25
     cone: float = 0.01
     n_directions: int = 70
     least_weight: float = 0.003
@@ -102,7 +105,7 @@ class Schedule:
     curve_tol: float = 1e-4
     most_points: int = 30_000
     penalty: float = 5.0
-    success_length: float = 0.15
+    success_lengths: tuple[float, float] = (0.05, 0.15)
     assured: float = 0.5
     at_the_edge: float = 0.1
     slack: float = 1e-3

@@ -271,7 +271,7 @@ class Search:
         predictions of those on the surface are recorded."""
         (fits, posterior), first = self.model(), self._n_asked + len(also)
         self._fits, self._fitted_on = fits, self._checksum
-        if len(self._x) >= SCHEDULE.growth * self._fitted_in_full:
+        if self._needs_full_fit:
             self._fitted_in_full = len(self._x)
         known, n_good = self._known(also, self._success), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
@@ -288,6 +288,12 @@ class Search:
         return found.u
 
     @property
+    def _needs_full_fit(self) -> bool:
+        """Whether the next fit is from several starts, since it is quick or was long ago."""
+        n = len(self._x)
+        return n <= SCHEDULE.few or n >= SCHEDULE.growth * self._fitted_in_full
+
+    @property
     def _checksum(self) -> int:
         """Tells whether evaluations are those of the last fit; a corrected one is another."""
         return zlib.crc32(np.reshape(self._x, -1).tobytes() + self.evaluated[1].tobytes())
@@ -300,7 +306,7 @@ class Search:
         # in between must not change the next points.
         if self._model is None or self._model[0] != n:
             (x, y), former = self.evaluated, self._fits or ()
-            effort = "full" if n >= SCHEDULE.growth * self._fitted_in_full else "quick"
+            effort = "full" if self._needs_full_fit else "quick"
             effort = "none" if self._fitted_on == self._checksum else effort
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
             fits, posterior = fit_posterior(u, values, self.noise, former[:M], effort)
@@ -309,9 +315,10 @@ class Search:
                 u = self.domain.to_cube(np.array(self._x))
                 good = np.isfinite(self._y).all(axis=1, keepdims=True)
                 values = np.where(good, 1.0, -1.0)
-                # with noise and without short lengths: a process that jumps from value to value
-                # would say nothing about what lies between
-                settings = "some", former[M:], effort, SCHEDULE.success_length
+                # Short lengths would say nothing about what lies between evaluations; with long
+                # ones a single failure would shut off half of the box.
+                least, largest = (size * np.sqrt(u.shape[1]) for size in SCHEDULE.success_lengths)
+                settings = "some", former[M:], effort, (least, largest)
                 fit, self._success = fit_posterior(u, values, *settings)
                 fits += fit
             self._model = n, fits, posterior
