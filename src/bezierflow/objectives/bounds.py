@@ -48,9 +48,10 @@ def read_bounds(
         bounds: None; `(lower, upper)`, each a number, an array, a pytree like x or None;
             `scipy.optimize.Bounds`; or one pair `(low, high)` for each variable, with None for no
             bound. Where x has two variables, two entries of two numbers each are read the way that
-            leaves more variables to vary, whatever holds them, and refused where both leave as
-            many; two arrays are `(lower, upper)`, and entries that hold None are then pairs. A
-            variable with lower == upper is fixed; bounds that fix all of them are refused.
+            leaves more variables to vary, whatever holds them. Where both leave as many, a tuple
+            of two lists is `(lower, upper)`, entries that hold None are pairs, and others are
+            refused. Two arrays are always `(lower, upper)`. A variable with lower == upper is
+            fixed; bounds that fix all of them are refused.
         raveling: the form of x; None where the bounds have to tell it.
         variables: their names in messages; x1, x2, … if not given.
     """
@@ -138,13 +139,15 @@ def _are_pairs(bounds: Sequence[PyTree], is_matrix: bool) -> bool:
     sides, pairs = _n_varying(*as_sides), _n_varying(*as_pairs)
     if sides != pairs or sides == 0 or np.array_equal(as_sides, as_pairs):
         return pairs > sides
-    if None not in entries:
+    if None in entries:
+        return True
+    if not (isinstance(bounds, tuple) and all(isinstance(entry, list) for entry in bounds)):
         raise ValueError(
             f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower"
-            " and upper: give a tuple (lower, upper) of arrays, or scipy.optimize.Bounds(lower,"
-            " upper)"
+            " and upper: give a tuple (lower, upper) of lists or arrays, or"
+            " scipy.optimize.Bounds(lower, upper)"
         )
-    return True
+    return False  # (lower, upper) as it is written
 
 
 def _transposed(sides: Sequence[PyTree]) -> tuple[Side, Side]:
