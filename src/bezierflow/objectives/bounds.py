@@ -139,15 +139,19 @@ def _are_pairs(bounds: Sequence[PyTree], is_matrix: bool) -> bool:
     sides, pairs = _n_varying(*as_sides), _n_varying(*as_pairs)
     if sides != pairs or sides == 0 or np.array_equal(as_sides, as_pairs):
         return pairs > sides
-    if None in entries:
-        return True
+    return None in entries or _refuse_either(bounds)
+
+
+def _refuse_either(bounds: Sequence[PyTree]) -> bool:
+    """False for a tuple of two lists, which is (lower, upper) as it is written; an error for what
+    may be two pairs as well."""
     if not (isinstance(bounds, tuple) and all(isinstance(entry, list) for entry in bounds)):
         raise ValueError(
             f"bounds {bounds!r} of two variables may be read as two pairs (low, high) or as lower"
             " and upper: give a tuple (lower, upper) of lists or arrays, or"
             " scipy.optimize.Bounds(lower, upper)"
         )
-    return False  # (lower, upper) as it is written
+    return False
 
 
 def _transposed(sides: Sequence[PyTree]) -> tuple[Side, Side]:
