@@ -152,6 +152,7 @@ def test_noise_ends_a_run_within_a_thousand_calls(start, options):
     assert re.match(r"values of f[12] have noise of about \de-0[12]", solution.result.message)
 
 
+@pytest.mark.slow("jump-box")
 @pytest.mark.parametrize("bounds", [None, ([-1.0, -1.0], [2.0, 2.0])], ids=["free", "box"])
 @pytest.mark.parametrize(
     ("extra", "words"),

@@ -247,6 +247,7 @@ def test_pictures_mark_the_best_evaluations_and_how_uncertain_the_front_is(solve
     np.testing.assert_allclose(np.ptp(segments[:, :, 0], axis=1), 4 * deviations[:, 0], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_for_hypervolume_designs_are_chosen_within_the_worst_values_of_use_and_the_surface_ends_there(
     told,
 ):
