@@ -149,7 +149,9 @@ def find_break(
         right, above = np.where(first, middle, right), np.where(first, between, above)
     span = most - least
     varies, units = np.isfinite(span) & (span > 0), problem.raveling.units
-    for v, o in np.argwhere(varies & (lowest < least - span)):
+    endless = np.argwhere(varies & (lowest < least - span))
+    if len(endless):
+        v, o = endless[0]
         verb = names.best_word(int(o), "falls", "rises")
         place = f"{names.solver_variables[v]} = {bottom[v, o] * units[v]:.4g}"
         return (
@@ -157,7 +159,9 @@ def find_break(
         )
     # A pole that rises is a wall, which keeps answers away.
     broken = varies & (np.abs(above - below) > SCHEDULE.clear * span)
-    for v, o in np.argwhere(jumps & broken & (np.maximum(below, above) < most + span)):
+    broken = np.argwhere(jumps & broken & (np.maximum(below, above) < most + span))
+    if len(broken):
+        v, o = broken[0]
         by, variable = names.signs[o] * (above - below)[v, o], names.solver_variables[v]
         return (
             f"{names.objectives[o]} jumps {'up' if by > 0 else 'down'} by {abs(by):.3g} as"
