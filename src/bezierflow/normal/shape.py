@@ -13,6 +13,7 @@ from ..simplex import (
     faces,
     grid,
     index_positions,
+    from_cube,
     kronecker,
     largest_degree_within,
     lobatto_nodes,
@@ -276,7 +277,4 @@ def suspect_points(
 def _spread(n: int, n_objectives: int, rng: np.random.Generator) -> np.ndarray:
     """Evenly spread points of the simplex under a random shift: `low_discrepancy` without
     compiling."""
-    cube = (kronecker(n, n_objectives - 1) + rng.random(n_objectives - 1)) % 1.0
-    left_over = (1 - cube) ** (1 / np.arange(n_objectives - 1, 0, -1))
-    remaining = np.column_stack([np.ones(n), np.cumprod(left_over, axis=1)])
-    return np.column_stack([remaining[:, :-1] * (1 - left_over), remaining[:, -1]])
+    return np.asarray(from_cube((kronecker(n, n_objectives - 1) + rng.random(n_objectives - 1)) % 1))
