@@ -11,9 +11,9 @@ from ..bezier import design_matrix, partial_derivatives, surface_tangents
 from ..precision import ROUNDING
 from ..simplex import (
     faces,
+    from_cube,
     grid,
     index_positions,
-    from_cube,
     kronecker,
     largest_degree_within,
     lobatto_nodes,
@@ -277,4 +277,5 @@ def suspect_points(
 def _spread(n: int, n_objectives: int, rng: np.random.Generator) -> np.ndarray:
     """Evenly spread points of the simplex under a random shift: `low_discrepancy` without
     compiling."""
-    return np.asarray(from_cube((kronecker(n, n_objectives - 1) + rng.random(n_objectives - 1)) % 1))
+    d = n_objectives - 1
+    return np.asarray(from_cube((kronecker(n, d) + rng.random(d)) % 1))

@@ -39,8 +39,8 @@ def n_controls(n_objectives: int, degree: int) -> int:
 
 def largest_degree_within(n_objectives: int, limit: int) -> int:
     """The largest D ≥ 1 with |N^M_D| ≤ limit; 1 if there is none, and for M = 1."""
-    degree = 1
-    while n_objectives > 1 and n_controls(n_objectives, degree + 1) <= limit:
+    M, degree = n_objectives, 1
+    while M > 1 and comb(degree + M, M - 1) <= limit:
         degree += 1
     return degree
 
