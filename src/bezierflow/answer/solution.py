@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from ..arguments import read_doubles
+from ..arguments import read_doubles, shown
 from ..bezier import BezierSimplex, Manifest, Raveling, write_archive, write_atomically
 from ..compilation import program
 from ..gaussian import PosteriorMean
@@ -23,7 +23,7 @@ from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
 from .certificate import Certificate, certify
-from .description import as_text, summary_rows
+from .description import as_text, next_steps, summary_rows
 from .error import ErrorEstimate
 from .front import FittedFront, fit_front
 from .notebook import picture, table
@@ -212,7 +212,12 @@ class Solution:
         return self.set.t(self.names.signs * rows).reshape(values.shape)
 
     @quiet()
-    def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
+    def at(
+        self,
+        *unnamed: object,
+        weights: Numbers | None = None,
+        aspiration: Numbers | None = None,
+    ) -> PyTree:
         """The design for given weights, or for hoped-for objective values.
 
         Args:
@@ -220,7 +225,15 @@ class Solution:
                 with a minus sign.
             aspiration: the point whose objectives exceed these values least, or fall short of them
                 most: `design(t(aspiration))`.
+            *unnamed: refused, since numbers alone may mean either.
         """
+        if unnamed:
+            given = shown(unnamed[0])
+            raise TypeError(
+                f"at({given}) may mean two things: at(weights={given}) is the design that minimizes"
+                f" the weighted sum, at(aspiration={given}) the one nearest to hoped-for values;"
+                " design(t) is the one at a point t of the simplex"
+            )
         if (weights is None) == (aspiration is None):
             raise ValueError("at needs one of weights=... and aspiration=...")
         M = self.n_objectives
@@ -439,7 +452,8 @@ class Solution:
         F = np.asarray(self.front(np.concatenate([np.eye(M), t[rows]])))
         known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
         kind = self.made_by.get("objectives")
-        return summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind), F
+        rows = summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind)
+        return [*rows, ("next", next_steps(self.result, F, self.paused is not None))], F
 
     def __str__(self) -> str:
         return as_text(self._summary()[0])

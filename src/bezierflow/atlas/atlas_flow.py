@@ -144,19 +144,19 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         because = f" because {self.why}" if self.why else ""
         if atlas is None or error is None:
             return nothing_found(run, because)
-        made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
+        made = f"an atlas of {describe_pieces(atlas)}{because}", describe_check(error)
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
         measured = error.front is not None
         exact = f"objectives are exact to {error.front:.2g} of their ranges" if measured else ""
-        uncertified = f"Result so far, not certified: {f'{exact} in ' if exact else ''}{made}"
+        details = (*((exact,) if exact else ()), *made)
         if run.stopped is not None:
-            return Result(run.stopped, f"{run.ending}. {uncertified}")
+            return Result(run.stopped, run.ending, details)
         if Flag.NOT_COVERED in error.flags or not measured:
-            return Result(Reason.SUSPECT, f"{advice}. {uncertified}")
+            return Result(Reason.SUSPECT, advice, details)
         if error.flags:
-            words = f"The front was found, but {exact}, less than asked for: {advice}. It is {made}"
-            return Result(Reason.NOT_AT_TOLERANCE, words)
-        return Result(Reason.CONVERGED, f"The whole front was found; {exact}. It is {made}")
+            claim = f"The front was found, but {exact}, less than asked for: {advice}"
+            return Result(Reason.NOT_AT_TOLERANCE, claim, made)
+        return Result(Reason.CONVERGED, f"The whole front was found; {exact}", made)
 
     def evaluations(self, state: AtlasState) -> Evaluations:
         """What the search has evaluated so far."""

@@ -215,12 +215,12 @@ def steps_at_once(
     )
 
 
-def explain_end(run: Run, claim: str, error: ErrorEstimate | None) -> Result:
-    """Why a run ended, and what its surface is worth; a claim to have converged must stand the
-    estimate."""
+def explain_end(run: Run, note: str, error: ErrorEstimate | None) -> Result:
+    """Why a run ended, and what its surface is worth; where it ended by itself, what it notes about
+    that must stand the estimate."""
     if run.stopped is None:
-        return judge(claim, error)
-    return Result(run.stopped, f"{run.ending}; {describe(error)}")
+        return judge(note, error)
+    return Result(run.stopped, run.ending, (describe(error),))
 
 
 def corners(start: BezierSimplex) -> Float[np.ndarray, "n_objectives n_variables"]:

@@ -3,7 +3,7 @@ derivatives on the host."""
 
 import copy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
+from ..arguments import shown
 from ..bezier import Raveling
 from ..precision import double_precision
 from ..problems import Composite, Problem
@@ -77,8 +78,19 @@ def read_objectives(
 ) -> Any:
     """The objectives, as `Objectives` where derivatives or batches go with them.
 
-    A pymoo problem becomes a `Problem`; `Objectives` of a function alone become that function.
+    A pymoo problem becomes a `Problem`, and so do functions by name; `Objectives` of a function
+    alone become that function.
     """
+    if isinstance(objectives, Mapping):
+        functions = tuple(objectives.values())
+        wrong = [name for name, one in objectives.items() if not callable(one)]
+        if wrong or not functions:
+            got = f"{shown(objectives[wrong[0]])} for {wrong[0]!r}" if wrong else "none"
+            raise TypeError(
+                "objectives given by name must each be a function x -> a number, as in"
+                f" {{'cost': f, 'mass': g}}, got {got}"
+            )
+        objectives = Problem(Objectives(functions), objective_names=tuple(objectives))
     pymoo = sys.modules.get("pymoo.core.problem")  # not imported for the question
     if pymoo is not None and isinstance(objectives, pymoo.Problem):
         objectives = from_pymoo(objectives)

@@ -85,10 +85,10 @@ def minimize(  # noqa: PLR0913
     set, or an atlas of them.
 
     Args:
-        objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; `Objectives` with derivatives; a problem from
-            `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
-            derivatives that nobody gives are finite differences, which
+        objectives: a function x -> M numbers, or functions x -> a number in a list, or in a dict by
+            their names, in JAX, NumPy, torch or plain Python; `Objectives` with derivatives; a
+            problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on
+            the host; derivatives that nobody gives are finite differences, which
             `solution.made_by["objectives"]` says.
         x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is
             at tolerance is kept, after a look at a dozen points. The run of a solution that was
@@ -268,8 +268,8 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
     if in_doubt and isinstance(surface, BezierSimplex):
         cause = explain_start(problem) or find_cause(problem, surface)
-        words = f"{cause} {found.result.message}" if cause else found.result.message
-        found = found._replace(result=Result(reason, words))
+        claim = " ".join(filter(None, (cause, found.result.claim)))
+        found = found._replace(result=replace(found.result, claim=claim))
     return found.noted(problem.note)
 
 
@@ -310,10 +310,8 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
     best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
-    words = f"The objectives do not conflict: {best}, and the set is this point."
-    return found._replace(
-        error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")
-    )
+    claim = f"The objectives do not conflict: {best}, and the set is this point"
+    return found._replace(error=error, result=Result(Reason.CONVERGED, claim, found.result.details))
 
 
 def _stats(problem: Problem, call: Call, found: Attempt) -> Stats:

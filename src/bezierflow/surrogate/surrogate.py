@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float, PyTree
 
-from ..answer import Reason, Result, Solution
+from ..answer import Reason, Solution
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
@@ -361,8 +361,8 @@ def _explained(
 ) -> Solution:
     """The solution with the reason why no more evaluations were made, and with those that
     failed."""
-    reason, message, made_by = solution.result.reason, solution.result.message, solution.made_by
-    if not solution.result.doubtful:
+    result, made_by = solution.result, solution.made_by
+    if not result.doubtful:
         if stopped is not None:
             late = stopped is Reason.TIME_LIMIT
             what = "the time limit was reached" if late else "stopped"
@@ -372,12 +372,12 @@ def _explained(
         else:
             reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
             why = f"the budget of {task.budget} was spent"
-        message = f"{why}; {message}"
+        result = replace(result, reason=reason, claim=why)
     if failures:
-        message += (
-            f"; {len(failures)} evaluations failed and were left out, the first at x ="
+        result = result.noted(
+            f"{len(failures)} evaluations failed and were left out, the first at x ="
             f" {failures[0].x.tolist()}: {failures[0].failure}"
         )
         failed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
         made_by = {**made_by, "failed": failed}
-    return replace(solution, result=Result(reason, message), made_by=made_by)
+    return replace(solution, result=result, made_by=made_by)
