@@ -86,9 +86,7 @@ def next_steps(
     steps += [GOES_ON] * goes_on
     if M == 1 or not (span > 1e-9 * np.abs(F).max(axis=0)).any():
         one = f"[{', '.join(['1.0', *['0.0'] * (M - 1)])}]"
-        steps.append(
-            f"solution.design({one}) is the design that is best in {'all' if M > 1 else 'it'}"
-        )
+        steps.append(f"solution.design({one}) is the best design")
     elif not result.doubtful:
         # A knee is one of a curve or a surface that a person can see.
         knee = ["bf.decisions.knee(solution)"] if M <= 3 else []

@@ -16,7 +16,7 @@ from ..bezier import BezierSimplex, Manifest, Raveling, write_archive, write_ato
 from ..compilation import program
 from ..gaussian import PosteriorMean
 from ..names import Names, decode
-from ..objectives import FeasibleSet, Raveled, on_solver_side, raise_failures
+from ..objectives import FeasibleSet, JaxEvaluator, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
 from ..quiet import quiet
 from ..simplex import check_on_simplex
@@ -193,6 +193,24 @@ class Solution:
         with sum 1: maximized objectives count with a minus sign."""
         rows = np.asarray(t, dtype=float).reshape(-1, np.shape(t)[-1])
         return self.set.weights(rows).reshape(np.shape(t))
+
+    def multipliers(self, t: Numbers) -> dict[str, float]:
+        """What bounds and constraints cost at one t: by how much the weighted sum Σ w_m f_m with
+        `weights(t)` would fall if each that is active gave way by one unit, largest first, by their
+        names: `{"stress <= 250 MPa": 0.031, "width >= 2": 0.0}`."""
+        if self.feasible is None or self.objectives is None:
+            raise ValueError(
+                "multipliers are those of the bounds and constraints of a run: this solution had"
+                " none, or came from points or a file"
+            )
+        where = np.asarray(t, dtype=float)
+        check_on_simplex(where, self.n_objectives)
+        if where.ndim != 1:
+            raise ValueError(f"t must be one point of the simplex, got shape {where.shape}")
+        x = self.set.designs(where[None])
+        evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, x.shape[1])
+        gradient = self.weights(where) @ evaluator.jacobians(x).gradients[0]
+        return self.feasible.multipliers(x[0], gradient)
 
     def t(self, f: Numbers) -> Values:
         """Where objective values lie on the simplex: `front(t(f))` = f for f on the front.

@@ -55,9 +55,10 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image) -> None:
     """The pieces of a set under a map from the simplex: curves and points as such, surfaces as
     triangles.
 
-    The legend says which of the variables, by their names, are at their bounds on each piece.
+    The legend says which variables are at their bounds on each piece, and which constraints hold
+    with equality, by their names.
     """
-    found, colors, variables = solution.set, piece_colors(solution), solution.names.variables
+    found, colors = solution.set, piece_colors(solution)
     if solution.n_objectives == 3:
         _draw_surfaces(ax, solution, image)
     for number, piece in enumerate(found.pieces):
@@ -67,7 +68,7 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image) -> None:
             x = image(found.piece_points(number)[:1])
             ax.scatter(*x.T, s=30, color=colors[number], zorder=5)
         elif piece.dimension == 1:
-            look = {"linewidth": 2.2, "label": found.piece_text(number, variables)}
+            look = {"linewidth": 2.2, "label": found.piece_text(number, solution.names)}
             ax.plot(*image(found.piece_points(number)).T, color=colors[number], **look)
 
 
@@ -103,7 +104,7 @@ def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> None:
         inside = triangles[mine & (length <= LONGEST * np.median(length[mine]))]
         used, local = np.unique(inside, return_inverse=True)
         local = local.reshape(inside.shape)
-        label = found.piece_text(number, solution.names.variables)
+        label = found.piece_text(number, solution.names)
         if x.shape[1] == 3:
             draw_triangles(cast("Axes3D", ax), x[used], local, colors[number], label)
         else:
@@ -128,7 +129,7 @@ def _draw_regions(ax: "Axes", solution: Solution) -> None:
         color = colors.get(int(number), (gray, gray, gray))
         shades[numbers == number] = color[:3]
         if piece.dimension == 2:
-            label = found.piece_text(int(number), solution.names.variables)
+            label = found.piece_text(int(number), solution.names)
             ax.plot([], [], color=color, linewidth=6, label=label)
     # Edges in the color of their triangle close the hairlines between neighbors.
     look = {"facecolors": shades, "edgecolors": shades, "linewidths": 0.3}

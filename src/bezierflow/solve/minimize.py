@@ -285,10 +285,12 @@ def _without_holes(problem: Problem, found: Attempt) -> Attempt:
 def _of_one_objective(found: Attempt) -> Attempt:
     """The answer of a problem with one objective, where distances along a set mean nothing and only
     its corner counts."""
-    what = "there is one objective, so the set is a single point, its minimizer"
+    what = "There is one objective, so the set is a single point, its minimizer"
     error, suspect = found.error, found.result.reason is Reason.SUSPECT
     if error is None or set(error.flags) - {Flag.ESTIMATE_INVALID} or not suspect:
-        return found.noted(what)
+        if found.result.claim or not found.result.success:
+            return found.noted(what)
+        return found._replace(result=replace(found.result, claim=what))
     result = Result(
         Reason.CONVERGED, f"{what}, which was found in {found.run.iterations} iterations"
     )
