@@ -53,6 +53,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
     """
 
     parametrization: ClassVar[str] = "chart"
+    doing: ClassVar[str] = "an atlas"
 
     feasible: FeasibleSet
     box: tuple[np.ndarray, np.ndarray]
@@ -80,6 +81,10 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         state = advance(objectives, self.settings, state)
         assert state.search is not None
         return state, state.search.news_of_round()
+
+    def share_done(self, info: Info) -> float | None:
+        """The share of the chart whose answers were right at the last look."""
+        return info["covered"] * info["verified"] if "covered" in info else None
 
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""

@@ -82,6 +82,13 @@ class AbstractAutoFlow(AbstractFlow[State]):
         """The state with a budget to go on: one that was spent is no reason to have ended."""
         return state.with_budget()
 
+    def share_done(self, info: Info) -> float | None:
+        """By the digits that the error has lost of those that it shall lose."""
+        error = info[self.misses]
+        if not 0 < error < 1:
+            return None
+        return float(np.log(error) / np.log(min(self.settings.tol, 0.5)))
+
     def measure(
         self, objectives: FlatObjectives, run: Run[Any], seed: int, estimate: Estimate
     ) -> ErrorEstimate:

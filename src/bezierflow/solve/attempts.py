@@ -429,6 +429,7 @@ def run_flow(
         part,
         call.deadline,
         leaves,
+        call.began,
     )
     made = flow.evaluations(run.state)
     # A lifted method does not know what its derivatives are made of.

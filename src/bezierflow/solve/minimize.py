@@ -78,7 +78,7 @@ def minimize(  # noqa: PLR0913
     time_limit: float | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | PathLike[str] | Checkpoint | None = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
@@ -128,7 +128,8 @@ def minimize(  # noqa: PLR0913
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop. Forces a host
             round trip per iteration.
-        progress: show a progress bar.
+        progress: show a bar with what is being done and how long that may still take. None:
+            on a terminal or in a notebook, if the run lasts longer than three seconds.
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
             `Checkpoint(folder, every)` says how often.
@@ -359,7 +360,7 @@ def train(  # noqa: PLR0913
     n_iterations: int | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Solution:
     """Trains a surface of models on batches: `bf.train(f, x0, method, batches=loader)`.
 
@@ -380,7 +381,7 @@ def train(  # noqa: PLR0913
         n_iterations: how many batches are taken; by default that of the flow, else one pass.
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop.
-        progress: show a progress bar.
+        progress: as in `minimize`.
     """
     read_function(objectives, "objectives", "of x and a batch")
     if batches is not None and not isinstance(batches, Iterable):
@@ -404,6 +405,6 @@ def train(  # noqa: PLR0913
         names,
         read_seed(seed),
         callback,
-        read_flag(progress, "progress"),
+        or_none(read_flag, progress, "progress"),
     )
     return replace(trained, estimator=NormalEstimator())

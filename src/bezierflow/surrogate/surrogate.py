@@ -116,7 +116,7 @@ def drive_search(
         for x, y in known if not log.evaluations else ():
             failure = "" if np.isfinite(y).all() else "given as failed"
             log.tell(*log.arrive(Evaluation(None, x, y, failure)))
-        with progress_bar(task.progress, task.budget, "search") as update:
+        with progress_bar(task.progress, task.budget, "evaluations", task.began) as update:
             settle = partial(_settle, make, n_objectives)
             ended = run_study(log, pool, plan, settle, partial(_watch, task, update))
         if ended is not None and folder is not None:
@@ -170,7 +170,7 @@ def _settle(
         log.respecify(Search.restore, make(len(one.y)).settings)
 
 
-def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) -> bool:
+def _watch(task: Call, update: Callable[..., None], log: LoggedSearch) -> bool:
     """Shows the progress, and calls the user's callback after each batch; whether it stops the
     search."""
     search, n, failures = log.search, len(log.told), log.failures
@@ -181,7 +181,7 @@ def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) ->
         )
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
-    if task.progress:
+    if task.progress is not False:
         shown = {**info, "hypervolume": _volume(log)}
         failed = f", {len(failures)} failed" if failures else ""
         update(n, ", ".join(f"{name} {value:.3g}" for name, value in shown.items()) + failed)
