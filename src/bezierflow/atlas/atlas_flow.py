@@ -84,7 +84,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def share_done(self, info: Info) -> float | None:
         """The share of the chart whose answers were right at the last look."""
-        return info["covered"] * info["verified"] if "covered" in info else None
+        return info["covered"] * info.get("verified", 1.0)
 
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""

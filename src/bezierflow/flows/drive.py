@@ -123,7 +123,8 @@ def _share(
         shares.append(int(flow.evaluations(run.state).objective) / flow.budget)
     if deadline is not None:
         shares.append((time.monotonic() - began) / max(deadline - began, 1e-9))
-    return max((min(share, 1.0) for share in shares if share is not None), default=None)
+    known = [share for share in shares if share is not None and np.isfinite(share)]
+    return min(max(known), 1.0) if known else None
 
 
 def _limit(number: int, n_iterations: int | None, deadline: float | None) -> Reason | None:
