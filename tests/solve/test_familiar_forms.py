@@ -100,10 +100,10 @@ def test_designs_in_a_dict_have_a_column_for_each_number():
 
 
 def test_a_solution_prints_as_a_short_table(solution, named):
-    """A line for each objective beside six others; what to do next depends on how it ended."""
+    """A line for each objective beside seven others; what to do next depends on how it ended."""
     lines = str(solution).splitlines()
     headings = [line.split(":")[0] for line in lines if line[0] != " "]
-    rows = ["result", "set", "objectives", "error", "evaluations", "derivatives", "next"]
+    rows = ["result", "set", "objectives", "error", "evaluations", "details", "derivatives", "next"]
     assert headings == rows
     assert "converged" in lines[0]
     first = next(line for line in lines if line.startswith("objectives:"))
@@ -177,7 +177,8 @@ def test_objectives_by_name_are_called_so():
     solution = bf.minimize(functions, [0.5, 0.2], maximize="yield")
     assert solution.names.objectives == ("cost", "yield")
     listed = bf.minimize(list(functions.values()), [0.5, 0.2], maximize=[False, True])
-    np.testing.assert_array_equal(solution.design([0.3, 0.7]), listed.design([0.3, 0.7]))
+    t = np.array([0.3, 0.7])
+    np.testing.assert_array_equal(solution.design(t), listed.design(t))
 
 
 @pytest.mark.usefixtures("unchecked")

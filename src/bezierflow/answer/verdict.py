@@ -36,18 +36,22 @@ def judge(note: str, error: ErrorEstimate | None) -> Result:
     nothing_known = Flag.BUDGET_SPENT in flags and not error.n_samples
     if nothing_known or any(flag in SUSPECT_FLAGS for flag in flags):
         return Result(Reason.SUSPECT, advice, details)
-    claim = ""
-    if error.front is not None and np.isfinite(error.front):
-        off = f"{error.front:.1g}"
-        if error.front <= SCHEDULE.exact:
-            exact = f"{off} of their ranges" if error.front > ROUNDING else "rounding"
-            claim = f"The whole front was found; objectives are exact to {exact}"
-        else:
-            claim = f"The front was found up to {off} of the objectives' ranges"
+    claim = _claim(error)
     if Flag.NOT_AT_TOLERANCE in flags or Flag.BUDGET_SPENT in flags:
         claim = ". ".join(filter(None, (claim, advice[:1].upper() + advice[1:])))
         return Result(Reason.NOT_AT_TOLERANCE, claim, details)
     return Result(Reason.CONVERGED, claim, details)
+
+
+def _claim(error: ErrorEstimate) -> str:
+    """What was found, in a sentence; empty where nobody knows how far values are off."""
+    off = error.front
+    if off is None or not np.isfinite(off):
+        return ""
+    if off > SCHEDULE.exact:
+        return f"The front was found up to {off:.1g} of the objectives' ranges"
+    exact = f"{off:.1g} of their ranges" if off > ROUNDING else "rounding"
+    return f"The whole front was found; objectives are exact to {exact}"
 
 
 def describe(error: ErrorEstimate | None) -> str:

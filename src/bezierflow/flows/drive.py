@@ -70,7 +70,6 @@ def drive(  # noqa: PLR0913
             them all.
         began: when the call began that this run is a part of, on the same clock.
     """
-    began = time.monotonic() if began is None else began
     kept, n_iterations = part or Part(), flow.n_iterations or flow.most_iterations
     # `run` is replaced as a whole: an interrupt at any moment finds parts that belong together.
     state, iterations, history = kept.restore(flow, objectives, state)
@@ -112,7 +111,11 @@ def drive(  # noqa: PLR0913
 
 
 def _share(
-    flow: AbstractFlow[State], run: Run[State], info: Info, began: float, deadline: float | None
+    flow: AbstractFlow[State],
+    run: Run[State],
+    info: Info,
+    began: float | None,
+    deadline: float | None,
 ) -> float | None:
     """Which part of a run is done, by what comes first: its goal, its budget, its iterations or the
     time limit; None where nothing tells."""
@@ -121,7 +124,7 @@ def _share(
         shares.append(run.iterations / flow.n_iterations)
     if getattr(flow, "budget", None):
         shares.append(int(flow.evaluations(run.state).objective) / flow.budget)
-    if deadline is not None:
+    if deadline is not None and began is not None:
         shares.append((time.monotonic() - began) / max(deadline - began, 1e-9))
     known = [share for share in shares if share is not None and np.isfinite(share)]
     return min(max(known), 1.0) if known else None

@@ -126,9 +126,16 @@ def feasible_set(
     return FeasibleSet(*sides, tuple(rows), names, raveling.scale)
 
 
-def _named(given: NamedConstraint, found: Constraint) -> Constraint:
-    """A constraint with the names, the unit and the sides that the user gave it."""
-    n, names = len(found.lower), given.names
+def _read(
+    given: object, name: str, raveling: Raveling, read: Callable[[Callable, str], Form]
+) -> Constraint:
+    """A constraint on the flat vector, with the names, the unit and the sides that the user gave
+    it, if any; or an error in one line."""
+    if not isinstance(given, NamedConstraint):
+        return _read_plain(given, name, raveling, read)
+    names = given.names
+    found = _read_plain(given.given, names[0], raveling, read)
+    n = len(found.lower)
     if len(names) not in (1, n):
         raise ValueError(
             f"constraints: name must be one text, or one for each of {n} rows, got {shown(names)}"
@@ -141,12 +148,10 @@ def _named(given: NamedConstraint, found: Constraint) -> Constraint:
     return Constraint(found.function, *sides, names, given.unit)
 
 
-def _read(
+def _read_plain(
     constraint: object, name: str, raveling: Raveling, read: Callable[[Callable, str], Form]
 ) -> Constraint:
     """A constraint on the flat vector, or an error in one line."""
-    if isinstance(constraint, NamedConstraint):
-        return _named(constraint, _read(constraint.given, constraint.names[0], raveling, read))
     from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     if isinstance(constraint, LinearConstraint):

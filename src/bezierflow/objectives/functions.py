@@ -82,15 +82,7 @@ def read_objectives(
     alone become that function.
     """
     if isinstance(objectives, Mapping):
-        functions = tuple(objectives.values())
-        wrong = [name for name, one in objectives.items() if not callable(one)]
-        if wrong or not functions:
-            got = f"{shown(objectives[wrong[0]])} for {wrong[0]!r}" if wrong else "none"
-            raise TypeError(
-                "objectives given by name must each be a function x -> a number, as in"
-                f" {{'cost': f, 'mass': g}}, got {got}"
-            )
-        objectives = Problem(Objectives(functions), objective_names=tuple(objectives))
+        objectives = _by_name(objectives)
     pymoo = sys.modules.get("pymoo.core.problem")  # not imported for the question
     if pymoo is not None and isinstance(objectives, pymoo.Problem):
         objectives = from_pymoo(objectives)
@@ -105,6 +97,17 @@ def read_objectives(
         part = Objectives(objectives.function, jac, hess, vectorized)
         return eqx.tree_at(lambda problem: problem.function, objectives, part)
     return Objectives(objectives, jac, hess, vectorized)
+
+
+def _by_name(functions: Mapping[str, Any]) -> Problem:
+    """Functions with their names, as a problem."""
+    wrong = [f"{shown(one)} for {name!r}" for name, one in functions.items() if not callable(one)]
+    if wrong or not functions:
+        raise TypeError(
+            "objectives given by name must each be a function x -> a number, as in {'cost': f,"
+            f" 'mass': g}}, got {wrong[0] if wrong else 'none'}"
+        )
+    return Problem(Objectives(tuple(functions.values())), objective_names=tuple(functions))
 
 
 @dataclass(frozen=True)

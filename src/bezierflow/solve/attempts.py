@@ -213,16 +213,17 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
     without_end = partial(find_endless, to_the_end=True), partial(find_break, jumps=False)
     fatal = find_cause(problem, found.surface, without_end)
     cause = fatal or find_cause(problem, found.surface, [find_break])
-    feasible, made = problem.feasible, found
+    feasible, made, words = problem.feasible, found, ""
     if cause and feasible is not None and feasible.has_finite_box:
         box, spent = search_box(feasible, problem.start), found.evaluations
         most = int(spent.objective) + SCHEDULE.broken_values
         few = replace(call.method, budget=min(most, call.method.budget or most))
         why = "one surface cannot be this set"
         made = _atlas(problem, replace(call, method=few), feasible, box, why, spent=spent)
+        words = cause
     if fatal or (cause and meets_break(problem, made.surface)):
         # of a surface the cause is said in the end
-        return made.doubted("" if made is found else cause)._replace(open=False)
+        return made.doubted(words)._replace(open=False)
     return found._replace(evaluations=made.evaluations)
 
 
