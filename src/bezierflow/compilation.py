@@ -120,11 +120,10 @@ class _Cache:
         """Switches JAX's cache to the folder, in the first block."""
         with self.lock:
             self.blocks += 1
-            config = jax.config
             # Whoever has a cache of their own, or wants none, keeps it that way.
-            if self.blocks > 1 or config.jax_compilation_cache_dir is not None:
-                return
-            folder = _cache_folder() if config.jax_enable_compilation_cache else None
+            own = getattr(jax.config, "jax_compilation_cache_dir", None)
+            wanted = own is None and getattr(jax.config, "jax_enable_compilation_cache", False)
+            folder = _cache_folder() if wanted and self.blocks == 1 else None
             if folder is None:
                 return
             if time.monotonic() - self.cleaned > CLEAN_SECONDS:

@@ -195,15 +195,18 @@ def best_ratio(
     taken = f"({names.objectives[m]} {sign} {abs(above):g})" if above else names.objectives[m]
     wished = bounds_in_words(names.objectives, turned_bounds(bounds, signs))
     question = f"{names.best_word(m)} {taken} per {names.objectives[n]}{wished}"
-    goal, within, ratio = np.zeros((1, len(bounds))), reach(solution, bounds), 0.0
-    goal[0, m] = 1.0
+    goal, aim, within = (
+        np.eye(len(bounds))[m : m + 1],
+        signs[m : m + 1] * above,
+        reach(solution, bounds),
+    )
+    ratio, found = 0.0, answer(solution, question, goal, aim, bounds, within)
     for _ in range(MOST_RATIOS):
-        found = answer(solution, question, goal, np.array([signs[m] * above]), bounds, within)
         before, ratio = ratio, float((found.f[m] - above) / found.f[n])
-        # f_of − q f_per, both as they are minimized
-        goal[0, n] = ratio
         if abs(ratio - before) <= 1e-12 * abs(ratio):
             break
+        goal[0, n] = ratio  # f_of − q f_per, both as they are minimized
+        found = answer(solution, question, goal, aim, bounds, within)
     return replace(found, value=ratio)
 
 

@@ -122,8 +122,9 @@ def _share(
     shares = [flow.share_done(info)]
     if flow.n_iterations:
         shares.append(run.iterations / flow.n_iterations)
-    if getattr(flow, "budget", None):
-        shares.append(int(flow.evaluations(run.state).objective) / flow.budget)
+    budget = getattr(flow, "budget", None)
+    if budget:
+        shares.append(int(flow.evaluations(run.state).objective) / budget)
     if deadline is not None and began is not None:
         shares.append((time.monotonic() - began) / max(deadline - began, 1e-9))
     known = [share for share in shares if share is not None and np.isfinite(share)]

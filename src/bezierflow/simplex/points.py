@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import combinations, permutations
 from math import comb, factorial, prod
 from operator import index as whole
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..arguments import read_count, read_doubles, shown
 from .schedule import SCHEDULE
+
+T = TypeVar("T", np.ndarray, Array)
+"""The kind of an array: NumPy in, NumPy out."""
 
 
 def n_controls(n_objectives: int, degree: int) -> int:
@@ -175,9 +178,7 @@ def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectiv
     return exponential / jnp.sum(exponential, axis=-1, keepdims=True)
 
 
-def from_cube(
-    u: Float[Array | np.ndarray, "*batch dimension"],
-) -> Float[Array | np.ndarray, "*batch n_objectives"]:
+def from_cube(u: Float[T, "*batch dimension"]) -> Float[T, "*batch n_objectives"]:
     """The measure-preserving map from the cube [0, 1]^{M−1} onto the simplex Δ^{M−1}.
 
     Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is
@@ -187,9 +188,7 @@ def from_cube(
     return broken_stick((1 - u) ** (1 / np.arange(u.shape[-1], 0, -1, dtype=u.dtype)))
 
 
-def broken_stick(
-    left: Float[Array | np.ndarray, "*batch dimension"],
-) -> Float[Array | np.ndarray, "*batch n_objectives"]:
+def broken_stick(left: Float[T, "*batch dimension"]) -> Float[T, "*batch n_objectives"]:
     """The t of which each coordinate but the last leaves these shares of what is there for it."""
     # Each operation that JAX makes outside of a program is compiled on its own.
     xp: Any = np if isinstance(left, np.ndarray) else jnp
