@@ -115,8 +115,9 @@ class Attempt(NamedTuple):
         # Only a surface can be measured later.
         if error is None and not isinstance(self.surface, BezierSimplex):
             error = ErrorEstimate.unknown(float("nan"))
-        claim, details = self.result.claim or "the best so far is returned", self.result.details
-        result, run = Result(reason, words, (claim, *details)), replace(self.run, stopped=reason)
+        claim = "" if self.flaw else self.result.claim
+        details = (claim or "the best so far is returned", *self.result.details)
+        result, run = Result(reason, words, details), replace(self.run, stopped=reason)
         return self._replace(run=run, error=error, result=result, open=False)
 
     def interrupted(self, when: str) -> "Attempt":
