@@ -29,8 +29,8 @@ def test_a_small_feasible_part_gives_variables_their_units():
     with double_precision():
         program = Program(truss, 2, feasible, GENEROUS)
         box = (np.zeros(2), np.ones(2))
-        look_over(program, box, np.full((1, 2), 1e-5), 1)
-        part = feasible_part(program, box, 1)
+        look_over(program, box, np.full((1, 2), 1e-5), 0)
+        part = feasible_part(program, box, 0)
     assert part is not None
     assert np.all(part[1] - part[0] < 3 * RARE)
     assert np.all(part[0] <= program.archive.z.min(axis=0))

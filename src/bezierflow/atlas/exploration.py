@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Float
 
 from ..kinds import kind
-from ..simplex import kronecker
 from .local_solves import descend
 from .program import Archive, Program, nondominated
 
@@ -21,10 +20,6 @@ LEAST_GENERATIONS, MOST_GENERATIONS, LONG_GENERATIONS = 24, 300, 100_000
 ranges."""
 
 STILL = 2e-3
-
-EVEN = 8
-"""So many variables of spread points come from one Kronecker sequence, the next ones from another
-in a random order: in many dimensions neighboring coordinates of a sequence move together."""
 
 RARE = 0.02
 """Where fewer points of the box are feasible than this share, a variable that varies by less of its
@@ -87,12 +82,10 @@ def spread_points(
     box: tuple[np.ndarray, np.ndarray], n: int, rng: np.random.Generator
 ) -> Float[np.ndarray, "n n_free"]:
     """Evenly spread points of a box."""
-    # Not Sobol's sequence, for which SciPy takes most of a second to import.
+    from scipy.stats import qmc  # half a second that only atlases need
+
     low, high = box
-    sizes = [min(EVEN, len(low) - first) for first in range(0, len(low), EVEN)]
-    groups = [rng.permutation(kronecker(n, size)) for size in sizes]
-    u = (np.hstack([np.zeros((n, 0)), *groups]) + rng.random(len(low))) % 1
-    return low + (high - low) * u
+    return low + (high - low) * qmc.Sobol(len(low), rng=rng).random(n)
 
 
 def feasible_part(
