@@ -1,6 +1,6 @@
 """The answer: a Pareto set, the error estimate, and the solution that holds both."""
 
-from .atlas import BezierAtlas, Units
+from .atlas import BezierAtlas, Exact, ExactAround, Units
 from .certificate import Certificate
 from .description import cost_text, error_text
 from .error import ErrorEstimate, Flag, by_cause
@@ -43,6 +43,8 @@ __all__ = [
     "Epigraph",
     "ErrorEstimate",
     "Evaluated",
+    "Exact",
+    "ExactAround",
     "ExactMap",
     "FittedFront",
     "Flag",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
@@ -85,6 +86,37 @@ class Units:
         return len(self.lower) - self.n_auxiliary
 
 
+class Exact(NamedTuple):
+    """Answers above chart points: scaled variables and objectives, and the multipliers of the
+    objectives, with sum 1."""
+
+    z: Float[np.ndarray, "n n_free"]
+    f: Float[np.ndarray, "n n_objectives"]
+    weights: Float[np.ndarray, "n n_objectives"]
+
+
+class ExactAround(NamedTuple):
+    """One answer, and how its variables and objectives change with the chart point."""
+
+    z: Float[np.ndarray, " n_free"]
+    f: Float[np.ndarray, " n_objectives"]
+    z_by_a: Float[np.ndarray, "n_free n_objectives"]
+    f_by_a: Float[np.ndarray, "n_objectives n_objectives"]
+
+
+@runtime_checkable
+class Polisher(Protocol):
+    """What leads from designs nearby to solutions above chart points."""
+
+    def __call__(self, a: np.ndarray, z: np.ndarray) -> Exact:
+        """The solutions above chart points."""
+        ...
+
+    def around(self, a: np.ndarray, z: np.ndarray) -> ExactAround:
+        """One of them, with slopes."""
+        ...
+
+
 @kind("answer.atlas/1")
 @dataclass(frozen=True)
 class BezierAtlas:
@@ -107,12 +139,15 @@ class BezierAtlas:
         units: of objectives and variables.
         raveling: how x lies in a flat vector.
         coverage: the share of fresh chart points at which a patch held when the atlas was made.
+        polisher: makes answers exact where patches are coarse; None where they are not, and in
+            files, which have no code of the problem.
     """
 
     patches: tuple[Patch, ...]
     units: Units = field(repr=False)
     raveling: Raveling = field(repr=False)
     coverage: float
+    polisher: Polisher | None = field(default=None, repr=False, compare=False)
 
     @property
     def n_objectives(self) -> int:
@@ -136,12 +171,13 @@ class BezierAtlas:
 
     def flat(self, t: Batch) -> Float[np.ndarray, "*batch n_variables"]:
         """The designs at t as flat vectors."""
-        z = self.scaled(self.place(t))
+        z = self.answers(self.place(t)).z
         return self.units.x(z).reshape(*np.shape(t)[:-1], self.n_variables)
 
     def front(self, t: Batch) -> Values:
-        """The objective values at t, as the patches have them: no objective is evaluated."""
-        f = self.levels(self.ask(self.place(t)))
+        """The objective values at t, as the patches have them where these are exact: then no
+        objective is evaluated."""
+        f = self.answers(self.place(t)).f
         return (self.units.ideal + f * self.units.span).reshape(np.shape(t))
 
     def weights(self, t: Batch) -> Values:
@@ -150,11 +186,7 @@ class BezierAtlas:
 
         They are at least 0, for a maximized objective too: what a unit more of it is worth.
         """
-        claims, M = self.ask(self.place(t)), self.n_objectives
-        active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
-        start = len(self.units.free) + 1
-        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0)
-        w = w / np.abs(self.units.span)
+        w = self.answers(self.place(t)).weights / np.abs(self.units.span)
         return (w / w.sum(axis=1, keepdims=True)).reshape(np.shape(t))
 
     def t(self, f: Values) -> Values:
@@ -169,7 +201,7 @@ class BezierAtlas:
         # Only values farther apart than the ranges leave the simplex, so they are not on the front.
         outside = t.min(axis=1) < 0
         if outside.any():
-            own = centered(self.levels(self.ask(a[outside])))
+            own = centered(self.answers(a[outside]).f)
             t[outside] = 1 / M - own / width
         t = np.maximum(t, 0.0)
         return (t / t.sum(axis=1, keepdims=True)).reshape(f.shape)
@@ -226,6 +258,29 @@ class BezierAtlas:
         reach = M / (M - 1) * float(centered(ends).max())
         return min(max(reach, 1.0) + STRETCH - 1, MOST_STRETCH)
 
+    def answers(self, a: Chart) -> Exact:
+        """The answers above chart points: those of the patches, made exact where that is
+        possible."""
+        if self.polisher is None:
+            return self.mapped(a)
+        found = self.polisher(a, self.scaled(a))
+        # Another basin may have the better solution: that of the best point of the set.
+        level, near = best_levels(self.points.f, a)
+        doubt = np.flatnonzero(level < (found.f - a).max(axis=1) - SCHEDULE.lead)
+        if len(doubt):
+            other = self.polisher(a[doubt], self.points.z[near[doubt]])
+            better = (other.f - a[doubt]).max(axis=1) < (found.f - a)[doubt].max(axis=1)
+            for mine, theirs in zip(found, other, strict=True):
+                mine[doubt[better]] = theirs[better]
+        return found
+
+    def mapped(self, a: Chart) -> Exact:
+        """The answers of the patches alone."""
+        claims, M, start = self.ask(a), self.n_objectives, len(self.units.free) + 1
+        active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
+        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0)
+        return Exact(self._variables(claims), self.levels(claims), w)
+
     def ask(self, a: Chart) -> Claims:
         """What the patches say at chart points.
 
@@ -259,9 +314,11 @@ class BezierAtlas:
         return f
 
     def scaled(self, a: Chart) -> Float[np.ndarray, "n n_free"]:
-        """The scaled variables above chart points."""
-        claims = self.ask(a)
-        z = np.empty((len(a), len(self.units.free)))
+        """The scaled variables that patches have above chart points."""
+        return self._variables(self.ask(a))
+
+    def _variables(self, claims: Claims) -> Float[np.ndarray, "n n_free"]:
+        z = np.empty((len(claims.number), len(self.units.free)))
         for number in np.unique(claims.number):
             mine = claims.number == number
             z[mine] = variables(self.patches[number].label, claims.y[mine], self.units.box)

@@ -10,11 +10,11 @@ from jaxtyping import Float, Int
 from ..bezier import BezierSimplex, Manifest, describe_surface, partial_derivatives
 from ..metrics import farthest_points
 from ..names import Names
-from .atlas import BezierAtlas
+from .atlas import BezierAtlas, ExactAround
 from .atlas_file import describe_atlas
 from .error import ErrorEstimate
 from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
-from .patches import Claims, ask_patch, barycentric, variables
+from .patches import Claims, ask_patch, barycentric, frame, variables
 from .pieces import Piece
 from .schedule import SCHEDULE
 
@@ -78,6 +78,55 @@ class AroundPatch(Around):
         return x, slopes[: units.n_variables]
 
 
+class AroundExact(Around):
+    """The answers around t with all their kinks, each solved for."""
+
+    part = 0
+
+    def __init__(self, atlas: BezierAtlas, t: Point):
+        self.atlas, self.a = atlas, atlas.place(t)[0]
+        self.dimension = len(self.a) - 1
+        self._last: tuple[bytes, ExactAround] | None = None
+
+    def _answer(self, y: np.ndarray) -> tuple[np.ndarray, ExactAround]:
+        a = self.a + y @ frame(len(self.a))
+        # SciPy asks for values and slopes one after the other.
+        if self._last is None or self._last[0] != a.tobytes():
+            assert self.atlas.polisher is not None
+            start = self.atlas.scaled(a[None])[0] if self._last is None else self._last[1].z
+            self._last = a.tobytes(), self.atlas.polisher.around(a, start)
+        return a, self._last[1]
+
+    def t(self, y: Float[np.ndarray, " dimension"]) -> Point:
+        """The point of the simplex at y."""
+        units = self.atlas.units
+        return self.atlas.t((units.ideal + units.span * self._answer(y)[1].f)[None])[0]
+
+    def look(
+        self, y: Float[np.ndarray, " dimension"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The front, and the faces of the simplex."""
+        a, answer = self._answer(y)
+        units, M, rows = self.atlas.units, len(self.a), frame(len(self.a))
+        width = self.atlas.stretch * (M - 1)
+        f = units.ideal + units.span * answer.f
+        df = units.span[:, None] * (answer.f_by_a @ rows.T)
+        room = np.concatenate(
+            [a / width - 1 / M, y - SCHEDULE.exact_radius, -y - SCHEDULE.exact_radius]
+        )
+        sides = np.eye(self.dimension)
+        return f, df, room, np.concatenate([rows.T / width, sides, -sides])
+
+    def design(
+        self, y: Float[np.ndarray, " dimension"]
+    ) -> tuple[Float[np.ndarray, " n_variables"], np.ndarray]:
+        """The design in the user's units, with its slopes."""
+        answer, units = self._answer(y)[1], self.atlas.units
+        slopes = np.zeros((len(units.lower), self.dimension))
+        slopes[units.free] = units.unit[:, None] * (answer.z_by_a @ frame(len(self.a)).T)
+        return units.x(answer.z[None])[0], slopes[: units.n_variables]
+
+
 def _widest(atlas: BezierAtlas, claims: Claims) -> int:
     """The patch that answers; where that is a face of one of higher dimension, that one, which goes
     on from there in more directions."""
@@ -91,7 +140,10 @@ def _widest(atlas: BezierAtlas, claims: Claims) -> int:
     return best
 
 
-Image = Callable[[AroundPatch, np.ndarray], tuple[np.ndarray, np.ndarray]]
+Moving = AroundPatch | AroundExact
+"""Answers around one of them, with their designs."""
+
+Image = Callable[[Moving, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """A vector and its slopes at coordinates around a point of a patch."""
 
 
@@ -190,9 +242,9 @@ class AtlasSet(ParetoSet):
 
     def prices(self, t: Point) -> tuple[Point, bool]:
         """The multipliers are the front's normal; there is one where all objectives are active."""
-        prices, active = self.atlas.weights(t), self.atlas.label(t).objectives
+        prices = self.atlas.weights(t)
         traded = prices * self.scale > SCHEDULE.rounding
-        return prices / np.sum(prices * self.scale), bool(np.all(active & traded))
+        return prices / np.sum(prices * self.scale), bool(np.all(traded))
 
     def t(self, f: Values) -> T:
         """By the chart, which has a point below any objective values."""
@@ -201,13 +253,15 @@ class AtlasSet(ParetoSet):
     def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
         """From the nearest points of several patches, along patches."""
         known = self.atlas.units.x(self.atlas.points.z) - x
-        t, starts, agreed = self._nearest(AroundPatch.design, x, known)
+        t, starts, agreed = self._nearest(lambda around, y: around.design(y), x, known)
         return Near(t, float(np.linalg.norm(self.atlas.flat(t) - x)), starts, agreed, np.nan)
 
     def nearest_values(self, f: Point) -> Near:
         """Likewise for objectives."""
 
-        def image(around: AroundPatch, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def image(
+            around: AroundPatch | AroundExact, y: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray]:
             values, slopes, _, _ = around.look(y)
             return values / self.scale, slopes / self.scale[:, None]
 
@@ -225,7 +279,7 @@ class AtlasSet(ParetoSet):
         # Goals of SLSQP should be of order 1.
         size = float(squares.max()) or 1.0
 
-        def goal(around: AroundPatch, y: np.ndarray) -> tuple[float, np.ndarray]:
+        def goal(around: Moving, y: np.ndarray) -> tuple[float, np.ndarray]:
             point, slopes = image(around, y)
             miss = point - target
             return float(miss @ miss) / size, 2 * miss @ slopes / size
@@ -236,16 +290,22 @@ class AtlasSet(ParetoSet):
         starts = self.sample_t[order[np.sort(first)[: SCHEDULE.most_starts]]]
         ends = [self._descend(goal, start) for start in starts]
         value, t = min(ends, key=lambda end: end[0])
-        return t, len(ends), sum(end[0] <= value + SCHEDULE.rounding for end in ends)
+        agreed = sum(end[0] <= value + SCHEDULE.rounding for end in ends)
+        # The patches' own error is left out at the end.
+        return (
+            t if self.atlas.polisher is None else self._descend(goal, t, True)[1],
+            len(ends),
+            agreed,
+        )
 
     def _descend(
-        self, goal: Callable[[AroundPatch, np.ndarray], tuple[float, np.ndarray]], t: Point
+        self, goal: Callable[..., tuple[float, np.ndarray]], t: Point, exact: bool = False
     ) -> tuple[float, Point]:
         """Where a goal, given with its slope, stops falling from patch to patch: its value and
         where that is."""
         from scipy.optimize import minimize
 
-        best, around = (np.inf, t), self.around(t)
+        best, around = (np.inf, t), self.around(t, exact)
         # A patch may end before the goal stops falling: the search then goes on from its border.
         for _ in range(SCHEDULE.most_parts):
             y = np.zeros(around.dimension)
@@ -262,14 +322,15 @@ class AtlasSet(ParetoSet):
                 ).x
             t, value = around.t(y), goal(around, y)[0]
             best = (value, t) if value < best[0] else best
-            before, around = around.part, self.around(t)
+            before, around = around.part, self.around(t, exact)
             if around.part == before:
                 break
         return best
 
-    def around(self, t: Point) -> AroundPatch:
-        """The patch that answers at t."""
-        return AroundPatch(self.atlas, t)
+    def around(self, t: Point, exact: bool = False) -> Moving:
+        """The patch that answers at t, or the answers themselves."""
+        solves = exact and self.atlas.polisher is not None and self.n_objectives > 1
+        return AroundExact(self.atlas, t) if solves else AroundPatch(self.atlas, t)
 
     def spread(self, n: int) -> T:
         """Always the point of the sample farthest from all that were chosen, beginning with the

@@ -134,6 +134,8 @@ class ErrorEstimate:
         coverage: share of the held-out points of a surface, or of fresh chart points of an atlas,
             with a certified answer: near a local optimum, and nothing known beats it.
         violation: the largest violation of a constraint in units of its scale; of an atlas only.
+        patches: of an atlas whose answers are solved for when somebody asks: the same for its
+            patches alone, which are all that files and pages have.
         n_probes: how many points were looked at elsewhere; none beats an answer that counts as
             covered.
         by_objective: of a surrogate only: the RMS error of predictions of held-out evaluations, for
@@ -156,6 +158,7 @@ class ErrorEstimate:
     front: float | None = None
     coverage: float | None = None
     violation: float | None = None
+    patches: "ErrorEstimate | None" = None
     n_probes: int = 0
     by_objective: tuple[float, ...] | None = None
 

@@ -170,8 +170,8 @@ class ParetoSet(abc.ABC):
         """The point whose objectives are nearest to f, each in units of its range."""
 
     @abc.abstractmethod
-    def around(self, t: Point) -> Around:
-        """The part of the set around a point."""
+    def around(self, t: Point, exact: bool = False) -> Around:
+        """The part of the set around a point, as it is searched or as it is answered."""
 
     def local_minima(self, rank: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n_minima"]:
         """The local minima of a rank on the sample, lowest first, that may lie in the lowest basin.

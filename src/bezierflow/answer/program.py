@@ -39,8 +39,8 @@ class Program(NamedTuple):
 class Epigraph:
     """A program around a point of the set as SciPy takes it: in z = (y, τ)."""
 
-    def __init__(self, pareto_set: ParetoSet, program: Program, start: Point):
-        self.around = pareto_set.around(start)
+    def __init__(self, pareto_set: ParetoSet, program: Program, start: Point, exact: bool = False):
+        self.around = pareto_set.around(start, exact)
         self.rows = np.concatenate([program.A, program.B])
         self.limits = np.concatenate([program.c, program.d])
         values, _, room, _ = self.around.look(np.zeros(self.around.dimension))
@@ -66,7 +66,11 @@ class Epigraph:
 
 
 def solve(
-    pareto_set: ParetoSet, program: Program, start: Point, ftol: float = SCHEDULE.ftol
+    pareto_set: ParetoSet,
+    program: Program,
+    start: Point,
+    ftol: float = SCHEDULE.ftol,
+    exact: bool = False,
 ) -> Point:
     """The local solution that SLSQP reaches from a start, or where it gives up."""
     from scipy.optimize import minimize  # a third of a second that only questions need
@@ -74,7 +78,7 @@ def solve(
     t, options = start, {"ftol": ftol, "maxiter": SCHEDULE.most_steps}
     # SLSQP sees one smooth part; where it ends at the part's border, the next one takes over.
     for _ in range(SCHEDULE.most_parts):
-        epigraph = Epigraph(pareto_set, program, t)
+        epigraph = Epigraph(pareto_set, program, t, exact)
         z, up = epigraph.origin, np.eye(len(epigraph.origin))[-1]
         room = {
             "type": "ineq",
@@ -94,7 +98,7 @@ def solve(
             if end.nit < SCHEDULE.most_steps:
                 break
         t = epigraph.t(z)
-        if pareto_set.around(t).part == epigraph.around.part:
+        if pareto_set.around(t, exact).part == epigraph.around.part:
             break
     return t
 
@@ -112,7 +116,7 @@ def first_order(
     """
     from scipy.optimize import lsq_linear
 
-    epigraph = Epigraph(pareto_set, program, t)
+    epigraph = Epigraph(pareto_set, program, t, exact=True)
     excess, slopes = epigraph(epigraph.origin)
     # Products of multipliers and room are rows of the same least-squares problem, so that a
     # constraint with room cannot explain a slope for free.
@@ -151,7 +155,7 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
     best = t[_lowest(program, pareto_set.front(t), SCHEDULE.close)]
     # Screening stops early; only the best end is worth the last digits.
     if first_order(pareto_set, program, best)[1] > SCHEDULE.rounding:
-        t = np.stack([solve(pareto_set, program, best), *t])
+        t = np.stack([solve(pareto_set, program, best, exact=True), *t])
     values = pareto_set.front(t)
     k = _lowest(program, values, SCHEDULE.rounding)
     goals, violations = program.goals(values), program.violations(values)

@@ -50,6 +50,8 @@ class Schedule:
         most_steps: of a call of SLSQP. Most starts need 4 to 8; where 20 are not enough, a new call
             does better than more steps.
         most_calls: of SLSQP from one start.
+        exact_radius: how far answers that are solved for may move from those of patches on the
+            chart.
         most_parts: of a set, such as patches, that a search from one start goes through.
         most_starts: of a search: at the lowest local minima of the sample, or on the nearest
             patches.
@@ -98,6 +100,7 @@ class Schedule:
     screening: float = 1e-10
     most_steps: int = 20
     most_calls: int = 3
+    exact_radius: float = 0.05
     most_parts: int = 6
     most_starts: int = 6
     lowest_starts: int = 4

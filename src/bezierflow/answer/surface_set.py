@@ -214,7 +214,7 @@ class SurfaceSet(ParetoSet):
         starts, agreed = int(found.n_starts[0]), int(found.n_agreed[0])
         return Near(t, float(found.distances[0]), starts, agreed, residual)
 
-    def around(self, t: Point) -> AroundSimplex:
+    def around(self, t: Point, exact: bool = False) -> AroundSimplex:
         """The whole simplex."""
         return AroundSimplex(self.searched, t)
 

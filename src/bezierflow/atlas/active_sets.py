@@ -1,27 +1,55 @@
-"""Newton's method on active sets: nodes of a mesh from what is active at their neighbors.
+"""The node solver: points of the front above chart points, by Newton's method on active sets.
 
-With the label of a neighbor (which objectives are on the level, which constraints are active, which
-variables are at a bound), one Newton step on the free variables alone predicts all signs; what has
-a wrong sign is switched, and the next step is made with that. Where neighbors are near, two or
-three steps do, each with one matrix of the free variables. A search by quadratic programs takes
-the rest.
+Each step is a quadratic program, min s + ½ dᵀHd subject to linearized rows and bounds. What is
+active in its solution is nearly what is active at a neighbor: with that label one system of the
+free variables and the active rows gives step, multipliers and all signs; what has a wrong sign is
+switched, and the system solved again. Where that does not settle, the program is solved from
+nothing, by nonnegative least squares for its multipliers (Lawson and Hanson's least-distance
+programming). Two to four steps make a node. Where rows are not convex a step may lead upwards;
+such nodes are left to searches in a trust region.
 """
 
-import numpy as np
-from jaxtyping import Float
+from typing import NamedTuple
 
-from .labels import FLAT, TIE_OF_LABELS
-from .local_solves import Ends
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from .local_solves import Ends, search
 from .program import Program
+
+AT_ONCE = 24
+"""Searches at a time."""
+
+TIE_OF_LABELS = 1e-7
+"""The weight of Σ f_m in the equations of a label: it makes their solution unique where the active
+objectives alone do not."""
+
+FLAT = 1e-10
+"""Added to the curvature in each Newton step: a variable that nothing depends on stays where it is.
+Solutions are the same."""
 
 MOST_STEPS = 12
 
 SHORT = 1e-9
-"""A step shorter than this, with a label that stays, is the last."""
+"""A step shorter than this is the last."""
 
 WRONG = 1e-11
 """Signs below minus this are wrong."""
 
+MOST_LABELS, CORRECTIONS = 10, 3
+"""Labels tried for one step, beginning with the last one's; and with that of the program's solution
+from nothing."""
+
+REDUNDANT = 1e-11
+"""Taken from the diagonal of active rows, so that one that others imply has no multiplier instead
+of any."""
+
+FLATTEST, LEVEL = 1e-6, 1e-6
+"""Curvatures below this share of the largest are raised to it in programs that are solved from
+nothing, and the curvature that the level gets there."""
+
+PRICED = 1e-10
+"""Multipliers above this belong to active rows."""
 
 LONGEST = 2.0
 """A longer step, in units of the box, leads away."""
@@ -66,14 +94,40 @@ class Curvature:
         return r, J, self.H[None]
 
 
+def solve_above(
+    program: Program, a: np.ndarray, begin: Ends, labeled: bool = True
+) -> tuple[Ends, Bool[np.ndarray, " n"]]:
+    """The points of the front above chart points that Newton's method on active sets finds from
+    designs with labels, and which of them are solutions.
+
+    Where it ends higher than it began, and from designs without labels, a search by quadratic
+    programs in a trust region comes first.
+    """
+    curvature, rest = Curvature(program), np.arange(len(a))
+    ends, solved = begin.take(rest), np.zeros(len(a), dtype=bool)
+    if labeled:
+        found, good = follow(program, a, begin, curvature)
+        good &= program.merit(found.r, a) <= program.merit(program.values(begin.z), a) + 1e-9
+        good &= program.nearly_feasible(found.r)
+        ends, solved, rest = found, good, np.flatnonzero(~good)
+    for part in np.array_split(rest, -(-len(rest) // AT_ONCE)) if len(rest) else ():
+        found = search(program, a[part], begin.z[part])
+        exact, good = follow(program, a[part], found, curvature)
+        good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + 1e-9
+        good &= program.nearly_feasible(exact.r)
+        found.put(np.flatnonzero(good), exact.take(good))
+        ends.put(part, found)
+        solved[part] = good
+    return ends, solved
+
+
 def follow(
     program: Program, a: np.ndarray, begin: Ends, curvature: Curvature | None = None
-) -> tuple[Ends, np.ndarray]:
+) -> tuple[Ends, Bool[np.ndarray, " n"]]:
     """Solutions above chart points from designs, multipliers and labels nearby, and which of them
     were found."""
     curvature = curvature or Curvature(program)
     z, mu, active, side = begin.z.copy(), begin.mu.copy(), begin.active.copy(), begin.side.copy()
-    z = np.where(side < 0, program.lower, np.where(side > 0, program.upper, z))
     z = np.clip(z, program.lower, program.upper)
     r, done = begin.r.copy(), np.zeros(len(z), dtype=bool)
     tie = TIE_OF_LABELS * (np.arange(program.n_rows) < program.n_objectives)
@@ -82,18 +136,14 @@ def follow(
         exact = iteration >= STALE_STEPS or curvature.renews
         r[todo], J, rows = curvature.look(z[todo], exact)
         before = length[todo]
-        # Infinite where a label changed, or no step was possible.
-        length[todo] = np.inf
         for k, i in enumerate(todo.tolist()):
-            here = r[i], J[k], np.tensordot(mu[i] + tie, rows[min(k, len(rows) - 1)], axes=1)
-            step = _step(program, a[i], z[i], here, active[i], side[i])
-            if step is None:
-                mu[i] = np.nan
-                continue
-            target, mu[i], new_active, new_side = step
-            if (new_active == active[i]).all() and (new_side == side[i]).all():
-                length[i] = np.abs(target - z[i]).max()
-            z[i], active[i], side[i] = target, new_active, new_side
+            H = np.tensordot(mu[i] + tie, rows[min(k, len(rows) - 1)], axes=1)
+            model = Model(program, a[i], z[i], r[i], J[k], H)
+            step = model.solve(active[i], side[i])
+            length[i] = np.inf if step is None else np.abs(step.d).max()
+            if step is not None:
+                z[i] = np.clip(z[i] + step.d, program.lower, program.upper)
+                mu[i], active[i], side[i] = step.mu, step.active, step.side
         now = length[todo]
         with np.errstate(invalid="ignore"):
             rate = now / before
@@ -103,8 +153,7 @@ def follow(
         seen = rate[(before > TELLING) & np.isfinite(before) & np.isfinite(now)]
         if len(seen) and not exact:
             curvature.rate = float(seen.max())
-        lost = np.isnan(mu[todo]).any(axis=1) | ((now > LONGEST) & np.isfinite(now))
-        todo = todo[~lost & (now >= SHORT)]
+        todo = todo[(now <= LONGEST) & (now >= SHORT)]
         if len(todo) == 0:
             break
     found = np.flatnonzero(done)
@@ -112,60 +161,163 @@ def follow(
     return Ends(z, r, mu, active, side), done
 
 
-def _step(
-    program: Program,
-    a: np.ndarray,
-    z: np.ndarray,
-    here: tuple[np.ndarray, np.ndarray, np.ndarray],
-    active: np.ndarray,
-    side: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-    """One Newton step with a label: the design, the multipliers, and the label that its signs ask
-    for; None where its equations have no solution. `here` are rows, slopes, and the Lagrangian's
-    curvature."""
-    M, end = program.n_objectives, program.n_objectives + program.n_inequalities
-    r, J, H = here
-    free, rows = np.flatnonzero(side == 0), np.flatnonzero(active)
-    moved = np.where(side < 0, program.lower - z, np.where(side > 0, program.upper - z, 0.0))
-    n, m = len(free), len(rows)
-    tie = TIE_OF_LABELS * J[:M].sum(axis=0)
-    level = (rows < M).astype(float)
-    K = np.zeros((n + m + 1, n + m + 1))
-    K[:n, :n] = H[np.ix_(free, free)]
-    K[np.arange(n), np.arange(n)] += FLAT
-    K[n : n + m, :n] = J[np.ix_(rows, free)]
-    K[:n, n : n + m] = K[n : n + m, :n].T
-    K[n : n + m, -1] = K[-1, n : n + m] = -level
-    # The Lagrangian's slope along free variables, rows on their level, weights with sum 1.
-    right = np.zeros(n + m + 1)
-    right[:n] = -(tie + H @ moved)[free]
-    wanted = np.where(rows < M, a[np.minimum(rows, M - 1)], 0.0)
-    right[n : n + m] = wanted - r[rows] - J[rows] @ moved
-    right[-1] = -1.0
-    try:
-        y = np.linalg.solve(K, right)
-    except np.linalg.LinAlgError:
+class Step(NamedTuple):
+    """A step of designs with the multipliers and the label that it ends with."""
+
+    d: Float[np.ndarray, " n_free"]
+    mu: Float[np.ndarray, " n_rows"]
+    active: Bool[np.ndarray, " n_rows"]
+    side: Int[np.ndarray, " n_free"]
+
+
+class Model:
+    """The quadratic program of one step, with rows r + J d and the Lagrangian's curvature H."""
+
+    def __init__(
+        self,
+        program: Program,
+        a: np.ndarray,
+        z: np.ndarray,
+        r: np.ndarray,
+        J: np.ndarray,
+        H: np.ndarray,
+    ):
+        M = program.n_objectives
+        self.M, self.end, self.J, self.H = M, M + program.n_inequalities, J, H
+        self.lower, self.upper = program.lower - z, program.upper - z
+        self.over = np.concatenate([r[:M] - a, r[M:]])
+        self.tie = TIE_OF_LABELS * J[:M].sum(axis=0)
+
+    def solve(self, active: np.ndarray, side: np.ndarray) -> Step | None:
+        """The program's solution from what is active nearby; None where there is none."""
+        found = self.settle(active, side, MOST_LABELS)
+        if found is None:
+            cold = self.solve_cold()
+            if cold is None:
+                return None
+            # At a vertex with more active than variables, signs of one label never are all right.
+            found = self.settle(cold.active, cold.side, CORRECTIONS) or cold
+        return found
+
+    def settle(self, active: np.ndarray, side: np.ndarray, most: int) -> Step | None:
+        """The solution of a label, with what has a wrong sign switched until nothing has."""
+        seen: set[bytes] = set()
+        for _ in range(most):
+            step = self.step(active, side)
+            key = active.tobytes() + side.tobytes()
+            if step is None or key in seen:
+                return None
+            seen.add(key)
+            new_active, new_side = self.switched(step)
+            if (new_active == active).all() and (new_side == side).all():
+                return step
+            active, side = new_active, new_side
         return None
-    if not np.isfinite(y).all():
-        return None
-    d = moved.copy()
-    d[free] = y[:n]
-    mu = np.zeros(len(r))
-    mu[rows] = y[n : n + m]
-    s = y[-1]
-    bound = J.T @ mu + H @ d + tie
-    target = z + d
-    new_side = side.copy()
-    new_side[free] = np.where(
-        target[free] < program.lower[free] - WRONG,
-        -1,
-        np.where(target[free] > program.upper[free] + WRONG, 1, 0),
-    )
-    new_side[((side < 0) & (bound < -WRONG)) | ((side > 0) & (bound > WRONG))] = 0
-    over = r + J @ d
-    over[:M] -= a + s
-    new_active = np.where(active, mu > -WRONG, over > WRONG)
-    new_active[end:] = True
-    if not new_active[:M].any():
-        new_active[int(np.argmax(r[:M] - a))] = True
-    return np.clip(target, program.lower, program.upper), mu, new_active, new_side
+
+    def equations(self, free: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, "n n"]:
+        """The system of free variables, multipliers of active rows, and the level."""
+        n, m = len(free), len(rows)
+        K = np.zeros((n + m + 1, n + m + 1))
+        K[:n, :n] = self.H[np.ix_(free, free)]
+        K[np.arange(n), np.arange(n)] += FLAT
+        K[np.arange(n, n + m), np.arange(n, n + m)] = -REDUNDANT
+        K[n : n + m, :n] = self.J[np.ix_(rows, free)]
+        K[:n, n : n + m] = K[n : n + m, :n].T
+        K[n : n + m, -1] = K[-1, n : n + m] = -1.0 * (rows < self.M)
+        return K
+
+    def slopes(self, active: np.ndarray, side: np.ndarray) -> Float[np.ndarray, "n_free m"]:
+        """How the design above a chart point changes with each entry of it, with this label."""
+        free, rows = np.flatnonzero(side == 0), np.flatnonzero(active)
+        n, own = len(free), np.flatnonzero(active[: self.M])
+        right = np.zeros((n + len(rows) + 1, self.M))
+        right[n + np.arange(len(own)), own] = 1.0
+        out = np.zeros((len(side), self.M))
+        # Rows may be redundant at a vertex, where designs do not move.
+        out[free] = np.linalg.lstsq(self.equations(free, rows), right, rcond=None)[0][:n]
+        return out
+
+    def step(self, active: np.ndarray, side: np.ndarray) -> Step | None:
+        """The solution with a label, whatever its signs are; None where there is none."""
+        free, rows = np.flatnonzero(side == 0), np.flatnonzero(active)
+        d = np.where(side < 0, self.lower, np.where(side > 0, self.upper, 0.0))
+        n, m = len(free), len(rows)
+        K = self.equations(free, rows)
+        # The Lagrangian's slope along free variables, rows on their level, weights with sum 1.
+        right = np.zeros(n + m + 1)
+        right[:n] = -(self.tie + self.H @ d)[free]
+        right[n : n + m] = -self.over[rows] - self.J[rows] @ d
+        right[-1] = -1.0
+        try:
+            y = np.linalg.solve(K, right)
+        except np.linalg.LinAlgError:
+            return None
+        if not np.isfinite(y).all():
+            return None
+        d[free] = y[:n]
+        mu = np.zeros(len(active))
+        mu[rows] = y[n : n + m]
+        return Step(d, mu, active, side)
+
+    def switched(self, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        """The label with what has a wrong sign switched."""
+        d, mu, active, side = step
+        M, over = self.M, self.over + self.J @ d
+        level = over[:M][active[:M]].max()
+        over[:M] -= level
+        pull = self.J.T @ mu + self.H @ d + self.tie
+        out = np.where(d < self.lower - WRONG, -1, np.where(d > self.upper + WRONG, 1, 0))
+        new_side = np.where(side == 0, out, np.where(side * pull > WRONG, 0, side))
+        new_active = np.where(active, mu > -WRONG, over > WRONG)
+        new_active[self.end :] = True
+        if not new_active[:M].any():
+            new_active[int(np.argmax(self.over[:M]))] = True
+        return new_active, new_side
+
+    def solve_cold(self) -> Step | None:
+        """The solution from nothing, with curvatures that are positive; None where rows and bounds
+        contradict each other.
+
+        With P = RᵀR and v = R y + R⁻ᵀq the program min ½ yᵀPy + qᵀy, G y ≤ h, asks for the shortest
+        v with G R⁻¹ v ≤ k. Its multipliers are proportional to nonnegative least squares of
+        [−(G R⁻¹)ᵀ; −kᵀ] u ≈ e.
+        """
+        from scipy.optimize import nnls
+
+        M, end, L, R = self.M, self.end, len(self.lower), len(self.over)
+        values, vectors = np.linalg.eigh(self.H)
+        values = np.abs(values)
+        values = np.maximum(values, FLATTEST * max(1e-3, values.max(initial=0.0)))
+        root = np.zeros((L + 1, L + 1))
+        root[:L, :L], root[L, L] = vectors / np.sqrt(values), 1 / np.sqrt(LEVEL)
+        low, high = np.flatnonzero(np.isfinite(self.lower)), np.flatnonzero(np.isfinite(self.upper))
+        rows = np.concatenate([self.J, -self.J[end:]])
+        on_level = np.where(np.arange(len(rows)) < M, -1.0, 0.0)
+        unit = np.eye(L + 1)
+        G = np.concatenate([np.column_stack([rows, on_level]), -unit[low], unit[high]]) @ root
+        h = np.concatenate([-self.over, self.over[end:], -self.lower[low], self.upper[high]])
+        pull = root.T @ np.append(self.tie, 1.0)
+        k = h + G @ pull
+        # The level may be as low as its curvature allows, so k is of that order.
+        size = 1 / np.sqrt(LEVEL)
+        E = np.vstack([-G.T, -k / size])
+        goal = np.eye(L + 2)[-1]
+        try:
+            u = nnls(E, goal)[0]
+        except RuntimeError:  # too many iterations
+            return None
+        rest = E @ u - goal
+        if abs(rest[-1]) < 1e-12:
+            return None
+        price, v = -size * u / rest[-1], -size * rest[:-1] / rest[-1]
+        d = (root @ (v - pull))[:L]
+        mu = price[:R].copy()
+        mu[end:] -= price[R : R + R - end]
+        active = np.append(price[:end] > PRICED, np.ones(R - end, dtype=bool))
+        if not active[:M].any():
+            return None
+        side = np.zeros(L, dtype=int)
+        own = price[len(rows) :]
+        side[low[own[: len(low)] > PRICED]] = -1
+        side[high[own[len(low) :] > PRICED]] = 1
+        return Step(np.clip(d, self.lower, self.upper), mu, active, side)

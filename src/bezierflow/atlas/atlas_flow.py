@@ -1,6 +1,7 @@
 """The flow of sets of any shape: an atlas of trimmed Bézier simplices, within bounds and
 constraints."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -14,7 +15,7 @@ from ..names import Names
 from ..objectives import FeasibleSet, FlatObjectives
 from ..runs import kind
 from .building import AtlasState, Settings, advance, begin
-from .measuring import BEATEN, measure
+from .measuring import BEATEN, AtlasError, measure
 
 WELL_COVERED = 0.98
 """The share of fresh chart points that must have a certified answer."""
@@ -27,6 +28,9 @@ MOST_MISSES = 10.0
 """Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
 hundreds of new points."""
 
+SOLVED = 1e-6
+"""The tolerance of answers that are solved for, where the user does not say."""
+
 ADVICE = {
     Flag.NOT_AT_TOLERANCE: (
         f"answers miss by more than {MOST_MISSES:.0f} times the tolerance: accept error.front, give"
@@ -38,7 +42,7 @@ ADVICE = {
 
 @kind("atlas.flow/1")
 class AtlasFlow(AbstractFlow[AtlasState]):
-    """Solves for one region of the chart after the other until their patches cover it. Its
+    """Solves for nodes of the chart, and follows what is between them, until patches cover it. Its
     mathematics is in `bezierflow.atlas`.
 
     Attributes:
@@ -76,8 +80,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         return begin(np.asarray(self.feasible.clip(points)), start.n_objectives, seed)
 
     def step(self, objectives: FlatObjectives, state: AtlasState) -> tuple[AtlasState, Info]:
-        """The first look around, or one round: find regions, fit patches, check them at fresh chart
-        points."""
+        """The first points, or one round of the search."""
         state = advance(objectives, self.settings, state)
         assert state.search is not None
         return state, state.search.news_of_round()
@@ -108,33 +111,10 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         if state.search is None or state.atlas is None:
             return None
         found = measure(state, seed)
-        known = np.isfinite(found.distances)
-        distances = found.distances[known]
-        flags = [Flag.BUDGET_SPENT] if state.spent else []
-        worst = float(found.front.max(initial=0.0))
-        if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
-            flags.append(Flag.NOT_COVERED)
-        if worst > MOST_MISSES * state.search.tol:
-            flags.append(Flag.NOT_AT_TOLERANCE)
-        largest = float(distances.max(initial=0.0)) if len(distances) else float("nan")
-        return ErrorEstimate(
-            rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
-            max=largest,
-            bound=3 * largest,
-            diameter=found.diameter,
-            n_samples=len(known),
-            n_invalid=int((~known).sum()),
-            residual=0.0,
-            folded=0.0,
-            gap=1.0,
-            dominated=float(found.beaten.mean()),
-            flags=tuple(flags),
-            evaluations=len(known),
-            front=worst,
-            coverage=found.coverage,
-            violation=found.violation,
-            n_probes=int(state.evaluations.objective),
-        )
+        if found.patches is None:
+            return _estimate(found, state, found.tol)
+        alone = _estimate(found.patches, state, found.tol)
+        return replace(_estimate(found, state, self.tol or SOLVED), patches=alone)
 
     def explain(
         self,
@@ -179,6 +159,37 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         }
 
 
+def _estimate(found: AtlasError, state: AtlasState, tol: float) -> ErrorEstimate:
+    """What was measured, with what is wrong about it."""
+    known = np.isfinite(found.distances)
+    distances = found.distances[known]
+    flags = [Flag.BUDGET_SPENT] if state.spent else []
+    worst = float(found.front.max(initial=0.0))
+    if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
+        flags.append(Flag.NOT_COVERED)
+    if worst > MOST_MISSES * tol:
+        flags.append(Flag.NOT_AT_TOLERANCE)
+    largest = float(distances.max(initial=0.0)) if len(distances) else float("nan")
+    return ErrorEstimate(
+        rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
+        max=largest,
+        bound=3 * largest,
+        diameter=found.diameter,
+        n_samples=len(known),
+        n_invalid=int((~known).sum()),
+        residual=0.0,
+        folded=0.0,
+        gap=1.0,
+        dominated=float(found.beaten.mean()),
+        flags=tuple(flags),
+        evaluations=len(known),
+        front=worst,
+        coverage=found.coverage,
+        violation=found.violation,
+        n_probes=int(state.evaluations.objective),
+    )
+
+
 def nothing_found(run: Run[AtlasState], because: str) -> Result:
     """What to say where there is no atlas."""
     evaluations = int(run.state.evaluations.objective)
@@ -221,8 +232,14 @@ def describe_check(error: ErrorEstimate) -> str:
     violation = (
         f"; constraints hold to {error.violation:.1g} of their scale" if error.violation else ""
     )
+    alone = (
+        ""
+        if error.patches is None
+        else "; answers are solved for when asked, by Newton's method from patches that alone, as"
+        f" in a file, are within {error.patches.front:.1g}"
+    )
     return (
         f"of the answers at {error.n_samples} fresh chart points {error.coverage:.1%} hold{beaten};"
         f" designs are off by at most {error.max:.2g} on a set of diameter {error.diameter:.3g};"
-        f" {error.n_probes} designs were looked at all over the box{violation}"
+        f" {error.n_probes} designs were looked at all over the box{violation}{alone}"
     )

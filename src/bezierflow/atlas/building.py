@@ -13,35 +13,19 @@ from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
-from .exploration import explore, feasible_part, look_over
+from .exploration import look_over
 from .lone_points import lone_points
 from .mesh import Mesh
+from .polishing import Polish
 from .program import Program
-from .search import Search
 
-TOL, COARSE = {2: 1e-7, 3: 1e-6}, 3e-4
+TOL, VALUES_TOL, COARSE = {2: 1e-7, 3: 1e-3}, {2: 1e-5, 3: 1e-3}, 1e-2
 """What patches shall miss fresh points by at most, in units of the objectives' ranges, where the
-user does not say; the last one from four objectives on, where regions are many."""
-
-MESH_TOL, MESH_COARSE = {2: 1e-5, 3: 1e-3}, 1e-2
-"""The same where slopes come from differences of values."""
-
-EXACT_MESH_TOL = {2: 1e-7, 3: 1e-3}
-"""The same with Hessians, of many variables."""
-
-MANY = 25
-"""Variables whose active sets are too many for a region each, from three objectives on; for two,
-they are followed along the chart."""
+user does not say: with Hessians, without, and from four objectives on. With Hessians patches of
+three and more objectives are where answers begin that are solved for."""
 
 MOST_NOISE = 10.0
 """Cells are not asked to be more exact than this many times the noise."""
-
-MOST_ROUNDS, FEW_ROUNDS, ROUGH = 40, 8, 0.01
-"""When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not
-help against it."""
-
-MOST_MENDED = 3
-"""How often what does not hold at the end is mended."""
 
 
 @dataclass(frozen=True)
@@ -67,24 +51,21 @@ class AtlasState:
     """A search between two rounds.
 
     Attributes:
-        search: regions with their nodes and patches, or a mesh, and everything evaluated; None
-            before the first round.
+        search: the mesh, and everything evaluated; None before the first round.
         start: where the user starts, as flat vectors.
         seed: of every sample.
         n_objectives: M.
         rounds: how many were made.
-        mended: how often single answers were after them.
         done: whether there is nothing left to do.
         spent: whether the budget is.
         evaluations: so far.
     """
 
-    search: Search | Mesh | None
+    search: Mesh | None
     start: Float[np.ndarray, "n n_variables"]
     seed: int
     n_objectives: int
     rounds: int = 0
-    mended: int = 0
     done: bool = False
     spent: bool = False
     evaluations: Evaluations = field(default_factory=Evaluations)
@@ -119,7 +100,8 @@ class AtlasState:
         units = Units(*scales, program.n_auxiliary)
         raveling = Raveling.of(np.zeros(units.n_variables))
         coverage = self.search.history[-1].covered if self.search.history else 0.0
-        return BezierAtlas(tuple(patches), units, raveling, coverage) if patches else None
+        polisher = Polish(program) if self.search.polished else None
+        return BezierAtlas(tuple(patches), units, raveling, coverage, polisher) if patches else None
 
 
 class Survey(NamedTuple):
@@ -155,41 +137,9 @@ def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: in
 
 
 def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> AtlasState:
-    """The first look, or one round: regions are found, followed, fitted, and their answers checked
-    at fresh chart points.
-
-    After the last round single answers that do not hold are mended.
-    """
-    search = (
-        _new_search(objectives, settings, state) if state.search is None else state.search.copy()
-    )
-    if isinstance(search, Mesh):
-        return _advance_mesh(search, settings, state)
-    rounds, mended, spent, wrong = state.rounds, state.mended, False, True
-    try:
-        if state.search is None:
-            _look_around(objectives, search, settings, state)
-        elif _finished(search, rounds):
-            wrong = search.mend()
-            mended += 1
-        else:
-            search.round(rounds)
-            rounds += 1
-    except BudgetSpentError:
-        spent = True
-    done = (
-        spent
-        or len(search.program.archive.f) == 0  # nothing feasible was met
-        or not wrong
-        or mended >= MOST_MENDED
-        or (_finished(search, rounds) and _gave_up(search, rounds))
-    )
-    made = {"rounds": rounds, "mended": mended, "done": done, "spent": spent}
-    return replace(state, search=search, **made, evaluations=search.program.evaluator.evaluations)
-
-
-def _advance_mesh(mesh: Mesh, settings: Settings, state: AtlasState) -> AtlasState:
-    """The first points, or one round."""
+    """The first points, or one round: an exploration, or nodes, curves and cells from what is
+    known."""
+    mesh = _new_mesh(objectives, settings, state) if state.search is None else state.search.copy()
     rounds, spent = state.rounds, False
     try:
         if state.search is None:
@@ -203,62 +153,14 @@ def _advance_mesh(mesh: Mesh, settings: Settings, state: AtlasState) -> AtlasSta
     return replace(state, search=mesh, **made, evaluations=mesh.program.evaluator.evaluations)
 
 
-def _most_rounds(search: Search) -> int:
-    return MOST_ROUNDS if search.tol <= ROUGH else FEW_ROUNDS
-
-
-def _finished(search: Search, rounds: int) -> bool:
-    return search.done or rounds >= _most_rounds(search)
-
-
-def _gave_up(search: Search, rounds: int) -> bool:
-    """Whether rounds ended although much is left to mend."""
-    return rounds >= _most_rounds(search) or not search.history[-1].complete(search.tol)
-
-
-def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> Search | Mesh:
+def _new_mesh(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> Mesh:
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
-    many = program.n_free > MANY or state.n_objectives == 2
-    if not program.has_hessians or (many and program.tight is None):
-        usual = EXACT_MESH_TOL if program.has_hessians else MESH_TOL
-        tol = usual.get(state.n_objectives, MESH_COARSE)
-        tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)
-        return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
-    tol = TOL.get(state.n_objectives, COARSE) if settings.tol is None else settings.tol
-    return Search(program, tol, state.seed)
-
-
-def _look_around(
-    objectives: FlatObjectives, search: Search, settings: Settings, state: AtlasState
-) -> None:
-    """Samples the box, finds the ends of the front, and the first regions.
-
-    Where feasible designs fill a small part of the box only, variables get their units from that
-    part, and it is looked at again.
-    """
-    box, start = _scaled(search.program, settings, state.start)
-    explore(search.program, box, start, state.seed)
-    narrow = feasible_part(search.program, box, state.seed)
-    if narrow is not None:
-        wide = search.program
-        x = wide.x(wide.archive.z)
-        sides = [np.array(side, dtype=float) for side in settings.box]
-        for side, z in zip(sides, narrow, strict=True):
-            side[wide.free] = wide.origin + z * wide.unit
-        part = replace(settings, box=(sides[0], sides[1]))
-        program = Program(
-            objectives,
-            state.n_objectives,
-            part.feasible,
-            part.box,
-            part.budget,
-            wide.evaluator.evaluations,
-        )
-        explore(program, *_scaled(program, part, x), state.seed)
-        search.program, search.box = program, (program.lower, program.upper)
-    search.begin()
+    usual = TOL if program.has_hessians else VALUES_TOL
+    tol = usual.get(state.n_objectives, COARSE)
+    tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)
+    return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
 
 
 def _scaled(

@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Float
 
 from ..kinds import kind
-from .local_solves import descend
 from .program import Archive, Program, nondominated
 
 N_SPREAD = 256
@@ -21,10 +20,6 @@ ranges."""
 
 STILL = 2e-3
 
-RARE = 0.02
-"""Where fewer points of the box are feasible than this share, a variable that varies by less of its
-range gets new units."""
-
 FAR = 20.0
 """A chart point this far away asks for the minimum of one objective."""
 
@@ -33,49 +28,19 @@ FEW, SLOWLY = 10, 10.0
 more than the second factor. Sampling finds hardly any feasible points where there are
 equalities."""
 
-MOST_ROUNDS = 6
-"""How often the ends of the front are looked for, until its ranges stay."""
-
-
-def explore(
-    program: Program,
-    box: tuple[np.ndarray, np.ndarray],
-    start: Float[np.ndarray, "n n_free"],
-    seed: int,
-) -> None:
-    """Fills the archive and settles the units of the objectives: ideal point and ranges of the
-    front.
-
-    Args:
-        program: is changed.
-        box: finite lower and upper bounds of z, to sample in.
-        start: points to begin with.
-        seed: of the samples.
-    """
-    rng = look_over(program, box, start, seed)
-    for _ in range(MOST_ROUNDS):
-        before = program.ideal, program.span
-        find_ends(program, box, rng)
-        normalize(program)
-        moved = np.abs(program.ideal - before[0]) / program.span
-        if moved.max() < 0.02 and np.abs(before[1] / program.span - 1).max() < 0.05:
-            return
-
 
 def look_over(
     program: Program,
     box: tuple[np.ndarray, np.ndarray],
     start: Float[np.ndarray, "n n_free"],
     seed: int,
-) -> np.random.Generator:
-    """Evenly spread points and a population run: the archive then holds its nondominated points.
-    Returns where samples go on."""
+) -> None:
+    """Evenly spread points and a population run: the archive then holds its nondominated points."""
     rng = np.random.default_rng(seed)
     z = np.concatenate([program.clip(start), spread_points(box, N_SPREAD, rng)])
     first_units(program, first_look(program, z))
     evolve(program, box, z, rng)
     normalize(program)
-    return rng
 
 
 def spread_points(
@@ -86,26 +51,6 @@ def spread_points(
 
     low, high = box
     return low + (high - low) * qmc.Sobol(len(low), rng=rng).random(n)
-
-
-def feasible_part(
-    program: Program, box: tuple[np.ndarray, np.ndarray], seed: int
-) -> tuple[Float[np.ndarray, " n_free"], Float[np.ndarray, " n_free"]] | None:
-    """A box around the archive where feasible points are rare in the whole one and a variable
-    hardly varies; None elsewhere."""
-    z = program.archive.z
-    if program.n_inequalities == 0 or len(z) < FEW:
-        return None
-    low, high = box
-    sample = low + (high - low) * np.random.default_rng([seed, 2]).random(
-        (N_SPREAD, program.n_free)
-    )
-    small = np.ptp(z, axis=0) < RARE * (high - low)
-    if np.mean(program.feasible_rows(program.values(sample))) > RARE or not small.any():
-        return None
-    margin = np.maximum(np.ptp(z, axis=0), 1e-9 * (high - low))
-    least, most = np.maximum(z.min(axis=0) - margin, low), np.minimum(z.max(axis=0) + margin, high)
-    return np.where(small, least, low), np.where(small, most, high)
 
 
 def first_look(program: Program, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
@@ -302,40 +247,3 @@ def _crowding(f: np.ndarray) -> Float[np.ndarray, " n"]:
         gap[1:-1] = (column[order[2:]] - column[order[:-2]]) / max(np.ptp(column), 1e-300)
         crowding[order] += gap
     return crowding
-
-
-def find_ends(
-    program: Program, box: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
-) -> None:
-    """Minimizers of each objective, and points between, by local searches from the archive and from
-    random points."""
-    M = program.n_objectives
-    corner = np.where(np.eye(M) > 0, -FAR, FAR)
-    a = np.concatenate([corner, np.where(np.eye(M) > 0, 0.3, -0.3), np.zeros((1, M))])
-    a -= a.mean(axis=1, keepdims=True)
-    low, high = box
-    fresh = low + (high - low) * rng.random((len(a), program.n_free))
-    if len(program.archive.z):
-        descend(program, np.tile(a, (3, 1)), choose_starts(program, a, 3))
-    descend(program, a, fresh)
-
-
-def choose_starts(
-    program: Program, a: Float[np.ndarray, "n n_objectives"], k: int
-) -> Float[np.ndarray, "k_n n_free"]:
-    """K points of the archive for each chart point, first all first ones: of least merit, apart
-    from each other."""
-    f, z = program.known(), program.archive.z
-    tie = 1e-5 * f.sum(axis=1)
-    out = np.empty((k, len(a), program.n_free))
-    for i, point in enumerate(a):
-        order = np.argsort((f - point).max(axis=1) + tie)[: max(200, k)]
-        chosen = [int(order[0])]
-        for j in order[1:]:
-            if len(chosen) == k:
-                break
-            if np.abs(z[chosen] - z[j]).max(axis=1).min() > 0.08:
-                chosen.append(int(j))
-        chosen += [int(order[min(m, len(order) - 1)]) for m in range(len(chosen), k)]
-        out[:, i] = z[chosen]
-    return out.reshape(-1, program.n_free)

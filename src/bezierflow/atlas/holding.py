@@ -1,7 +1,7 @@
 """Newton's method with a given active set: solutions as smooth functions of the chart point,
 whatever their signs are.
 
-The equations are those of `labels`; their matrices have the free variables and the active rows
+The equations are those of `active_sets.Model`: matrices have the free variables and the active rows
 alone. A little beyond the place where a sign changes they still have a solution, which is what lets
 that place be found.
 """
@@ -12,8 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..answer import frame
-from .active_sets import STALE_STEPS, TELLING, Curvature
-from .labels import FLAT, ZERO
+from .active_sets import FLAT, STALE_STEPS, TELLING, Curvature
 from .program import Program
 
 MOST_STEPS, CLOSE_STEP, LONGEST_STEP, EXACT = 10, 1e-5, 0.3, 1e-11
@@ -27,6 +26,9 @@ step may change rows by no more than the second."""
 STALE_CLOSE = 1e-7
 """The last step is no longer than this where Hessians are not those of its design, which would say
 how rows bend along it."""
+
+ZERO = 1e-9
+"""Eigenvalues above minus this count as nonnegative."""
 
 FARTHEST = 10.0
 """A step that is longer, in units of the box, leads nowhere."""

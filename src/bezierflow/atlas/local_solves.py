@@ -1,12 +1,11 @@
-"""The point of the front above a chart point, from a start nearby: sequential quadratic
-programming, then Newton on the label."""
+"""The point of the front above a chart point, from any start: sequential quadratic programming in a
+trust region, with exact derivatives or with differences and a curvature that is learned."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from .labels import Solutions, newton, signs, start
 from .program import TIE, Program
 from .quadratic import solve_programs
 
@@ -23,8 +22,12 @@ FIRST_BEND, STEEP_BEND, BENDS = 0.1, 1e6, (1e-5, 1e5)
 """A learned curvature begins with this multiple of the identity; changes of slopes steeper than the
 second number teach nothing, and eigenvalues stay within the third."""
 
-WRONG_SIGN = -1e-8
-"""A sign below this is wrong."""
+
+MOST_PRICE, DEARER = 1e4, 3
+"""Of a violation, and how often it is raised in a search with Hessians."""
+
+PARTS = ("z", "r", "mu", "active", "side")
+"""What every search ends with."""
 
 
 @dataclass
@@ -39,90 +42,44 @@ class Ends:
     side: np.ndarray
     bend: np.ndarray | None = None
 
-
-@dataclass
-class Answers:
-    """The best known points above chart points.
-
-    Attributes:
-        found: solutions of their labels; where `good` is False only z, r and s of them mean
-            something.
-        good: whether all conditions of optimality hold.
-        merit: s with its tie-break.
-    """
-
-    found: Solutions
-    good: Bool[np.ndarray, " n"]
-    merit: Float[np.ndarray, " n"]
-
-    def take(self, rows: np.ndarray) -> "Answers":
+    def take(self, rows: np.ndarray) -> "Ends":
         """Some of them."""
-        return Answers(self.found.take(rows), self.good[rows], self.merit[rows])
+        bend = None if self.bend is None else self.bend[rows]
+        return Ends(*(getattr(self, name)[rows] for name in PARTS), bend)
 
-    def put(self, rows: np.ndarray, other: "Answers") -> None:
+    def put_better(self, rows: np.ndarray, other: "Ends", program: Program, a: np.ndarray) -> None:
+        """Replaces those of some rows than which others are better."""
+        better = program.merit(other.r, a[rows]) < program.merit(self.r[rows], a[rows])
+        self.put(rows[better], other.take(better))
+
+    def put(self, rows: np.ndarray, other: "Ends") -> None:
         """Replaces some of them."""
-        self.found.put(rows, other.found)
-        self.good[rows], self.merit[rows] = other.good, other.merit
+        for name in PARTS:
+            getattr(self, name)[rows] = getattr(other, name)
+        if self.bend is not None and other.bend is not None:
+            self.bend[rows] = other.bend
 
 
-def solve(
-    program: Program, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]
-) -> Answers:
-    """A local solution above each chart point, from each start, with its label: found by SQP, made
-    exact by Newton's method.
-
-    Where Newton ends with wrong signs the label is mended: what has a wrong sign is switched, first
-    the worst alone, then all.
-    """
-    ends = descend(program, a, z)
-    answers = _label(program, a, ends)
-    for attempt in range(3):
-        rest = np.flatnonzero(~answers.good)
-        if len(rest) == 0:
+def search(
+    program: Program,
+    a: Float[np.ndarray, "n n_objectives"],
+    z: Float[np.ndarray, "n n_free"],
+    bend: Float[np.ndarray, "n n_free n_free"] | None = None,
+    *how: float,
+) -> Ends:
+    """Searches by quadratic programs, see `descend`; again with a higher price where they end with
+    violations."""
+    ends = descend(program, a, z, bend, *how)
+    for _ in range(DEARER if program.has_hessians else 1):
+        todo = np.flatnonzero(~program.nearly_feasible(ends.r))
+        if len(todo) == 0 or program.price >= MOST_PRICE:
             break
-        found = answers.found.take(rest)
-        active, side = _switched(program, found, only_worst=attempt == 0)
-        parts = Ends(ends.z[rest], ends.r[rest], ends.mu[rest], active, side)
-        again = _label(program, a[rest], parts)
-        use = again.good if attempt == 2 else np.ones(len(rest), dtype=bool)
-        answers.put(rest[use], again.take(use))
-    rest = np.flatnonzero(~answers.good)
-    answers.found.z[rest], answers.found.r[rest] = ends.z[rest], ends.r[rest]
-    answers.found.s[rest] = (ends.r[rest, : program.n_objectives] - a[rest]).max(axis=1)
-    answers.merit[rest] = program.merit(ends.r[rest], a[rest])
-    return answers
-
-
-def judge(program: Program, found: Solutions) -> Answers:
-    """Solutions of labels as answers: good where they converged and all signs are right."""
-    good = found.ok & (signs(program, found).min(axis=1) > WRONG_SIGN)
-    return Answers(found, good, found.s + TIE * found.r[:, : program.n_objectives].sum(axis=1))
-
-
-def _label(program: Program, a: np.ndarray, ends: Ends) -> Answers:
-    return judge(
-        program,
-        newton(program, start(program, a, ends.z, ends.mu, ends.active, ends.side, ends.r), most=8),
-    )
-
-
-def _switched(
-    program: Program, found: Solutions, only_worst: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """The labels with what has a wrong sign switched: active rows released, violated ones
-    activated."""
-    L, M = program.n_free, program.n_objectives
-    sign = np.nan_to_num(signs(program, found), nan=-1.0)
-    wrong = sign < WRONG_SIGN
-    if only_worst:
-        wrong &= sign == sign.min(axis=1, keepdims=True)
-    nearest = np.where(found.z - program.lower < program.upper - found.z, -1, 1)
-    side = np.where(wrong[:, :L], np.where(found.side == 0, nearest, 0), found.side)
-    active = found.active.copy()
-    active[:, : wrong.shape[1] - L] ^= wrong[:, L:]
-    none = np.flatnonzero(~active[:, :M].any(axis=1))
-    active[none, :M] = found.active[none, :M]
-    return active, side
+        program.price *= 10
+        # Without Hessians from where they ended, which is near, and cheaper.
+        start = z if program.has_hessians else ends.z
+        again = descend(program, a[todo], start[todo], None, *how)
+        ends.put_better(todo, again, program, a)
+    return ends
 
 
 def descend(

@@ -22,7 +22,7 @@ from ..kinds import kind
 from ..metrics import farthest_points
 from ..objectives import BudgetSpentError
 from ..simplex import grid
-from .active_sets import Curvature, follow
+from .active_sets import solve_above
 from .arc_cover import TOUCHING, front_arcs, held
 from .arcs import trace
 from .exploration import (
@@ -34,7 +34,7 @@ from .exploration import (
     normalize,
     spread_points,
 )
-from .local_solves import Ends, descend
+from .local_solves import Ends, search
 from .program import NEARLY_FEASIBLE, Program, nondominated
 
 USUAL_BUDGET = 20_000
@@ -74,6 +74,9 @@ JUMP, STEEP = 0.05, 3.0
 """Nodes of one cell whose designs differ by more than the first number, in units of the box, and
 the second times their distance on the chart, may be on two branches."""
 
+MOST_NODES = 400
+"""Of a mesh whose answers are polished: more would serve only files and pictures."""
+
 MOST_SOLVED = 24
 """Searches at a time."""
 
@@ -89,9 +92,6 @@ LOOSEST = 1e-4
 
 SLOPES, SCALES = 5, (1e-9, 1e2)
 """Designs at whose slopes constraints get their scales, and by how much these change at most."""
-
-MOST_PRICE, DEARER = 1e4, 3
-"""Of a violation, and how often it is raised in a search with Hessians."""
 
 MARGIN, WIDEST = 2.0, 1e-4
 """Nodes keep inequalities by so many tolerances, at most by the second number."""
@@ -138,9 +138,6 @@ MOST_TRACED = 200
 
 NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
 """What is known of each node."""
-
-ENDS = ("z", "r", "mu", "active", "side")
-"""What every search ends with."""
 
 FRESH = 8
 """Random designs that each exploration begins with, beside what is known."""
@@ -352,10 +349,6 @@ class Mesh:
         """Whether a cell, or a side, was found to have no front."""
         return tuple(sorted(self.number[cell].tolist())) in self.gaps
 
-    def mark_gap(self, cell: np.ndarray) -> None:
-        """Remembers that it has none."""
-        self.gaps[tuple(sorted(self.number[cell].tolist()))] = True
-
     def check(self) -> None:
         """Evaluates each new cell at points of its own, and remembers by how much it is worse there
         than it says."""
@@ -490,7 +483,10 @@ class Mesh:
 
     @property
     def fine(self) -> bool:
-        """Whether no cell is left to cut."""
+        """Whether no cell is left to cut, or there are as many as answers need to begin with that
+        are polished."""
+        if self.polished and len(self.z) >= MOST_NODES:
+            return True
         cells = self.cells()
         return not np.any((cells.miss > self.tol) & (cells.size > self.finest))
 
@@ -607,50 +603,18 @@ class Mesh:
             return self.solve_exactly(a, z, near)
         tol = min(self.tol, LOOSEST)
         goals = PROMISED * tol, GAINED * tol
-        return self.search(a, z, None if near is None else self.bend[near], radius, *goals)
-
-    def search(
-        self, a: np.ndarray, z: np.ndarray, bend: np.ndarray | None = None, *how: float
-    ) -> Ends:
-        """Searches by quadratic programs, again with a higher price where they end with
-        violations."""
-        program = self.program
-        ends = descend(program, a, z, bend, *how)
-        for _ in range(DEARER if program.has_hessians else 1):
-            todo = np.flatnonzero(~program.nearly_feasible(ends.r))
-            if len(todo) == 0 or program.price >= MOST_PRICE:
-                break
-            program.price *= 10
-            # Without Hessians from where they ended, which is near, and cheaper.
-            start = z if program.has_hessians else ends.z
-            again = descend(program, a[todo], start[todo], None, *how)
-            _better(ends, program.merit(ends.r, a), todo, again, program.merit(again.r, a[todo]))
-        return ends
+        bend = None if near is None else self.bend[near]
+        return search(self.program, a, z, bend, radius, *goals)
 
     def solve_exactly(
         self, a: np.ndarray, z: np.ndarray, near: Int[np.ndarray, " n"] | None = None
     ) -> Ends:
-        """The same with Hessians: Newton's method with what is active at neighbors, else, and where
-        that ends higher than it began, a search by quadratic programs and Newton's method."""
-        program, n, curvature = self.program, len(a), Curvature(self.program)
-        ends, rest = Ends(z, np.zeros((n, program.n_rows)), *_nothing(program, n)), np.arange(n)
-        if near is not None:
-            r = program.values(z)
-            label = self.mu[near], self.active[near], self.side[near]
-            found, good = follow(program, a, Ends(z, r, *label), curvature)
-            good &= program.merit(found.r, a) <= program.merit(r, a) + 1e-9
-            good &= program.nearly_feasible(found.r)
-            ends, rest = found, np.flatnonzero(~good)
-        for part in np.array_split(rest, -(-len(rest) // MOST_SOLVED)) if len(rest) else ():
-            found = self.search(a[part], z[part])
-            exact, good = follow(program, a[part], found, curvature)
-            good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + 1e-9
-            good &= program.nearly_feasible(exact.r)
-            for name in ENDS:
-                best = getattr(found, name)
-                best[good] = getattr(exact, name)[good]
-                getattr(ends, name)[part] = best
-        return ends
+        """The same with Hessians, and what is active at neighbors."""
+        program, n = self.program, len(a)
+        if near is None:
+            return solve_above(program, a, Ends(z, *_nothing(program, n)), labeled=False)[0]
+        label = self.mu[near], self.active[near], self.side[near]
+        return solve_above(program, a, Ends(z, np.zeros((n, program.n_rows)), *label))[0]
 
     def news(self, most: float) -> int:
         """Solves where the archive knows better: at the ends of the front, at nodes that it beats,
@@ -739,6 +703,8 @@ class Mesh:
             self.check()
             cells = self.cells()
             open_cells = np.flatnonzero((cells.miss > self.goal) & (cells.size > finest))
+            if self.polished and len(self.z) >= MOST_NODES:
+                return True
             if len(open_cells) == 0:
                 if not followed:
                     return True
@@ -754,6 +720,11 @@ class Mesh:
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Of the scaled variables."""
         return self.program.lower, self.program.upper
+
+    @property
+    def polished(self) -> bool:
+        """Whether answers are made exact when somebody asks, so that cells may be coarse."""
+        return self.program.n_objectives > 2 and self.program.has_hessians
 
     @property
     def follows(self) -> bool:
@@ -847,12 +818,12 @@ class Mesh:
             todo = np.flatnonzero(apart)
             if len(todo):
                 again = self.solve(a[todo], self.z[side[todo]], 0.1, side[todo])
-                _better(ends, value, todo, again, program.merit(again.r, a[todo]))
+                ends.put_better(todo, again, program, a)
         z, merit = self.best_known(a)
-        todo = np.flatnonzero(merit < value - self.tol)
+        todo = np.flatnonzero(merit < program.merit(ends.r, a) - self.tol)
         if len(todo):
-            again = self.solve(a[todo], z[todo])
-            _better(ends, value, todo, again, program.merit(again.r, a[todo]))
+            ends.put_better(todo, self.solve(a[todo], z[todo]), program, a)
+        value = program.merit(ends.r, a)
         miss = np.maximum(promised - value, 0.0)
         keys = [tuple(sorted(row)) for row in self.number[cells.nodes].tolist()]
         new = self.add(ends, np.where(np.isfinite(miss), miss, np.inf), width)
@@ -882,30 +853,22 @@ class Mesh:
         near = sides[np.arange(len(sides)), mine.argmin(axis=1)]
         z = np.where((merit < mine.min(axis=1))[:, None], z, self.z[near])
         ends = self.solve(a, z, 0.1, near)
+        keys = [tuple(sorted(row)) for row in self.number[sides].tolist()]
         new = self.add(ends, np.full(len(a), np.inf), np.ones(len(a)))
+        made = self.n_made - np.cumsum(new[::-1])[::-1] + 1
+        # What another node dominates would come back for ever.
+        new &= ~np.isin(made, self.clean())
         outside = ((centered(ends.r[:, :M]) @ frame(M).T - middle) * normals).sum(axis=1)
         for k in np.flatnonzero(~new | (outside < RIM)):
-            self.mark_gap(sides[k])
+            self.gaps[keys[k]] = True
         return True
 
 
-def _better(
-    ends: Ends, value: np.ndarray, rows: np.ndarray, other: Ends, merit: np.ndarray
-) -> None:
-    """Replaces ends by better ones."""
-    use = merit < value[rows]
-    rows = rows[use]
-    value[rows] = merit[use]
-    for name in ENDS:
-        getattr(ends, name)[rows] = getattr(other, name)[use]
-    if ends.bend is not None and other.bend is not None:
-        ends.bend[rows] = other.bend[use]
-
-
-def _nothing(program: Program, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Multipliers and labels of n searches before they begin."""
+def _nothing(program: Program, n: int) -> tuple[np.ndarray, ...]:
+    """Rows, multipliers and labels of n searches before they begin."""
     R, L = program.n_rows, program.n_free
-    return np.zeros((n, R)), np.zeros((n, R), dtype=bool), np.zeros((n, L), dtype=int)
+    rows = np.zeros((n, R))
+    return rows, rows.copy(), np.zeros((n, R), dtype=bool), np.zeros((n, L), dtype=int)
 
 
 def _triangulated(

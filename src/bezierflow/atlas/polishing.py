@@ -1,23 +1,70 @@
-"""One design made exact: the point of the front above its objectives, by a search from there and
-Newton's method on its label."""
-
-from collections.abc import Callable
+"""Exact answers from coarse ones: the point of the front above a chart point, by the node solver
+from the design that patches have there."""
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Bool, Float
 
-from ..answer import centered
-from ..objectives import FeasibleSet
-from .labels import newton
-from .local_solves import judge, solve
-from .program import Program
+from ..answer import Exact, ExactAround, centered
+from ..objectives import FeasibleSet, FlatObjectives
+from .active_sets import Model, solve_above
+from .local_solves import Ends
+from .program import Archive, Program
 
-N_LAST_STEPS = 4
-"""Newton steps at the end, on the label that was found: each squares the error."""
+TIGHT = 1e-6
+"""Inequalities with less room are tried as active."""
+
+
+class Polish:
+    """Solutions above chart points, with the functions of the problem.
+
+    Attributes:
+        program: rows with their derivatives, in the units of an atlas.
+    """
+
+    def __init__(self, program: Program):
+        self.program = program.copy()
+        self.program.evaluator.budget = None
+        self.program.margin = 0.0
+
+    def __call__(
+        self, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]
+    ) -> Exact:
+        """The solutions above chart points that a search from designs ends at."""
+        ends, _ = self.solve(a, z)
+        M = self.program.n_objectives
+        weights = np.maximum(ends.mu[:, :M], 0.0)
+        weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)
+        return Exact(ends.z, ends.r[:, :M], weights / weights.sum(axis=1, keepdims=True))
+
+    def around(
+        self, a: Float[np.ndarray, " n_objectives"], z: Float[np.ndarray, " n_free"]
+    ) -> ExactAround:
+        """One solution, and how design and objectives change with the chart point."""
+        program, (ends, _) = self.program, self.solve(a[None], z[None])
+        at = program.look(ends.z)
+        H = np.tensordot(ends.mu[0], at.H[0], axes=1)
+        model = Model(program, a, ends.z[0], at.r[0], at.J[0], H)
+        M, by_a = program.n_objectives, model.slopes(ends.active[0], ends.side[0])
+        return ExactAround(ends.z[0], at.r[0, :M], by_a, at.J[0, :M] @ by_a)
+
+    def solve(self, a: np.ndarray, z: np.ndarray) -> tuple[Ends, Bool[np.ndarray, " n"]]:
+        """The best points with their labels, and which of them are solutions."""
+        program, M, n = self.program, self.program.n_objectives, len(a)
+        z = program.clip(z)
+        r = program.values(z)
+        active = r > -TIGHT
+        active[:, :M] = active[:, M + program.n_inequalities :] = True
+        side = np.where(z == program.lower, -1, np.where(z == program.upper, 1, 0))
+        mu = np.zeros((n, program.n_rows))
+        mu[:, :M] = 1 / M
+        found = solve_above(program, a, Ends(z, r, mu, active, side))
+        # Nobody asks for what was met on the way.
+        program.archive = Archive(z[:0], r[:0, :M])
+        return found
 
 
 def settle(
-    objectives: Callable[[Array], Array],
+    objectives: FlatObjectives,
     feasible: FeasibleSet,
     box: tuple[np.ndarray, np.ndarray],
     scales: tuple[Float[np.ndarray, " n_objectives"], Float[np.ndarray, " n_objectives"]],
@@ -33,16 +80,11 @@ def settle(
         scales: ideal point and ranges of the objectives.
         x: a design near the set, with any values for auxiliary variables.
     """
-    ideal, span = scales
-    program = Program(objectives, len(ideal), feasible, box)
-    program.ideal, program.span = ideal, span
+    program = Program(objectives, len(scales[0]), feasible, box)
+    program.ideal, program.span = scales
     z = program.clip((x[None, program.free] - program.origin) / program.unit)
-    at, M = program.look(z), program.n_objectives
-    slopes = np.linalg.norm(at.J[0, M:], axis=1)
+    r, J = program.slopes(z)
+    slopes = np.linalg.norm(J[0, program.n_objectives :], axis=1)
     program.row_scale = np.where(slopes > 0, slopes, 1.0)
-    a = centered(at.r[:, :M])
-    answers = solve(program, a, z)
-    if not answers.good[0]:
-        return None
-    exact = judge(program, newton(program, answers.found, N_LAST_STEPS))
-    return program.x((exact if exact.good[0] else answers).found.z)[0]
+    ends, solved = Polish(program).solve(centered(r[:, : program.n_objectives]), z)
+    return program.x(ends.z)[0] if solved[0] else None

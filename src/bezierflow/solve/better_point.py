@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 from jaxtyping import Float
 
-from ..answer import BezierAtlas, best_levels
+from ..answer import BezierAtlas, best_levels, centered
 from ..atlas import Settings, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
@@ -99,8 +99,7 @@ def better_than_atlas(
         usable = np.isfinite(f).all(axis=1) & (feasible.violation(x) <= 0)
         worse = np.full(len(x), -np.inf)
         if usable.any():
-            answers = atlas.front(atlas.t(f[usable]))
-            worse[usable] = ((answers - f[usable]) / incumbents.units).max(axis=1)
+            worse[usable] = worse_answers(atlas, f[usable])
         return worse
 
     found = None
@@ -109,3 +108,18 @@ def better_than_atlas(
         values = evaluator.values(probes).reshape(*boxes.shape[:2], M)
         found = better_point(curvature, boxes, values, incumbents, gain, L, feasible.clip)
     return found, len(probes), evaluator.evaluations
+
+
+def worse_answers(
+    atlas: BezierAtlas, f: Float[np.ndarray, "n n_objectives"]
+) -> Float[np.ndarray, " n"]:
+    """By how much answers at the chart points of objective values are worse than these, in units of
+    ranges."""
+    values = (f - atlas.units.ideal) / atlas.units.span
+    a = centered(values)
+    worse = (atlas.mapped(a).f - values).max(axis=1)
+    # Answers are solved for only where patches leave a doubt.
+    doubt = np.flatnonzero(worse > 0) if atlas.polisher is not None else np.zeros(0, dtype=int)
+    if len(doubt):
+        worse[doubt] = (atlas.answers(a[doubt]).f - values[doubt]).max(axis=1)
+    return worse
