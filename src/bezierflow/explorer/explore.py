@@ -4,6 +4,8 @@ import os
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from ..answer import Reason, Solution
 from ..bezier import write_atomically
 from .atlas_data import atlas_data, atlas_footer
@@ -61,7 +63,8 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
 
 
 def page_data(solution: Solution, heading: str) -> dict[str, object]:
-    """What the page knows: names, and the set with its ranges and errors."""
+    """What the page knows: names, evaluations, and the set with its ranges and errors."""
+    evaluated = solution.evaluated
     return {
         "version": 1,
         "problem": heading,
@@ -70,6 +73,12 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
             solution.n_objectives, solution.raveling.n_variables
         ).to_dict(),
         "x_scale": encode(solution.raveling.units),
+        "evaluated": None
+        if evaluated is None
+        else {
+            "values": encode(evaluated.F),
+            "best": np.asarray(evaluated.nondominated).astype(int).tolist(),
+        },
         **(atlas_data(solution) if solution.set.trimmed else surface_data(solution)),
     }
 
