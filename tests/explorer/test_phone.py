@@ -42,9 +42,9 @@ class Fingers:
         points = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(places)]
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    def drag(self, start, end, *others):
-        """One finger from start to end; others are put down on the way and stay."""
-        path = np.linspace(start, end, 12)
+    def drag(self, start, by, *others):
+        """One finger, so far; others are put down on the way and stay."""
+        path = np.linspace(start, np.add(start, by), 12)
         self.send("touchStart", path[0])
         for place in path[1:3]:
             self.send("touchMove", place)
@@ -80,13 +80,13 @@ def test_a_front_of_three_objectives_is_turned_by_a_finger(visit, pages, atlas_p
     page = visit({"surface": pages, "atlas": atlas_pages}[kind][3], **PHONE)
     fingers, center = Fingers(page), middle(page, "#front")
     scrolled, t, first = page.evaluate("scrollY"), chosen(page), picture(page)
-    fingers.drag(center, center + [90, 0])
+    fingers.drag(center, (90, 0))
     turned = picture(page)
-    fingers.drag(center, center + [0, 60])  # tilted, where a page would scroll
+    fingers.drag(center, (0, 60))  # tilted, where a page would scroll
     assert len({first, turned, picture(page)}) == 3
     assert page.evaluate("scrollY") == scrolled
     assert chosen(page) == t, "to turn is not to pick"
-    page.touchscreen.tap(*(center - [30, 20]))
+    page.touchscreen.tap(*np.subtract(center, (30, 20)))
     settle(page)
     assert chosen(page) != t
 
@@ -96,7 +96,7 @@ def test_a_second_finger_does_not_make_the_front_jump(visit, pages):
     for others in ([], [(100, 500)]):
         page = visit(pages[3], **PHONE)
         center = middle(page, "#front")
-        Fingers(page).drag(center, center + [90, 0], *others)
+        Fingers(page).drag(center, (90, 0), *others)
         page.wait_for_timeout(200)  # the fine picture comes after the last turn
         pictures.append(picture(page))
     assert pictures[0] == pictures[1]
@@ -105,7 +105,7 @@ def test_a_second_finger_does_not_make_the_front_jump(visit, pages):
 def test_the_point_follows_a_finger_on_the_pad(visit, pages):
     page = visit(pages[3], **PHONE)
     center, before = middle(page, "#pad"), chosen(page)
-    Fingers(page).drag(center, center + [-60, 60])
+    Fingers(page).drag(center, (-60, 60))
     assert chosen(page)[0] > before[0] + 0.1
 
 
@@ -116,7 +116,7 @@ def test_the_window_scrolls_over_pairs_of_objectives(visit, pages):
     assert box["height"] > PHONE["height"]
     page.evaluate("(y) => scrollTo(0, y)", box["y"])
     scrolled, t = page.evaluate("scrollY"), chosen(page)
-    Fingers(page).drag((200, 600), (200, 250))
+    Fingers(page).drag((200, 600), (0, -350))
     assert page.evaluate("scrollY") > scrolled + 200
     assert chosen(page) == t
 

@@ -157,7 +157,9 @@ class SurfaceView {
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
-    this.center = [width / 2, height / 2 + 4];
+    this.labels = this.model.objectives.map((one) => textLines(axisLabelOf(one), width / 2 - (width < 420 ? 64 : 24)));
+    this.deep = LINE * (Math.max(this.labels[0].length, this.labels[1].length) - 1);  // below the floor
+    this.center = [width / 2, height / 2 + 4 - 0.7 * this.deep];
     this.size = Math.min((width - 130) * 0.7, height * 0.6);  // room for the labels on both sides
     this.rotation = { c: Math.cos(this.turn), s: Math.sin(this.turn), ct: Math.cos(this.tilt), st: Math.sin(this.tilt) };
     drawLayers(this, [state.version, this.turn, this.tilt, this.faces === this.fine], (context) => {
@@ -215,8 +217,8 @@ class SurfaceView {
     this.labeledEdges().forEach((edge, m) => {
       const [from, to] = edge.map((corner) => this.project(corner)), along = (share) => [0, 1].map((k) => from[k] + share * (to[k] - from[k]));
       const away = along(0.5).map((value, k) => value - this.center[k]), length = Math.hypot(...away) || 1;
-      const put = (text, [x, y], distance, color, limit) => {
-        const dx = away[0] / length, dy = away[1] / length, lines = textLines(text, limit), deep = LINE * (lines.length - 1);
+      const put = (lines, [x, y], distance, color) => {
+        const dx = away[0] / length, dy = away[1] / length, deep = LINE * (lines.length - 1);
         const half = Math.max(...lines.map((line) => context.measureText(line).width)) / 2;
         const px = Math.min(wide - half - 4, Math.max(half + 4, x + dx * (distance + half * Math.abs(dx))));
         const py = Math.min(high - 5 - deep, Math.max(13, y + dy * distance + 4 - deep * (1 - dy) / 2));
@@ -226,9 +228,9 @@ class SurfaceView {
         context.fillStyle = color;
         fillLines(context, lines, px, py);
       };
-      put(axisLabelOf(model.objectives[m]), along(0.5), m < 2 ? 26 : 14, COLORS.ink, wide / 2 - (wide < 420 ? 64 : 24));
-      put(model.figure(m, model.low[m], 3), along(0.1), 11, COLORS.muted, 90);
-      put(model.figure(m, model.low[m] + Math.abs(model.scale[m]), 3), along(0.9), 11, COLORS.muted, 90);
+      put(this.labels[m], along(0.5), m < 2 ? 26 + 0.6 * this.deep : 14, COLORS.ink);
+      put([model.figure(m, model.low[m], 3)], along(0.1), 11, COLORS.muted);
+      put([model.figure(m, model.low[m] + Math.abs(model.scale[m]), 3)], along(0.9), 11, COLORS.muted);
     });
   }
 }
