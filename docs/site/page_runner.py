@@ -76,6 +76,7 @@ def run_page(page: Path, folder: Path, everything: bool = False) -> Run:
         resources={"metadata": {"path": str(place)}},
         on_cell_executed=note_files,
     )
+    client.log.setLevel("WARNING")
     try:
         client.execute(env={**os.environ, "PYTHONWARNINGS": "ignore"})
     except CellExecutionError as error:
