@@ -1,7 +1,7 @@
 """Pictures of a set that is made of pieces: over the simplex, in objectives and in variables, one
 color per piece."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from .ternary import CORNERS, draw_corners
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 FINE = 320
@@ -65,7 +66,9 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image, other_entries: int
     leaves room for `other_entries`.
     """
     found, colors = solution.set, piece_colors(solution)
-    named = _draw_surfaces(ax, solution, image) if solution.n_objectives == 3 else []
+    drawn: dict[int, Line2D | None] = {}
+    if solution.n_objectives == 3:
+        drawn |= dict.fromkeys(_draw_surfaces(ax, solution, image))
     for number, piece in enumerate(found.pieces):
         if piece.face:
             continue
@@ -73,24 +76,27 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image, other_entries: int
             x = image(found.piece_points(number)[:1])
             ax.scatter(*x.T, s=30, color=colors[number], zorder=5)
         elif piece.dimension == 1:
-            ax.plot(*image(found.piece_points(number)).T, color=colors[number], linewidth=2.2)
-            named.append(number)
-    _name_pieces(ax, solution, named, max(2, MOST_ENTRIES - other_entries))
+            x = image(found.piece_points(number))
+            drawn[number] = ax.plot(*x.T, color=colors[number], linewidth=2.2)[0]
+    _name_pieces(ax, solution, drawn, max(2, MOST_ENTRIES - other_entries))
 
 
-def _name_pieces(ax: "Axes", solution: Solution, numbers: Sequence[int], room: int) -> None:
+def _name_pieces(
+    ax: "Axes", solution: Solution, drawn: "Mapping[int, Line2D | None]", room: int
+) -> None:
     """Entries of the legend for pieces. Where there is not room for all, those that answer the
     largest shares of the simplex have one, and the last entry counts the others."""
     found, colors = solution.set, piece_colors(solution)
-    texts = {number: found.piece_text(number, solution.names.variables) for number in numbers}
+    texts = {number: found.piece_text(number, solution.names.variables) for number in drawn}
     named = sorted(texts)
     if len(named) > room:
         answered_by = found.owners(grid(solution.n_objectives, SHARES))
         by_share = sorted(named, key=lambda number: -np.sum(answered_by == number))
         named = sorted(by_share[: room - 1])
     for number in named:
-        width = 2.2 if found.pieces[number].dimension == 1 else 6
-        ax.plot([], [], color=colors[number], linewidth=width, label=texts[number])
+        # surfaces have no line of their own to stand in a legend
+        line = drawn[number] or ax.plot([], [], color=colors[number], linewidth=6)[0]
+        line.set_label(texts[number])
     # Pieces that are all called the same have no legend, and need none for the others.
     if len(named) < len(texts) and len(set(texts.values())) > 1:
         ax.plot([], [], color="none", label=f"and {len(texts) - len(named)} more pieces")
@@ -154,7 +160,7 @@ def _draw_regions(ax: "Axes", solution: Solution) -> None:
         shades[numbers == number] = colors.get(int(number), gray)[:3]
         if int(number) in colors and found.pieces[number].dimension == 2:
             named.append(int(number))
-    _name_pieces(ax, solution, named, MOST_ENTRIES)
+    _name_pieces(ax, solution, dict.fromkeys(named), MOST_ENTRIES)
     # Edges in the color of their triangle close the hairlines between neighbors.
     look = {"facecolors": shades, "edgecolors": shades, "linewidths": 0.3}
     ax.add_collection(PolyCollection(list(places[triangles]), rasterized=True, **look))
