@@ -1,5 +1,5 @@
-"""Runs the Python examples of a page as a reader would type them: one after the other, in one
-process, with a copy of docs/data.
+"""Runs the Python examples of a page as a reader would: as its notebook, from top to bottom, with a
+copy of docs/data.
 
     python docs/site/page_runner.py docs/examples/brake.md         # prints what they print, and keeps the pictures they make
     python docs/site/page_runner.py --all docs/examples/brake.md   # with the parts that take minutes, and keeps their results
