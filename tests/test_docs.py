@@ -158,6 +158,8 @@ def test_notebooks_are_those_of_the_pages(monkeypatch):
 
     kept = {path: path.read_text("utf-8") for path in notebooks.FOLDER.glob("*.ipynb")}
     assert kept == notebooks.expected(), "a page has changed: run `make notebooks`"
+    listed = re.findall(r"\((\w+\.ipynb)\)", (notebooks.FOLDER / "index.md").read_text("utf-8"))
+    assert sorted(listed) == sorted(path.name for path in kept)
     for text in kept.values():
         for cell in json.loads(text)["cells"]:
             for target in re.findall(r"\]\(([^)#]+)[^)]*\)", "".join(cell["source"])):

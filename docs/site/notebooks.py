@@ -24,6 +24,7 @@ PAGES = (
 
 FENCE = re.compile(r"^(?:<!-- slow -->\n)?```(python|py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)\s#]+)")
+LAYOUT = re.compile(r"^</?div\b.*>\n?", re.MULTILINE)
 PAGE_WRITTEN = re.compile(r'^\w*(?: = )?bf\.explore\(.*"([\w.]+\.html)"', re.MULTILINE)
 
 
@@ -47,7 +48,8 @@ def notebook(page: Path, everything: bool = False) -> dict:
             cells += [("markdown", text[end : block.start()]), ("code", block[2])]
             end = block.end()
     cells.append(("markdown", text[end:]))
-    made = [_cell(kind, source, page.parent) for kind, source in cells if source.strip()]
+    made = [_cell(kind, source, page.parent) for kind, source in cells]
+    made = [cell for cell in made if cell["source"]]
     for number, cell in enumerate(made):
         cell["id"] = f"cell-{number}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -58,7 +60,8 @@ def notebook(page: Path, everything: bool = False) -> dict:
 def _cell(kind: str, source: str, folder: Path) -> dict:
     """A cell, with paths as seen from the notebooks' folder."""
     if kind == "markdown":
-        inside = LINK.sub(lambda link: os.path.relpath(folder / link[0], FOLDER), source)
+        plain = LAYOUT.sub("", source)
+        inside = LINK.sub(lambda link: os.path.relpath(folder / link[0], FOLDER), plain)
         return {"cell_type": "markdown", "metadata": {}, "source": _lines(inside)}
     source = source.replace('"data/', '"../data/')
     if written := PAGE_WRITTEN.findall(source):

@@ -63,7 +63,8 @@ def run_all(app: Sphinx) -> None:
     root = Path(app.srcdir)
     if not app.config.run_examples:
         return
-    sources = [*sorted(Path(bezierflow.__file__).parent.rglob("*.py")), *sorted(DATA.iterdir())]
+    package = sorted(Path(bezierflow.__file__).parent.rglob("*.*"))  # the page's scripts included
+    sources = [*(path for path in package if path.suffix != ".pyc"), *sorted(DATA.iterdir())]
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     pages = [
         page

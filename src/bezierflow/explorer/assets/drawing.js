@@ -120,7 +120,7 @@ function textLines(text, width, most = 8) {
     if (fits(word)) put(word); else { lines.push(""); for (const letter of word) put(letter); }
   }
   const kept = lines.map((line) => line.trim()).filter(Boolean);
-  if (kept.length <= most) return kept;
+  if (kept.length <= most) return kept.length ? kept : [""];
   let end = kept[most - 1];
   while (end && !fits(`${end}…`)) end = end.slice(0, -1);
   return [...kept.slice(0, most - 1), `${end}…`];
