@@ -47,7 +47,9 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         raise ValueError(f"path must end in .html, got {os.fspath(path)!r}")
     objectives = getattr(solution.objectives, "original", solution.objectives)
     name = getattr(objectives, "__name__", type(objectives).__name__)
-    nameless = objectives is None or name in ("Problem", "<lambda>")
+    # what a surrogate's surface was made from is its own mean, not the user's function
+    nameless = solution.surrogate is not None or objectives is None
+    nameless |= name in ("Problem", "<lambda>")
     heading = title or ("Pareto explorer" if nameless else name)
     n = solution.raveling.n_variables
     variables = f"{n} variable{'' if n == 1 else 's'}"

@@ -8,7 +8,7 @@
 //   share(point, m) and withShare(t, m, share) for the sliders, exchanged(t, i, j, step) for moves between two coordinates;
 //   samples with their sampleValues and samplePieces, pieces with their colors, mesh(fine) of what is drawn.
 
-const BESIDE = 0.06;  // evaluations are drawn up to so far, in ranges of the front, beside it
+const BESIDE = 0.04;  // evaluations are drawn up to so far, in ranges of the front, beside it
 
 class Model {
   constructor(data) {
