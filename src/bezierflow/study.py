@@ -53,7 +53,7 @@ def resume(
     objectives: object = None,
     *,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     every: float = 10.0,
     time_limit: float | None = None,
     **given: Any,

@@ -93,7 +93,7 @@ RUNS = {
     "seed": NOT_SEEDS,
     "callback": (3, "stop", [print]),
     "time_limit": ("1", 0, -1.0, np.nan, np.inf, [1.0], True),
-    "progress": ("yes", 3, None),
+    "progress": ("yes", 3, 0.5),
     "checkpoint": (3, ["run"], True),
 }
 """Arguments of `minimize`, and of `check` where it has them, with values that none of them

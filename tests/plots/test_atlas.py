@@ -45,8 +45,7 @@ def test_every_piece_is_drawn_on_the_front_and_among_designs(solution):
     for draw in (bf.plots.front, bf.plots.surface):
         labels = Counter(draw(solution).get_legend_handles_labels()[1])
         texts = [
-            [solution.set.piece_text(k, solution.names.variables) for k in some]
-            for some in (clear, full)
+            [solution.set.piece_text(k, solution.names) for k in some] for some in (clear, full)
         ]
         assert Counter(texts[0]) <= labels <= Counter(texts[1])
 

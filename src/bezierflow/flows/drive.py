@@ -45,11 +45,12 @@ def drive(  # noqa: PLR0913
     objectives: PyTree,
     state: State,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = False,
     raveling: Raveling | None = None,
     part: Part | None = None,
     deadline: float | None = None,
     leaves: Callable[[BezierSimplex], str] | None = None,
+    began: float | None = None,
 ) -> Run[State]:
     """Iterates from a state until the flow is done, its iterations are made, or something stops it.
 
@@ -61,12 +62,13 @@ def drive(  # noqa: PLR0913
         objectives: what the flow works on.
         state: where to start.
         callback: the user's.
-        progress: whether to show a progress bar.
+        progress: whether to show a progress bar; None for one that appears by itself.
         raveling: the form of x that the callback sees.
         part: the file that keeps the run; where it has a state already, the run goes on from there.
         deadline: when to stop at the next pause, on the clock `time.monotonic`.
         leaves: says in words which bound a surface leaves, which ends the run; empty where it keeps
             them all.
+        began: when the call began that this run is a part of, on the same clock.
     """
     kept, n_iterations = part or Part(), flow.n_iterations or flow.most_iterations
     # `run` is replaced as a whole: an interrupt at any moment finds parts that belong together.
@@ -77,14 +79,14 @@ def drive(  # noqa: PLR0913
     repeated = run.iterations > 0
     stopped, left = _look(flow, run, {}, None, leaves, raveling) if repeated else (None, "")
     most = 1  # the first iteration shows how fast they are
-    with progress_bar(progress, n_iterations, "flow") as update:
+    with progress_bar(progress, flow.n_iterations, flow.doing, began) as update:
         try:
             while stopped is None and not flow.done(run.state):
                 stopped = _limit(run.iterations, n_iterations, deadline)
                 if stopped is not None:
                     break
                 raise_if_interrupted()  # the first Ctrl-C waits for a pause like this one
-                began = time.perf_counter()
+                before = time.perf_counter()
                 room = most if n_iterations is None else min(most, n_iterations - run.iterations)
                 state, piece = flow.advance(objectives, run.state, room)
                 # An exception of a function on the host was kept, for JAX would wrap it.
@@ -94,9 +96,10 @@ def drive(  # noqa: PLR0913
                 # Before the callback, which may raise.
                 if kept.is_due:
                     kept.keep(flow, objectives, run)
-                update(run.iterations, ", ".join(f"{name} {info[name]:.2g}" for name in info))
+                note = ", ".join(f"{name} {info[name]:.2g}" for name in info)
+                update(run.iterations, note, _share(flow, run, info, began, deadline))
                 stopped, left = _look(flow, run, info, callback, leaves, raveling)
-                seconds = max(time.perf_counter() - began, 1e-6)
+                seconds = max(time.perf_counter() - before, 1e-6)
                 # at the speed of the last iterations, until the next pause
                 group = min(made * SCHEDULE.pulse_seconds / seconds, SCHEDULE.largest_growth * made)
                 most = 1 if callback is not None else max(1, int(group))
@@ -105,6 +108,27 @@ def drive(  # noqa: PLR0913
         finally:
             kept.keep(flow, objectives, run)
     return replace(run, stopped=stopped, left=left)
+
+
+def _share(
+    flow: AbstractFlow[State],
+    run: Run[State],
+    info: Info,
+    began: float | None,
+    deadline: float | None,
+) -> float | None:
+    """Which part of a run is done, by what comes first: its goal, its budget, its iterations or the
+    time limit; None where nothing tells."""
+    shares = [flow.share_done(info)]
+    if flow.n_iterations:
+        shares.append(run.iterations / flow.n_iterations)
+    budget = getattr(flow, "budget", None)
+    if budget:
+        shares.append(int(flow.evaluations(run.state).objective) / budget)
+    if deadline is not None and began is not None:
+        shares.append((time.monotonic() - began) / max(deadline - began, 1e-9))
+    known = [share for share in shares if share is not None and np.isfinite(share)]
+    return min(max(known), 1.0) if known else None
 
 
 def _limit(number: int, n_iterations: int | None, deadline: float | None) -> Reason | None:

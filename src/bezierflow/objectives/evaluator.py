@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Shaped
 
-from ..compilation import program
+from ..compilation import program, quickly_compiled
 from ..evaluations import Evaluations
 from ..interrupts import raise_if_interrupted
 from ..kinds import kind
@@ -242,17 +242,17 @@ def _value_and_gradients(objectives: FlatObjectives, x: Array) -> tuple[Array, A
     return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
 
 
-@program
+@quickly_compiled
 def _values(objectives: FlatObjectives, x: Array) -> tuple[Array]:
     return (jax.vmap(objectives)(x),)
 
 
-@program
+@quickly_compiled
 def _jacobians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:
     return jax.vmap(partial(_value_and_gradients, objectives))(x)
 
 
-@program
+@quickly_compiled
 def _hessians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array, Array]:
     def gradients_twice(point: Array) -> tuple[Array, tuple[Array, Array]]:
         value, gradients = _value_and_gradients(objectives, point)

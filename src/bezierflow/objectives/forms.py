@@ -122,8 +122,8 @@ def read_function(  # noqa: PLR0913
         return _torch_form(function, place)
     if not (callable(function) or is_list_of_functions(function)):
         raise TypeError(
-            f"{name} must be a function x -> (M,), a list of functions, or a problem, got"
-            f" {type(function).__name__}"
+            f"{name} must be a function x -> (M,), a list or dict of functions, or a problem,"
+            f" got {type(function).__name__}"
         )
     rows = cast(Rows, function if callable(function) else tuple(function))
     return _python_form(rows, place, twice)

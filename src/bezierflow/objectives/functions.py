@@ -3,7 +3,7 @@ derivatives on the host."""
 
 import copy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
+from ..arguments import shown
 from ..bezier import Raveling
 from ..precision import double_precision
 from ..problems import Composite, Problem
@@ -77,8 +78,11 @@ def read_objectives(
 ) -> Any:
     """The objectives, as `Objectives` where derivatives or batches go with them.
 
-    A pymoo problem becomes a `Problem`; `Objectives` of a function alone become that function.
+    A pymoo problem becomes a `Problem`, and so do functions by name; `Objectives` of a function
+    alone become that function.
     """
+    if isinstance(objectives, Mapping):
+        objectives = _by_name(objectives)
     pymoo = sys.modules.get("pymoo.core.problem")  # not imported for the question
     if pymoo is not None and isinstance(objectives, pymoo.Problem):
         objectives = from_pymoo(objectives)
@@ -93,6 +97,17 @@ def read_objectives(
         part = Objectives(objectives.function, jac, hess, vectorized)
         return eqx.tree_at(lambda problem: problem.function, objectives, part)
     return Objectives(objectives, jac, hess, vectorized)
+
+
+def _by_name(functions: Mapping[str, Any]) -> Problem:
+    """Functions with their names, as a problem."""
+    wrong = [f"{shown(one)} for {name!r}" for name, one in functions.items() if not callable(one)]
+    if wrong or not functions:
+        raise TypeError(
+            "objectives given by name must each be a function x -> a number, as in {'cost': f,"
+            f" 'mass': g}}, got {wrong[0] if wrong else 'none'}"
+        )
+    return Problem(Objectives(tuple(functions.values())), objective_names=tuple(functions))
 
 
 @dataclass(frozen=True)

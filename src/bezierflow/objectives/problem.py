@@ -154,6 +154,7 @@ def read_problem(  # noqa: PLR0913
     names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
     point = np.asarray(raveling.ravel(x))
     within = _within(box, constraints, raveling, names, point)
+    names = replace(names, constraints=() if within is None else within.inequality_texts)
     start, doubt = _start(x0, point, form.n_rows, raveling, names, within)
     flat = on_solver_side(form.flat, names)
     return Problem(form, flat, start, raveling, names, within, calls, doubt)

@@ -62,8 +62,8 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image, other_entries: int
     """The pieces of a set under a map from the simplex: curves and points as such, surfaces as
     triangles.
 
-    The legend says which of the variables, by their names, are at their bounds on each piece. It
-    leaves room for `other_entries`.
+    The legend says which variables are at their bounds on each piece, and which constraints hold
+    with equality, by their names. It leaves room for `other_entries`.
     """
     found, colors = solution.set, piece_colors(solution)
     drawn: dict[int, Line2D | None] = {}
@@ -87,7 +87,7 @@ def _name_pieces(
     """Entries of the legend for pieces. Where there is not room for all, those that answer the
     largest shares of the simplex have one, and the last entry counts the others."""
     found, colors = solution.set, piece_colors(solution)
-    texts = {number: found.piece_text(number, solution.names.variables) for number in drawn}
+    texts = {number: found.piece_text(number, solution.names) for number in drawn}
     named = sorted(texts)
     if len(named) > room:
         answered_by = found.owners(grid(solution.n_objectives, SHARES))

@@ -90,7 +90,7 @@ class Call:
     time_limit: float | None = None
     seed: int = 0
     callback: Callback | None = None
-    progress: bool = False
+    progress: bool | None = None
     checkpoint: str | PathLike[str] | Checkpoint | None = None
     began: float = field(default_factory=time.monotonic)
     next_part: Callable[[], Part] | None = None
@@ -112,7 +112,7 @@ class Call:
             "time_limit": or_none(read_positive, self.time_limit, "time_limit", "in seconds"),
             "seed": read_seed(self.seed),
             "callback": or_none(read_function, self.callback, "callback", of),
-            "progress": read_flag(self.progress, "progress"),
+            "progress": or_none(read_flag, self.progress, "progress"),
             "checkpoint": kept if isinstance(kept, Checkpoint | None) else Checkpoint(kept),
         }
         # A frozen record is written once, here.

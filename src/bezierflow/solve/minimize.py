@@ -78,17 +78,17 @@ def minimize(  # noqa: PLR0913
     time_limit: float | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | PathLike[str] | Checkpoint | None = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
     set, or an atlas of them.
 
     Args:
-        objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; `Objectives` with derivatives; a problem from
-            `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
-            derivatives that nobody gives are finite differences, which
+        objectives: a function x -> M numbers, or functions x -> a number in a list, or in a dict by
+            their names, in JAX, NumPy, torch or plain Python; `Objectives` with derivatives; a
+            problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on
+            the host; derivatives that nobody gives are finite differences, which
             `solution.made_by["objectives"]` says.
         x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is
             at tolerance is kept, after a look at a dozen points. The run of a solution that was
@@ -128,7 +128,8 @@ def minimize(  # noqa: PLR0913
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop. Forces a host
             round trip per iteration.
-        progress: show a progress bar.
+        progress: show a bar with what is being done and how long that may still take. None:
+            on a terminal or in a notebook, if the run lasts longer than three seconds.
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
             `Checkpoint(folder, every)` says how often.
@@ -268,8 +269,8 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
     if in_doubt and isinstance(surface, BezierSimplex):
         cause = explain_start(problem) or find_cause(problem, surface)
-        words = f"{cause} {found.result.message}" if cause else found.result.message
-        found = found._replace(result=Result(reason, words))
+        claim = " ".join(filter(None, (cause, found.result.claim)))
+        found = found._replace(result=replace(found.result, claim=claim))
     return found.noted(problem.note)
 
 
@@ -285,10 +286,12 @@ def _without_holes(problem: Problem, found: Attempt) -> Attempt:
 def _of_one_objective(found: Attempt) -> Attempt:
     """The answer of a problem with one objective, where distances along a set mean nothing and only
     its corner counts."""
-    what = "there is one objective, so the set is a single point, its minimizer"
+    what = "There is one objective, so the set is a single point, its minimizer"
     error, suspect = found.error, found.result.reason is Reason.SUSPECT
     if error is None or set(error.flags) - {Flag.ESTIMATE_INVALID} or not suspect:
-        return found.noted(what)
+        if found.result.claim or not found.result.success:
+            return found.noted(what)
+        return found._replace(result=replace(found.result, claim=what))
     result = Result(
         Reason.CONVERGED, f"{what}, which was found in {found.run.iterations} iterations"
     )
@@ -310,10 +313,8 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
     best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
-    words = f"The objectives do not conflict: {best}, and the set is this point."
-    return found._replace(
-        error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")
-    )
+    claim = f"The objectives do not conflict: {best}, and the set is this point"
+    return found._replace(error=error, result=Result(Reason.CONVERGED, claim, found.result.details))
 
 
 def _stats(problem: Problem, call: Call, found: Attempt) -> Stats:
@@ -359,7 +360,7 @@ def train(  # noqa: PLR0913
     n_iterations: int | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Solution:
     """Trains a surface of models on batches: `bf.train(f, x0, method, batches=loader)`.
 
@@ -380,7 +381,7 @@ def train(  # noqa: PLR0913
         n_iterations: how many batches are taken; by default that of the flow, else one pass.
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop.
-        progress: show a progress bar.
+        progress: as in `minimize`.
     """
     read_function(objectives, "objectives", "of x and a batch")
     if batches is not None and not isinstance(batches, Iterable):
@@ -404,6 +405,6 @@ def train(  # noqa: PLR0913
         names,
         read_seed(seed),
         callback,
-        read_flag(progress, "progress"),
+        or_none(read_flag, progress, "progress"),
     )
     return replace(trained, estimator=NormalEstimator())

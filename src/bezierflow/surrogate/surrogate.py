@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float, PyTree
 
-from ..answer import Reason, Result, Solution
+from ..answer import Reason, Solution
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
@@ -116,7 +116,7 @@ def drive_search(
         for x, y in known if not log.evaluations else ():
             failure = "" if np.isfinite(y).all() else "given as failed"
             log.tell(*log.arrive(Evaluation(None, x, y, failure)))
-        with progress_bar(task.progress, task.budget, "search") as update:
+        with progress_bar(task.progress, task.budget, "evaluations", task.began) as update:
             settle = partial(_settle, make, n_objectives)
             ended = run_study(log, pool, plan, settle, partial(_watch, task, update))
         if ended is not None and folder is not None:
@@ -170,7 +170,7 @@ def _settle(
         log.respecify(Search.restore, make(len(one.y)).settings)
 
 
-def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) -> bool:
+def _watch(task: Call, update: Callable[..., None], log: LoggedSearch) -> bool:
     """Shows the progress, and calls the user's callback after each batch; whether it stops the
     search."""
     search, n, failures = log.search, len(log.told), log.failures
@@ -181,7 +181,7 @@ def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) ->
         )
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
-    if task.progress:
+    if task.progress is not False:
         shown = {**info, "hypervolume": _volume(log)}
         failed = f", {len(failures)} failed" if failures else ""
         update(n, ", ".join(f"{name} {value:.3g}" for name, value in shown.items()) + failed)
@@ -361,8 +361,8 @@ def _explained(
 ) -> Solution:
     """The solution with the reason why no more evaluations were made, and with those that
     failed."""
-    reason, message, made_by = solution.result.reason, solution.result.message, solution.made_by
-    if not solution.result.doubtful:
+    result, made_by = solution.result, solution.made_by
+    if not result.doubtful:
         if stopped is not None:
             late = stopped is Reason.TIME_LIMIT
             what = "the time limit was reached" if late else "stopped"
@@ -372,12 +372,12 @@ def _explained(
         else:
             reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
             why = f"the budget of {task.budget} was spent"
-        message = f"{why}; {message}"
+        result = replace(result, reason=reason, claim=why)
     if failures:
-        message += (
-            f"; {len(failures)} evaluations failed and were left out, the first at x ="
+        result = result.noted(
+            f"{len(failures)} evaluations failed and were left out, the first at x ="
             f" {failures[0].x.tolist()}: {failures[0].failure}"
         )
         failed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
         made_by = {**made_by, "failed": failed}
-    return replace(solution, result=Result(reason, message), made_by=made_by)
+    return replace(solution, result=result, made_by=made_by)
