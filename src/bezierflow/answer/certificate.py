@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import comb, inf
+from typing import Any
 
 import jax
 import numpy as np
@@ -72,6 +73,19 @@ class Certificate:
         )
 
 
+NOTHING = "nothing but the objectives' formulas"
+
+BOX = (
+    "that only designs in the surface's box, widened by {:.2g}, count, or that the objectives are"
+    " convex beyond it, too"
+)
+
+CONVEX = (
+    "that the objectives are convex; this was seen at {} designs, and proved only that the surface"
+    " lies along strict local minimizers"
+)
+
+
 def certify(
     objectives: Callable[[Array], Array],
     surface: BezierSimplex,
@@ -88,7 +102,8 @@ def certify(
             f"{P.shape[1]} variables are too many to certify: Hessians would have more than"
             f" {SCHEDULE.most_hessian_numbers:,} numbers"
         )
-    with double_precision():
+    # Infinite ends, overflow and NaN are answers here.
+    with double_precision(), np.errstate(all="ignore"):
         problem = _Problem.of(objectives, P.mean(axis=0))
         pairing = _pair(problem, P, M, surface.degree)
         diameter = float(np.linalg.norm(np.ptp(P, axis=0)))
@@ -97,11 +112,11 @@ def certify(
         bound, sampled = _cut(problem, P, surface.degree, pairing, room)
     if not np.isfinite(bound):
         raise ValueError(
-            "the distance could not be bounded: second derivatives change too much near the surface,"
-            f" or its points, up to {sampled:.2g} from those they approximate, are too far from the"
-            " Pareto set"
+            "the distance could not be bounded: second derivatives change too much near the"
+            f" surface, or its points, up to {sampled:.2g} from those they approximate, are too far"
+            " from the Pareto set"
         )
-    return Certificate(bound, sampled, m, assumes, diameter)
+    return Certificate(float(bound), float(sampled), m, assumes, diameter)
 
 
 @dataclass(frozen=True)
@@ -116,19 +131,19 @@ class _Problem:
     @classmethod
     def of(cls, objectives: Callable[[Array], Array], x: np.ndarray) -> "_Problem":
         slopes = jax.jacfwd(lambda x: objectives(x))
-        formulas = [
+        value, gradient, hessian = (
             without_dead_code(jax.make_jaxpr(f)(x))
             for f in (lambda x: objectives(x), slopes, jax.jacfwd(slopes))
-        ]
+        )
         many = jax.jit(jax.vmap(lambda x: (slopes(x), jax.jacfwd(slopes)(x))))
-        problem = cls(*formulas, lambda x: tuple(map(np.asarray, many(x))))
+        problem = cls(value, gradient, hessian, lambda x: tuple(map(np.asarray, many(x))))
         try:
             problem.hessians(Interval(x[None], x[None]))
             enclose(problem.gradient, [Interval(x[None], x[None])])
         except Unsupported as error:
             raise ValueError(
-                "objectives must be smooth formulas to be certified, of sums, products, powers, exp,"
-                f" log, tanh, sin and the like; there is no rule for {error}"
+                "objectives must be smooth formulas to be certified, of sums, products, powers,"
+                f" exp, log, tanh, sin and the like; there is no rule for {error}"
             ) from error
         return problem
 
@@ -146,7 +161,7 @@ class _Problem:
         return Interval(low, high)
 
 
-def _as_set(value: np.ndarray | Interval | Model, like: Interval | Model) -> Interval | Model:
+def _as_set(value: np.ndarray | Interval | Model, like: Interval | Model) -> Any:
     """Enclosures as they are; constants with their rounding."""
     if not isinstance(value, np.ndarray):
         return value
@@ -168,11 +183,11 @@ def _least_curvatures(hessians: Interval) -> np.ndarray:
     L = low.shape[-1]
     diagonal = np.eye(L, dtype=bool)
     middle, radius = np.where(diagonal, low, (low + high) / 2), np.where(diagonal, 0, high - low)
-    known = np.isfinite(middle + radius).all(axis=(-2, -1))
-    middle, radius = (np.where(known[..., None, None], part, 0.0) for part in (middle, radius))
+    known = np.asarray(np.isfinite(middle + radius).all(axis=(-2, -1), keepdims=True))
+    middle, radius = np.where(known, middle, 0.0), np.where(known, radius, 0.0)
     sizes = np.abs(middle).sum(axis=-1).max(axis=-1)
     slack = radius.sum(axis=-1).max(axis=-1) / 2 + 4 * L * EPS * sizes
-    return np.where(known, np.linalg.eigvalsh(middle)[..., 0] - slack, -inf)
+    return np.where(known[..., 0, 0], np.linalg.eigvalsh(middle)[..., 0] - slack, -inf)
 
 
 def _convexity(problem: _Problem, P: np.ndarray, margin: float) -> tuple[float, str, float]:
@@ -188,26 +203,21 @@ def _convexity(problem: _Problem, P: np.ndarray, margin: float) -> tuple[float, 
     except Unsupported:  # a comparison with infinity
         m = -inf
     if m > 0:
-        return m, "nothing but the objectives' formulas", inf
+        return m, NOTHING, inf
     low, high = P.min(axis=0) - margin, P.max(axis=0) + margin
     shares = np.random.default_rng(0).uniform(size=(SCHEDULE.certificate_probes, P.shape[1]))
     curvatures = np.linalg.eigvalsh(problem.derivatives(low + shares * (high - low))[1])
     least = curvatures.min(axis=(0, 2))
     if least.min() <= SCHEDULE.least_strong_convexity * curvatures.max():
         raise ValueError(
-            f"objectives must be strongly convex to be certified, but objective {least.argmin()} has"
-            f" the curvature {least.min():.3g} near the surface, beside {curvatures.max():.3g}"
-            " elsewhere"
+            f"objectives must be strongly convex to be certified, but objective {least.argmin()}"
+            f" has the curvature {least.min():.3g} near the surface, beside"
+            f" {curvatures.max():.3g} elsewhere"
         )
     m = _least_in_box(problem, low, high)
     if m > 0:
-        return m, f"that designs farther than {margin:.2g} from the surface do not count, or" + (
-            " that the objectives are convex there too"
-        ), margin
-    return float(least.min()), (
-        f"that the objectives are convex (seen at {len(shares)} designs; proved is that the surface"
-        " lies along strict local minimizers)"
-    ), margin
+        return m, BOX.format(margin), margin
+    return float(least.min()), CONVEX.format(len(shares)), margin
 
 
 def _least_in_box(problem: _Problem, low: np.ndarray, high: np.ndarray) -> float:
@@ -250,59 +260,85 @@ class _Pairing:
 
 
 def _pair(problem: _Problem, P: np.ndarray, M: int, surface_degree: int) -> _Pairing:
+    """Weights of a degree from which on more of it makes no difference, or of the largest that is
+    allowed."""
+    more = SCHEDULE.certificate_raise
+    found = _pair_in_degree(problem, P, M, surface_degree, surface_degree + more)
+    while found.sampled > found.rounding:
+        more = 2 * more
+        if n_controls(M, surface_degree + more) > SCHEDULE.certificate_net:
+            break
+        tried = _pair_in_degree(problem, P, M, surface_degree, surface_degree + more)
+        if not tried.sampled < SCHEDULE.certificate_gain * found.sampled:
+            break
+        found = tried
+    return found
+
+
+def _pair_in_degree(
+    problem: _Problem, P: np.ndarray, M: int, surface_degree: int, degree: int
+) -> _Pairing:
     """Weights that make Newton's corrections e(t) = H(w)⁻¹ Σ w_m ∇f_m(b(t)) short, which are the
     distances to first order (of quadratics exactly): by Gauss and Newton, from those that make the
-    weighted gradient shortest. The last steps weigh t by what is left, to lower the largest."""
-    degree = surface_degree + SCHEDULE.certificate_raise
+    weighted gradient shortest. All steps but two weigh t by what is left, to lower the largest."""
     points = SCHEDULE.certificate_oversampling * n_controls(M, degree)
     t = lobatto_nodes(M, largest_degree_within(M, points)).t
-    x, Z, indices = design_matrix(t, surface_degree) @ P, design_matrix(t, degree), multi_indices(M, degree)
+    x, Z = design_matrix(t, surface_degree) @ P, design_matrix(t, degree)
     gradients, hessians = problem.derivatives(x)
     gram = gradients @ np.swapaxes(gradients, 1, 2)
     gram = gram + 1e-9 * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(M)
     shortest = np.maximum(np.linalg.solve(gram, np.ones((len(x), M, 1)))[..., 0], 0)
     shortest = shortest / shortest.sum(axis=1, keepdims=True)
-    # Coordinates that keep sums and faces: what control point d gives to m, its last one takes.
-    given = [(d, m, support[-1]) for d, index in enumerate(indices)
-             for support in [np.flatnonzero(index)] for m in support[:-1]]
-    rows, to, off = np.array(given, dtype=int).reshape(-1, 3).T
-
-    def step(W: np.ndarray, tangents: np.ndarray, misses: np.ndarray) -> np.ndarray:
-        """W changed so that Σ_m tangents_m δw_m is nearest to minus the misses."""
-        design = (Z[:, rows, None] * np.swapaxes(tangents[..., to] - tangents[..., off], 1, 2))
-        design = np.swapaxes(design, 1, 2).reshape(-1, len(rows))
-        normal = design.T @ design
-        normal += SCHEDULE.certificate_ridge * np.trace(normal) / max(len(rows), 1) * np.eye(len(rows))
-        change = np.linalg.solve(normal, -design.T @ misses.reshape(-1))
-        W = W.copy()
-        np.add.at(W, (rows, to), change)
-        np.add.at(W, (rows, off), -change)
-        return W
-
-    W = indices / degree
-    W = step(W, np.broadcast_to(np.eye(M), (len(t), M, M)), Z @ W - shortest)
+    W = multi_indices(M, degree) / degree
+    W = _changed(W, Z, np.broadcast_to(np.eye(M), (len(t), M, M)), Z @ W - shortest)
     best, importance = (inf, W), np.ones(len(t))
     for turn in range(SCHEDULE.certificate_newton):
         w = Z @ W
-        H = np.einsum("nm,nmij->nij", w, hessians)
-        misses = np.linalg.solve(H, np.einsum("nm,nmi->ni", w, gradients)[..., None])[..., 0]
+        H, misses = _newton(w, gradients, hessians)
         lengths = np.linalg.norm(misses, axis=1)
         best = min(best, (float(lengths.max()), W), key=lambda pair: pair[0])
         if turn > 0:
             importance = importance * np.sqrt(lengths / lengths.mean() + EPS)
         slopes = gradients - np.einsum("nmij,nj->nmi", hessians, misses)
         tangents = np.linalg.solve(H, np.swapaxes(slopes, 1, 2))
-        W = step(W, tangents * importance[:, None, None], misses * importance[:, None])
-    W = best[1]
-    w = np.maximum(Z @ W, 0)
+        W = _changed(W, Z, tangents * importance[:, None, None], misses * importance[:, None])
+    w = np.maximum(Z @ best[1], 0)
     w, foot = w / w.sum(axis=1, keepdims=True), x
     for _ in range(SCHEDULE.certificate_newton):
-        gradients, hessians = problem.derivatives(foot)
-        H = np.einsum("nm,nmij->nij", w, hessians)
-        foot = foot - np.linalg.solve(H, np.einsum("nm,nmi->ni", w, gradients)[..., None])[..., 0]
-    m = np.linalg.eigvalsh(H)[:, 0].min()
-    rounding = 16 * len(Z.T) * EPS * (np.abs(gradients).max() / m + np.abs(P).max())
-    return _Pairing(W, degree, float(np.linalg.norm(x - foot, axis=1).max()), float(rounding))
+        foot = foot - _newton(w, *problem.derivatives(foot))[1]
+    gradients, hessians = problem.derivatives(foot)
+    m = np.linalg.eigvalsh(_newton(w, gradients, hessians)[0])[:, 0].min()
+    rounding = 16 * len(W) * EPS * (np.abs(gradients).max() / m + np.abs(P).max())
+    return _Pairing(best[1], degree, float(np.linalg.norm(x - foot, axis=1).max()), float(rounding))
+
+
+def _newton(
+    w: np.ndarray, gradients: np.ndarray, hessians: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The Hessian of Σ w_m f_m at each point, and Newton's correction."""
+    H = np.einsum("nm,nmij->nij", w, hessians)
+    return H, np.linalg.solve(H, np.einsum("nm,nmi->ni", w, gradients)[..., None])[..., 0]
+
+
+def _changed(W: np.ndarray, Z: np.ndarray, tangents: np.ndarray, misses: np.ndarray) -> np.ndarray:
+    """Control points of weights, changed so that Σ_m tangents_m δw_m is about minus the misses.
+
+    What control point d gives to m, the last entry of d above 0 loses, and only where d_m > 0: sums
+    and faces are kept exactly.
+    """
+    M = W.shape[1]
+    supports = [np.flatnonzero(d) for d in multi_indices(M, largest_degree_within(M, len(W)))]
+    moves = [(d, m, support[-1]) for d, support in enumerate(supports) for m in support[:-1]]
+    rows, to, off = np.array(moves).T
+    design = Z[:, None, rows] * (tangents[..., to] - tangents[..., off])
+    design = design.reshape(-1, len(rows))
+    normal = design.T @ design
+    ridge = SCHEDULE.certificate_ridge * np.trace(normal) / len(rows)
+    change = np.linalg.solve(normal + ridge * np.eye(len(rows)), -design.T @ misses.reshape(-1))
+    W = W.copy()
+    np.add.at(W, (rows, to), change)
+    np.add.at(W, (rows, off), -change)
+    return W
 
 
 @dataclass(frozen=True)
@@ -321,28 +357,28 @@ class _Cells:
     w: np.ndarray
     bound: np.ndarray
 
-    def __getitem__(self, rows: object) -> "_Cells":
+    def __getitem__(self, rows: Any) -> "_Cells":
         return _Cells(self.corners[rows], self.x[rows], self.w[rows], self.bound[rows])
 
     def halves(self, degree: int, w_degree: int) -> "_Cells":
         """All cells cut in the middle of their longest edge."""
         M, parts = self.corners.shape[1], []
         edges = list(combinations(range(M), 2))
-        lengths = [np.linalg.norm(self.corners[:, i] - self.corners[:, j], axis=1) for i, j in edges]
-        longest = np.argmax(lengths, axis=0)
+        sides = np.stack([self.corners[:, i] - self.corners[:, j] for i, j in edges])
+        longest = np.argmax(np.linalg.norm(sides, axis=2), axis=0)
         for number, (i, j) in enumerate(edges):
             cells = self[longest == number]
             for kept, moved in ((i, j), (j, i)) if len(cells.bound) else ():
                 corners = cells.corners.copy()
                 corners[:, moved] = (corners[:, i] + corners[:, j]) / 2
-                nets = (
+                x, w = (
                     # one product of two matrices, not one per cell
                     (net.reshape(-1, net.shape[2]) @ _halving(M, d, kept, moved)).reshape(net.shape)
                     for net, d in ((cells.x, degree), (cells.w, w_degree))
                 )
-                parts.append(_Cells(corners, *nets, cells.bound))
-        joined = zip(*((c.corners, c.x, c.w, c.bound) for c in parts), strict=True)
-        return _Cells(*map(np.concatenate, joined))
+                parts.append((corners, x, w, cells.bound))
+        corners, x, w, bound = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return _Cells(corners, x, w, bound)
 
 
 @lru_cache(maxsize=64)

@@ -63,11 +63,11 @@ class Interval:
         return self.times(self.constant(factor))
 
     def plus(self, other: "Interval") -> "Interval":
-        """u + v."""
+        """The sum u + v."""
         return _outward(self.low + other.low, self.high + other.high)
 
     def times(self, other: "Interval") -> "Interval":
-        """u v."""
+        """The product u v."""
         ends = [_product(a, b) for a in self.range for b in other.range]
         return _outward(np.minimum.reduce(ends), np.maximum.reduce(ends))
 
@@ -80,7 +80,7 @@ class Interval:
         return _outward(low.sum(axis=2) - slack, high.sum(axis=2) + slack)
 
     def whole_power(self, power: int) -> "Interval":
-        """u^power, power > 0."""
+        """Powers u^power, power > 0."""
         low, high = self.low**power, self.high**power
         if power % 2:
             return _outward(low, high)
@@ -88,22 +88,22 @@ class Interval:
         return _outward(np.where(spans, 0, np.minimum(low, high)), np.maximum(low, high))
 
     def exp(self) -> "Interval":
-        """e^u."""
+        """Exponentials e^u."""
         return _outward(np.exp(self.low), np.exp(self.high))
 
     def log(self) -> "Interval":
-        """log u, u > 0."""
+        """Logarithms of u > 0."""
         low = np.where(self.low > 0, self.low, np.nan)
         return _outward(np.log(low), np.log(self.high + 0 * low))
 
     def power(self, power: float) -> "Interval":
-        """u^power, u > 0."""
+        """Powers u^power of u > 0."""
         low = np.where(self.low > 0, self.low, np.nan)
         ends = low**power, (self.high + 0 * low) ** power
         return _outward(np.minimum(*ends), np.maximum(*ends))
 
     def sin(self, shift: float = 0.0) -> "Interval":
-        """sin(u + shift): within half the width of its value in the middle."""
+        """Sines of u + shift: within half the width of that in the middle."""
         finite = np.isfinite(self.low) & np.isfinite(self.high)
         low, high = np.where(finite, self.low, -9), np.where(finite, self.high, 9)
         middle, radius = np.sin((low + high) / 2 + shift), (high - low) / 2
@@ -113,7 +113,7 @@ class Interval:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a b, with 0 times infinity 0."""
+    """Products, with 0 times infinity 0."""
     zero = ((a == 0) & ~np.isnan(b)) | ((b == 0) & ~np.isnan(a))
     return np.where(zero, 0, a * b)
 
@@ -178,7 +178,7 @@ class Model:
         return self._with(self.net * factor[..., None], rest)
 
     def plus(self, other: "Model") -> "Model":
-        """u + v."""
+        """The sum u + v."""
         net = self.net + other.net
         return self._with(net, self.rest + other.rest + EPS * np.abs(net).max(axis=2))
 
@@ -189,8 +189,8 @@ class Model:
         return self._with(self.net.reshape(*shape, self.net.shape[2]).sum(axis=2), rest)
 
     def times(self, other: "Model") -> "Model":
-        """u v: the product, of twice the degree, is interpolated, and what that changes is bounded
-        by its control points."""
+        """The product u v. It has twice the degree and is interpolated; control points bound what
+        that changes."""
         kept, changed, rounding = _reductions(self.n_objectives, self.degree)
         one, two = self.net[:, :, None], other.net[:, :, None]
         net = net_product(one, two, self.n_objectives, self.degree, self.degree)
@@ -200,7 +200,7 @@ class Model:
         return self._with(net @ kept.T, rest + lost + rounding * sizes[0] * sizes[1])
 
     def whole_power(self, power: int) -> "Model":
-        """u^power, power > 0."""
+        """Powers u^power, power > 0."""
         found = self
         for bit in f"{power:b}"[1:]:
             found = found.times(found)
@@ -208,20 +208,20 @@ class Model:
         return found
 
     def exp(self) -> "Model":
-        """e^u."""
+        """Exponentials e^u."""
         return self._series(
             lambda c, k: np.exp(c) / factorial(k), lambda _, high, k: np.exp(high) / factorial(k)
         )
 
     def log(self) -> "Model":
-        """log u, u > 0."""
+        """Logarithms of u > 0."""
         return self._positive()._series(
             lambda c, k: np.log(c) if k == 0 else -((-1 / c) ** k) / k,
             lambda low, _, k: low ** (-float(k)) / k,
         )
 
     def power(self, power: float) -> "Model":
-        """u^power, u > 0."""
+        """Powers u^power of u > 0."""
         return self._positive()._series(
             lambda c, k: _binomial(power, k) * c ** (power - k),
             lambda low, high, k: (
@@ -230,7 +230,7 @@ class Model:
         )
 
     def sin(self, shift: float = 0.0) -> "Model":
-        """sin(u + shift)."""
+        """Sines of u + shift."""
         return self._series(
             lambda c, k: np.sin(c + shift + k * pi / 2) / factorial(k),
             lambda low, _, k: np.ones_like(low) / factorial(k),
@@ -315,9 +315,7 @@ def without_dead_code(traced: ClosedJaxpr) -> ClosedJaxpr:
     return ClosedJaxpr(jaxpr, traced.consts)
 
 
-def enclose(
-    traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = True
-) -> list[Interval | Model | np.ndarray]:
+def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = True) -> list[Any]:
     """Enclosures of the outputs for all arguments in the given sets.
 
     Args:
@@ -357,11 +355,12 @@ def _bind(equation: JaxprEqn, inputs: Sequence) -> list[np.ndarray]:
     ]
 
 
-def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Value]:
+def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Any]:
+    """The outputs of one operation, some inputs of which are sets."""
     name, params = equation.primitive.name, equation.params
-    shapes = [getattr(atom.aval, "shape", ()) for atom in equation.invars]
-    target = tuple(equation.outvars[0].aval.shape)
-    like = next(value for value in inputs if isinstance(value, Interval | Model))
+    shapes: list[Any] = [getattr(atom.aval, "shape", ()) for atom in equation.invars]
+    target = tuple(getattr(equation.outvars[0].aval, "shape", ()))
+    like: Any = next(value for value in inputs if isinstance(value, Interval | Model))
     if name in CALLS:
         inner = params.get("jaxpr") or params["call_jaxpr"]
         closed = inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
@@ -374,19 +373,20 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Va
         return [_dot(inputs, shapes, params["dimension_numbers"], like)]
     if name == "reduce_sum":
         axes = params["axes"]
-        order = np.moveaxis(np.arange(prod(shapes[0])).reshape(shapes[0]), axes, range(-len(axes), 0))
+        order = np.moveaxis(
+            np.arange(prod(shapes[0])).reshape(shapes[0]), axes, range(-len(axes), 0)
+        )
         count = prod(shapes[0][axis] for axis in axes)
         return [like.take(order.reshape(-1)).total(count)]
     if name in COMPARISONS and derivative:
         return [_compare(name, inputs, shapes, target, like)]
-    rule = RULES.get(name)
+    rule: Any = RULES.get(name)
     if name == "custom_jvp_call" and _names(params["call_jaxpr"]) == _names_of_logaddexp():
         rule = _logaddexp  # softplus too; other rules of derivatives are not proved
     if rule is None:
         raise Unsupported(name)
     wide = [_wide(value, shape, target) for value, shape in zip(inputs, shapes, strict=True)]
-    found = rule(*wide, params) if name in WITH_PARAMETERS else rule(*wide)
-    return [found]
+    return [rule(*wide, params) if name == "integer_pow" else rule(*wide)]
 
 
 def _names(traced: ClosedJaxpr) -> list[str]:
@@ -545,8 +545,6 @@ LAYOUT = frozenset(
 """Operations that put entries in other places."""
 
 COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-
-WITH_PARAMETERS = frozenset({"integer_pow"})
 
 RULES: dict[str, Callable] = {
     "add": _plus,

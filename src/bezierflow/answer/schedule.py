@@ -63,7 +63,9 @@ class Schedule:
         exact: a front whose objectives are known to this is called found as a whole.
         most_hessian_numbers: with more (M L² per point) no error is estimated unless somebody asks.
         certificate_raise: by how much the degree of the weights that a certificate compares with
-            exceeds the surface's.
+            exceeds the surface's, at first; it is doubled
+        certificate_gain: while this makes distances fall by this factor,
+        certificate_net: with at most so many control points.
         certificate_oversampling: they are fitted at so many times as many t as they have control
             points,
         certificate_newton: in so many steps, which measure distances, too,
@@ -119,6 +121,8 @@ class Schedule:
     exact: float = 1e-3
     most_hessian_numbers: int = 250_000
     certificate_raise: int = 4
+    certificate_gain: float = 0.8
+    certificate_net: int = 500
     certificate_oversampling: int = 3
     certificate_newton: int = 4
     certificate_ridge: float = 1e-12
