@@ -209,3 +209,10 @@ def test_bounds_are_refused():
     bounded = bf.minimize(CURVES, np.zeros(3), flow, bounds=(-5.0, 5.0))
     with pytest.raises(ValueError, match="certify is for problems without bounds"):
         bounded.certify()
+
+
+def test_one_objective_is_refused():
+    flow = bf.lift(bf.GradientDescent(0.1), 1, n_iterations=3)
+    single = bf.minimize(lambda x: jnp.sum(x**2)[None], np.ones(2), flow)
+    with pytest.raises(ValueError, match="objectives must be at least 2 to certify"):
+        single.certify()

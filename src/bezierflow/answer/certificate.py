@@ -81,8 +81,8 @@ BOX = (
 )
 
 CONVEX = (
-    "that the objectives are convex; this was seen at {} designs, and proved only that the surface"
-    " lies along strict local minimizers"
+    "that the objectives are convex, which was seen at {} designs; without it the surface is near"
+    " stationary points of weighted sums only"
 )
 
 
@@ -97,6 +97,8 @@ def certify(
         surface: its values are flat vectors.
     """
     M, P = surface.n_objectives, np.asarray(surface.control_points, dtype=float)
+    if M < 2:
+        raise ValueError(f"objectives must be at least 2 to certify a surface, got {M}")
     if M * P.shape[1] ** 2 > SCHEDULE.most_hessian_numbers:
         raise ValueError(
             f"{P.shape[1]} variables are too many to certify: Hessians would have more than"
