@@ -120,7 +120,8 @@ def test_an_error_that_samples_might_miss_is_in_the_bound():
     with double_precision():
         true = true_distance(bent, SCALED)
     assert true > 1e-4
-    assert true <= float(bent.certify()) <= 1.5 * true
+    # an edge that is displaced within the set is compared with the edge of the set
+    assert true <= float(bent.certify()) <= 3 * true
 
 
 def _dent(x):
@@ -136,7 +137,7 @@ def test_a_dent_between_samples_is_not_certified_away():
     solution = bf.minimize(SCALED, np.zeros(3), bf.NormalFlow(degree=1))
     flat = bf.BezierSimplex(CENTERS * np.array([1, 1, 0.0]), 3, 1)
     plane = replace(solution, pareto_set=flat, objectives=_dent)
-    with pytest.raises(ValueError, match="could not be bounded|strongly convex"):
+    with pytest.raises(ValueError, match=r"could not be bounded|strongly convex"):
         plane.certify()
 
 

@@ -30,7 +30,7 @@ def traced(function, derivatives):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("derivatives", [0, 1, 2])
+@pytest.mark.parametrize("derivatives", [0, 2])
 def test_values_at_all_samples_and_corners_are_enclosed(name, derivatives):
     rng = np.random.default_rng(0)
     with double_precision():

@@ -1,7 +1,6 @@
 """What the paper claims and does not measure."""
 
 import numpy as np
-
 from experiments.claims import independence
 
 

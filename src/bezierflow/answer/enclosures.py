@@ -362,31 +362,29 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[An
     target = tuple(getattr(equation.outvars[0].aval, "shape", ()))
     like: Any = next(value for value in inputs if isinstance(value, Interval | Model))
     if name in CALLS:
-        inner = params.get("jaxpr") or params["call_jaxpr"]
-        closed = inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
-        return enclose(closed, inputs, derivative)
-    if name == "convert_element_type" and np.issubdtype(params["new_dtype"], np.floating):
-        return [like]
-    if name in LAYOUT or (name == "select_n" and isinstance(inputs[0], np.ndarray)):
-        return _lay_out(equation, inputs, shapes, like)
-    if name == "dot_general":
-        return [_dot(inputs, shapes, params["dimension_numbers"], like)]
-    if name == "reduce_sum":
-        axes = params["axes"]
-        order = np.moveaxis(
-            np.arange(prod(shapes[0])).reshape(shapes[0]), axes, range(-len(axes), 0)
-        )
-        count = prod(shapes[0][axis] for axis in axes)
-        return [like.take(order.reshape(-1)).total(count)]
+        return enclose(_called(equation), inputs, derivative)
+    if name in ARRAYS:
+        return ARRAYS[name](equation, inputs, shapes, like)
     if name in COMPARISONS and derivative:
         return [_compare(name, inputs, shapes, target, like)]
-    rule: Any = RULES.get(name)
-    if name == "custom_jvp_call" and _names(params["call_jaxpr"]) == _names_of_logaddexp():
-        rule = _logaddexp  # softplus too; other rules of derivatives are not proved
-    if rule is None:
-        raise Unsupported(name)
+    rule: Any = _rule(name, params)
     wide = [_wide(value, shape, target) for value, shape in zip(inputs, shapes, strict=True)]
     return [rule(*wide, params) if name == "integer_pow" else rule(*wide)]
+
+
+def _called(equation: JaxprEqn) -> ClosedJaxpr:
+    """The function that an operation calls."""
+    inner = equation.params.get("jaxpr") or equation.params["call_jaxpr"]
+    return inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
+
+
+def _rule(name: str, params: dict) -> Callable:
+    """What an operation does to each entry."""
+    if name in RULES:
+        return RULES[name]
+    if name == "custom_jvp_call" and _names(params["call_jaxpr"]) == _names_of_logaddexp():
+        return _logaddexp  # softplus too; other rules of derivatives are not proved
+    raise Unsupported(name)
 
 
 def _names(traced: ClosedJaxpr) -> list[str]:
@@ -416,6 +414,8 @@ def _as_set(value: Value, like: Interval | Model) -> Any:
 
 def _lay_out(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -> list[Value]:
     """Operations that only put entries in other places: done to the entries' numbers."""
+    if equation.primitive.name == "select_n" and not isinstance(inputs[0], np.ndarray):
+        raise Unsupported("a choice that depends on x")
     moved, start, parts = [], 0, []
     for value, shape in zip(inputs, shapes, strict=True):
         kept = isinstance(value, np.ndarray) and not np.issubdtype(value.dtype, np.floating)
@@ -431,9 +431,23 @@ def _lay_out(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -
     return [joined.take(out.reshape(-1)) for out in outputs]
 
 
-def _dot(inputs: list[Value], shapes: list, dimensions: tuple, like: Any) -> Value:
+def _convert(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -> list[Value]:
+    """Other kinds of numbers: whole ones would be rounded."""
+    if not np.issubdtype(equation.params["new_dtype"], np.floating):
+        raise Unsupported("conversion to whole numbers")
+    return [like]
+
+
+def _sum(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -> list[Value]:
+    """Sums along axes."""
+    axes, places = equation.params["axes"], np.arange(prod(shapes[0])).reshape(shapes[0])
+    order = np.moveaxis(places, axes, range(-len(axes), 0)).reshape(-1)
+    return [like.take(order).total(prod(shapes[0][axis] for axis in axes))]
+
+
+def _dot(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -> list[Value]:
     """Sums of products over pairs of entries."""
-    places = []
+    places, dimensions = [], equation.params["dimension_numbers"]
     for shape, contracted, batch in zip(shapes, *dimensions, strict=True):
         free = [axis for axis in range(len(shape)) if axis not in (*contracted, *batch)]
         order = np.arange(prod(shape)).reshape(shape).transpose(*batch, *free, *contracted)
@@ -446,8 +460,8 @@ def _dot(inputs: list[Value], shapes: list, dimensions: tuple, like: Any) -> Val
         for value, place in zip(inputs, (left.reshape(-1), right.reshape(-1)), strict=True)
     ]
     if count == 0:
-        return like.constant(np.zeros(left.shape[0] * left.shape[1] * left.shape[2]))
-    return _times(*factors).total(count)
+        return [like.constant(np.zeros(prod(left.shape[:3])))]
+    return [_times(*factors).total(count)]
 
 
 def _compare(name: str, inputs: list[Value], shapes: list, target: tuple, like: Any) -> np.ndarray:
@@ -535,14 +549,20 @@ def _hyperbolic(sign: float) -> Callable:
 
 CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"})
 
-LAYOUT = frozenset(
-    {
-        *("reshape", "broadcast_in_dim", "squeeze", "slice", "concatenate", "transpose", "rev"),
-        *("expand_dims", "stack", "split", "gather", "dynamic_slice", "pad", "copy"),
-        "dynamic_update_slice",
-    }
-)
-"""Operations that put entries in other places."""
+ARRAYS: dict[str, Callable] = {
+    **dict.fromkeys(
+        (
+            *("reshape", "broadcast_in_dim", "squeeze", "slice", "concatenate", "transpose", "rev"),
+            *("expand_dims", "stack", "split", "gather", "dynamic_slice", "pad", "copy"),
+            *("dynamic_update_slice", "select_n"),
+        ),
+        _lay_out,
+    ),
+    "convert_element_type": _convert,
+    "reduce_sum": _sum,
+    "dot_general": _dot,
+}
+"""Operations on arrays as wholes."""
 
 COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
