@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.answer.enclosures import Interval, Model, Unsupported, enclose
+from bezierflow.answer import Interval, Model, Unsupported, enclose
 from bezierflow.bezier import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import n_controls

@@ -107,11 +107,13 @@ def certify(
     # Infinite ends, overflow and NaN are answers here.
     with double_precision(), np.errstate(all="ignore"):
         problem = _Problem.of(objectives, P.mean(axis=0))
-        pairing = _pair(problem, P, M, surface.degree)
         diameter = float(np.linalg.norm(np.ptp(P, axis=0)))
-        margin = SCHEDULE.certificate_margin * diameter + 4 * pairing.sampled
-        m, assumes, room = _convexity(problem, P, margin)
-        bound, sampled = _cut(problem, P, surface.degree, pairing, room)
+        m, assumes, room = _convexity(problem, P, SCHEDULE.certificate_margin * diameter)
+        try:
+            pairing = _pair(problem, P, M, surface.degree)
+            bound, sampled = _cut(problem, P, surface.degree, pairing, room)
+        except np.linalg.LinAlgError:  # Hessians that are singular, or not finite
+            bound, sampled = inf, inf
     if not np.isfinite(bound):
         raise ValueError(
             "the distance could not be bounded: second derivatives change too much near the"

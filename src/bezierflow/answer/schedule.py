@@ -131,7 +131,7 @@ class Schedule:
     certificate_excess: float = 1.2
     certificate_work: int = 4_000_000_000
     certificate_batch: int = 50_000_000
-    certificate_margin: float = 0.02
+    certificate_margin: float = 0.05
     certificate_boxes: int = 4000
     certificate_probes: int = 200
     least_strong_convexity: float = 1e-10
