@@ -34,6 +34,7 @@ from .schedule import SCHEDULE
 from .solution import Solution, as_start, in_users_form
 from .solution_file import from_archive
 from .surface_set import SurfaceSet
+from .union import Member, Single, unite
 from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Found",
     "Interval",
     "Label",
+    "Member",
     "Model",
     "Near",
     "Patch",
@@ -58,6 +60,7 @@ __all__ = [
     "Program",
     "Reason",
     "Result",
+    "Single",
     "Solution",
     "Stats",
     "SurfaceSet",
@@ -86,6 +89,7 @@ __all__ = [
     "share_bar",
     "solve",
     "table",
+    "unite",
     "variables",
     "why_not_estimated",
     "why_not_verified",

@@ -83,6 +83,18 @@ class Schedule:
         certificate_boxes: which is cut into so many boxes at most,
         certificate_probes: and at so many designs.
         least_strong_convexity: Curvatures below this share of the largest count as 0.
+        union_tol: Miss of the polynomials of a union that nobody cares about, in units of ranges,
+        union_degrees: their degrees on curves,
+        surface_degrees: and on surfaces;
+        union_halvings: how often a curve is cut in half for it.
+        union_samples: Points of a curve that are fitted and compared with other sets,
+        union_places: points of a region, at most,
+        union_grid: steps along a side of a cell that are fitted,
+        union_cells: and cells along a side of a simplex.
+        union_margin: The polynomial of a region is used so far beyond its points, in units of its
+            size: its signs tell where it ends.
+        union_beaten: A part of a set that another one beats by more is no part of the union.
+        bisections: Halvings of the interval in which a curve stops being the best.
     """
 
     rounding: float = 1e-9
@@ -135,6 +147,17 @@ class Schedule:
     certificate_boxes: int = 4000
     certificate_probes: int = 200
     least_strong_convexity: float = 1e-10
+    union_tol: float = 1e-9
+    union_degrees: tuple[int, ...] = (4, 8, 16)
+    surface_degrees: tuple[int, ...] = (2, 4, 6, 8, 10)
+    union_halvings: int = 6
+    union_samples: int = 65
+    union_places: int = 600
+    union_grid: int = 16
+    union_cells: int = 4
+    union_margin: float = 0.05
+    union_beaten: float = 1e-6
+    bisections: int = 40
 
 
 SCHEDULE = Schedule()

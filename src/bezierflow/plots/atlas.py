@@ -75,6 +75,7 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image, other_entries: int
         if piece.dimension == 0:
             x = image(found.piece_points(number)[:1])
             ax.scatter(*x.T, s=30, color=colors[number], zorder=5)
+            drawn |= {number: None} if piece.choice else {}
         elif piece.dimension == 1:
             x = image(found.piece_points(number))
             drawn[number] = ax.plot(*x.T, color=colors[number], linewidth=2.2)[0]
@@ -85,9 +86,14 @@ def _name_pieces(
     ax: "Axes", solution: Solution, drawn: "Mapping[int, Line2D | None]", room: int
 ) -> None:
     """Entries of the legend for pieces. Where there is not room for all, those that answer the
-    largest shares of the simplex have one, and the last entry counts the others."""
-    found, colors = solution.set, piece_colors(solution)
-    texts = {number: found.piece_text(number, solution.names) for number in drawn}
+    largest shares of the simplex have one, and the last entry counts the others. A choice has one
+    entry, however many pieces it has."""
+    found, colors, names = solution.set, piece_colors(solution), solution.names
+    texts: dict[int, str] = {}
+    for number in drawn:
+        choice = found.choice_text(number, names)
+        if not choice or choice not in texts.values():
+            texts[number] = choice or found.piece_text(number, names)
     named = sorted(texts)
     if len(named) > room:
         answered_by = found.owners(grid(solution.n_objectives, SHARES))
@@ -103,12 +109,17 @@ def _name_pieces(
 
 
 def piece_colors(solution: Solution) -> dict[int, tuple[float, ...]]:
-    """A color for each piece by its number; one where there is a single piece."""
+    """A color for each piece by its number: one per choice where there are any, else one per
+    piece."""
     from matplotlib import colormaps
 
-    own = [number for number, piece in enumerate(solution.set.pieces) if not piece.face]
-    table = colormaps["tab20" if len(own) > 10 else "tab10"]
-    return {number: tuple(table(k % table.N)) for k, number in enumerate(own)}
+    pieces = {n: piece for n, piece in enumerate(solution.set.pieces) if not piece.face}
+    keys = list(dict.fromkeys(piece.choice or number for number, piece in pieces.items()))
+    table = colormaps["tab20" if len(keys) > 10 else "tab10"]
+    return {
+        number: tuple(table(keys.index(piece.choice or number) % table.N))
+        for number, piece in pieces.items()
+    }
 
 
 def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> list[int]:

@@ -7,6 +7,7 @@ from .checkup import check
 from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
+from .mixed import minimize_mixed
 
 __all__ = [
     "Call",
@@ -17,6 +18,7 @@ __all__ = [
     "kept_arguments",
     "load",
     "minimize",
+    "minimize_mixed",
     "settle_on_atlas",
     "train",
     "with_limits",

@@ -32,6 +32,7 @@ from ..objectives import (
     BudgetSpentError,
     FeasibleSet,
     FlatObjectives,
+    InfeasibleError,
     JaxEvaluator,
     Problem,
     feasible_set,
@@ -148,7 +149,9 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     atlas = _atlas(problem, call, feasible, box, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
         n = int(atlas.evaluations.objective)
-        raise ValueError(f"{problem.doubt} (nor did {n} more designs all over the box keep them)")
+        raise InfeasibleError(
+            f"{problem.doubt} (nor did {n} more designs all over the box keep them)"
+        )
     return atlas
 
 

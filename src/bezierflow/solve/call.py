@@ -37,6 +37,7 @@ from .schedule import SCHEDULE
 
 KEPT = (
     *("objectives", "x0", "bounds", "constraints", "maximize", "transforms"),
+    "variables",
     *("tol", "budget", "seed"),
 )
 """Arguments that a result depends on, beside the method."""
@@ -85,6 +86,7 @@ class Call:
     constraints: object = None
     maximize: Chosen = None
     transforms: Transforms = None
+    variables: object = None
     tol: float | None = None
     budget: int | None = None
     time_limit: float | None = None

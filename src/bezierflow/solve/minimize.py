@@ -34,6 +34,7 @@ from ..objectives import (
     Bridge,
     BudgetSpentError,
     Chosen,
+    InfeasibleError,
     Problem,
     Transforms,
     point_in_words,
@@ -60,6 +61,7 @@ from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause, find_holes, single_design
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .first_look import ranges, refuse_wrong_derivatives
+from .mixed import minimize_mixed
 from .schedule import SCHEDULE
 
 
@@ -73,6 +75,7 @@ def minimize(  # noqa: PLR0913
     constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
+    variables: object = None,
     tol: float | None = None,
     budget: int | None = None,
     time_limit: float | None = None,
@@ -117,6 +120,14 @@ def minimize(  # noqa: PLR0913
             answer have the variable itself. `solution.pareto_set` is the surface of the solver's
             variables; `solution.design(t)` has the design. By default the problem's own
             `transforms`.
+        variables: those that are not continuous, by name or number: `bf.Integer(4, 20)`,
+            `bf.Steps(0.1)` for multiples of a step, `bf.Choice("steel", "aluminium")` or a `Choice`
+            of numbers. With `bounds` x is a vector, and `Integer()` and `Steps(0.1)` have the
+            bounds of their variable. Without, `variables` has every variable by name, a
+            continuous one as a pair (low, high), and objectives and constraints take a dict x with
+            these names. The answer is one atlas; a piece has one value of each of these variables.
+            Where they have more than 32 combinations, numbers must make sense between their
+            values, too.
         tol: for method="auto" the largest distance to the set, relative to its diameter, by default
             1e-6, and for an atlas what its patches may miss in objectives, relative to their
             ranges; for a lifted method the change of the surface per iteration, relative to its
@@ -135,7 +146,7 @@ def minimize(  # noqa: PLR0913
             `Checkpoint(folder, every)` says how often.
     """
     call = Call(
-        *(objectives, x0, method, bounds, constraints, maximize, transforms),
+        *(objectives, x0, method, bounds, constraints, maximize, transforms, variables),
         *(tol, budget, time_limit, seed, callback, progress, checkpoint),
     )
     forget_programs()
@@ -146,6 +157,8 @@ def minimize(  # noqa: PLR0913
                 " within bounds; leave them out"
             )
         return call.method.search(replace(call, objectives=call.form))
+    if variables is not None:
+        return minimize_mixed(call, minimize)
     folder, every = getattr(call.checkpoint, "folder", None), getattr(call.checkpoint, "every", 0.0)
     with (
         double_precision(),
@@ -159,7 +172,7 @@ def minimize(  # noqa: PLR0913
         refuse_wrong_derivatives(problem)
         call = replace(call, method=flow_for(call, problem))
         if problem.doubt and not call.form_is_open:
-            raise ValueError(problem.doubt)
+            raise InfeasibleError(problem.doubt)
         lifted = isinstance(call.method, Flow | AtlasFlow)
         no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
         if no_start:

@@ -32,7 +32,24 @@ from ..simplex import grid, largest_degree_within
 from .schedule import SCHEDULE
 
 OnSteps = Callable[[np.ndarray], np.ndarray]
-"""Moves points of the cube to where variables can be set."""
+"""Moves points of the cube to others."""
+
+
+class Settings(NamedTuple):
+    """What of the cube can be set.
+
+    Attributes:
+        on_steps: moves points to where variables can be set.
+        on_choices: moves points to where choices can be set; numbers stay as they are.
+        moves: which coordinates descents may move: numbers, but no choices; None for all.
+    """
+
+    on_steps: OnSteps = lambda u: u
+    on_choices: OnSteps = lambda u: u
+    moves: Bool[np.ndarray, " n_free"] | None = None
+
+
+ANYTHING = Settings()
 
 
 class ModelSet(NamedTuple):
@@ -82,20 +99,20 @@ def propose(
     worst: Float[np.ndarray, " n_objectives"],
     calibration: float,
     rng: np.random.Generator,
-    on_steps: OnSteps = lambda u: u,
+    settings: Settings = ANYTHING,
 ) -> Proposal:
     """The next points, one after the other, each as if those before had their expected values.
 
     `numbers` are those of the points in the order in which they are asked for: one of `period`
     explores. `worst` are values beyond which a point is of no use, infinite where there are none;
-    `calibration` is a factor of standard deviations; `on_steps` moves points to where variables can
-    be set.
+    `calibration` is a factor of standard deviations; `settings` is what can be set.
     """
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
     starts = known.evaluated[properly_nondominated(f)]
     success = known.success
-    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, success)[0], worst)
+    on_steps, gates = settings.on_steps, (success, settings)
+    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, *gates)[0], worst)
     promising = thin(promising, SCHEDULE.n_promising)
     low, high = promising.f.min(axis=0), promising.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(f.std(axis=0), SCHEDULE.least_span))
@@ -119,7 +136,7 @@ def propose(
         paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
         others = [
             thin(useful(one, worst), SCHEDULE.n_targets)
-            for one in find_sets(paths, starts, worst, rng, success)
+            for one in find_sets(paths, starts, worst, rng, *gates)
         ]
         table = VarianceReduction(posterior, [promising, *others], known, span, rng, on_steps)
         candidates = table.candidates  # those of the mean's set come first
@@ -287,6 +304,7 @@ def find_sets(
     worst: Float[np.ndarray, " n_objectives"],
     rng: np.random.Generator,
     success: Posterior | None = None,
+    settings: Settings = ANYTHING,
 ) -> list[ModelSet]:
     """The Pareto set of each path, as points, on the cube or on the part of it where success is
     expected; directions are spread over what is better than `worst`.
@@ -296,7 +314,8 @@ def find_sets(
     """
     (n_paths, M, _), n = np.shape(paths.height), SCHEDULE.n_candidates
     starts = starts[-(n // 2) :]  # the last ones, which the search chose
-    candidates = np.concatenate([starts, rng.random((n - len(starts), starts.shape[1]))])
+    others = settings.on_choices(rng.random((n - len(starts), starts.shape[1])))
+    candidates = np.concatenate([starts, others])
     regular = grid(M, largest_degree_within(M, SCHEDULE.n_directions))
     random = rng.dirichlet(np.ones(M), SCHEDULE.n_directions)
     # The direction of equal weights finds points that are of use, if there are any.
@@ -319,7 +338,8 @@ def find_sets(
             own = slice(k * SCHEDULE.n_ends, (k + 1) * SCHEDULE.n_ends)
             best += [np.argsort(z[:, :n, m], axis=1)[:, own] for m in range(M)]
             begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)
-            found, values = map(np.asarray, _descend(paths, gate, begin, weights, ideal, span))
+            units = weights, ideal, span
+            found, values = map(np.asarray, _descend(paths, gate, begin, settings.moves, *units))
             u, f = np.concatenate([u, found], axis=1), np.concatenate([f, values], axis=1)
     sets = []
     for points, values, short in zip(u, f, shortfall(success, u), strict=True):
@@ -358,7 +378,13 @@ def _values(paths: Paths, u: Numbers) -> Array:
 
 @compiled
 def _descend(
-    paths: Paths, gate: Paths | None, u: Numbers, weights: Numbers, ideal: Numbers, span: Numbers
+    paths: Paths,
+    gate: Paths | None,
+    u: Numbers,
+    moves: Numbers | None,
+    weights: Numbers,
+    ideal: Numbers,
+    span: Numbers,
 ) -> tuple[Array, Array]:
     """The best points on the way of each direction of each path, and their values, where `gate`,
     the process of success, is as high as is assured."""
@@ -391,6 +417,7 @@ def _descend(
             best, best_u = jnp.minimum(level, best), jnp.where(better[:, None], u, best_u)
             # Adam's moments must not see slopes that push against a side of the cube.
             slope = jnp.where(((u <= 0) & (slope > 0)) | ((u >= 1) & (slope < 0)), 0.0, slope)
+            slope = slope if moves is None else jnp.where(jnp.asarray(moves), slope, 0.0)
             change, memory = adam.update(slope, memory)
             return jnp.clip(u + jnp.asarray(change), 0.0, 1.0), memory, best, best_u
 

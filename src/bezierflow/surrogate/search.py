@@ -3,8 +3,9 @@ was told."""
 
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -31,13 +32,22 @@ from ..gaussian import (
 )
 from ..metrics import nondominated
 from ..names import Names
-from ..objectives import Chosen, Transforms, box_on_solver_side, feasible_set
+from ..objectives import (
+    Chosen,
+    Placed,
+    Space,
+    Transforms,
+    box_on_solver_side,
+    feasible_set,
+    read_names,
+)
 from ..quiet import quiet
 from ..runs import Record
-from ..solve import minimize
+from ..solve import Call, minimize, minimize_mixed
 from .acquisition import (
     Known,
     ModelSet,
+    Settings,
     emptiest,
     find_sets,
     is_taken,
@@ -70,6 +80,8 @@ class Search:
             this for three batches.
         worst: the worst values that are of use, as in `Surrogate`.
         steps: in which variables can be set, likewise.
+        values: of each variable the values that it may have, empty for any; texts stand for their
+            places, 0, 1, …, and have bounds of these.
         names: a `bezierflow.problems.Names`, or a dict of its lists.
         maximize: as in `minimize`. Values are told, and come back, with their own signs.
         transforms: as in `minimize`.
@@ -91,13 +103,15 @@ class Search:
         tol: float = SCHEDULE.tol,
         worst: Worst = None,
         steps: Steps = None,
+        values: Sequence[Sequence[float | str]] | None = None,
         names: Names | Mapping[str, Sequence[str]] | None = None,
         maximize: Chosen = None,
         transforms: Transforms = None,
     ):
         if noise not in NOISE:
             raise ValueError(f"noise must be one of {', '.join(map(repr, NOISE))}, got {noise!r}")
-        self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms, steps)
+        named = names, maximize, transforms
+        self.domain: Domain = read_domain(bounds, n_objectives, *named, steps, values)
         self.seed, self.noise = read_seed(seed), noise
         self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
@@ -131,6 +145,7 @@ class Search:
             "worst": self.worst,
             "steps": {str(names.variables[i]): float(step[i]) for i in np.flatnonzero(step)}
             or None,
+            "values": [list(own) for own in self.domain.values] or None,
         }
 
     @property
@@ -239,7 +254,7 @@ class Search:
         # Points of the sequence are taken by number, so that a restored search goes on with it.
         sobol = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
         u = sobol.random_base2((first + spread - 1).bit_length())[first : first + spread]
-        if self.domain.step.any():
+        if self.domain.is_discrete:
             u = self._apart(self.domain.on_steps(u))
         if spread < n:
             u = np.concatenate([u, self._proposed(n - spread, u)])
@@ -276,8 +291,8 @@ class Search:
         known, n_good = self._known(also, self._success), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
-        worst, calibration, steps = self._worst, self.held_out.calibration, self.domain.on_steps
-        found = propose(posterior, known, numbers, worst, calibration, rng, steps)
+        worst, calibration = self._worst, self.held_out.calibration
+        found = propose(posterior, known, numbers, worst, calibration, rng, self._settable)
         noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
         self.held_out.note_round(n_good, found.span, noise, found.uncertainty, self.batch)
         mean = self.domain.names.signs * means(posterior, found.u)
@@ -286,6 +301,13 @@ class Search:
         for k in np.flatnonzero(found.on_surface):
             self.held_out.predict(first + int(k), mean[k], std[k])
         return found.u
+
+    @property
+    def _settable(self) -> Settings:
+        """What of the cube can be set."""
+        domain, texts = self.domain, [*self.domain.texts.values()]
+        moves = ~np.isin(np.arange(len(domain.free)), np.concatenate(texts)) if texts else None
+        return Settings(domain.on_steps, domain.on_choices, moves)
 
     @property
     def _needs_full_fit(self) -> bool:
@@ -388,14 +410,15 @@ class Search:
         raveling = raveling or Raveling.of(np.zeros(len(domain.lower)))
         calibration, free = np.asarray(self.held_out.calibration), tuple(map(int, domain.free))
         place = domain.low, domain.width, calibration, free
-        mean = PosteriorMean(posterior, *place, raveling, names)
+        mean = PosteriorMean(posterior, *place, raveling, names, domain.hot)
         unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
         worst, u = (self._worst - shift) / unit, domain.to_cube(x)
         starts = u[properly_nondominated(means(posterior, u))]
         # a generator of its own: a solution changes nothing in the search
         rng = np.random.default_rng([self.seed, 1])
         success = self._success
-        whole = find_sets(mean_path(posterior), starts, worst, rng, success)[0]
+        settings = self._settable
+        whole = find_sets(mean_path(posterior), starts, worst, rng, success, settings)[0]
         part = useful(whole, worst)
         reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
         # The ends of the set are on these limits, and solvers need room around their answers.
@@ -513,6 +536,9 @@ def _follow(
 ) -> Solution:
     """The atlas of the mean within the bounds, where no objective is worse than its limit."""
     raveling, names = within.mean.raveling, domain.names
+    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.tol
+    if any(domain.values):
+        return _follow_choices(within, domain, part, seed, partial(_atlas_of, tol, rounds))
     # The flow starts where the worst of the objectives, in units of ranges, is least.
     middle = int(np.argmin(((part.f - part.f.min(axis=0)) / ranges(part.f)).max(axis=1)))
     start = domain.from_cube(part.u)[middle]
@@ -520,8 +546,44 @@ def _follow(
     feasible = feasible_set(sides, [within], raveling, names.variables, start)
     inside = box_on_solver_side(feasible, names)
     assert inside is not None
-    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.tol
     box = np.asarray(inside.lower), np.asarray(inside.upper)
     flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
     given = {"bounds": sides, "constraints": [within], "seed": seed}
     return minimize(within.mean, raveling.unravel(start), flow, **given)
+
+
+def _follow_choices(
+    within: Within, domain: Domain, part: ModelSet, seed: int, solve: Callable[..., Solution]
+) -> Solution:
+    """The same as one atlas for all choices that points of the set are next to."""
+    mean, names = within.mean, domain.names
+    whole, named = (False,) * len(names.variables), not mean.raveling.is_vector
+    sides = tuple(domain.lower.tolist()), tuple(domain.upper.tolist())
+    space = Space(names.variables, *sides, domain.values, whole, named, coded=True)
+    known = domain.from_cube(part.u)
+    kinds = {
+        name: kind for name, kind in zip(names.variables, names.transforms, strict=True) if kind
+    }
+
+    def start(f: Placed, x0: PyTree, method: object, **rest: Any) -> Solution:
+        # From the point of the set with the most similar choice.
+        rows, free = space.discrete, space.continuous
+        away = np.abs(known[:, rows] - f.x[rows]) / (domain.upper - domain.lower)[rows]
+        return solve(f, known[int(away.sum(axis=1).argmin()), free], rest)
+
+    call = Call(mean, constraints=[within], transforms=kinds or None, variables=space, seed=seed)
+    return minimize_mixed(call, start, known)
+
+
+def _atlas_of(
+    tol: float, rounds: int | None, f: Placed, start: np.ndarray, given: Mapping[str, Any]
+) -> Solution:
+    """The atlas of a function within bounds and constraints."""
+    bounds, constraints, transforms = (given[k] for k in ("bounds", "constraints", "transforms"))
+    names = read_names(f, None, transforms, None, len(start))
+    feasible = feasible_set(bounds, constraints, len(start), names.variables, start)
+    inside = box_on_solver_side(feasible, names)
+    box = np.asarray(inside.lower), np.asarray(inside.upper)
+    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
+    kept = {name: given[name] for name in ("bounds", "constraints", "transforms", "seed")}
+    return minimize(f, start, flow, **kept)

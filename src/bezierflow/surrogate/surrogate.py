@@ -24,7 +24,7 @@ from ..interrupts import orderly_interrupts
 from ..kinds import kind
 from ..metrics import hypervolume
 from ..names import Names
-from ..objectives import Objectives, raveling_of_bounds, read_bounds
+from ..objectives import Objectives, Space, raveling_of_bounds, read_bounds, read_space
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
@@ -50,12 +50,12 @@ from .schedule import SCHEDULE
 from .search import Search
 
 
-def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:
+def as_flat(objectives: object, raveling: Raveling, space: Space | None = None) -> FlatFunction:
     """Expensive objectives as a function of flat designs: called once for each, and never to see
     what they are like.
 
     They are functions of x in the user's form, in JAX, NumPy or plain Python, one for all
-    objectives or a list with one per objective.
+    objectives or a list with one per objective. `space` has the texts and whole numbers of x.
     """
     function: PyTree = objectives.function if isinstance(objectives, Objectives) else objectives
     is_list = isinstance(function, list | tuple)
@@ -65,9 +65,10 @@ def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:
             f"objectives must be a function, or a list of functions, got {objectives!r}"
         )
     vectorized = isinstance(objectives, Objectives) and objectives.vectorized
-    return FlatFunction(
-        parts, is_list, vectorized, None if raveling.is_vector else raveling.unravel
-    )
+    form = None if raveling.is_vector else raveling.unravel
+    if space is not None and space.named:
+        form = space.design
+    return FlatFunction(parts, is_list, vectorized, form)
 
 
 def new_search(
@@ -252,12 +253,9 @@ class Surrogate:
         began, problem = time.perf_counter(), task.objectives
         bounds = _own(problem, "bounds") if task.bounds is None else task.bounds
         x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
-        raveling = _form(bounds, x0, _own(problem, "n_variables"))
-        box = read_bounds(bounds, raveling)
-        sides = box.lower, box.upper
-        first, known, values = _first_designs(x0, raveling, sides)
-        names = _own(problem, "names")
-        names = names if isinstance(names, Names) else None
+        names, space = _named(problem, task.variables, bounds)
+        raveling, sides = _form(bounds, x0, _own(problem, "n_variables"), space)
+        first, known, values = _first_designs(x0, raveling, sides, space)
         named = {
             "names": names,
             "maximize": _own(problem, "maximize") if task.maximize is None else task.maximize,
@@ -273,11 +271,12 @@ class Surrogate:
             "worst": self.worst,
             "steps": self.steps,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
+            "values": None if space is None else space.values,
         }
         # Objectives are not called to count them: each call may take an hour.
         n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
         make = partial(new_search, sides, settings, named)
-        pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
+        pool = Pool(as_flat(problem, raveling, space), self.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
         pairs = list(zip(known, values, strict=True))
         search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
@@ -307,8 +306,22 @@ def _own(problem: object, name: str) -> Any:
     return None if callable(found) else found
 
 
-def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
-    """The form of x, from the bounds, else from a design."""
+def _named(problem: object, variables: object, bounds: object) -> tuple[Names | None, Space | None]:
+    """The names of the problem, and its variables where some of them are not continuous."""
+    names = _own(problem, "names")
+    names = names if isinstance(names, Names) else None
+    if variables is None:
+        return names, None
+    space = read_space(variables, bounds, None, (names or Names()).variables)
+    return replace(names or Names(), variables=space.names), space
+
+
+def _form(
+    bounds: object, x0: object, n_variables: int | None, space: Space | None
+) -> tuple[Raveling, tuple[np.ndarray, np.ndarray]]:
+    """The form of x, from the bounds, else from a design; and the bounds."""
+    if space is not None:
+        return space.raveling, (np.array(space.lower), np.array(space.upper))
     raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
     if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
         raveling = Raveling.of(x0)
@@ -316,19 +329,23 @@ def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
         raise ValueError(
             f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}"
         )
-    return raveling
+    box = read_bounds(bounds, raveling)
+    return raveling, (box.lower, box.upper)
 
 
 def _first_designs(
-    x0: object, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
+    x0: object,
+    raveling: Raveling,
+    sides: tuple[np.ndarray, np.ndarray],
+    space: Space | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Designs to evaluate first, designs with known values, and these values."""
     none = np.zeros((0, raveling.n_variables))
     if x0 is None:
         return none, none, none
     if not isinstance(x0, tuple):
-        return np.clip(_rows(x0, raveling), *sides), none, none
-    known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
+        return np.clip(_rows(x0, raveling, space), *sides), none, none
+    known, values = _rows(x0[0], raveling, space), np.asarray(x0[1], dtype=float)
     if values.ndim != 2 or len(values) != len(known):
         raise ValueError(
             f"x0 must hold a row of values for each of {len(known)} designs, got shape"
@@ -337,9 +354,13 @@ def _first_designs(
     return none, known, values
 
 
-def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
-    """One design, or several with an axis in front, as rows."""
-    if raveling.is_vector:
+def _rows(
+    x: PyTree, raveling: Raveling, space: Space | None = None
+) -> Float[np.ndarray, "n n_variables"]:
+    """One design, or several with an axis in front, as rows; by name, a list of several."""
+    if space is not None and space.named and (isinstance(x, list) or space.has_texts(x)):
+        rows = np.array([space.flat(one) for one in (x if isinstance(x, list) else [x])])
+    elif raveling.is_vector:
         rows = np.atleast_2d(np.asarray(x, dtype=float))
     else:
         # designs of any form: several have an axis more than the bounds

@@ -58,6 +58,12 @@ class Model {
     return Math.abs(value) <= Math.max(1e-7 * Math.abs(this.scale[m]), this.frontError[m] || 0) ? "0" : readable(value, digits);
   }
 
+  /** A value of a variable as a person reads it. */
+  text(i, value, digits, scale) { return readable(value, digits, scale); }
+
+  /** The same as it leaves the page. */
+  exported(i, value) { return value; }
+
   /** A design as people see it: variables that were solved for by their logarithms as themselves, and scaled ones in their units. */
   seen(z) {
     const powers = { log10: (value) => 10 ** value, log: Math.exp };
