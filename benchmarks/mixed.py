@@ -49,9 +49,9 @@ def re22(x):
 
 def re23(x):
     """A pressure vessel."""
-    s, h, r, l = x
-    cost = 0.6224 * s * r * l + 1.7781 * h * r**2 + 3.1661 * s**2 * l + 19.84 * s**2 * r
-    volume = jnp.pi * r**2 * l + 4.0 / 3.0 * jnp.pi * r**3
+    s, h, r, length = x
+    cost = 0.6224 * s * r * length + 1.7781 * h * r**2 + 3.1661 * s**2 * length + 19.84 * s**2 * r
+    volume = jnp.pi * r**2 * length + 4.0 / 3.0 * jnp.pi * r**3
     return jnp.array([cost, violations(s - 0.0193 * r, h - 0.00954 * r, volume - 1296000)])
 
 
