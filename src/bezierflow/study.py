@@ -159,6 +159,11 @@ class Study:
                     f"{'with_jac' if x0 is None else 'x0'} goes with a flow; a Surrogate chooses"
                     " its first designs itself, without gradients: tell the study what you know"
                 )
+            if method.n_constraints:
+                raise ValueError(
+                    f"n_constraints={method.n_constraints} goes with minimize; a Study is told"
+                    " objectives alone: tell a design that violates constraints as failed"
+                )
             own = {"batch": method.batch, "noise": method.noise}
             own |= {"worst": method.worst, "steps": method.steps}
             search = Search(bounds, n_objectives, names=names, **own, **arguments)

@@ -166,7 +166,6 @@ def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective
     [
         ({"budget": None}, "budget must be given"),
         ({"bounds": None}, "bounds must be given with a Surrogate"),
-        ({"constraints": [abs]}, "do not go with a Surrogate, which takes values"),
         ({"x0": np.zeros(3)}, "x0 must have 2 numbers for each design, got shape"),
         ({"x0": (np.zeros((3, 2)), np.zeros(3))}, "x0 must hold a row of values for each of 3"),
         ({"method": bf.Surrogate(worst={"cost": 1})}, "they are f1, f2"),

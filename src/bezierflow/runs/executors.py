@@ -93,12 +93,14 @@ class FlatFunction:
         is_list: whether there is one per objective.
         vectorized: whether they take many designs at once.
         unravel: from a flat vector to the user's form; None where that is the same.
+        constraints: functions of the design and of its flat vector, whose values come last.
     """
 
     parts: tuple[Callable[..., object], ...]
     is_list: bool = False
     vectorized: bool = False
     unravel: Callable[[np.ndarray], object] | None = None
+    constraints: tuple[Callable[..., np.ndarray], ...] = ()
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The values at one design."""
@@ -108,7 +110,8 @@ class FlatFunction:
         with precision, np.errstate(all="ignore"):
             design = flat if self.unravel is None else self.unravel(flat)
             values = [np.asarray(part(design), dtype=float).ravel() for part in self.parts]
-        return np.concatenate(values) if self.is_list else values[0]
+            rows = [one(design, x) for one in self.constraints]
+        return np.concatenate([*(values if self.is_list else values[:1]), *rows])
 
 
 def evaluate(

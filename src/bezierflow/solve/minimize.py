@@ -111,7 +111,7 @@ def minimize(  # noqa: PLR0913
             none.
         constraints: SciPy's `LinearConstraint` and `NonlinearConstraint` or functions g with g(x) ≤
             0, one or a list of them, for method="auto" and likewise. By default the problem's own;
-            `[]` for none.
+            `[]` for none. Those of a `Surrogate` are evaluated with each design.
         maximize: the objectives to be maximized: a bool for each, or names or numbers (from 0) of
             them; True for all. Whatever is given and got, here and in every question, file, plot
             and page, has the objectives' own signs. By default the problem's own `maximize`.
@@ -151,11 +151,6 @@ def minimize(  # noqa: PLR0913
     )
     forget_programs()
     if not isinstance(call.method, str | AbstractMethod | AbstractFlow):
-        if constraints is not None:
-            raise ValueError(
-                f"constraints={shown(constraints)} do not go with a Surrogate, which takes values"
-                " within bounds; leave them out"
-            )
         return call.method.search(replace(call, objectives=call.form))
     if variables is not None:
         return minimize_mixed(call, minimize)

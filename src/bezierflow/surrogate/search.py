@@ -57,6 +57,7 @@ from .acquisition import (
     useful,
 )
 from .domain import Domain, Steps, Worst, read_domain, worst_values
+from .feasibility import Gate, Gates, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
 from .schedule import SCHEDULE
 
@@ -71,7 +72,7 @@ class Search:
 
     Args:
         bounds: lower and upper bounds of the designs, all finite, as in `minimize`.
-        n_objectives: how many values each design has.
+        n_objectives: how many objectives each design has.
         seed: of everything random.
         budget: how many evaluations there will be, about; None where nobody knows.
         noise: whether repeated evaluations differ: "auto" (it is learned), "none" or "some".
@@ -80,6 +81,8 @@ class Search:
             this for three batches.
         worst: the worst values that are of use, as in `Surrogate`.
         steps: in which variables can be set, likewise.
+        n_constraints: how many values come after the objectives, at most 0 where a design keeps
+            the constraints.
         values: of each variable the values that it may have, empty for any; texts stand for their
             places, 0, 1, …, and have bounds of these.
         names: a `bezierflow.problems.Names`, or a dict of its lists.
@@ -104,6 +107,7 @@ class Search:
         worst: Worst = None,
         steps: Steps = None,
         values: Sequence[Sequence[float | str]] | None = None,
+        n_constraints: int = 0,
         names: Names | Mapping[str, Sequence[str]] | None = None,
         maximize: Chosen = None,
         transforms: Transforms = None,
@@ -116,6 +120,7 @@ class Search:
         self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
         self._worst = worst_values(worst, self.domain.names)
+        self.n_constraints = read_count(n_constraints, "n_constraints")
         self.held_out = HeldOut()
         self._pending: dict[int, np.ndarray] = {}
         self._n_asked = 0  # the next point has this number
@@ -125,7 +130,7 @@ class Search:
         self._fitted_on = -1  # checksum of the evaluations that these are a fit to
         self._fitted_in_full = 0  # how many there were at the last fit from several starts
         self._model: tuple[int, tuple[Fit, ...], Posterior] | None = None  # of so many evaluations
-        self._success: Posterior | None = None  # of the same
+        self._gates: Gates = ()  # of the same
 
     @property
     def settings(self) -> Record:
@@ -146,6 +151,7 @@ class Search:
             "steps": {str(names.variables[i]): float(step[i]) for i in np.flatnonzero(step)}
             or None,
             "values": [list(own) for own in self.domain.values] or None,
+            "n_constraints": self.n_constraints,
         }
 
     @property
@@ -231,11 +237,17 @@ class Search:
     def evaluated(
         self,
     ) -> tuple[Float[np.ndarray, "n n_variables"], Float[np.ndarray, "n n_objectives"]]:
-        """Designs and values of the evaluations that did not fail, in the order told."""
-        x = np.reshape(self._x, (-1, len(self.domain.lower)))
-        y = np.reshape(self._y, (-1, len(self.domain.names.objectives)))
+        """Designs and objectives of the evaluations that did not fail, in the order told."""
+        x, y, _ = self._told
+        return x, y
+
+    @property
+    def _told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same, with the values of constraints."""
+        M, x = len(self.domain.names.objectives), np.reshape(self._x, (-1, len(self.domain.lower)))
+        y = np.reshape(self._y, (-1, M + self.n_constraints))
         good = np.isfinite(y).all(axis=1)
-        return x[good], y[good]
+        return x[good], y[good, :M], y[good, M:]
 
     @quiet()
     def ask(self, n: int = 1) -> Float[np.ndarray, "n n_variables"]:
@@ -263,13 +275,14 @@ class Search:
         self._n_asked += n
         return x
 
-    def _known(self, also: np.ndarray, success: Posterior | None = None) -> Known:
+    def _known(self, also: np.ndarray, gates: Gates = ()) -> Known:
         """All points, with others that are asked for now."""
-        cube, (x, _), L = self.domain.to_cube, self.evaluated, len(self.domain.lower)
+        cube, (x, _, g), L = self.domain.to_cube, self._told, len(self.domain.lower)
         failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
         pending = [self._pending[number] for number in sorted(self._pending)]
         in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
-        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), success)
+        kept = (g <= 0).all(axis=1) if self.n_constraints else None
+        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), gates, kept)
 
     def _apart(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
         """Points, those that steps make the same as others moved to the emptiest places."""
@@ -288,7 +301,7 @@ class Search:
         self._fits, self._fitted_on = fits, self._checksum
         if self._needs_full_fit:
             self._fitted_in_full = len(self._x)
-        known, n_good = self._known(also, self._success), len(self.evaluated[0])
+        known, n_good = self._known(also, self._gates), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
         worst, calibration = self._worst, self.held_out.calibration
@@ -318,21 +331,26 @@ class Search:
     @property
     def _checksum(self) -> int:
         """Tells whether evaluations are those of the last fit; a corrected one is another."""
-        return zlib.crc32(np.reshape(self._x, -1).tobytes() + self.evaluated[1].tobytes())
+        _, y, g = self._told
+        return zlib.crc32(np.reshape(self._x, -1).tobytes() + y.tobytes() + g.tobytes())
 
     def model(self) -> tuple[tuple[Fit, ...], Posterior]:
-        """Hyperparameters and posterior from what was told so far; where evaluations have failed,
-        the last hyperparameters are those of the process of success."""
-        n, M = len(self._x), len(self.domain.names.objectives)
+        """Hyperparameters and posterior from what was told so far; hyperparameters of constraints
+        come after those of objectives, and, where evaluations have failed, those of the process of
+        success last."""
+        n, M, K = len(self._x), len(self.domain.names.objectives), self.n_constraints
         # Fits start from that of the last `ask`, not from the last one made: looking at a solution
         # in between must not change the next points.
         if self._model is None or self._model[0] != n:
-            (x, y), former = self.evaluated, self._fits or ()
+            (x, y, g), former = self._told, self._fits or ()
             effort = "full" if self._needs_full_fit else "quick"
             effort = "none" if self._fitted_on == self._checksum else effort
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
             fits, posterior = fit_posterior(u, values, self.noise, former[:M], effort)
-            self._success = None
+            self._gates = ()
+            if K:
+                own, limits = fit_posterior(u, -g, self.noise, former[M : M + K], effort)
+                fits, self._gates = fits + own, (Gate.of_constraints(limits),)
             if len(x) < n:
                 u = self.domain.to_cube(np.array(self._x))
                 good = np.isfinite(self._y).all(axis=1, keepdims=True)
@@ -340,9 +358,9 @@ class Search:
                 # Short lengths would say nothing about what lies between evaluations; with long
                 # ones a single failure would shut off half of the box.
                 least, largest = (size * np.sqrt(u.shape[1]) for size in SCHEDULE.success_lengths)
-                settings = "some", former[M:], effort, (least, largest)
-                fit, self._success = fit_posterior(u, values, *settings)
-                fits += fit
+                settings = "some", former[M + K :], effort, (least, largest)
+                own, success = fit_posterior(u, values, *settings)
+                fits, self._gates = fits + own, (*self._gates, Gate.of_success(success))
             self._model = n, fits, posterior
         return self._model[1], self._model[2]
 
@@ -373,7 +391,7 @@ class Search:
         asked = self._pending.pop(number, None)
         # what was evaluated elsewhere says nothing about the prediction
         as_asked = asked is not None and np.array_equal(asked, x)
-        self.held_out.tell(number, y if as_asked else None)
+        self.held_out.tell(number, y[: len(self.domain.names.objectives)] if as_asked else None)
         self._x.append(x)
         self._y.append(y)
 
@@ -386,10 +404,10 @@ class Search:
         return row
 
     def _values(self, y: ArrayLike | None) -> Float[np.ndarray, " n_objectives"]:
-        M = len(self.domain.names.objectives)
-        row = np.full(M, np.nan) if y is None else np.array(y, dtype=float)
-        if row.shape != (M,):
-            raise ValueError(f"y must have {M} values for each design, got {row.tolist()}")
+        n = len(self.domain.names.objectives) + self.n_constraints
+        row = np.full(n, np.nan) if y is None else np.array(y, dtype=float)
+        if row.shape != (n,):
+            raise ValueError(f"y must have {n} values for each design, got {row.tolist()}")
         return row
 
     @quiet()
@@ -400,7 +418,7 @@ class Search:
         Args:
             raveling: the form of designs in the solution, where that is not the flat vector.
         """
-        (x, y), began = self.evaluated, time.perf_counter()
+        (x, y, g), began = self._told, time.perf_counter()
         if len(x) < self._least_points:
             raise ValueError(
                 f"a surface needs {self._least_points} evaluations at least that did not fail, got"
@@ -413,34 +431,35 @@ class Search:
         mean = PosteriorMean(posterior, *place, raveling, names, domain.hot)
         unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
         worst, u = (self._worst - shift) / unit, domain.to_cube(x)
-        starts = u[properly_nondominated(means(posterior, u))]
+        kept = (g <= 0).all(axis=1)
+        starts = u[kept] if kept.any() else u
+        starts = starts[properly_nondominated(means(posterior, starts))]
         # a generator of its own: a solution changes nothing in the search
         rng = np.random.default_rng([self.seed, 1])
-        success = self._success
-        settings = self._settable
-        whole = find_sets(mean_path(posterior), starts, worst, rng, success, settings)[0]
+        gates, settings = self._gates, self._settable
+        whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
+        wrong = what_is_wrong(x, y, names)
+        if shortfall(gates, whole.u).min() > SCHEDULE.slack:
+            gates, lost = (), "no design is expected to be feasible: the surface is that without"
+            wrong.append(f"{lost} constraints and failures; give a larger budget, or relax them")
+            whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
         part = useful(whole, worst)
         reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
         # The ends of the set are on these limits, and solvers need room around their answers.
         limit = whole.f.max(axis=0) + SCHEDULE.slack * ranges(whole.f)
         limit = np.minimum(limit, worst if reached else np.inf)
-        wrong = what_is_wrong(x, y, names)
-        within = Within(mean, limit * unit + shift, span, success)
+        within = Within(mean, limit * unit + shift, span, gates)
         # One round where evaluations are in doubt: sets of constant objectives take long, and mean
         # nothing.
         solution = _follow(within, domain, part, self.seed, 1 if wrong else None)
         if not reached:
             wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
-        limited = 0.0
-        if success is not None:
-            level = means(success, part.u)[:, 0]
-            limited = float(np.mean(level < SCHEDULE.assured + SCHEDULE.at_the_edge))
-            if level.max() < 0:
-                wrong.append("evaluations are expected to fail on the whole surface")
+        limited = self._limited(part.u)
+        wrong += self._infeasible(part.u, kept)
         error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
         made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
-        made_by["limited"] = limited
+        made_by |= limited
         n_told, seconds = len(self._x), time.perf_counter() - began
         # The flow's own error estimate is that of following the mean, however wrong the mean is:
         # it is replaced by that of held-out evaluations.
@@ -451,10 +470,37 @@ class Search:
             history=dict(zip(("evaluations", "error", "uncertainty"), history, strict=True)),
             made_by={**solution.made_by, "method": "surrogate", **made_by},
             known_error=error,
-            evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
+            evaluated=Evaluated(raveling.unravel(x), y, _best(names.signs * y, kept)),
             surrogate=mean,
             paused=None,  # going on with the flow would not make the mean any better
         )
+
+    def _limited(self, u: Float[np.ndarray, "n n_free"]) -> dict[str, float]:
+        """Which shares of the surface lie along designs that are expected to fail, and along
+        constraints; and the probability that its designs are feasible."""
+        found = {"limited": 0.0}
+        for posterior, level, unit in self._gates:
+            above = ((means(posterior, u) - level) / unit).min(axis=1)
+            share = float(np.mean(above < SCHEDULE.at_the_edge))
+            found |= {
+                "constrained" if self.n_constraints and not np.any(level) else "limited": share
+            }
+        return found | (
+            {"probability": float(chance(self._gates, u).mean())} if self._gates else {}
+        )
+
+    def _infeasible(self, u: Float[np.ndarray, "n n_free"], kept: np.ndarray) -> list[str]:
+        """Sentences where nothing feasible is known or expected."""
+        found = []
+        if not kept.any():
+            found.append(
+                f"none of {len(kept)} evaluations keeps the constraints: give a larger budget, or"
+                " relax them"
+            )
+        failing = [gate for gate in self._gates if np.any(gate.level)]
+        if failing and means(failing[0].posterior, u).max() < 0:
+            found.append("evaluations are expected to fail on the whole surface")
+        return found
 
     def _out_of_reach(self, f: np.ndarray, span: np.ndarray) -> str:
         """That no design is expected within the worst values of use, with what the nearest one of
@@ -473,7 +519,7 @@ class Search:
         )
 
     def _judged(
-        self, flow: Result, error: ErrorEstimate, wrong: list[str], limited: float
+        self, flow: Result, error: ErrorEstimate, wrong: list[str], limited: Mapping[str, float]
     ) -> Result:
         """What the surface is worth: first what is wrong, then what held-out evaluations say, and
         which share of it ends where evaluations fail."""
@@ -492,7 +538,12 @@ class Search:
                 f" errors of {off} ({error.rms:.2g} of the ranges)"
             )
         if n_failed:
-            notes.append(f"{limited:.0%} of the front lies along designs that are expected to fail")
+            share = f"{limited['limited']:.0%} of the front lies along designs"
+            notes.append(f"{share} that are expected to fail")
+        if self.n_constraints:
+            share = f"{limited['constrained']:.0%} of the front lies along constraints"
+            chance = f"{limited['probability']:.0%}"
+            notes.append(f"{share}, and its designs keep them with a probability of {chance}")
         if error.rms > SCHEDULE.far_off:
             doubts.append(
                 "predictions of evaluations on the surface are far off: give a larger budget or"
@@ -521,14 +572,21 @@ class Within(eqx.Module):
     mean: PosteriorMean
     limit: Float[Numbers, " n_objectives"]
     span: Float[Numbers, " n_objectives"]
-    success: Posterior | None = None
+    gates: Gates = ()
 
     def __call__(self, x: PyTree) -> Float[Array, " n_limits"]:
-        """At most 0 where objectives keep their limits, and success is assured."""
+        """At most 0 where objectives keep their limits, and gates their levels."""
         f = (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
-        if self.success is None:
-            return f
-        return jnp.concatenate([f, SCHEDULE.assured - self.success.mean(self.mean.place(x))])
+        u = self.mean.place(x)
+        rows = [(level - posterior.mean(u)) / unit for posterior, level, unit in self.gates]
+        return jnp.concatenate([f, *rows])
+
+
+def _best(f: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Which evaluations keep the constraints and are not dominated by others that do."""
+    best = np.zeros(len(f), dtype=bool)
+    best[np.flatnonzero(kept)[nondominated(f[kept])]] = True
+    return best
 
 
 def _follow(

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from ..answer import Reason, Solution
+from ..arguments import read_count
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
@@ -46,6 +47,7 @@ from ..runs import (
 )
 from ..solve import Call, Checkpoint, kept_arguments
 from .domain import Steps, Worst, read_worst
+from .feasibility import count_rows, read_limits
 from .schedule import SCHEDULE
 from .search import Search
 
@@ -168,7 +170,8 @@ def _settle(
     after evaluations that failed."""
     one, first = log.evaluations[place], all(log.evaluations[i].failed for i in log.told)
     if n_objectives is None and first and one.y is not None and not one.failed:
-        log.respecify(Search.restore, make(len(one.y)).settings)
+        n = len(one.y) - log.search.n_constraints
+        log.respecify(Search.restore, make(n).settings)
 
 
 def _watch(task: Call, update: Callable[..., None], log: LoggedSearch) -> bool:
@@ -197,7 +200,8 @@ def _volume(log: LoggedSearch) -> float:
     rows = [one.y for one in log.current if not one.failed]
     if len(rows) < 2:
         return 0.0
-    f = log.search.domain.names.signs * np.array(rows)
+    signs = log.search.domain.names.signs
+    f = signs * np.array(rows)[:, : len(signs)]
     low, high = f.min(axis=0), f.max(axis=0)
     return float(
         hypervolume((f - low) / np.where(high > low, high - low, 1.0), np.ones(f.shape[1]))
@@ -228,6 +232,10 @@ class Surrogate:
         in_flight: how many designs are evaluated at once at most; by default batch after batch.
         worst: the worst values that are of use, {"cost": 100.0} or one per objective with None for
             any: the search looks for designs expected within them, and the surface ends there.
+        n_constraints: how many of the last values that the objectives return are constraints, at
+            most 0 where a design keeps them. `constraints` of `minimize` are evaluated with each
+            design likewise. Designs that are likely to keep them are evaluated, and the surface
+            ends where they are expected to be 0.
         steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
             within the bounds. The surface has any values between.
         executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
@@ -241,6 +249,7 @@ class Surrogate:
     retries: int = 0
     in_flight: int | None = None
     worst: Worst = None
+    n_constraints: int = 0
     steps: Steps = None
     executor: AnyExecutor = None
 
@@ -263,6 +272,8 @@ class Surrogate:
                 _own(problem, "transforms") if task.transforms is None else task.transforms
             ),
         }
+        limits = read_limits(task.constraints)
+        n_constraints = read_count(self.n_constraints, "n_constraints") + count_rows(limits)
         settings = {
             "seed": task.seed,
             "budget": task.budget,
@@ -272,11 +283,14 @@ class Surrogate:
             "steps": self.steps,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
             "values": None if space is None else space.values,
+            "n_constraints": n_constraints,
         }
         # Objectives are not called to count them: each call may take an hour.
-        n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
+        n_objectives = self._n_objectives(problem, names)
+        n_objectives = len(values[0]) - n_constraints if len(values) else n_objectives
         make = partial(new_search, sides, settings, named)
-        pool = Pool(as_flat(problem, raveling, space), self.executor, self.timeout, self.retries)
+        function = replace(as_flat(problem, raveling, space), constraints=limits)
+        pool = Pool(function, self.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
         pairs = list(zip(known, values, strict=True))
         search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
