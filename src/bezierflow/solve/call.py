@@ -37,7 +37,6 @@ from .schedule import SCHEDULE
 
 KEPT = (
     *("objectives", "x0", "bounds", "constraints", "maximize", "transforms"),
-    "variables",
     *("tol", "budget", "seed"),
 )
 """Arguments that a result depends on, beside the method."""
@@ -173,6 +172,8 @@ class Call:
         own = {name: None for name in (*LIMITS, "executor") if hasattr(method, name)}
         return {
             **{name: getattr(self, name) for name in KEPT},
+            # Folders from before there were choices have none.
+            **({} if self.variables is None else {"variables": self.variables}),
             "method": replace(method, **own) if own else method,
             **{name: getattr(method, name, None) for name in LIMITS},
         }
