@@ -60,6 +60,9 @@ Places = tuple[int, ...]
 Solve = Callable[..., Solution]
 """`minimize`."""
 
+STOPPED = (Reason.STOPPED, Reason.INTERRUPTED)
+"""Ends of a run after which no other one begins."""
+
 MOST_NAMED = 6
 """So many choices are named in a message."""
 
@@ -105,6 +108,7 @@ class Mixed:
         constraints = getattr(function, "constraints", None)
         self.constraints: Any = constraints if call.constraints is None else call.constraints
         self.sets: dict[Places, Solution | None] = {}
+        self._ended: Reason | None = None  # by whom the search was stopped
 
     @cached_property
     def transforms(self) -> dict[str, str]:
@@ -143,14 +147,17 @@ class Mixed:
 
     @property
     def _over(self) -> bool:
-        return self.call.late or len(self.sets) >= SCHEDULE.most_sets
+        stopped = self.call.late or self._ended is not None
+        return stopped or len(self.sets) >= SCHEDULE.most_sets
 
     def _solve_all(self, todo: Any) -> None:
         for places in todo:
             if self._over and self.sets:
                 return
             if places not in self.sets:
-                self.sets[places] = self._solved(self.space, places)
+                one = self.sets[places] = self._solved(self.space, places)
+                if one is not None and one.result.reason in STOPPED:
+                    self._ended = one.result.reason
 
     def _solved(self, space: Space, places: Places) -> Solution | None:
         """The set of one combination; None where nothing is feasible."""
@@ -343,7 +350,12 @@ class Mixed:
         space = self.space
         kinds = tuple(self.transforms.get(name, "") for name in space.names)
         names = Names(
-            names.objectives, space.names, names.objective_units, (), names.directions, kinds
+            names.objectives,
+            space.names,
+            names.objective_units,
+            self._own_names.variable_units,
+            names.directions,
+            kinds,
         ).complete(len(names.objectives), len(space.names))
         point = space.at(np.zeros((1, len(space.discrete)), dtype=int))[0]
         point = np.where(np.isfinite(space.lower), np.maximum(point, space.lower), point)
@@ -381,9 +393,9 @@ class Mixed:
                 f"; {solved} choices were solved, and nothing is better by more than {gap:.2g} of"
                 " the ranges, by the relaxation in which numbers may lie between their values"
             )
-        if self.call.late:
-            words = f"the time limit was reached after {solved} choices; {text}"
-            return Result(Reason.TIME_LIMIT, words)
+        if self.call.late or self._ended is not None:
+            words = f"the search was ended after {solved} choices; {text}"
+            return Result(self._ended or Reason.TIME_LIMIT, words)
         doubts = self._doubts()
         if doubts:
             more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""

@@ -107,7 +107,7 @@ class Search:
         worst: Worst = None,
         steps: Steps = None,
         values: Sequence[Sequence[float | str]] | None = None,
-        n_constraints: int = 0,
+        n_constraints: int | None = None,
         names: Names | Mapping[str, Sequence[str]] | None = None,
         maximize: Chosen = None,
         transforms: Transforms = None,
@@ -120,7 +120,7 @@ class Search:
         self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
         self._worst = worst_values(worst, self.domain.names)
-        self.n_constraints = read_count(n_constraints, "n_constraints")
+        self.n_constraints = or_none(read_count, n_constraints, "n_constraints") or 0
         self.held_out = HeldOut()
         self._pending: dict[int, np.ndarray] = {}
         self._n_asked = 0  # the next point has this number
@@ -151,7 +151,7 @@ class Search:
             "steps": {str(names.variables[i]): float(step[i]) for i in np.flatnonzero(step)}
             or None,
             "values": [list(own) for own in self.domain.values] or None,
-            "n_constraints": self.n_constraints,
+            "n_constraints": self.n_constraints or None,
         }
 
     @property

@@ -283,7 +283,7 @@ class Surrogate:
             "steps": self.steps,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
             "values": None if space is None else space.values,
-            "n_constraints": n_constraints,
+            "n_constraints": n_constraints or None,
         }
         # Objectives are not called to count them: each call may take an hour.
         n_objectives = self._n_objectives(problem, names)
