@@ -300,7 +300,6 @@ class Mixed:
         chosen = self._chosen(atlas)
         names = found[0][1].names
         error = _error(atlas, [one for places, one in found if places in chosen], miss)
-        gap = None if relaxed is None else _gap(atlas, [one for _, one in relaxed])
         solved = [*(one for _, one in found), *(one for _, one in relaxed or ())]
         stats = Stats(
             total(*(one.stats.evaluations for one in solved)),
@@ -312,7 +311,14 @@ class Mixed:
             f" {self._told(atlas, names)}; objectives are exact to {error.front:.2g} of their"
             " ranges"
         )
-        return self._as_solution(atlas, names, self._result(told, gap, complete), stats, error)
+        if relaxed is not None:
+            gap = _gap(atlas, [one for _, one in relaxed])
+            told += (
+                f"; {len(self.sets)} choices were solved, and nothing is better by more than"
+                f" {gap:.2g} of the ranges, by the relaxation in which numbers may lie between"
+                " their values"
+            )
+        return self._as_solution(atlas, names, self._result(told, complete), stats, error)
 
     def _told(self, atlas: BezierAtlas, names: Names) -> str:
         """Which choice is best where, along the first objective."""
@@ -383,16 +389,11 @@ class Mixed:
             feasible=box_on_solver_side(feasible, names),
         )
 
-    def _result(self, told: str, gap: float | None, complete: bool) -> Result:
+    def _result(self, told: str, complete: bool) -> Result:
         """How the search ended; `told` is what was found."""
         sets, solved = self.sets.values(), len(self.sets)
         infeasible = sum(one is None for one in sets)
         text = told + (f"; {infeasible} choices have no feasible point" if infeasible else "")
-        if gap is not None:
-            text += (
-                f"; {solved} choices were solved, and nothing is better by more than {gap:.2g} of"
-                " the ranges, by the relaxation in which numbers may lie between their values"
-            )
         if self.call.late or self._ended is not None:
             words = f"the search was ended after {solved} choices; {text}"
             return Result(self._ended or Reason.TIME_LIMIT, words)
