@@ -282,7 +282,7 @@ def _valid(patch: Patch, box: Box) -> Float[np.ndarray, " 2"]:
 
     def holds(c: np.ndarray) -> np.ndarray:
         signs = patch.label.signs(patch(c), box)
-        return (signs > -SCHEDULE.rounding).all(axis=1)
+        return np.all(signs > -SCHEDULE.rounding, axis=1)
 
     on = np.flatnonzero(holds(c))
     if len(on) == 0:
@@ -406,7 +406,8 @@ def _cut(fitted: list[Keyed], known: Chart, box: Box) -> list[Keyed]:
     alone, curves = ([one for one in fitted if one[0].label.dimension == d] for d in (0, 1))
     arcs, n = [patch for patch, _ in curves], SCHEDULE.union_samples
     ends = np.reshape([_value(patch) for patch, _ in alone], (-1, 2))
-    c = np.linspace(*np.reshape([arc.corners[:, 0] for arc in arcs], (-1, 2)).T, n, axis=1)
+    corners = np.reshape([arc.corners[:, 0] for arc in arcs], (-1, 2))
+    c = np.linspace(corners[:, 0], corners[:, 1], n, axis=1)
     numbers = np.repeat(np.arange(len(arcs)), n)
     f = _along(arcs, numbers, c.ravel())
     points = np.concatenate([f, ends, known])

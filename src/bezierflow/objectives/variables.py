@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int, PyTree
 
-from ..arguments import CONTROL, or_none, read_number, read_positive, shown
+from ..arguments import CONTROL, read_number, read_positive, shown
 from ..bezier import Raveling
 from ..kinds import kind
 from ..names import Names
@@ -35,8 +35,8 @@ class Integer:
         high: the largest one, likewise.
     """
 
-    low: int | None = None
-    high: int | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @kind("objectives.steps/1")
@@ -429,13 +429,13 @@ def _values(one: Any, name: str) -> tuple[float | str, ...]:
 def _multiples(one: Integer | Steps, name: str) -> tuple[float, ...]:
     """The multiples of a step between two numbers."""
     size = 1.0 if isinstance(one, Integer) else read_positive(one.step, f"{name}: step")
-    sides = [
-        or_none(_finite, side, f"{name}: {word}")
+    low, high = (
+        np.inf if side is None else _finite(side, f"{name}: {word}")
         for word, side in (("low", one.low), ("high", one.high))
-    ]
-    if None in sides or not np.isfinite(sides).all():
+    )
+    if not np.isfinite([low, high]).all():
         raise ValueError(f"{name} must have finite bounds: give low and high, got {shown(one)}")
-    first, last = np.ceil(sides[0] / size - 1e-9), np.floor(sides[1] / size + 1e-9)
+    first, last = np.ceil(low / size - 1e-9), np.floor(high / size + 1e-9)
     if not first <= last:
         raise ValueError(f"{name} has no value between its bounds, got {shown(one)}")
     if last - first >= MOST_VALUES:

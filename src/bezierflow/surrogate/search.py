@@ -281,7 +281,7 @@ class Search:
         failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
         pending = [self._pending[number] for number in sorted(self._pending)]
         in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
-        kept = (g <= 0).all(axis=1) if self.n_constraints else None
+        kept = np.all(g <= 0, axis=1) if self.n_constraints else None
         return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), gates, kept)
 
     def _apart(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
@@ -431,7 +431,7 @@ class Search:
         mean = PosteriorMean(posterior, *place, raveling, names, domain.hot)
         unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
         worst, u = (self._worst - shift) / unit, domain.to_cube(x)
-        kept = (g <= 0).all(axis=1)
+        kept = np.all(g <= 0, axis=1)
         starts = u[kept] if kept.any() else u
         starts = starts[properly_nondominated(means(posterior, starts))]
         # a generator of its own: a solution changes nothing in the search
@@ -619,7 +619,7 @@ def _follow_choices(
     sides = tuple(domain.lower.tolist()), tuple(domain.upper.tolist())
     space = Space(names.variables, *sides, domain.values, whole, named, coded=True)
     known = domain.from_cube(part.u)
-    kinds = {
+    kinds: dict[str | int, str] = {
         name: kind for name, kind in zip(names.variables, names.transforms, strict=True) if kind
     }
 
