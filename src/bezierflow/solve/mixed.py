@@ -400,8 +400,7 @@ class Mixed:
         doubts = self._doubts()
         if doubts:
             more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
-            words = f"{doubts[0]}{more}. Result so far, not certified: {text}"
-            return Result(Reason.SUSPECT, words)
+            return Result(Reason.SUSPECT, f"{doubts[0]}{more}", (text,))
         if not complete:
             words = (
                 f"the front of the best of {solved} choices was found, and others may be better:"

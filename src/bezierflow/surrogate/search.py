@@ -542,8 +542,8 @@ class Search:
             notes.append(f"{share} that are expected to fail")
         if self.n_constraints:
             share = f"{limited['constrained']:.0%} of the front lies along constraints"
-            chance = f"{limited['probability']:.0%}"
-            notes.append(f"{share}, and its designs keep them with a probability of {chance}")
+            odds = f"{limited['probability']:.0%}"
+            notes.append(f"{share}, and its designs keep them with a probability of {odds}")
         if error.rms > SCHEDULE.far_off:
             doubts.append(
                 "predictions of evaluations on the surface are far off: give a larger budget or"
