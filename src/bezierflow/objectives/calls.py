@@ -1,9 +1,27 @@
 """Every call of a user's function, counted where it is made, within a hard limit."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
 
 from ..evaluations import Evaluations, total
+
+
+@runtime_checkable
+class Workers(Protocol):
+    """Who calls functions in place of this process, such as `runs.Workers`."""
+
+    def answers(
+        self, part: Any, unravel: Callable[[np.ndarray], object] | None, x: np.ndarray
+    ) -> Sequence[Callable[[], np.ndarray | None]] | None:
+        """For each point what returns the values there or raises, see `runs.Workers.answers`."""
+        ...
+
+    def release(self) -> None:
+        """Ends that."""
+        ...
 
 
 class BudgetSpentError(Exception):
@@ -20,10 +38,11 @@ class Calls:
         limit: of all calls together; None for none.
         kept: of the limit, for the estimate alone.
         made: what was called, by purpose.
+        workers: who makes the calls; None for this process.
     """
 
-    def __init__(self, limit: int | None = None):
-        self.limit, self.kept = limit, 0
+    def __init__(self, limit: int | None = None, workers: Workers | None = None):
+        self.limit, self.kept, self.workers = limit, 0, workers
         self.made: dict[str, Evaluations] = {}
         self._purpose = "probes"
 
@@ -62,5 +81,8 @@ class Calls:
             self._purpose = before
 
     def hand_over(self) -> None:
-        """From now on calls are made for the questions of the solution's user, without a limit."""
+        """From now on calls are made for the questions of the solution's user, without a limit,
+        and in this process."""
         self.limit, self._purpose = None, "questions"
+        if self.workers is not None:
+            self.workers.release()

@@ -289,8 +289,7 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
             )
         form = _jax_form(rows, program, values, is_array, place, twice)
         if place.known is None:
-            original = _counted(partial(numpy_rows, given, place.raveling, form.n_rows), place)
-            _compare(form, partial(original, 0), place)
+            _compare(form, partial(_numpy_rows(given, form.n_rows, place), 0), place)
     except NotTraceableError as reason:
         return _numpy_form(given, place, str(reason), n_rows)
     except BudgetSpentError:
@@ -387,6 +386,10 @@ def _counted(rows: HostRows, place: Place) -> HostRows:
     return counted
 
 
+def _numpy_rows(given: Objectives, n_rows: int, place: Place) -> HostRows:
+    return _counted(partial(numpy_rows, given, place.raveling, n_rows, place.calls.workers), place)
+
+
 def _count_rows(given: Objectives, place: Place) -> int:
     """M, of a call at one point; an error if it does not return M numbers."""
     x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
@@ -416,7 +419,12 @@ def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | No
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
     n_rows = _count_rows(given, place) if n_rows is None else n_rows
     order = 0 if given.jac is None else 1 if given.hess is None else 2
-    rows = _counted(partial(numpy_rows, given, raveling, n_rows), place)
+    if given.vectorized and place.calls.workers is not None:
+        raise ValueError(
+            f"executor does not go with {place.name} that take all points at once"
+            " (vectorized=True, and problems of pymoo): leave it out, and spread the points inside"
+        )
+    rows = _numpy_rows(given, n_rows, place)
     for k in range(1, order + 1):
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]

@@ -3,8 +3,9 @@ derivatives on the host."""
 
 import copy
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from math import prod
 from typing import Any, TypeGuard, cast
@@ -20,6 +21,7 @@ from ..arguments import shown
 from ..bezier import Raveling
 from ..precision import double_precision
 from ..problems import Composite, Problem
+from .calls import Workers
 
 Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 """A function x -> (M, ...), or one function for each of M objectives."""
@@ -243,12 +245,19 @@ def as_vector(values: PyTree) -> PyTree:
 
 
 def numpy_rows(
-    objectives: Objectives, raveling: Raveling, n_rows: int, order: int, x: Points
+    objectives: Objectives,
+    raveling: Raveling,
+    n_rows: int,
+    workers: Workers | None,
+    order: int,
+    x: Points,
 ) -> Float[np.ndarray, "n n_rows ..."]:
-    """Derivatives of a NumPy function of x in the user's form, as far as the user has given them.
+    """Derivatives of a NumPy function of x in the user's form, as far as the user has given them;
+    one task per point where there are workers.
 
     A point where the function fails by arithmetic (a division by zero, a root or logarithm outside
-    of its domain, an overflow) has no numbers for values; any other error is the user's to see.
+    of its domain, an overflow), or where it ends its worker, has no numbers for values; any other
+    error is the user's to see.
     """
     part = (objectives.function, objectives.jac, objectives.hess)[order]
     assert part is not None
@@ -259,11 +268,11 @@ def numpy_rows(
             rows = _in_shape(values, name, (len(x), *shape))
         else:
             rows = np.full((len(x), *shape), np.nan)
-            for i, point in enumerate(x):
+            for i, found in enumerate(_calls_of(part, raveling, workers, x)):
                 try:
-                    # a copy: the function may write into its argument
-                    values = numbers_of(part, raveling.unravel(point.copy()))
-                    rows[i] = _in_shape(values, name, shape)
+                    values = found()
+                    if values is not None:
+                        rows[i] = _in_shape(values, name, shape)
                 except ArithmeticError:
                     continue
                 except ValueError as error:
@@ -273,6 +282,17 @@ def numpy_rows(
         # the chain rule: x is the flat vector times its units
         rows = rows * raveling.units.reshape(-1, *[1] * axis)
     return rows
+
+
+def _calls_of(
+    part: Rows, raveling: Raveling, workers: Workers | None, x: Points
+) -> Iterable[Callable[[], np.ndarray | None]]:
+    """What gives the values at each point, or raises what the function raises there."""
+    unravel = None if raveling.is_vector else raveling.unravel
+    found = None if workers is None else workers.answers(part, unravel, x)
+    # a copy: the function may write into its argument
+    here = (partial(numbers_of, part, raveling.unravel(point.copy())) for point in x)
+    return here if found is None else found
 
 
 def numbers_of(part: Rows, x: PyTree, axis: int = 0) -> np.ndarray:
@@ -287,7 +307,9 @@ def numbers_of(part: Rows, x: PyTree, axis: int = 0) -> np.ndarray:
 
 def _in_shape(values: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """The values in the shape expected, or an error. Axes of length 1 may be missing or too many: M
-    functions may return arrays of one entry."""
+    functions may return arrays of one entry. Workers send flat vectors."""
+    if values.shape == (prod(shape),):
+        return values.reshape(shape)
     longer = [[n for n in axes if n > 1] for axes in (values.shape, shape)]
     if values.size == prod(shape) and longer[0] == longer[1]:
         return values.reshape(shape)

@@ -32,7 +32,7 @@ from ..objectives import (
     read_objectives,
     read_problem,
 )
-from ..runs import Part
+from ..runs import AnyExecutor, Part, Workers
 from .schedule import SCHEDULE
 
 KEPT = (
@@ -92,6 +92,7 @@ class Call:
     callback: Callback | None = None
     progress: bool | None = None
     checkpoint: str | PathLike[str] | Checkpoint | None = None
+    executor: AnyExecutor = None
     began: float = field(default_factory=time.monotonic)
     next_part: Callable[[], Part] | None = None
 
@@ -152,6 +153,7 @@ class Call:
             x_scale=getattr(self.method, "x_scale", None),
             automatic=isinstance(self.method, str | AbstractAutoFlow),
             budget=getattr(self.method, "budget", None) if self.budget is None else self.budget,
+            workers=None if self.executor is None else Workers(self.executor),
         )
 
     @property
@@ -165,10 +167,10 @@ class Call:
         """The arguments that the result depends on, as a checkpoint folder keeps them.
 
         Limits that may be raised when the run goes on stand apart from the method, which is kept
-        without them and without the executor, since results do not depend on that.
+        without them.
         """
         method = NormalFlow() if isinstance(self.method, str) else self.method
-        own = {name: None for name in (*LIMITS, "executor") if hasattr(method, name)}
+        own = {name: None for name in LIMITS if hasattr(method, name)}
         return {
             **{name: getattr(self, name) for name in KEPT},
             "method": replace(method, **own) if own else method,
@@ -177,10 +179,10 @@ class Call:
 
 
 def with_limits(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `minimize` from those that a folder keeps: the method with its limits, and
-    perhaps an executor, put back."""
+    """Arguments of `minimize` from those that a folder keeps: the method with its limits put
+    back."""
     arguments, method = dict(kept), kept["method"]
-    for name in (*LIMITS, "executor"):
+    for name in LIMITS:
         value = arguments.pop(name, None)
         # What a method that was given again says itself is what its user wants.
         if value is not None and getattr(method, name, value) is None:

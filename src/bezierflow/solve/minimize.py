@@ -40,7 +40,7 @@ from ..objectives import (
 )
 from ..precision import double_precision
 from ..quiet import quiet
-from ..runs import open_checkpoint
+from ..runs import AnyExecutor, open_checkpoint
 from .attempts import (
     FITS,
     Attempt,
@@ -80,6 +80,7 @@ def minimize(  # noqa: PLR0913
     callback: Callback | None = None,
     progress: bool | None = None,
     checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    executor: AnyExecutor = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
     set, or an atlas of them.
@@ -133,10 +134,16 @@ def minimize(  # noqa: PLR0913
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
             `Checkpoint(folder, every)` says how often.
+        executor: where functions that are called as they are, objectives and constraints, are
+            evaluated, a task per design: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
+            The result does not depend on it.
     """
     call = Call(
         *(objectives, x0, method, bounds, constraints, maximize, transforms),
         *(tol, budget, time_limit, seed, callback, progress, checkpoint),
+        executor,
     )
     forget_programs()
     if not isinstance(call.method, str | AbstractMethod | AbstractFlow):

@@ -28,7 +28,6 @@ from ..objectives import Objectives, raveling_of_bounds, read_bounds
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
-    AnyExecutor,
     Evaluation,
     FlatFunction,
     LoggedSearch,
@@ -229,9 +228,6 @@ class Surrogate:
             any: the search looks for designs expected within them, and the surface ends there.
         steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
             within the bounds. The surface has any values between.
-        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
-            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
-            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -241,7 +237,6 @@ class Surrogate:
     in_flight: int | None = None
     worst: Worst = None
     steps: Steps = None
-    executor: AnyExecutor = None
 
     def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
@@ -277,7 +272,7 @@ class Surrogate:
         # Objectives are not called to count them: each call may take an hour.
         n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
         make = partial(new_search, sides, settings, named)
-        pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
+        pool = Pool(as_flat(problem, raveling), task.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
         pairs = list(zip(known, values, strict=True))
         search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
