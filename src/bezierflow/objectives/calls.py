@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..evaluations import Evaluations, total
+from ..interrupts import NO_LIMIT, BudgetSpentError, TimeLimit
 
 
 @runtime_checkable
@@ -14,7 +15,11 @@ class Workers(Protocol):
     """Who calls functions in place of this process, such as `runs.Workers`."""
 
     def answers(
-        self, part: Any, unravel: Callable[[np.ndarray], object] | None, x: np.ndarray
+        self,
+        part: Any,
+        unravel: Callable[[np.ndarray], object] | None,
+        x: np.ndarray,
+        pause: Callable[[], None],
     ) -> Sequence[Callable[[], np.ndarray | None]] | None:
         """For each point what returns the values there or raises, see `runs.Workers.answers`."""
         ...
@@ -22,10 +27,6 @@ class Workers(Protocol):
     def release(self) -> None:
         """Ends that."""
         ...
-
-
-class BudgetSpentError(Exception):
-    """A batch of points was asked for that exceeds the budget; none of them was evaluated."""
 
 
 class Calls:
@@ -39,10 +40,18 @@ class Calls:
         kept: of the limit, for the estimate alone.
         made: what was called, by purpose.
         workers: who makes the calls; None for this process.
+        time: when the run shall end.
+        seconds: that one call takes, as far as it is known.
     """
 
-    def __init__(self, limit: int | None = None, workers: Workers | None = None):
-        self.limit, self.kept, self.workers = limit, 0, workers
+    def __init__(
+        self,
+        limit: int | None = None,
+        workers: Workers | None = None,
+        time: TimeLimit = NO_LIMIT,
+    ):
+        self.limit, self.kept, self.workers, self.time = limit, 0, workers, time
+        self.seconds = 0.0
         self.made: dict[str, Evaluations] = {}
         self._purpose = "probes"
 
@@ -62,14 +71,28 @@ class Calls:
     @property
     def left(self) -> float:
         """How many calls may still be made for the present purpose."""
+        if self._timed and self.time.left == 0.0:
+            self.time.reached = True
+            return 0.0
         if self.limit is None:
             return float("inf")
         kept = 0 if self._purpose == "estimate" else self.kept
         return max(self.limit - kept - sum(map(int, self.total)), 0)
 
     def affords(self, n: int, share: float) -> bool:
-        """Whether n calls are at most this share of the limit."""
+        """Whether n calls are at most this share of the limit, and of the time that is left."""
+        if n * self.seconds > share * self.time.left:
+            return False
         return self.limit is None or n <= min(share * self.limit, self.left)
+
+    @property
+    def _timed(self) -> bool:
+        return self._purpose in ("search", "estimate")
+
+    def check_time(self) -> None:
+        """Raises `BudgetSpentError` when the time of a search is up."""
+        if self._timed:
+            self.time.check()
 
     @contextmanager
     def during(self, purpose: str) -> Iterator[None]:

@@ -1,6 +1,7 @@
 """What kind of function this is, found by looking at it once."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -277,7 +278,7 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
     if given.jac is not None:  # what its user wants to be called
         return _numpy_form(given, place)
     # an error of the function itself is the user's to see, before anything is said of tracing
-    n_rows = _count_rows(given, place)
+    first = _first_values(given, place)
     try:
         programs = _numpy_programs(given)
         rows = programs[0] if callable(given.function) else programs
@@ -291,12 +292,12 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
         if place.known is None:
             _compare(form, partial(_numpy_rows(given, form.n_rows, place), 0), place)
     except NotTraceableError as reason:
-        return _numpy_form(given, place, str(reason), n_rows)
+        return _numpy_form(given, place, str(reason), first)
     except BudgetSpentError:
         raise
     except Exception as error:
         why = f"it cannot be compiled ({_first_line(error)})"
-        return _numpy_form(given, place, why, n_rows)
+        return _numpy_form(given, place, why, first)
     exact = "differentiated exactly by JAX" if form.is_exact else form.found
     return form._replace(found=f"a NumPy function, {exact}")
 
@@ -387,11 +388,11 @@ def _counted(rows: HostRows, place: Place) -> HostRows:
 
 
 def _numpy_rows(given: Objectives, n_rows: int, place: Place) -> HostRows:
-    return _counted(partial(numpy_rows, given, place.raveling, n_rows, place.calls.workers), place)
+    return _counted(partial(numpy_rows, given, place.raveling, n_rows, place.calls), place)
 
 
-def _count_rows(given: Objectives, place: Place) -> int:
-    """M, of a call at one point; an error if it does not return M numbers."""
+def _first_values(given: Objectives, place: Place) -> np.ndarray:
+    """Those of a call at one point; an error if it does not return M numbers."""
     x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
     limit, least = place.calls.limit, SCHEDULE.least_budget
     if limit is not None and limit < least:
@@ -400,8 +401,10 @@ def _count_rows(given: Objectives, place: Place) -> int:
             f" which is looked at first, got {limit}"
         )
     place.calls.add(0, 1)
+    began = time.monotonic()
     with np.errstate(all="ignore"), double_precision():
         values = numbers_of(given.function, x, -1)
+    place.calls.seconds = time.monotonic() - began
     if given.vectorized:
         if values.ndim != 2 or len(values) != 1:
             raise ValueError(
@@ -409,15 +412,19 @@ def _count_rows(given: Objectives, place: Place) -> int:
                 f" got {values.shape} for n=1"
             )
         values = values[0]
-    return check_shape(values, place.name)
+    check_shape(values, place.name)
+    return values
 
 
-def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | None = None) -> Form:
-    """A NumPy function as it is; `why` JAX does not trace it."""
+def _numpy_form(
+    given: Objectives, place: Place, why: str = "", first: np.ndarray | None = None
+) -> Form:
+    """A NumPy function as it is; `why` JAX does not trace it, its values at the first point."""
     raveling = place.raveling
     if given.jac is not None and not raveling.plain.is_vector:
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
-    n_rows = _count_rows(given, place) if n_rows is None else n_rows
+    first = _first_values(given, place) if first is None else first
+    n_rows = len(first)
     order = 0 if given.jac is None else 1 if given.hess is None else 2
     if given.vectorized and place.calls.workers is not None:
         raise ValueError(
@@ -429,7 +436,10 @@ def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | No
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]
     kind += f", as it is: {why}" if why else ""
-    return _bridged_form(rows, n_rows, order, kind, given.function, place)
+    form = _bridged_form(rows, n_rows, order, kind, given.function, place)
+    assert isinstance(form.flat, Bridge)
+    form.flat.remember(place.x[None], first[None])
+    return form
 
 
 def _torch_form(function: PyTree, place: Place) -> Form:
@@ -445,11 +455,13 @@ def _bridged_form(
     """A function on the host, with differences for the derivatives that it lacks."""
     differences = Differences.around(place.x, place.lower, place.upper)
     if order < 2:
-        price = 2 * SCHEDULE.noise_points * len(SCHEDULE.noise_steps) + 4 * len(place.x) + 2
+        line, share = SCHEDULE.noise_points * len(SCHEDULE.noise_steps), SCHEDULE.probes_share
         if place.known is not None:
             differences = replace(differences, scale=place.known.scale, noise=place.known.noise)
-        elif place.calls.affords(price, SCHEDULE.probes_share):
+        elif place.calls.affords(2 * line + 4 * len(place.x) + 2, share):
             differences = differences.measured(partial(rows, 0), place.x)
+        elif place.calls.affords(line, share):  # the first step of a line is mostly enough
+            differences = differences.with_noise(partial(rows, 0), place.x)
         what = "Hessians" if order == 1 else "derivatives"
         kind += (
             f"; {what} by finite differences (relative noise of the values {differences.noise:.0e})"

@@ -3,7 +3,7 @@ derivatives on the host."""
 
 import copy
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 
 from ..arguments import shown
 from ..bezier import Raveling
+from ..interrupts import BudgetSpentError
 from ..precision import double_precision
 from ..problems import Composite, Problem
-from .calls import Workers
+from .calls import Calls
 
 Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 """A function x -> (M, ...), or one function for each of M objectives."""
@@ -248,7 +249,7 @@ def numpy_rows(
     objectives: Objectives,
     raveling: Raveling,
     n_rows: int,
-    workers: Workers | None,
+    calls: Calls,
     order: int,
     x: Points,
 ) -> Float[np.ndarray, "n n_rows ..."]:
@@ -267,17 +268,16 @@ def numpy_rows(
             values = numbers_of(part, raveling.unravel(x), -len(shape))
             rows = _in_shape(values, name, (len(x), *shape))
         else:
-            rows = np.full((len(x), *shape), np.nan)
-            for i, found in enumerate(_calls_of(part, raveling, workers, x)):
-                try:
-                    values = found()
+            rows, made = np.full((len(x), *shape), np.nan), 0
+            try:
+                found = _calls_of(part, raveling, calls, x)
+                for made, one in enumerate(found, 1):
+                    values = _unless_undefined(one)
                     if values is not None:
-                        rows[i] = _in_shape(values, name, shape)
-                except ArithmeticError:
-                    continue
-                except ValueError as error:
-                    if str(error) not in DOMAIN_ERRORS:
-                        raise
+                        rows[made - 1] = _in_shape(values, name, shape)
+            except BudgetSpentError as over:  # the time is up: the rest was not called
+                calls.add(order, made - len(x))
+                raise BudgetSpentError(rows[:made]) from over
     for axis in reversed(range(order)):
         # the chain rule: x is the flat vector times its units
         rows = rows * raveling.units.reshape(-1, *[1] * axis)
@@ -285,14 +285,33 @@ def numpy_rows(
 
 
 def _calls_of(
-    part: Rows, raveling: Raveling, workers: Workers | None, x: Points
+    part: Rows, raveling: Raveling, calls: Calls, x: Points
 ) -> Iterable[Callable[[], np.ndarray | None]]:
     """What gives the values at each point, or raises what the function raises there."""
     unravel = None if raveling.is_vector else raveling.unravel
-    found = None if workers is None else workers.answers(part, unravel, x)
-    # a copy: the function may write into its argument
-    here = (partial(numbers_of, part, raveling.unravel(point.copy())) for point in x)
-    return here if found is None else found
+    found = calls.workers and calls.workers.answers(part, unravel, x, calls.check_time)
+    return found or _in_turn(part, raveling, calls, x)
+
+
+def _in_turn(
+    part: Rows, raveling: Raveling, calls: Calls, x: Points
+) -> Iterator[Callable[[], np.ndarray]]:
+    for point in x:
+        calls.check_time()
+        # a copy: the function may write into its argument
+        yield partial(numbers_of, part, raveling.unravel(point.copy()))
+
+
+def _unless_undefined(call: Callable[[], np.ndarray | None]) -> np.ndarray | None:
+    """What a call returns; None where the function fails by arithmetic."""
+    try:
+        return call()
+    except ArithmeticError:
+        return None
+    except ValueError as error:
+        if str(error) not in DOMAIN_ERRORS:
+            raise
+        return None
 
 
 def numbers_of(part: Rows, x: PyTree, axis: int = 0) -> np.ndarray:

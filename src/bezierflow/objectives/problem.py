@@ -116,8 +116,7 @@ def read_problem(  # noqa: PLR0913
     transforms: Transforms = None,
     x_scale: object = None,
     automatic: bool = True,
-    budget: int | None = None,
-    workers: Workers | None = None,
+    calls: Calls | None = None,
 ) -> Problem:
     """The problem as its solver sees it, or an error in one line.
 
@@ -131,10 +130,9 @@ def read_problem(  # noqa: PLR0913
         x_scale: the units of the variables; None to find them where they are needed.
         automatic: whether a flow of method="auto" will work on it: variables are scaled, and
             Hessians are needed.
-        budget: the most calls of a function on the host, reading it included.
-        workers: who makes them; None for this process.
+        calls: of a function on the host, reading it included.
     """
-    calls = Calls(budget, workers)
+    calls = calls or Calls()
     bounds = own(objectives, "bounds") if bounds is None else bounds
     constraints = getattr(objectives, "constraints", None) if constraints is None else constraints
     x0 = None if x0 is None else _check_x0(x0)

@@ -210,9 +210,13 @@ class Workers:
         part: Callable[..., object] | Sequence[Callable[..., object]],
         unravel: Callable[[np.ndarray], object] | None,
         x: Float[np.ndarray, "n n_variables"],
+        pause: Callable[[], None],
     ) -> list[Callable[[], np.ndarray | None]] | None:
         """For each point what returns the values of a function, or of one per objective, as a flat
-        vector, or raises what that raised; None for a worker that died. None after `release`."""
+        vector, or raises what that raised; None for a worker that died. None after `release`.
+
+        Whoever waits calls `pause` from time to time, which may raise.
+        """
         if self.executor is None:
             return None
         parts, is_list = ((part,), False) if callable(part) else (tuple(part), True)
@@ -222,6 +226,7 @@ class Workers:
         try:
             while pool.n_open:
                 found += pool.arrivals()
+                pause()
         finally:
             pool.close()
         return [one.result for one in sorted(found, key=lambda one: int(one.number or 0))]

@@ -22,9 +22,11 @@ from ..arguments import (
 )
 from ..flows import SCHEDULE as FLOWS
 from ..flows import AbstractFlow, Callback, Flow, Paused, lift
+from ..interrupts import TimeLimit
 from ..methods import AbstractMethod
 from ..normal import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
 from ..objectives import (
+    Calls,
     Chosen,
     Problem,
     Transforms,
@@ -93,7 +95,7 @@ class Call:
     progress: bool | None = None
     checkpoint: str | PathLike[str] | Checkpoint | None = None
     executor: AnyExecutor = None
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     next_part: Callable[[], Part] | None = None
 
     def __post_init__(self) -> None:
@@ -121,14 +123,14 @@ class Call:
             object.__setattr__(self, name, value)
 
     @property
-    def deadline(self) -> float | None:
-        """When the time is up, on the clock `time.monotonic`."""
-        return None if self.time_limit is None else self.began + self.time_limit
+    def deadline(self) -> float:
+        """When the time is up, on the clock `time.monotonic`; infinite where it never is."""
+        return float("inf") if self.time_limit is None else self.began + self.time_limit
 
     @property
     def late(self) -> bool:
         """Whether the time is up."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        return time.monotonic() >= self.deadline
 
     @property
     def form_is_open(self) -> bool:
@@ -152,8 +154,11 @@ class Call:
             transforms=self.transforms,
             x_scale=getattr(self.method, "x_scale", None),
             automatic=isinstance(self.method, str | AbstractAutoFlow),
-            budget=getattr(self.method, "budget", None) if self.budget is None else self.budget,
-            workers=None if self.executor is None else Workers(self.executor),
+            calls=Calls(
+                getattr(self.method, "budget", None) if self.budget is None else self.budget,
+                None if self.executor is None else Workers(self.executor),
+                TimeLimit(self.deadline),
+            ),
         )
 
     @property
@@ -197,14 +202,16 @@ def flow_for(call: Call, problem: Problem) -> AbstractFlow:
         return _automatic(method, call, problem)
     if isinstance(method, AbstractMethod):
         method = lift(method, max(FLOWS.lifted_degree, problem.start.degree))
-    # A lifted method has no use for a budget, since each iteration costs the same.
-    refused = {"budget": call.budget} | ({} if isinstance(method, Flow) else {"tol": call.tol})
-    for name, value in refused.items():
-        if value is not None:
-            raise ValueError(
-                f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its'
-                " settings along"
-            )
+    if call.budget is not None:
+        raise ValueError(
+            f'budget={call.budget} goes with method="auto": iterations of a lifted method cost the'
+            " same each, so that lift(..., n_iterations=K) is its budget"
+        )
+    if call.tol is not None and not isinstance(method, Flow):
+        raise ValueError(
+            f'tol={call.tol!r} goes with method="auto"; a flow of your own brings its settings'
+            " along"
+        )
     if not isinstance(method, Flow):
         return method
     if problem.feasible is not None and problem.feasible.has_constraints:

@@ -43,7 +43,7 @@ from ..runs import (
     versions,
     warn,
 )
-from ..solve import Call, Checkpoint, kept_arguments
+from ..solve import Call, Checkpoint, kept_arguments, offer_search
 from .domain import Steps, Worst, read_worst
 from .schedule import SCHEDULE
 from .search import Search
@@ -294,6 +294,10 @@ class Surrogate:
                     f"worst: {key!r} is no objective; they are f1, f2, … where no names are given"
                 )
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
+
+
+# `minimize` chooses it by itself where that suits.
+offer_search(Surrogate)
 
 
 def _own(problem: object, name: str) -> Any:
