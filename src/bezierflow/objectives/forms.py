@@ -460,7 +460,7 @@ def _bridged_form(
             differences = replace(differences, scale=place.known.scale, noise=place.known.noise)
         elif place.calls.affords(2 * line + 4 * len(place.x) + 2, share):
             differences = differences.measured(partial(rows, 0), place.x)
-        elif place.calls.affords(line, share):  # the first step of a line is mostly enough
+        elif place.calls.affords(SCHEDULE.noise_points, share):  # mostly the first step is enough
             differences = differences.with_noise(partial(rows, 0), place.x)
         what = "Hessians" if order == 1 else "derivatives"
         kind += (
