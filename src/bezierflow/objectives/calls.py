@@ -42,6 +42,7 @@ class Calls:
         workers: who makes the calls; None for this process.
         time: when the run shall end.
         seconds: that one call takes, as far as it is known.
+        first: the point and the values of the first call.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Calls:
     ):
         self.limit, self.kept, self.workers, self.time = limit, 0, workers, time
         self.seconds = 0.0
+        self.first: tuple[np.ndarray, np.ndarray] | None = None
         self.made: dict[str, Evaluations] = {}
         self._purpose = "probes"
 

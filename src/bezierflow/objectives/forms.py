@@ -278,7 +278,7 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
     if given.jac is not None:  # what its user wants to be called
         return _numpy_form(given, place)
     # an error of the function itself is the user's to see, before anything is said of tracing
-    first = _first_values(given, place)
+    n_rows = _count_rows(given, place)
     try:
         programs = _numpy_programs(given)
         rows = programs[0] if callable(given.function) else programs
@@ -292,12 +292,12 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
         if place.known is None:
             _compare(form, partial(_numpy_rows(given, form.n_rows, place), 0), place)
     except NotTraceableError as reason:
-        return _numpy_form(given, place, str(reason), first)
+        return _numpy_form(given, place, str(reason), n_rows)
     except BudgetSpentError:
         raise
     except Exception as error:
         why = f"it cannot be compiled ({_first_line(error)})"
-        return _numpy_form(given, place, why, first)
+        return _numpy_form(given, place, why, n_rows)
     exact = "differentiated exactly by JAX" if form.is_exact else form.found
     return form._replace(found=f"a NumPy function, {exact}")
 
@@ -391,8 +391,8 @@ def _numpy_rows(given: Objectives, n_rows: int, place: Place) -> HostRows:
     return _counted(partial(numpy_rows, given, place.raveling, n_rows, place.calls), place)
 
 
-def _first_values(given: Objectives, place: Place) -> np.ndarray:
-    """Those of a call at one point; an error if it does not return M numbers."""
+def _count_rows(given: Objectives, place: Place) -> int:
+    """M, of a call at one point; an error if it does not return M numbers."""
     x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
     limit, least = place.calls.limit, SCHEDULE.least_budget
     if limit is not None and limit < least:
@@ -412,19 +412,17 @@ def _first_values(given: Objectives, place: Place) -> np.ndarray:
                 f" got {values.shape} for n=1"
             )
         values = values[0]
-    check_shape(values, place.name)
-    return values
+    n_rows = check_shape(values, place.name)
+    place.calls.first = place.x, values
+    return n_rows
 
 
-def _numpy_form(
-    given: Objectives, place: Place, why: str = "", first: np.ndarray | None = None
-) -> Form:
-    """A NumPy function as it is; `why` JAX does not trace it, its values at the first point."""
+def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | None = None) -> Form:
+    """A NumPy function as it is; `why` JAX does not trace it."""
     raveling = place.raveling
     if given.jac is not None and not raveling.plain.is_vector:
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
-    first = _first_values(given, place) if first is None else first
-    n_rows = len(first)
+    n_rows = _count_rows(given, place) if n_rows is None else n_rows
     order = 0 if given.jac is None else 1 if given.hess is None else 2
     if given.vectorized and place.calls.workers is not None:
         raise ValueError(
@@ -436,10 +434,7 @@ def _numpy_form(
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]
     kind += f", as it is: {why}" if why else ""
-    form = _bridged_form(rows, n_rows, order, kind, given.function, place)
-    assert isinstance(form.flat, Bridge)
-    form.flat.remember(place.x[None], first[None])
-    return form
+    return _bridged_form(rows, n_rows, order, kind, given.function, place)
 
 
 def _torch_form(function: PyTree, place: Place) -> Form:

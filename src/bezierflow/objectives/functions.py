@@ -289,8 +289,9 @@ def _calls_of(
 ) -> Iterable[Callable[[], np.ndarray | None]]:
     """What gives the values at each point, or raises what the function raises there."""
     unravel = None if raveling.is_vector else raveling.unravel
-    found = calls.workers and calls.workers.answers(part, unravel, x, calls.check_time)
-    return found or _in_turn(part, raveling, calls, x)
+    workers = calls.workers
+    found = None if workers is None else workers.answers(part, unravel, x, calls.check_time)
+    return _in_turn(part, raveling, calls, x) if found is None else found
 
 
 def _in_turn(

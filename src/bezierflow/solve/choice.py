@@ -100,6 +100,8 @@ def search(problem: Problem, call: Call, why: str) -> Solution:
     kinds, unravel, spent = problem.names.transforms, problem.raveling.unravel, calls.total
     low, high = (np.asarray(decode(side, kinds)) for side in (feasible.lower, feasible.upper))
     x, f = bridge.archive()
+    if calls.first is not None:
+        x, f = np.vstack([calls.first[0], x]), np.vstack([calls.first[1], *f])
     # Points of differences lie too near to each other to say anything.
     apart, near = np.zeros(0, dtype=int), SCHEDULE.clear * (high - low)
     for k, point in enumerate(x):
