@@ -4,12 +4,12 @@ is traced; or, with `--traced`, given as they are, with exact derivatives and no
 
     python -m benchmarks.values_only [--budget 20000] [--seeds 5] [--traced] [problem ...]
 
-Ours are 1,000 points of the answer, evaluated once more, of three objectives 5,000, about as many
-as the peer has: 990 exact points, evenly spread over the front of DTLZ2, have an IGD+ of 7.9e-3. The
-peer's (pymoo's NSGA-II, population 100) are all nondominated feasible points that it evaluated. IGD+ is in units of the front's ranges,
-hypervolumes to 1.1 of them. Where pymoo has no front, it is what either of the two found. A row is
-written when it is made, and rows that are in the file already are not made again: the command may
-be stopped, and goes on where it was.
+Ours are 1,000 points of the answer, evaluated once more; of three objectives 5,000, about as many
+as the peer has, since IGD+ of fewer says more about their number than about the surface. The peer's
+(pymoo's NSGA-II, population 100) are all nondominated feasible points that it evaluated. IGD+ is in
+units of the front's ranges, hypervolumes to 1.1 of them. Where pymoo has no front, it is what either
+of the two found. A row is written when it is made, and rows that are in the file already are not
+made again: the command may be stopped, and goes on where it was.
 
 The engine was developed on zdt1, zdt3, kursawe, bnh, tnk, ctp5, mw1, mw2, mw11 and dtlz2.
 """

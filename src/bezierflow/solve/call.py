@@ -20,6 +20,7 @@ from ..arguments import (
     read_seed,
     shown,
 )
+from ..bezier import BezierSimplex
 from ..flows import SCHEDULE as FLOWS
 from ..flows import AbstractFlow, Callback, Flow, Paused, lift
 from ..interrupts import TimeLimit
@@ -142,6 +143,15 @@ class Call:
     def form(self) -> object:
         """The objectives in the form that the user gave them in."""
         return read_objectives(self.objectives, None, None, False)
+
+    @property
+    def leaves_choice(self) -> bool:
+        """Whether a surrogate may be chosen: what a folder holds must not depend on how long a call
+        took, a surface to start from is no design, and a function of many points at once would get
+        them one by one."""
+        parts = self.form, getattr(self.form, "function", None)
+        given = self.checkpoint is not None or isinstance(self.x0, Solution | BezierSimplex)
+        return not given and not any(getattr(part, "vectorized", False) for part in parts)
 
     def read_problem(self) -> Problem:
         """The problem that the user gave, read and checked."""

@@ -164,18 +164,18 @@ def minimize(  # noqa: PLR0913
         problem = call.read_problem()
         chosen = None
         if isinstance(call.method, str):
-            # What a folder holds must not depend on how long a call took.
-            open_choice = kept is None and not isinstance(call.x0, Solution | BezierSimplex)
-            chosen = choose(problem, call.budget, open_choice)
+            chosen = choose(problem, call.budget, call.leaves_choice)
         if chosen is None or not chosen.searches:
             if kept is not None:
                 check_objectives(kept, problem)
                 call = replace(call, next_part=kept.part)
             solution = _checked_and_solved(problem, call)
+            if chosen is not None:
+                made_by = {**solution.made_by, "chosen": chosen.why}
+                solution = replace(solution, made_by=made_by)
             if kept is not None:
                 end_checkpoint(kept, solution)
-            made_by = {**solution.made_by, **({"chosen": chosen.why} if chosen else {})}
-            return replace(solution, made_by=made_by)
+            return solution
     return search(problem, call, chosen.why)
 
 
