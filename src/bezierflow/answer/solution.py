@@ -315,7 +315,7 @@ class Solution:
 
     def certify(self) -> Certificate:
         """A proved distance to the Pareto set, for every t and both ways, where all objectives are
-        strongly convex quadratics by their formulas, without bounds.
+        smooth and strongly convex by their formulas, without bounds and constraints.
 
         `error` is measured at samples; this holds between them too. Takes seconds. Raises a
         ValueError or TypeError that says which hypothesis fails.
