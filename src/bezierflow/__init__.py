@@ -108,6 +108,8 @@ def __getattr__(name: str) -> object:
         return _import_module(f".{name}", __name__)
     for room, names in _HOMES.items():
         if name in names:
+            if room == "solve":  # `minimize` may choose a `Surrogate`, which is a room above
+                _import_module(".surrogate", __name__)
             return getattr(_import_module(f".{room}", __name__), name)
     if name == "__version__":
         from importlib.metadata import version

@@ -110,7 +110,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         found = measure(state, seed)
         known = np.isfinite(found.distances)
         distances = found.distances[known]
-        flags = [Flag.BUDGET_SPENT] if state.spent else []
+        flags = [Flag.BUDGET_SPENT] if state.spent and run.stopped is None else []
         worst = float(found.front.max(initial=0.0))
         if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
             flags.append(Flag.NOT_COVERED)

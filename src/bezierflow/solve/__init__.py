@@ -4,6 +4,7 @@ from .better_point import better_than_atlas, better_than_surface
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
+from .choice import offer_search
 from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
@@ -19,6 +20,7 @@ __all__ = [
     "load",
     "minimize",
     "minimize_mixed",
+    "offer_search",
     "settle_on_atlas",
     "train",
     "with_limits",

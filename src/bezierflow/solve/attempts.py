@@ -155,10 +155,10 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     return atlas
 
 
-def values_alone(problem: Problem) -> bool:
+def values_alone(problem: Problem, limit: int | None) -> bool:
     """Whether one surface would take more values of objectives that have no derivatives than an
-    atlas from values does, or than there are."""
-    flat, feasible, limit = problem.form.flat, problem.feasible, problem.calls.limit
+    atlas from values does, or than there may be."""
+    flat, feasible = problem.form.flat, problem.feasible
     if not isinstance(flat, Bridge) or flat.order:
         return False
     M, L = problem.start.n_objectives, problem.start.n_variables
@@ -432,7 +432,7 @@ def run_flow(
         call.progress,
         problem.raveling,
         part,
-        call.deadline,
+        problem.calls.time,
         leaves,
         call.began,
     )

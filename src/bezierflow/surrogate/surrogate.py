@@ -29,7 +29,6 @@ from ..objectives import Objectives, Space, raveling_of_bounds, read_bounds, rea
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
-    AnyExecutor,
     Evaluation,
     FlatFunction,
     LoggedSearch,
@@ -45,7 +44,7 @@ from ..runs import (
     versions,
     warn,
 )
-from ..solve import Call, Checkpoint, kept_arguments
+from ..solve import Call, Checkpoint, kept_arguments, offer_search
 from .domain import Steps, Worst, read_worst
 from .feasibility import count_rows, read_limits
 from .schedule import SCHEDULE
@@ -238,9 +237,6 @@ class Surrogate:
             ends where they are expected to be 0.
         steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
             within the bounds. The surface has any values between.
-        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
-            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
-            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -251,7 +247,6 @@ class Surrogate:
     worst: Worst = None
     n_constraints: int = 0
     steps: Steps = None
-    executor: AnyExecutor = None
 
     def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
@@ -290,7 +285,7 @@ class Surrogate:
         n_objectives = len(values[0]) - n_constraints if len(values) else n_objectives
         make = partial(new_search, sides, settings, named)
         function = replace(as_flat(problem, raveling, space), constraints=limits)
-        pool = Pool(function, self.executor, self.timeout, self.retries)
+        pool = Pool(function, task.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
         pairs = list(zip(known, values, strict=True))
         search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
@@ -312,6 +307,10 @@ class Surrogate:
                     f"worst: {key!r} is no objective; they are f1, f2, … where no names are given"
                 )
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
+
+
+# `minimize` chooses it by itself where that suits.
+offer_search(Surrogate)
 
 
 def _own(problem: object, name: str) -> Any:
