@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
     from .normal import NormalFlow, WeightsFlow
-    from .objectives import Objectives, constraint
+    from .objectives import Choice, Integer, Objectives, Steps, constraint
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, Leverage, LowDiscrepancy, Stratified, Uniform
@@ -40,7 +40,7 @@ _HOMES = {
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
     "normal": ("NormalFlow", "WeightsFlow"),
-    "objectives": ("Objectives", "constraint"),
+    "objectives": ("Choice", "Integer", "Objectives", "Steps", "constraint"),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "Leverage", "LowDiscrepancy", "Stratified", "Uniform"),
@@ -54,9 +54,11 @@ __all__ = [
     "BezierAtlas",
     "BezierSimplex",
     "Checkpoint",
+    "Choice",
     "Fixed",
     "Flow",
     "GradientDescent",
+    "Integer",
     "LeastSquares",
     "Leverage",
     "LowDiscrepancy",
@@ -72,6 +74,7 @@ __all__ = [
     "SciPy",
     "SmoothTchebycheff",
     "Solution",
+    "Steps",
     "Stratified",
     "Study",
     "Surrogate",
@@ -105,6 +108,8 @@ def __getattr__(name: str) -> object:
         return _import_module(f".{name}", __name__)
     for room, names in _HOMES.items():
         if name in names:
+            if room == "solve":  # `minimize` may choose a `Surrogate`, which is a room above
+                _import_module(".surrogate", __name__)
             return getattr(_import_module(f".{room}", __name__), name)
     if name == "__version__":
         from importlib.metadata import version

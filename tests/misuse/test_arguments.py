@@ -88,6 +88,7 @@ RUNS = {
     "constraints": (3, "x<1", [3], {"type": "ineq"}, (lambda x: "no"), (lambda: 0)),
     "maximize": ("f9", 7, -1, [True], {"f1"}, 1.5, [0.5, 0.5]),
     "transforms": ({"x9": "log"}, {"x1": "sqrt"}, {9: "log"}, "log", 3, ["log10"]),
+    "variables": (3, {}, [3], {"x9": bf.Integer(0, 2)}, {0: "whole"}, {0: bf.Choice()}),
     "tol": NOT_NUMBERS,
     "budget": NOT_COUNTS[:4] + NOT_COUNTS[5:],
     "seed": NOT_SEEDS,
@@ -95,6 +96,7 @@ RUNS = {
     "time_limit": ("1", 0, -1.0, np.nan, np.inf, [1.0], True),
     "progress": ("yes", 3, 0.5),
     "checkpoint": (3, ["run"], True),
+    "executor": (0, -1, 2.5, "4", True, [2]),
 }
 """Arguments of `minimize`, and of `check` where it has them, with values that none of them
 takes."""
@@ -308,7 +310,8 @@ def test_misuse_is_one_line_that_names_the_argument(name, call):
 def test_every_argument_of_minimize_is_misused():
     assert list(inspect.signature(bf.minimize).parameters) == [
         *("objectives", "x0", "method", "bounds", "constraints", "maximize", "transforms"),
-        *("tol", "budget", "time_limit", "seed", "callback", "progress", "checkpoint"),
+        *("variables", "tol", "budget", "time_limit", "seed", "callback", "progress", "checkpoint"),
+        "executor",
     ]
     assert set(inspect.signature(bf.minimize).parameters) == RUNS.keys()
 

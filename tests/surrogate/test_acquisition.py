@@ -15,10 +15,11 @@ from bezierflow.gaussian import (
     sample_paths,
 )
 from bezierflow.surrogate import (
+    Gate,
     Known,
     ModelSet,
     VarianceReduction,
-    chance_of_success,
+    chance,
     emptiest,
     find_sets,
     is_taken,
@@ -292,7 +293,8 @@ def success_process(fails, n=60, n_variables=2):
     """The process of success where a function of points says what fails, from random points."""
     u = RNG(5).random((n, n_variables))
     labels = np.where(fails(u), -1.0, 1.0)[:, None]
-    return u, fit_posterior(u, labels, "some", None, "full", (0.14, 0.42))[1]
+    posterior = fit_posterior(u, labels, "some", None, "full", (0.14, 0.42))[1]
+    return u, Gate.of_success(posterior)
 
 
 def test_success_is_likely_where_evaluations_succeeded_and_not_where_they_failed():
@@ -302,10 +304,10 @@ def test_success_is_likely_where_evaluations_succeeded_and_not_where_they_failed
     _, success = success_process(fails)
     u = RNG(6).random((300, 2))
     clear = np.abs(u[:, 0] - 0.6) > 0.12
-    chance = chance_of_success(success, u)
-    assert ((chance > 0.5) == ~fails(u))[clear].mean() > 0.97
-    assert (chance_of_success(None, u) == 1).all()
-    assert (shortfall(success, u)[clear & fails(u)] > 0).mean() > 0.97
+    likely = chance((success,), u) > 0.5
+    assert (likely == ~fails(u))[clear].mean() > 0.97
+    assert (chance((), u) == 1).all()
+    assert (shortfall((success,), u)[clear & fails(u)] > 0).mean() > 0.97
 
 
 def test_sets_and_proposals_keep_to_where_success_is_expected():
@@ -317,12 +319,12 @@ def test_sets_and_proposals_keep_to_where_success_is_expected():
     u, posterior = known_processes()
     _, success = success_process(fails)
     whole = find_sets(mean_path(posterior), u, ANY, RNG(0))[0]
-    part = find_sets(mean_path(posterior), u, ANY, RNG(0), success)[0]
+    part = find_sets(mean_path(posterior), u, ANY, RNG(0), (success,))[0]
     assert fails(whole.u).mean() > 0.3
     assert fails(part.u).mean() < 0.02
     # what is left is the set within the limits: nothing inside dominates it
     assert part.u[:, 0].max() > 0.4
-    known = Known(u[~fails(u)], NOTHING, u[fails(u)], success)
+    known = Known(u[~fails(u)], NOTHING, u[fails(u)], (success,))
     proposed = propose(posterior, known, range(8), ANY, 1.0, RNG(0)).u
     assert fails(proposed).sum() <= 1
     places = [emptiest(known, RNG(k)) for k in range(20)]

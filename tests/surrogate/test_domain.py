@@ -135,3 +135,32 @@ def test_designs_are_rounded_to_multiples_of_steps_within_the_bounds():
 def test_steps_that_make_no_sense_are_refused(steps, says):
     with pytest.raises((TypeError, ValueError), match=says):
         Search(([0.0], [1.0]), 2, steps=steps)
+
+
+LISTS = {"values": ((), (1.0, 2.5, 7.0), ("a", "b", "c"))}
+"""Of three variables: any value, a list of numbers, three texts."""
+
+
+def test_each_text_has_a_coordinate_of_its_own():
+    domain = Search(([0.0, 1.0, 0.0], [1.0, 7.0, 2.0]), 2, **LISTS).domain
+    assert domain.free.tolist() == [0, 1, 2, 2, 2]
+    x = np.array([[0.25, 2.5, 1.0], [1.0, 7.0, 2.0]])
+    u = domain.to_cube(x)
+    np.testing.assert_array_equal(u[:, 2:], [[0, 1, 0], [0, 0, 1]])
+    np.testing.assert_array_equal(domain.from_cube(u), x)
+    settable = domain.on_steps(np.random.default_rng(0).random((50, 5)))
+    designs = domain.from_cube(settable)
+    assert set(designs[:, 1]) == {1.0, 2.5, 7.0}
+    assert set(designs[:, 2]) == {0.0, 1.0, 2.0}
+    np.testing.assert_allclose(domain.on_steps(settable), settable)
+
+
+def test_designs_that_are_asked_for_can_be_set():
+    one = Search(([0.0, 1.0, 0.0], [1.0, 7.0, 2.0]), 2, seed=1, **LISTS)
+    for _ in range(4):
+        x = one.ask(4)
+        assert np.isin(x[:, 1], [1.0, 2.5, 7.0]).all()
+        assert np.isin(x[:, 2], [0.0, 1.0, 2.0]).all()
+        one.tell(x, np.column_stack([x[:, 0] + x[:, 2], (1 - x[:, 0]) * x[:, 1]]))
+    again = Search.restore(json.loads(json.dumps(one.settings)))
+    assert again.domain.values == one.domain.values

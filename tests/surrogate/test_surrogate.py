@@ -166,7 +166,6 @@ def test_minimize_keeps_the_budget_takes_known_values_and_says_that_an_objective
     [
         ({"budget": None}, "budget must be given"),
         ({"bounds": None}, "bounds must be given with a Surrogate"),
-        ({"constraints": [abs]}, "do not go with a Surrogate, which takes values"),
         ({"x0": np.zeros(3)}, "x0 must have 2 numbers for each design, got shape"),
         ({"x0": (np.zeros((3, 2)), np.zeros(3))}, "x0 must hold a row of values for each of 3"),
         ({"method": bf.Surrogate(worst={"cost": 1})}, "they are f1, f2"),
@@ -177,3 +176,25 @@ def test_misuse_is_said_at_the_door(problem, settings, says):
     arguments = {"x0": None, "method": bf.Surrogate(), "bounds": BOUNDS, "budget": 9, **settings}
     with pytest.raises((TypeError, ValueError), match=says):
         bf.minimize(problem.values, **arguments)
+
+
+@pytest.mark.slow
+def test_texts_and_whole_numbers():
+    shift = {"a": 0.0, "b": 0.5}
+    seen = []
+
+    def f(x):
+        seen.append(x)
+        return [x["w"] ** 2 + shift[x["kind"]] + 0.1 * x["n"], (1 - x["w"]) ** 2 / x["n"]]
+
+    variables = {"kind": bf.Choice("a", "b"), "n": bf.Integer(1, 2), "w": (0.0, 1.0)}
+    found = bf.minimize(f, method=bf.Surrogate(), budget=24, variables=variables)
+    assert len(seen) == 24
+    assert all(isinstance(x["n"], int) and x["kind"] in shift for x in seen)
+    points = found.spread(9)
+    assert set(points.X["kind"]) == {"a"}  # the other one costs more, and does nothing
+    designs = zip(points.X["kind"], points.X["n"], points.X["w"], strict=True)
+    truth = [f({"kind": str(k), "n": int(n), "w": float(w)}) for k, n, w in designs]
+    assert np.abs(points.F - truth).max() < 0.05
+    assert found.surrogate is not None
+    assert np.isfinite(found.front_std(points.t)).all()

@@ -3,6 +3,7 @@
 from .atlas import BezierAtlas, Exact, ExactAround, Units
 from .certificate import Certificate
 from .description import cost_text, error_text
+from .enclosures import Interval, Model, Unsupported, enclose
 from .error import ErrorEstimate, Flag, by_cause
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
 from .notebook import share_bar, table
@@ -33,6 +34,7 @@ from .schedule import SCHEDULE
 from .solution import Solution, as_start, in_users_form
 from .solution_file import from_archive
 from .surface_set import SurfaceSet
+from .union import Member, Single, unite
 from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
@@ -49,7 +51,10 @@ __all__ = [
     "FittedFront",
     "Flag",
     "Found",
+    "Interval",
     "Label",
+    "Member",
+    "Model",
     "Near",
     "Patch",
     "Points",
@@ -57,10 +62,12 @@ __all__ = [
     "Program",
     "Reason",
     "Result",
+    "Single",
     "Solution",
     "Stats",
     "SurfaceSet",
     "Units",
+    "Unsupported",
     "as_start",
     "ask_patch",
     "ask_patches",
@@ -70,6 +77,7 @@ __all__ = [
     "centered",
     "cost_text",
     "describe",
+    "enclose",
     "error_text",
     "first_order",
     "frame",
@@ -83,6 +91,7 @@ __all__ = [
     "share_bar",
     "solve",
     "table",
+    "unite",
     "variables",
     "why_not_estimated",
     "why_not_verified",

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
@@ -52,6 +53,8 @@ class Units:
         unit: how much of x a unit of z is.
         n_auxiliary: how many of the last variables stand for kinks of the objectives; they are no
             part of x.
+        values: of each variable the values that it may have, in order, empty for a continuous one;
+            texts stand for their places, 0, 1, …. Empty where all variables are continuous.
     """
 
     ideal: Float[np.ndarray, " n_objectives"]
@@ -61,6 +64,26 @@ class Units:
     origin: Float[np.ndarray, " n_free"]
     unit: Float[np.ndarray, " n_free"]
     n_auxiliary: int = 0
+    values: tuple[tuple[float | str, ...], ...] = ()
+
+    @cached_property
+    def discrete(self) -> dict[int, Float[np.ndarray, " n_values"]]:
+        """The numbers that variables which are not continuous may have, by variable."""
+        return {
+            i: np.arange(float(len(own))) if isinstance(own[0], str) else np.array(own, dtype=float)
+            for i, own in enumerate(self.values)
+            if own
+        }
+
+    def seen(self, x: Float[np.ndarray, "*batch n_variables"]) -> list[Any]:
+        """The variables one by one as people give them, texts among them."""
+        columns = list(np.moveaxis(x, -1, 0))
+        for i, numbers in self.discrete.items():
+            if (numbers == np.round(numbers)).all():  # whole numbers are shown as such
+                columns[i] = np.round(columns[i]).astype(int)
+            if isinstance(self.values[i][0], str):
+                columns[i] = np.array(self.values[i])[columns[i]]
+        return columns
 
     @cached_property
     def free(self) -> Int[np.ndarray, " n_free"]:
@@ -78,7 +101,10 @@ class Units:
         # Clipped, so that bounds hold to the last bit whatever the polynomials say.
         x = np.tile(np.where(self.lower < self.upper, 0.0, self.lower), (len(z), 1))
         x[:, self.free] = self.origin + z * self.unit
-        return np.clip(x, self.lower, self.upper)[:, : self.n_variables]
+        x = np.clip(x, self.lower, self.upper)[:, : self.n_variables]
+        for i, numbers in self.discrete.items():
+            x[:, i] = numbers[np.abs(x[:, i, None] - numbers).argmin(axis=1)]
+        return x
 
     @property
     def n_variables(self) -> int:
@@ -165,14 +191,40 @@ class BezierAtlas:
         return max(patch.degree for patch in self.patches)
 
     def __call__(self, t: Batch) -> PyTree:
-        """The designs at t, shaped like x0. Bounds hold exactly."""
-        x = self.flat(t)
-        return x if self.raveling.is_vector else self.raveling.unravel(x)
+        """The designs at t, shaped like x0, with texts where variables have them. Bounds hold
+        exactly."""
+        return self.shaped(self.flat(t))
+
+    def shaped(self, x: Float[np.ndarray, "*batch n_variables"]) -> PyTree:
+        """Flat designs as people give them."""
+        if self.raveling.is_vector:
+            return x
+        if not self.units.values:
+            return self.raveling.unravel(x)
+        # By name, a number or a text for each.
+        return jax.tree.unflatten(self.raveling.treedef, self.units.seen(x))
 
     def flat(self, t: Batch) -> Float[np.ndarray, "*batch n_variables"]:
         """The designs at t as flat vectors."""
         z = self.answers(self.place(t)).z
         return self.units.x(z).reshape(*np.shape(t)[:-1], self.n_variables)
+
+    def numbers(self, x: PyTree) -> PyTree:
+        """A design as people give it with numbers in place of texts; an error in one line for a
+        text that is none of the variable's."""
+        leaves, treedef = jax.tree.flatten(x)
+        texts = [isinstance(leaf, str) for leaf in leaves]
+        if treedef != self.raveling.treedef or not any(texts):
+            return x
+        for i, is_text in enumerate(texts):
+            own = self.units.values[i] if self.units.values else ()
+            if is_text:
+                if leaves[i] not in own:
+                    raise ValueError(
+                        f"x must have one of {', '.join(map(repr, own))}, got {leaves[i]!r}"
+                    )
+                leaves[i] = float(own.index(leaves[i]))
+        return jax.tree.unflatten(treedef, leaves)
 
     def front(self, t: Batch) -> Values:
         """The objective values at t, as the patches have them where these are exact: then no
@@ -234,7 +286,11 @@ class BezierAtlas:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """Pieces of full dimension, and curves and points beside them, with which meets which."""
-        return find_pieces(self.patches, self.points, self.units.box, self.units.n_auxiliary)
+        units, box = self.units, self.units.box
+        # A patch has one value of each variable that is not continuous.
+        own = [units.x(variables(p.label, p.control_points[:1], box))[0] for p in self.patches]
+        chosen = [tuple((i, float(x[i])) for i in units.discrete) for x in own]
+        return find_pieces(self.patches, self.points, box, chosen, units.n_auxiliary)
 
     # The chart: below, a are rows of the plane Σ a_m = 0, and scaled objectives and variables.
 

@@ -2,10 +2,11 @@
 (`docs/files.md`)."""
 
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
-from ..arguments import read_count, read_flag, read_nonnegative, read_number
+from ..arguments import printable, read_count, read_flag, read_nonnegative, read_number
 from ..bezier import Manifest, Raveling
 from ..simplex import n_controls
 from .atlas import BezierAtlas, Units
@@ -40,6 +41,7 @@ def describe_atlas(atlas: BezierAtlas, name: str) -> tuple[Manifest, dict[str, n
         "n_inequalities": atlas.patches[0].label.n_inequalities,
         "units": f"{name}/units",
         "n_auxiliary": atlas.units.n_auxiliary,
+        "values": [list(own) for own in atlas.units.values],
     }, arrays
 
 
@@ -58,7 +60,9 @@ def restore_atlas(
     # A file from before kinks were lifted has none.
     n_auxiliary = read_count(description.get("n_auxiliary", 0), "n_auxiliary")
     units = Units(
-        **{key: arrays[f"{description['units']}/{key}"] for key in UNITS}, n_auxiliary=n_auxiliary
+        **{key: arrays[f"{description['units']}/{key}"] for key in UNITS},
+        n_auxiliary=n_auxiliary,
+        values=_read_values(description.get("values", [])),
     )
     # A file may come from anywhere: every shape and number is checked before anything is evaluated.
     _check_units(units, raveling)
@@ -96,8 +100,22 @@ def _patch(entry: Manifest, arrays: Mapping[str, np.ndarray], n_inequalities: in
     )
 
 
+def _read_values(values: object) -> tuple[tuple[float | str, ...], ...]:
+    """Of each variable the values that it may have; a file from before there were choices has
+    none."""
+    _check(isinstance(values, list) and all(isinstance(own, list) for own in values), "no values")
+    for own in cast(list, values):
+        texts = all(isinstance(one, str) and printable(one) == one for one in own)
+        numbers = all(type(one) in (int, float) and np.isfinite(one) for one in own)
+        _check(
+            (texts or numbers) and len(set(own)) == len(own), "values that a variable cannot have"
+        )
+    return tuple(tuple(own) for own in cast(list, values))
+
+
 def _check_units(units: Units, raveling: Raveling) -> None:
     M, L = len(units.ideal), raveling.n_variables + units.n_auxiliary
+    _check_values(units, raveling)
     for key, shape in (("ideal", (M,)), ("span", (M,)), ("lower", (L,)), ("upper", (L,))):
         array = getattr(units, key)
         _check(
@@ -114,6 +132,15 @@ def _check_units(units: Units, raveling: Raveling) -> None:
         fits = array.shape == units.free.shape and array.dtype == np.float64
         _check(fits and bool(np.isfinite(array).all()), f"{key} of the wrong form")
     _check(bool((units.unit != 0).all()), "units of variables that are 0")
+
+
+def _check_values(units: Units, raveling: Raveling) -> None:
+    _check(len(units.values) in (0, raveling.n_variables), "values of the wrong variables")
+    scalar = raveling.is_vector or all(shape == () for shape in raveling.shapes)
+    _check(scalar or not units.values, "values of variables that are arrays")
+    for i, own in units.discrete.items():
+        ends = float(own.min()), float(own.max())
+        _check(ends == (units.lower[i], units.upper[i]), "values beyond their bounds")
 
 
 def _check_patch(patch: Patch, units: Units, n_constraints: int) -> None:

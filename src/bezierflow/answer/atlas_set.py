@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import cached_property, partial
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -178,8 +177,14 @@ class AtlasSet(ParetoSet):
         return self.sample_t[mine]
 
     def piece_text(self, number: int, names: Names) -> str:
-        """What is active, in words: "width, depth = min, load = max, stress <= 250 MPa"."""
-        piece, words, variables = self.pieces[number], [], names.variables
+        """What is chosen and active, in words: "material = steel, width, depth = min, load = max,
+        stress <= 250 MPa"."""
+        piece, chosen, variables = (
+            self.pieces[number],
+            self.choice_text(number, names),
+            names.variables,
+        )
+        words = [chosen] if chosen else []
         # Variables behind those of the user stand for kinks: they have no names, nor sides here.
         free = self.atlas.units.free[: len(piece.side)]
         for sign, word in ((-1, "min"), (1, "max")):
@@ -191,6 +196,14 @@ class AtlasSet(ParetoSet):
         rows = np.flatnonzero(piece.constraints)[:MOST_NAMED].tolist()
         words += [texts.get(k, f"constraint row {k + 1}") for k in rows]
         return ", ".join(words) or "inside"
+
+    def choice_text(self, number: int, names: Names) -> str:
+        """Each variable that is not continuous with its value: "material = steel, n_bolts = 8"."""
+        values, words = self.atlas.units.values, []
+        for i, value in self.pieces[number].choice:
+            text = values[i][int(value)] if isinstance(values[i][0], str) else f"{value:g}"
+            words.append(f"{names.variables[i]} = {text}")
+        return ", ".join(words)
 
     def owners(self, t: T) -> Int[np.ndarray, " n"]:
         """The number of the piece of the patch that answers; −1 where that is not part of the
@@ -349,6 +362,7 @@ class AtlasSet(ParetoSet):
         """The atlas, which has its front in its patches, and one design, whose form all have."""
         M = self.n_objectives
         description, arrays = describe_atlas(self.whole, "atlas")
-        design = jax.tree.map(lambda leaf: np.asarray(leaf)[None], self.whole(np.full(M, 1 / M)))
+        # Numbers in place of texts.
+        design = self.whole.raveling.unravel(self.whole.flat(np.full((1, M), 1 / M)))
         example, example_arrays = describe_surface(BezierSimplex(design, M, 0), "example")
         return {"atlas": description, "example": example}, {**arrays, **example_arrays}

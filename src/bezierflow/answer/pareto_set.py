@@ -131,6 +131,10 @@ class ParetoSet(abc.ABC):
         """What is active on a piece, with the variables' names."""
         raise IndexError(f"this set has no piece {number}")
 
+    def choice_text(self, number: int, names: Names) -> str:
+        """The values on a piece of the variables that are not continuous; empty where all are."""
+        return ""
+
     def owners(self, t: T) -> Int[np.ndarray, " n"]:
         """The number of the piece that each t is on; −1 in a gap of the set."""
         return np.zeros(len(t), dtype=int)

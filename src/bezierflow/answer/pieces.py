@@ -19,6 +19,9 @@ from .patches import (
 )
 from .schedule import SCHEDULE
 
+Choice = tuple[tuple[int, float], ...]
+"""Variables with their values."""
+
 LEAST_POINTS = {0: 1, 1: 20, 2: 40}
 """Of one patch, by its dimension; 60 from three dimensions on."""
 
@@ -57,6 +60,7 @@ class Piece:
         meets: the numbers of the pieces that it touches.
         face: whether it is only an edge or a corner of a piece of higher dimension, or the same
             points as an earlier piece.
+        choice: the variables that are not continuous, each with the value that it has on the piece.
     """
 
     patches: tuple[int, ...]
@@ -66,6 +70,7 @@ class Piece:
     constraints: Bool[np.ndarray, " n_constraints"]
     meets: tuple[int, ...]
     face: bool
+    choice: Choice = ()
 
 
 def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
@@ -92,7 +97,7 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
         claims.y[:, len(box[0])] < f.mean(axis=1) - SCHEDULE.beaten
     )
     parts = [part[~undercut] for part in parts]
-    keep = ~_dominated(parts[3])
+    keep = ~dominated(parts[3])
     return PatchPoints(*(part[keep] for part in parts))
 
 
@@ -131,7 +136,7 @@ def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
     return c[patch.inside(c)][:n]
 
 
-def _dominated(f: Chart) -> Bool[np.ndarray, " n"]:
+def dominated(f: Chart) -> Bool[np.ndarray, " n"]:
     """Which points have another one that is at least as good up to rounding, and better in an
     objective by `SCHEDULE.beaten`."""
     out, columns = np.zeros(len(f), dtype=bool), np.ascontiguousarray(f.T)
@@ -148,15 +153,21 @@ def _dominated(f: Chart) -> Bool[np.ndarray, " n"]:
 
 
 def find_pieces(
-    patches: Sequence[Patch], points: PatchPoints, box: Box, n_auxiliary: int = 0
+    patches: Sequence[Patch],
+    points: PatchPoints,
+    box: Box,
+    chosen: Sequence[Choice],
+    n_auxiliary: int = 0,
 ) -> tuple[Piece, ...]:
-    """The regions that have points of the set, those of one label that touch as one piece.
+    """The regions that have points of the set, those of one label and choice that touch as one
+    piece.
 
-    One is a face if its points lie on regions of higher dimension, or on earlier ones. The last
-    `n_auxiliary` variables are left out of their sides.
+    One is a face if its points lie on regions of higher dimension, or on earlier ones. `chosen` is
+    the choice of each patch. The last `n_auxiliary` variables are left out of their sides.
     """
     touch = _touching(patches, points, box)
-    groups = _joined(patches, points, touch)
+    keys = [(patch.label.key, choice) for patch, choice in zip(patches, chosen, strict=True)]
+    groups = _joined(patches, keys, points, touch)
     # Higher dimensions first: a face is then always behind the piece that it is a face of.
     groups.sort(key=lambda group: (-patches[group[0]].label.dimension, int(group[0])))
     pieces = []
@@ -175,9 +186,8 @@ def find_pieces(
         face = bool(above) and bool(np.mean(_on(patches, points, above, f, box)) > 0.5)
         side = label.side[: len(label.side) - n_auxiliary]
         numbers = tuple(int(number) for number in group)
-        pieces.append(
-            Piece(numbers, label.dimension, label.objectives, side, label.constraints, meets, face)
-        )
+        active = label.objectives, side, label.constraints
+        pieces.append(Piece(numbers, label.dimension, *active, meets, face, chosen[int(group[0])]))
     return tuple(pieces)
 
 
@@ -211,9 +221,12 @@ def _holds(patch: Patch, f: Chart, box: Box) -> Bool[np.ndarray, " n"]:
 
 
 def _joined(
-    patches: Sequence[Patch], points: PatchPoints, touch: Bool[np.ndarray, "n n"]
+    patches: Sequence[Patch],
+    keys: Sequence[tuple[bytes, Choice]],
+    points: PatchPoints,
+    touch: Bool[np.ndarray, "n n"],
 ) -> list[Int[np.ndarray, " k"]]:
-    """The patches of each piece: those of a region, and of regions with the same label that
+    """The patches of each piece: those of a region, and of regions with the same key that
     touch."""
     groups: list[np.ndarray] = []
     used = np.unique(points.patch)
@@ -221,7 +234,7 @@ def _joined(
     for region in np.unique(regions):
         mine, rest = used[regions == region], []
         for other in groups:
-            same = patches[other[0]].label.key == patches[mine[0]].label.key
+            same = keys[other[0]] == keys[mine[0]]
             if same and touch[np.ix_(mine, other)].any():
                 mine = np.concatenate([other, mine])
             else:

@@ -148,14 +148,33 @@ class Solution:
         )
 
     def design(self, t: Batch) -> PyTree:
-        """The design at t as people see it, shaped like x0: b(t), logarithms undone."""
-        x = self.pareto_set(t)
+        """The design at t as people see it, shaped like x0: b(t), logarithms undone, texts where
+        variables have them."""
+        found = self.pareto_set
+        if isinstance(found, BezierAtlas) and found.units.values:
+            return found.shaped(self.flat_designs(np.asarray(t)))
+        return self._numbers(t)
+
+    def _numbers(self, t: Batch) -> PyTree:
+        """The design at t with numbers in place of texts: what `objectives` take."""
+        found = self.pareto_set
+        if isinstance(found, BezierAtlas) and found.units.values:
+            return self.raveling.unravel(self.flat_designs(np.asarray(t)))
+        x = found(t)
         return self.seen(x, np.ndim(t) - 1) if any(self.names.transforms) else x
 
     def seen(self, x: PyTree, batch_axes: int = 0) -> PyTree:
-        """Values of the Pareto set as people see them."""
-        flat = self.raveling.ravel(x, batch_axes)
-        return self.raveling.unravel(decode(flat, self.names.transforms))
+        """Values of the Pareto set, with numbers in place of texts, as people see them."""
+        flat, found = self.raveling.ravel(x, batch_axes), self.pareto_set
+        flat = decode(flat, self.names.transforms)
+        if isinstance(found, BezierAtlas) and found.units.values:
+            return found.shaped(np.asarray(flat))
+        return self.raveling.unravel(flat)
+
+    def unseen(self, x: PyTree) -> PyTree:
+        """A design as people see it with numbers in place of texts."""
+        found = self.pareto_set
+        return found.numbers(x) if isinstance(found, BezierAtlas) else x
 
     def flat_designs(self, t: Values) -> Float[np.ndarray, "*batch n_variables"]:
         """`design(t)` as flat vectors of L numbers."""
@@ -170,7 +189,7 @@ class Solution:
             check_on_simplex(np.asarray(t), self.n_objectives)
             rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
             return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
-        x = self.design(t)
+        x = self._numbers(t)
         # Inside a JAX transformation of the user's, precision is the user's too.
         if is_traced(x):
             return _values(self.objectives, x, np.ndim(t) - 1)
@@ -186,7 +205,7 @@ class Solution:
                 "front_std is for solutions of a surrogate (bf.Surrogate, bf.Study); here front(t)"
                 " is exact"
             )
-        return self.surrogate.std(self.design(t), np.ndim(t) - 1)
+        return self.surrogate.std(self._numbers(t), np.ndim(t) - 1)
 
     def weights(self, t: Batch) -> Values:
         """The multipliers w for which the design at t is stationary, Σ w_m ∇f_m = 0, at least 0 and
@@ -315,7 +334,7 @@ class Solution:
 
     def certify(self) -> Certificate:
         """A proved distance to the Pareto set, for every t and both ways, where all objectives are
-        strongly convex quadratics by their formulas, without bounds.
+        smooth and strongly convex by their formulas, without bounds and constraints.
 
         `error` is measured at samples; this holds between them too. Takes seconds. Raises a
         ValueError or TypeError that says which hypothesis fails.
@@ -430,6 +449,17 @@ class Solution:
         """Iterations: `stats.iterations`."""
         return self.stats.iterations
 
+    def _columns(self, n: int) -> dict[str, np.ndarray]:
+        points = self.spread(n)
+        return columns(points, self._designs(points), self.names)
+
+    def _designs(self, points: Points) -> list[np.ndarray]:
+        """The variables of points one by one, texts among them."""
+        found, raveling = self.pareto_set, self.raveling.plain
+        if isinstance(found, BezierAtlas) and found.units.values:
+            return found.units.seen(self.flat_designs(points.t))
+        return list(np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float).T)
+
     def to_pandas(self, n: int = DEFAULT_POINTS) -> "pandas.DataFrame":
         """Points spread evenly over the front, n of them, as a data frame with variables,
         objectives and t. Needs pandas."""
@@ -439,12 +469,12 @@ class Solution:
             raise ImportError(
                 "data frames need pandas: pip install 'bezierflow[interop]'"
             ) from error
-        return pandas.DataFrame(columns(self.spread(n), self.names, self.raveling.plain))
+        return pandas.DataFrame(self._columns(n))
 
     def to_csv(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
         """The same table as CSV text, also written to a file if a path is given. The file appears
         complete or not at all."""
-        text = to_csv_text(columns(self.spread(n), self.names, self.raveling.plain))
+        text = to_csv_text(self._columns(n))
         if path is not None:
             write_atomically(path, text.encode())
         return text
@@ -452,7 +482,8 @@ class Solution:
     def to_json(self, path: str | PathLike[str] | None = None, n: int = DEFAULT_POINTS) -> str:
         """The same points as JSON text with "names", "X", "F" and "t", also written to a file if a
         path is given."""
-        text = to_json_text(self.spread(n), self.names, self.raveling.plain)
+        points = self.spread(n)
+        text = to_json_text(points, self._designs(points), self.names)
         if path is not None:
             write_atomically(path, text.encode())
         return text
@@ -538,5 +569,5 @@ def as_start(x0: PyTree) -> PyTree:
     if not isinstance(found, BezierAtlas):
         return found
     M = found.n_objectives
-    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[None], found(np.full(M, 1 / M)))
+    rows = found.raveling.unravel(found.flat(np.full((1, M), 1 / M)))
     return BezierSimplex(rows, M, 0)

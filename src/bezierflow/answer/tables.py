@@ -7,7 +7,6 @@ import json
 
 import numpy as np
 
-from ..bezier import Raveling
 from ..names import Names
 from .pareto_set import Points
 
@@ -16,15 +15,15 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 before it makes it a text."""
 
 
-def columns(points: Points, names: Names, raveling: Raveling) -> dict[str, np.ndarray]:
+def columns(points: Points, designs: list[np.ndarray], names: Names) -> dict[str, np.ndarray]:
     """The columns of a table by name: variables, objectives, and t1, t2, … for where a point lies
     on the simplex or chart.
 
-    A name that is taken already gets a remark: "mass (objective)" beside a variable "mass".
+    `designs` are the variables one by one. A name that is taken already gets a remark: "mass
+    (objective)" beside a variable "mass".
     """
-    x = np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float)
     # Variables first: these are what a person builds; the rest says why.
-    table = dict(zip(names.variables, x.T, strict=True))
+    table = dict(zip(names.variables, designs, strict=True))
     places = tuple(f"t{m + 1}" for m in range(points.t.shape[1]))
     for kind, texts, values in (
         ("objective", names.objectives, points.F),
@@ -40,18 +39,26 @@ def to_csv_text(table: dict[str, np.ndarray]) -> str:
     to read it back exactly."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        [f"'{name}" if name.lstrip().startswith(FORMULA_STARTS) else name for name in table]
-    )
-    writer.writerows(np.column_stack(list(table.values())).tolist())
+    writer.writerow([_harmless(name) for name in table])
+    writer.writerows(zip(*(_cells(column) for column in table.values()), strict=True))
     return text.getvalue()
 
 
-def to_json_text(points: Points, names: Names, raveling: Raveling) -> str:
+def _cells(column: np.ndarray) -> list[float | str]:
+    """A column as a spreadsheet takes it."""
+    return [_harmless(one) if isinstance(one, str) else one for one in column.tolist()]
+
+
+def _harmless(text: str) -> str:
+    """The text, which no spreadsheet takes for a formula."""
+    return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) else text
+
+
+def to_json_text(points: Points, designs: list[np.ndarray], names: Names) -> str:
     """The points as a JSON object: "names" and, one point a row, "X" (flat designs), "F" and
     "t"."""
-    x = np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float)
-    rows = {"X": x.tolist(), "F": np.asarray(points.F).tolist(), "t": points.t.tolist()}
+    x = [list(row) for row in zip(*(column.tolist() for column in designs), strict=True)]
+    rows = {"X": x, "F": np.asarray(points.F).tolist(), "t": points.t.tolist()}
     return (
         json.dumps({"names": names.to_dict(), **rows}, ensure_ascii=False, allow_nan=False) + "\n"
     )

@@ -112,9 +112,9 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             return None
         found = measure(state, seed)
         if found.patches is None:
-            return _estimate(found, state, found.tol)
-        alone = _estimate(found.patches, state, found.tol)
-        return replace(_estimate(found, state, self.tol or SOLVED), patches=alone)
+            return _estimate(found, run, found.tol)
+        alone = _estimate(found.patches, run, found.tol)
+        return replace(_estimate(found, run, self.tol or SOLVED), patches=alone)
 
     def explain(
         self,
@@ -159,11 +159,11 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         }
 
 
-def _estimate(found: AtlasError, state: AtlasState, tol: float) -> ErrorEstimate:
+def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstimate:
     """What was measured, with what is wrong about it."""
     known = np.isfinite(found.distances)
     distances = found.distances[known]
-    flags = [Flag.BUDGET_SPENT] if state.spent else []
+    flags = [Flag.BUDGET_SPENT] if run.state.spent and run.stopped is None else []
     worst = float(found.front.max(initial=0.0))
     if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
         flags.append(Flag.NOT_COVERED)
@@ -186,7 +186,7 @@ def _estimate(found: AtlasError, state: AtlasState, tol: float) -> ErrorEstimate
         front=worst,
         coverage=found.coverage,
         violation=found.violation,
-        n_probes=int(state.evaluations.objective),
+        n_probes=int(run.state.evaluations.objective),
     )
 
 

@@ -24,9 +24,6 @@ TOL, VALUES_TOL, COARSE = {2: 1e-7, 3: 1e-3}, {2: 1e-5, 3: 1e-3}, 1e-2
 user does not say: with Hessians, without, and from four objectives on. With Hessians patches of
 three and more objectives are where answers begin that are solved for."""
 
-MOST_NOISE = 10.0
-"""Cells are not asked to be more exact than this many times the noise."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -159,7 +156,7 @@ def _new_mesh(objectives: FlatObjectives, settings: Settings, state: AtlasState)
     )
     usual = TOL if program.has_hessians else VALUES_TOL
     tol = usual.get(state.n_objectives, COARSE)
-    tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)
+    tol = tol if settings.tol is None else settings.tol
     return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
 
 

@@ -183,9 +183,8 @@ class BezierSimplex(eqx.Module):
 
         The file appears complete or not at all.
 
-        * `.bez` holds any surface, every number exactly.
-        * `.bsf` (a pytorch-bsf model), `.json`, `.csv`, `.tsv` (its tables keyed by multi-index)
-          hold surfaces into R^L.
+        `.bez` holds any surface, every number exactly. `.bsf` (a pytorch-bsf model), `.json`,
+        `.csv` and `.tsv` (its tables keyed by multi-index) hold surfaces into R^L.
         """
         if is_traced(self):
             raise TypeError(

@@ -135,10 +135,10 @@ class Choice:
 
     def _design(self) -> str:
         """The design with the names of its variables; the first few where there are many."""
-        x = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(self.x)])
+        x = [one for leaf in jax.tree.leaves(self.x) for one in np.ravel(leaf).tolist()]
         labels = self.names.variable_labels or tuple(f"x{i + 1}" for i in range(len(x)))
         shown = [
-            f"{label} = {value:.6g}"
+            f"{label} = {value if isinstance(value, str) else f'{value:.6g}'}"
             for label, value in zip(labels[:MOST_SHOWN], x[:MOST_SHOWN], strict=True)
         ]
         return ", ".join(shown) + (

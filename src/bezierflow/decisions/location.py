@@ -44,6 +44,7 @@ def locate(solution: Solution, x: PyTree) -> Location:
     A variable that the solver saw by its logarithm counts by that.
     """
     solution, _ = opened(solution)
+    x = solution.unseen(x)
     x = jax.tree.map(lambda leaf: read_doubles(leaf, "x", "one design, shaped like x0"), x)
     raveling, flat = solution.raveling, np.zeros(0)
     # None is a pytree without leaves, which would ravel to a design of no variables.

@@ -73,7 +73,8 @@ def polish(
             f"method must be a single-objective method such as Newton(), got {method!r}"
         )
     with double_precision():
-        start = encode(np.asarray(raveling.ravel(choice.x), dtype=float), names.transforms)
+        numbers = raveling.ravel(solution.unseen(choice.x))
+        start = encode(np.asarray(numbers, dtype=float), names.transforms)
         if trimmed:
             end = settle_on_atlas(solution, start)
         else:

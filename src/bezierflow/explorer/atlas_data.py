@@ -26,6 +26,7 @@ def atlas_data(solution: Solution) -> dict[str, object]:
         "ideal": encode(units.ideal),
         "nadir": encode(units.ideal + units.span),
         "atlas": {
+            "values": [list(own) for own in units.values],
             "units": {
                 name: encode(getattr(units, name)) for name in ("lower", "upper", "origin", "unit")
             },
@@ -100,6 +101,7 @@ def _describe_piece(solution: Solution, number: int) -> dict[str, object]:
     return {
         "dimension": piece.dimension,
         "face": piece.face,
+        "choice": solution.set.choice_text(number, solution.names),
         "side": piece.side.tolist(),
         "constraints": piece.constraints[:n_inequalities].astype(int).tolist(),
         "places": encode(t[np.round(kept).astype(int)]),

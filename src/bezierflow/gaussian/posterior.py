@@ -311,9 +311,11 @@ class PosteriorMean(eqx.Module):
         low: lower bounds of the variables that vary, or their logarithms: 0 in the cube.
         width: from there to their upper bounds: 1 in the cube.
         calibration: factor of standard deviations that makes them agree with held-out errors.
-        free: the numbers of the variables that vary.
+        free: the number of the variable of each coordinate of the cube.
         raveling: how x lies in a flat vector.
         names: with directions and transforms.
+        hot: of each coordinate of the cube the place in a list of choices for which it is 1, 0 for
+            the others; −1 for a number.
     """
 
     posterior: Posterior
@@ -323,6 +325,7 @@ class PosteriorMean(eqx.Module):
     free: tuple[int, ...] = eqx.field(static=True)
     raveling: Raveling
     names: Names = eqx.field(static=True)
+    hot: tuple[int, ...] = eqx.field(static=True, default=())
 
     @property
     def n_objectives(self) -> int:
@@ -338,7 +341,10 @@ class PosteriorMean(eqx.Module):
         """A design as a point of the unit cube."""
         flat = jnp.asarray(self.raveling.ravel(x))
         z = jnp.stack([LOGARITHMS[self.names.transforms[i]](flat[i]) for i in self.free])
-        return (z - self.low) / self.width
+        u = (z - self.low) / self.width
+        hot = np.array(self.hot or (-1,) * len(self.free))
+        # No other choice is nearer than 1: a number in place of a choice is 1 for itself alone.
+        return jnp.where(hot < 0, u, jnp.maximum(1 - jnp.abs(z - hot), 0.0)) if self.hot else u
 
     def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
         """The expected values, with their own signs. Traceable, and so are two derivatives."""
@@ -363,7 +369,7 @@ class PosteriorMean(eqx.Module):
         kept = {name: getattr(posterior, name) for name in (*HYPERPARAMETERS, "shift", "scale")}
         own = {"low": self.low, "width": self.width, "calibration": self.calibration}
         arrays = {name: np.asarray(part) for name, part in {**rows, **kept, **own}.items()}
-        return {"free": list(self.free)}, arrays
+        return {"free": list(self.free), "hot": list(self.hot)}, arrays
 
     @classmethod
     def restore(
@@ -378,4 +384,5 @@ class PosteriorMean(eqx.Module):
         units = arrays["shift"], arrays["scale"]
         posterior = condition(arrays["points"], arrays["values"], hyperparameters, *units)
         place = arrays["low"], arrays["width"], arrays["calibration"], tuple(manifest["free"])
-        return cls(posterior, *place, raveling, names)
+        # A file from before there were choices has none.
+        return cls(posterior, *place, raveling, names, tuple(manifest.get("hot", ())))

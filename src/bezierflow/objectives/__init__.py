@@ -15,7 +15,7 @@ from .evaluator import (
     in_blocks,
     replace_rows,
 )
-from .feasible import Constraint, FeasibleSet
+from .feasible import Constraint, FeasibleSet, InfeasibleError
 from .forms import can_break, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
 from .multipliers import face_multipliers
@@ -30,6 +30,17 @@ from .solver_side import (
     point_in_words,
     read_names,
 )
+from .variables import (
+    Choice,
+    Integer,
+    Placed,
+    Space,
+    Steps,
+    Whole,
+    placed_constraints,
+    read_space,
+    whole_constraints,
+)
 
 __all__ = [
     "SCHEDULE",
@@ -37,19 +48,26 @@ __all__ = [
     "Bridge",
     "BudgetSpentError",
     "Calls",
+    "Choice",
     "Chosen",
     "Constraint",
     "Derivatives",
     "Differences",
     "FeasibleSet",
     "FlatObjectives",
+    "InfeasibleError",
+    "Integer",
     "JaxEvaluator",
     "Objectives",
+    "Placed",
     "PlacesPoints",
     "Problem",
     "Raveled",
+    "Space",
+    "Steps",
     "TorchFunction",
     "Transforms",
+    "Whole",
     "as_vector",
     "block_size",
     "box_on_solver_side",
@@ -64,6 +82,7 @@ __all__ = [
     "is_single",
     "number_of",
     "on_solver_side",
+    "placed_constraints",
     "point_in_words",
     "raise_failures",
     "raveling_of_bounds",
@@ -72,5 +91,7 @@ __all__ = [
     "read_names",
     "read_objectives",
     "read_problem",
+    "read_space",
     "replace_rows",
+    "whole_constraints",
 ]

@@ -14,6 +14,7 @@ from ..kinds import kind
 from ..names import read_texts
 from .bounds import read_bounds
 from .bridge import Bridge
+from .calls import Calls, Workers
 from .feasible import Constraint, FeasibleSet
 from .forms import Form, read_function
 from .functions import Objectives
@@ -93,6 +94,7 @@ def feasible_set(
     raveling: Raveling | int,
     variables: Sequence[str] | None = None,
     x: Float[np.ndarray, " n_variables"] | None = None,
+    workers: Workers | None = None,
 ) -> FeasibleSet:
     """The feasible set of bounds and constraints in the forms that users give.
 
@@ -108,6 +110,7 @@ def feasible_set(
         raveling: the form of x: how it lies in a flat vector, or L where x is a vector.
         variables: their names in messages; x1, x2, … if not given.
         x: a flat vector at which constraints are looked at; the center of the box if not given.
+        workers: who calls functions that run on the host.
     """
     raveling = Raveling.of(np.zeros(raveling)) if isinstance(raveling, int) else raveling
     names = tuple(variables or (f"x{i + 1}" for i in range(raveling.n_variables)))
@@ -120,7 +123,8 @@ def feasible_set(
     place = box.center() if x is None else np.asarray(box.clip(x))
 
     def read(function: Callable, name: str) -> Form:
-        return read_function(function, raveling, place, f"constraints: {name}", sides)
+        calls = Calls(workers=workers)
+        return read_function(function, raveling, place, f"constraints: {name}", sides, calls=calls)
 
     rows = [_read(one, f"constraint {i + 1}", raveling, read) for i, one in enumerate(listed)]
     return FeasibleSet(*sides, tuple(rows), names, raveling.scale)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Shaped
 
 from ..compilation import program, quickly_compiled
 from ..evaluations import Evaluations
-from ..interrupts import raise_if_interrupted
+from ..interrupts import raise_if_interrupted, raise_if_late
 from ..kinds import kind
 from ..precision import double_precision
 from .bridge import Bridge, bridges, raise_failures
@@ -159,6 +159,8 @@ class JaxEvaluator:
         # What is known to a function on the host is no call, but counts: whether it is known may
         # depend on the process that a run goes on in.
         calls = int(self.fresh(points).sum()) if order == 0 else len(points)
+        if calls:
+            raise_if_late()
         if len(points) * cost[0] > self._own_left or calls * cost[0] > self._calls_left:
             raise BudgetSpentError
         made = [int(old) + len(points) * n for old, n in zip(self.evaluations, cost, strict=True)]

@@ -23,6 +23,10 @@ Rows = Callable[[Vector], tuple[np.ndarray, np.ndarray]]
 """Rows of constraints at a point, inequalities first, and their Jacobian."""
 
 
+class InfeasibleError(ValueError):
+    """No design is known that keeps the constraints."""
+
+
 @kind("objectives.constraint/2")
 class Constraint(eqx.Module):
     """lower <= c(x) <= upper, row by row. A row with lower == upper is an equality; an infinite
@@ -310,7 +314,7 @@ class FeasibleSet(eqx.Module):
                 if np.isfinite(excess) and excess < least:
                     best, least = found, excess
         violation, text = self.worst(best)
-        raise ValueError(
+        raise InfeasibleError(
             f"no feasible point among {many + 2} designs, nor at the ends of {2 * n + 2} searches:"
             f" the least violation is {violation:.3g}, of {text}, at"
             f" x={self.shown(best).tolist()}; relax that constraint or the bounds, or give an x0"

@@ -4,9 +4,11 @@ from .better_point import better_than_atlas, better_than_surface
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
+from .choice import offer_search
 from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
+from .mixed import minimize_mixed
 
 __all__ = [
     "Call",
@@ -17,6 +19,8 @@ __all__ = [
     "kept_arguments",
     "load",
     "minimize",
+    "minimize_mixed",
+    "offer_search",
     "settle_on_atlas",
     "train",
     "with_limits",

@@ -32,6 +32,7 @@ from ..objectives import (
     BudgetSpentError,
     FeasibleSet,
     FlatObjectives,
+    InfeasibleError,
     JaxEvaluator,
     Problem,
     feasible_set,
@@ -148,14 +149,16 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     atlas = _atlas(problem, call, feasible, box, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
         n = int(atlas.evaluations.objective)
-        raise ValueError(f"{problem.doubt} (nor did {n} more designs all over the box keep them)")
+        raise InfeasibleError(
+            f"{problem.doubt} (nor did {n} more designs all over the box keep them)"
+        )
     return atlas
 
 
-def values_alone(problem: Problem) -> bool:
+def values_alone(problem: Problem, limit: int | None) -> bool:
     """Whether one surface would take more values of objectives that have no derivatives than an
-    atlas from values does, or than there are."""
-    flat, feasible, limit = problem.form.flat, problem.feasible, problem.calls.limit
+    atlas from values does, or than there may be."""
+    flat, feasible = problem.form.flat, problem.feasible
     if not isinstance(flat, Bridge) or flat.order:
         return False
     M, L = problem.start.n_objectives, problem.start.n_variables
@@ -429,7 +432,7 @@ def run_flow(
         call.progress,
         problem.raveling,
         part,
-        call.deadline,
+        problem.calls.time,
         leaves,
         call.began,
     )

@@ -170,6 +170,10 @@ def settle_on_atlas(
             )
         feasible = feasible_set((units.lower[:n], units.upper[:n]), None, n)
     scale = np.ones(len(x)) if feasible.scale is None else np.array(feasible.scale)
+    if units.discrete:  # these keep their values
+        held = np.isin(np.arange(n), list(units.discrete))
+        sides = (np.where(held, x / scale, side) for side in (feasible.lower, feasible.upper))
+        feasible = FeasibleSet(*sides, feasible.constraints, feasible.variables, feasible.scale)
     objectives = Partial(_in_units, solution.flat_objectives, scale)
     scales = units.ideal, units.span
     if units.n_auxiliary:

@@ -34,13 +34,14 @@ from ..objectives import (
     Bridge,
     BudgetSpentError,
     Chosen,
+    InfeasibleError,
     Problem,
     Transforms,
     point_in_words,
 )
 from ..precision import double_precision
 from ..quiet import quiet
-from ..runs import open_checkpoint
+from ..runs import AnyExecutor, open_checkpoint
 from .attempts import (
     FITS,
     Attempt,
@@ -59,7 +60,9 @@ from .attempts import (
 from .call import Call, Checkpoint, flow_for
 from .causes import describe_thinness, explain_start, find_cause, find_holes, single_design
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
+from .choice import choose, search
 from .first_look import ranges, refuse_wrong_derivatives
+from .mixed import minimize_mixed
 from .schedule import SCHEDULE
 
 
@@ -73,6 +76,7 @@ def minimize(  # noqa: PLR0913
     constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
+    variables: object = None,
     tol: float | None = None,
     budget: int | None = None,
     time_limit: float | None = None,
@@ -80,6 +84,7 @@ def minimize(  # noqa: PLR0913
     callback: Callback | None = None,
     progress: bool | None = None,
     checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    executor: AnyExecutor = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
     set, or an atlas of them.
@@ -96,10 +101,11 @@ def minimize(  # noqa: PLR0913
             same objectives and flow. A point outside of the bounds is clipped to them, one that
             violates constraints is moved to where they hold. None stands for the center of the
             box, where every bound is finite.
-        method: "auto"; `NormalFlow(...)` or `WeightsFlow(...)` for "auto" with settings of its own,
-            such as a degree; a single-objective method, which is lifted; a flow made by `lift`; or
-            `Surrogate()` for objectives that are expensive to evaluate, which has its own meanings
-            of x0, tol and budget.
+        method: "auto", which answers by derivatives, by values alone or by a `Surrogate`, and says
+            why in `solution.made_by["chosen"]`; `NormalFlow(...)` or `WeightsFlow(...)` for "auto"
+            with settings of its own, such as a degree; a single-objective method, which is lifted;
+            a flow made by `lift`; or `Surrogate()` for objectives that are expensive to evaluate,
+            which has its own meanings of x0, tol and budget.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree
             like x; `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no
             bound (`feasible.feasible_set` has the details). Each point that a lifted method moves
@@ -108,7 +114,7 @@ def minimize(  # noqa: PLR0913
             none.
         constraints: SciPy's `LinearConstraint` and `NonlinearConstraint` or functions g with g(x) ≤
             0, one or a list of them, for method="auto" and likewise. By default the problem's own;
-            `[]` for none.
+            `[]` for none. Those of a `Surrogate` are evaluated with each design.
         maximize: the objectives to be maximized: a bool for each, or names or numbers (from 0) of
             them; True for all. Whatever is given and got, here and in every question, file, plot
             and page, has the objectives' own signs. By default the problem's own `maximize`.
@@ -117,6 +123,14 @@ def minimize(  # noqa: PLR0913
             answer have the variable itself. `solution.pareto_set` is the surface of the solver's
             variables; `solution.design(t)` has the design. By default the problem's own
             `transforms`.
+        variables: those that are not continuous, by name or number: `bf.Integer(4, 20)`,
+            `bf.Steps(0.1)` for multiples of a step, `bf.Choice("steel", "aluminium")` or a `Choice`
+            of numbers. With `bounds` x is a vector, and `Integer()` and `Steps(0.1)` have the
+            bounds of their variable. Without, `variables` has every variable by name, a
+            continuous one as a pair (low, high), and objectives and constraints take a dict x with
+            these names. The answer is one atlas; a piece has one value of each of these variables.
+            Where they have more than 32 combinations, numbers must make sense between their
+            values, too.
         tol: for method="auto" the largest distance to the set, relative to its diameter, by default
             1e-6, and for an atlas what its patches may miss in objectives, relative to their
             ranges; for a lifted method the change of the surface per iteration, relative to its
@@ -133,19 +147,22 @@ def minimize(  # noqa: PLR0913
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
             `Checkpoint(folder, every)` says how often.
+        executor: where functions that are called as they are, objectives and constraints, are
+            evaluated, a task per design: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
+            The result does not depend on it.
     """
     call = Call(
-        *(objectives, x0, method, bounds, constraints, maximize, transforms),
+        *(objectives, x0, method, bounds, constraints, maximize, transforms, variables),
         *(tol, budget, time_limit, seed, callback, progress, checkpoint),
+        executor,
     )
     forget_programs()
     if not isinstance(call.method, str | AbstractMethod | AbstractFlow):
-        if constraints is not None:
-            raise ValueError(
-                f"constraints={shown(constraints)} do not go with a Surrogate, which takes values"
-                " within bounds; leave them out"
-            )
         return call.method.search(replace(call, objectives=call.form))
+    if variables is not None:
+        return minimize_mixed(call, minimize)
     folder, every = getattr(call.checkpoint, "folder", None), getattr(call.checkpoint, "every", 0.0)
     with (
         double_precision(),
@@ -153,21 +170,34 @@ def minimize(  # noqa: PLR0913
         open_checkpoint(folder, every, kept_arguments(call.kept) if folder else {}) as kept,
     ):
         problem = call.read_problem()
-        if kept is not None:
-            check_objectives(kept, problem)
-            call = replace(call, next_part=kept.part)
-        refuse_wrong_derivatives(problem)
-        call = replace(call, method=flow_for(call, problem))
-        if problem.doubt and not call.form_is_open:
-            raise ValueError(problem.doubt)
-        lifted = isinstance(call.method, Flow | AtlasFlow)
-        no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
-        if no_start:
-            raise ValueError(no_start)
-        solution = _solve(problem, call)
-        if kept is not None:
-            end_checkpoint(kept, solution)
-        return solution
+        chosen = None
+        if isinstance(call.method, str):
+            chosen = choose(problem, call.budget, call.leaves_choice)
+        if chosen is None or not chosen.searches:
+            if kept is not None:
+                check_objectives(kept, problem)
+                call = replace(call, next_part=kept.part)
+            solution = _checked_and_solved(problem, call)
+            if chosen is not None:
+                made_by = {**solution.made_by, "chosen": chosen.why}
+                solution = replace(solution, made_by=made_by)
+            if kept is not None:
+                end_checkpoint(kept, solution)
+            return solution
+    return search(problem, call, chosen.why)
+
+
+def _checked_and_solved(problem: Problem, call: Call) -> Solution:
+    """The answer, unless something about the problem is wrong."""
+    refuse_wrong_derivatives(problem)
+    call = replace(call, method=flow_for(call, problem))
+    if problem.doubt and not call.form_is_open:
+        raise InfeasibleError(problem.doubt)
+    lifted = isinstance(call.method, Flow | AtlasFlow)
+    no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
+    if no_start:
+        raise ValueError(no_start)
+    return _solve(problem, call)
 
 
 def _solve(problem: Problem, call: Call) -> Solution:
@@ -208,7 +238,7 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         # No surface that ignores equality constraints lies on them, and none starts nowhere.
         (open_form and _no_surface_starts(problem), atlas_at_once),
         # Hessians by differences of values cost more than a search all over the box.
-        (open_form and values_alone(problem), atlas_from_values),
+        (open_form and values_alone(problem, problem.calls.limit), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
         (True, one_surface),
         # No search ends where an objective falls without end, and none is verified at a jump.
@@ -236,23 +266,32 @@ def answer(problem: Problem, call: Call) -> Attempt:
     try:
         for attempt in attempts(problem, call):
             if found is not None and call.late:
-                words = "the time limit was reached while a better answer was looked for"
-                words += "; give a larger time_limit for that"
-                return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
+                raise BudgetSpentError
             found = attempt(problem, call, found) or found
             if found is not None and not found.open:
                 break
     except BudgetSpentError:
         if found is None:
             raise
-        spent = "the budget was spent while a better answer was looked for"
-        return found.noted(found.flaw).noted(spent)._replace(open=False)
+        return _cut_off(problem, call, found)
     except KeyboardInterrupt:
         if found is None:
             raise
         return found.interrupted("while a better answer was looked for")
     assert found is not None
     return found
+
+
+def _cut_off(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """What there is where the time or the budget does not suffice for the next attempt."""
+    when = "while a better answer was looked for"
+    if not call.late:
+        return found.noted(found.flaw).noted(f"the budget was spent {when}")._replace(open=False)
+    if found.flaw and isinstance(problem.form.flat, Bridge):
+        # The best designs within the bounds, which takes no more calls.
+        found = atlas_from_values(problem, call, found)
+    words = f"the time limit was reached {when}; give a larger time_limit for that"
+    return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
 
 
 def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:

@@ -62,11 +62,24 @@ class Schedule:
         noise_calls: which takes at most so many calls per point;
         most_noise: above this share of an objective's range differences tell nothing,
         noisy_calls: and a run ends after so many more.
+        calls_per_variable: values alone take about so many calls per variable and one more,
+        most_searched: a surrogate is chosen for fewer, of which it can choose so many in minutes,
+        slow_call: where a call takes as many seconds, which choosing takes, too.
         scanned_variables: `check` looks for kinks along so many variables.
         atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
             three objectives.
         front_errors: values of objectives given for a file may differ from its front by so many
             times its error.
+        most_sets: combinations of choices and whole numbers that are solved, a set for each.
+        relaxed_points: points of the relaxation whose neighbors are looked at first.
+        designs_traced: designs without continuous variables that are all evaluated, where JAX has
+            traced the objectives,
+        designs_on_host: and where they run on the host;
+        designs_block: so many at a time.
+        most_designs: points of such a set, at most.
+        side_by_side: shorter stretches of a choice, in units of the first objective's range, are
+            not told.
+        keeps: violation of a constraint that counts as none.
     """
 
     lifted_tol: float = 1e-8
@@ -109,9 +122,20 @@ class Schedule:
     noise_calls: int = 27
     most_noise: float = 1e-3
     noisy_calls: int = 500
+    calls_per_variable: int = 50
+    most_searched: int = 200
+    slow_call: float = 0.01
     scanned_variables: int = 10
     atlas_points: int = 12_000
     front_errors: float = 10.0
+    most_sets: int = 32
+    relaxed_points: int = 40
+    designs_traced: int = 10_000_000
+    designs_on_host: int = 50_000
+    designs_block: int = 65_536
+    most_designs: int = 500
+    side_by_side: float = 1e-3
+    keeps: float = 1e-9
 
 
 SCHEDULE = Schedule()

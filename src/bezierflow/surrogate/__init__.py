@@ -6,20 +6,20 @@ from .acquisition import (
     ModelSet,
     Proposal,
     VarianceReduction,
-    chance_of_success,
     emptiest,
     find_sets,
     is_taken,
     most_improvement,
     properly_nondominated,
     propose,
-    shortfall,
 )
+from .feasibility import Gate, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
 from .search import Search
 from .surrogate import Surrogate
 
 __all__ = [
+    "Gate",
     "HeldOut",
     "Known",
     "ModelSet",
@@ -27,7 +27,7 @@ __all__ = [
     "Search",
     "Surrogate",
     "VarianceReduction",
-    "chance_of_success",
+    "chance",
     "emptiest",
     "find_sets",
     "is_taken",

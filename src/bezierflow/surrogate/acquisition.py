@@ -29,10 +29,28 @@ from ..gaussian import (
 from ..metrics import farthest_points, nondominated
 from ..precision import double_precision
 from ..simplex import grid, largest_degree_within
+from .feasibility import Gates, chance, shortfall
 from .schedule import SCHEDULE
 
 OnSteps = Callable[[np.ndarray], np.ndarray]
-"""Moves points of the cube to where variables can be set."""
+"""Moves points of the cube to others."""
+
+
+class Settings(NamedTuple):
+    """What of the cube can be set.
+
+    Attributes:
+        on_steps: moves points to where variables can be set.
+        on_choices: moves points to where choices can be set; numbers stay as they are.
+        moves: which coordinates descents may move: numbers, but no choices; None for all.
+    """
+
+    on_steps: OnSteps = lambda u: u
+    on_choices: OnSteps = lambda u: u
+    moves: Bool[np.ndarray, " n_free"] | None = None
+
+
+ANYTHING = Settings()
 
 
 class ModelSet(NamedTuple):
@@ -49,14 +67,15 @@ class Known(NamedTuple):
         evaluated: points that were evaluated.
         pending: points that are being evaluated.
         failed: points whose evaluation failed.
-        success: the process of success, 1 where an evaluation succeeded and −1 where it failed;
-            None where none has failed.
+        gates: what designs must keep that only an evaluation tells.
+        kept: which of the evaluated points keep all constraints; None for all of them.
     """
 
     evaluated: Float[np.ndarray, "n n_free"]
     pending: Float[np.ndarray, "p n_free"]
     failed: Float[np.ndarray, "q n_free"]
-    success: Posterior | None = None
+    gates: Gates = ()
+    kept: Bool[np.ndarray, " n"] | None = None
 
 
 class Proposal(NamedTuple):
@@ -82,23 +101,22 @@ def propose(
     worst: Float[np.ndarray, " n_objectives"],
     calibration: float,
     rng: np.random.Generator,
-    on_steps: OnSteps = lambda u: u,
+    settings: Settings = ANYTHING,
 ) -> Proposal:
     """The next points, one after the other, each as if those before had their expected values.
 
     `numbers` are those of the points in the order in which they are asked for: one of `period`
     explores. `worst` are values beyond which a point is of no use, infinite where there are none;
-    `calibration` is a factor of standard deviations; `on_steps` moves points to where variables can
-    be set.
+    `calibration` is a factor of standard deviations; `settings` is what can be set.
     """
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
-    starts = known.evaluated[properly_nondominated(f)]
-    success = known.success
-    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, success)[0], worst)
+    spread, (f, starts) = f.std(axis=0), _feasible_part(known, f)
+    on_steps, gates = settings.on_steps, (known.gates, settings)
+    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, *gates)[0], worst)
     promising = thin(promising, SCHEDULE.n_promising)
     low, high = promising.f.min(axis=0), promising.f.max(axis=0)
-    span = np.where(high > low, high - low, np.maximum(f.std(axis=0), SCHEDULE.least_span))
+    span = np.where(high > low, high - low, np.maximum(spread, SCHEDULE.least_span))
     # A reference point beyond the nadir values the ends of the set too; much farther away, tiny
     # gains at the ends would be worth more than all between.
     reference = high + np.where(
@@ -119,15 +137,15 @@ def propose(
         paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
         others = [
             thin(useful(one, worst), SCHEDULE.n_targets)
-            for one in find_sets(paths, starts, worst, rng, success)
+            for one in find_sets(paths, starts, worst, rng, *gates)
         ]
         table = VarianceReduction(posterior, [promising, *others], known, span, rng, on_steps)
         candidates = table.candidates  # those of the mean's set come first
     n_pending, on_surface = len(known.pending), []
-    chance = chance_of_success(success, candidates)
+    likely = chance(known.gates, candidates)
     for exploring in explores:
         # of no use where a point is taken already
-        worth = np.where(is_taken(candidates, known), 0.0, chance)
+        worth = np.where(is_taken(candidates, known), 0.0, likely)
         if exploring:
             row = cast(VarianceReduction, table).best(worth)
         else:
@@ -142,6 +160,15 @@ def propose(
     return Proposal(known.pending[n_pending:], np.array(on_surface), uncertainty, unit * span)
 
 
+def _feasible_part(known: Known, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values of evaluations that keep the constraints, and the best of their points: what
+    violates one improves on nothing, and is no reason to stay away."""
+    if known.kept is None:
+        return f, known.evaluated[properly_nondominated(f)]
+    f, u = f[known.kept], known.evaluated[known.kept]
+    return f, u[properly_nondominated(f)] if len(u) else known.evaluated
+
+
 def most_improvement(
     f: Float[np.ndarray, "n n_objectives"],
     known: Float[np.ndarray, "k n_objectives"],
@@ -153,27 +180,15 @@ def most_improvement(
     import moocore
 
     base = known[nondominated(known)]  # the others take time and change nothing
-    volume = moocore.hypervolume(base, ref=reference)
+    volume = moocore.hypervolume(base, ref=reference) if len(base) else 0.0
     gains = [
-        chance * (moocore.hypervolume(np.vstack([base, row]), ref=reference) - volume)
-        if chance > 0
+        share * (moocore.hypervolume(np.vstack([base, row]), ref=reference) - volume)
+        if share > 0
         else 0.0
-        for row, chance in zip(f, worth, strict=True)
+        for row, share in zip(f, worth, strict=True)
     ]
     best = int(np.argmax(gains))
     return best if gains[best] > 0 else None
-
-
-def chance_of_success(
-    success: Posterior | None, u: Float[np.ndarray, "n n_free"]
-) -> Float[np.ndarray, " n"]:
-    """The probability that evaluations succeed."""
-    from scipy.special import ndtr
-
-    if success is None:
-        return np.ones(len(u))
-    noise = np.asarray(success.scale) * np.sqrt(np.asarray(success.nugget))
-    return ndtr(means(success, u)[:, 0] / np.hypot(stds(success, u), noise)[:, 0])
 
 
 class VarianceReduction:
@@ -241,11 +256,12 @@ def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray,
 def emptiest(
     known: Known, rng: np.random.Generator, on_steps: OnSteps = lambda u: u
 ) -> Float[np.ndarray, " n_free"]:
-    """Of random places of the cube the one farthest from all points, where success is likely."""
+    """Of random places of the cube the one farthest from all points, where designs are likely to be
+    feasible."""
     taken = np.concatenate(known[:3])
     places = on_steps(rng.random((SCHEDULE.n_promising, taken.shape[1])))
     away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
-    return places[int((away * chance_of_success(known.success, places)).argmax())]
+    return places[int((away * chance(known.gates, places)).argmax())]
 
 
 def ranges(f: Float[np.ndarray, "n n_objectives"]) -> Float[np.ndarray, " n_objectives"]:
@@ -286,17 +302,19 @@ def find_sets(
     starts: Float[np.ndarray, "n n_free"],
     worst: Float[np.ndarray, " n_objectives"],
     rng: np.random.Generator,
-    success: Posterior | None = None,
+    gates: Gates = (),
+    settings: Settings = ANYTHING,
 ) -> list[ModelSet]:
-    """The Pareto set of each path, as points, on the cube or on the part of it where success is
-    expected; directions are spread over what is better than `worst`.
+    """The Pareto set of each path, as points, on the cube or on the part of it that gates are
+    expected to leave; directions are spread over what is better than `worst`.
 
     Each direction w minimizes max_m w_m z_m, z in units of the ranges, from the best candidate:
     smooth maximum, Adam, clipped to the cube. Directions of the ends start at several candidates.
     """
     (n_paths, M, _), n = np.shape(paths.height), SCHEDULE.n_candidates
     starts = starts[-(n // 2) :]  # the last ones, which the search chose
-    candidates = np.concatenate([starts, rng.random((n - len(starts), starts.shape[1]))])
+    others = settings.on_choices(rng.random((n - len(starts), starts.shape[1])))
+    candidates = np.concatenate([starts, others])
     regular = grid(M, largest_degree_within(M, SCHEDULE.n_directions))
     random = rng.dirichlet(np.ones(M), SCHEDULE.n_directions)
     # The direction of equal weights finds points that are of use, if there are any.
@@ -305,39 +323,30 @@ def find_sets(
     weights = np.maximum(weights, SCHEDULE.least_weight)
     weights = weights / weights.max(axis=1, keepdims=True)
     u = np.broadcast_to(candidates, (n_paths, *candidates.shape))
-    gate = None if success is None else mean_path(success)
+    walls = tuple((mean_path(posterior), level, unit) for posterior, level, unit in gates)
     with double_precision():
         f = np.asarray(_values(paths, candidates))
         for k in range(SCHEDULE.n_rounds):
             units = [_units(one, worst) for one in f]
             ideal, span = (np.stack(part) for part in zip(*units, strict=True))
             z = _widened((f - ideal[:, None]) / span[:, None])
-            z = z + SCHEDULE.penalty * shortfall(success, u)[..., None]
+            z = z + SCHEDULE.penalty * shortfall(gates, u)[..., None]
             inner = weights[: -len(ends)]
             best = [np.argmin(np.max(w * z, axis=2), axis=1)[:, None] for w in inner]
             # among the first candidates: points found since are near ends that are known
             own = slice(k * SCHEDULE.n_ends, (k + 1) * SCHEDULE.n_ends)
             best += [np.argsort(z[:, :n, m], axis=1)[:, own] for m in range(M)]
             begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)
-            found, values = map(np.asarray, _descend(paths, gate, begin, weights, ideal, span))
+            units = weights, ideal, span
+            found, values = map(np.asarray, _descend(paths, walls, begin, settings.moves, *units))
             u, f = np.concatenate([u, found], axis=1), np.concatenate([f, values], axis=1)
     sets = []
-    for points, values, short in zip(u, f, shortfall(success, u), strict=True):
+    for points, values, short in zip(u, f, shortfall(gates, u), strict=True):
         # descents end on the boundary up to rounding; the nearest where none is inside
         inside = short <= max(SCHEDULE.slack, short.min())
         keep = np.flatnonzero(inside)[properly_nondominated(values[inside])]
         sets.append(ModelSet(points[keep], values[keep]))
     return sets
-
-
-def shortfall(
-    success: Posterior | None, u: Float[np.ndarray, "*batch n_free"]
-) -> Float[np.ndarray, "*batch"]:
-    """By how much the process of success is expected below what is assured; 0 where it is not."""
-    if success is None:
-        return np.zeros(u.shape[:-1])
-    level = means(success, u.reshape(-1, u.shape[-1]))[:, 0].reshape(u.shape[:-1])
-    return np.maximum(SCHEDULE.assured - level, 0.0)
 
 
 def _units(
@@ -358,10 +367,16 @@ def _values(paths: Paths, u: Numbers) -> Array:
 
 @compiled
 def _descend(
-    paths: Paths, gate: Paths | None, u: Numbers, weights: Numbers, ideal: Numbers, span: Numbers
+    paths: Paths,
+    walls: tuple[tuple[Paths, Numbers, Numbers], ...],
+    u: Numbers,
+    moves: Numbers | None,
+    weights: Numbers,
+    ideal: Numbers,
+    span: Numbers,
 ) -> tuple[Array, Array]:
-    """The best points on the way of each direction of each path, and their values, where `gate`,
-    the process of success, is as high as is assured."""
+    """The best points on the way of each direction of each path, and their values, where the mean
+    of each wall is as high as its level."""
     (first, last), (wide, narrow), n = SCHEDULE.steps, SCHEDULE.widths, SCHEDULE.n_steps
     b1, b2 = SCHEDULE.decay
     adam = optax.adam(optax.exponential_decay(first, n, last / first), b1=b1, b2=b2)
@@ -379,18 +394,21 @@ def _descend(
             f, jacobian = paths.at_rows(u, height, alpha)
             by_f, level = jax.grad(smooth, has_aux=True)(f.T)
             slope = jnp.einsum("nm,mnl->nl", by_f, jacobian)
-            if gate is not None:  # an exact penalty
-                own, rise = gate.at_rows(u, gate.height[0], gate.alpha[0])
-                unit, shift = jnp.asarray(gate.posterior.scale), jnp.asarray(gate.posterior.shift)
-                short = SCHEDULE.assured - (own * unit + shift)[0]
-                level = level + SCHEDULE.penalty * jnp.maximum(short, 0.0)
-                slope = (
-                    slope - jnp.where(short > 0, SCHEDULE.penalty * unit, 0.0)[:, None] * rise[0]
-                )
+            for wall, least, size in walls:  # exact penalties
+                own, rise = wall.at_rows(u, wall.height[0], wall.alpha[0])
+                unit, shift = jnp.asarray(wall.posterior.scale), jnp.asarray(wall.posterior.shift)
+                by = (unit / size)[:, None]
+                short = (jnp.asarray(least) - shift)[:, None] / jnp.asarray(size)[
+                    :, None
+                ] - own * by
+                level = level + SCHEDULE.penalty * jnp.sum(jnp.maximum(short, 0.0), axis=0)
+                steep = jnp.where(short > 0, SCHEDULE.penalty * by, 0.0)
+                slope = slope - jnp.einsum("kn,knl->nl", steep, rise)
             better = level < best
             best, best_u = jnp.minimum(level, best), jnp.where(better[:, None], u, best_u)
             # Adam's moments must not see slopes that push against a side of the cube.
             slope = jnp.where(((u <= 0) & (slope > 0)) | ((u >= 1) & (slope < 0)), 0.0, slope)
+            slope = slope if moves is None else jnp.where(jnp.asarray(moves), slope, 0.0)
             change, memory = adam.update(slope, memory)
             return jnp.clip(u + jnp.asarray(change), 0.0, 1.0), memory, best, best_u
 

@@ -28,10 +28,15 @@ class Domain(NamedTuple):
         lower: bounds of the designs.
         upper: likewise.
         names: complete, with directions and transforms.
-        free: the numbers of the variables that the bounds do not fix.
+        free: the number of the variable of each coordinate of the cube: those that the bounds do
+            not fix, and one with texts for values as often as it has these.
         low: the lower bounds of these, logarithms where they are taken: 0 in the cube.
         width: from there to the upper ones: 1 in the cube.
         step: variables are set to multiples of it; 0 for one that can be set to any value.
+        values: of each variable the values that it may have, empty for any; texts stand for their
+            places. Empty where no variable has a list.
+        hot: of each coordinate of the cube the place of the text for which it is 1, 0 for the
+            others; −1 for a number.
     """
 
     lower: Float[np.ndarray, " n_variables"]
@@ -41,32 +46,65 @@ class Domain(NamedTuple):
     low: Float[np.ndarray, " n_free"]
     width: Float[np.ndarray, " n_free"]
     step: Float[np.ndarray, " n_variables"]
+    values: tuple[tuple[float | str, ...], ...] = ()
+    hot: tuple[int, ...] = ()
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether some variables have steps or lists of values."""
+        return bool(self.step.any()) or any(self.values)
+
+    @property
+    def texts(self) -> dict[int, Int[np.ndarray, " n_values"]]:
+        """The coordinates of the cube of each variable with texts for values."""
+        on = np.array(self.hot or (-1,) * len(self.free)) >= 0
+        return {int(i): np.flatnonzero(on & (self.free == i)) for i in np.unique(self.free[on])}
 
     def to_cube(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_free"]:
         """Designs as points of the unit cube."""
-        return (encode(x, self.names.transforms)[:, self.free] - self.low) / self.width
+        z = encode(x, self.names.transforms)[:, self.free]
+        u = (z - self.low) / self.width
+        return np.where(np.array(self.hot) < 0, u, z == np.array(self.hot)) if self.hot else u
 
     def from_cube(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
         """Points of the unit cube as designs, within their bounds exactly."""
         z = np.tile(encode(self.lower, self.names.transforms), (len(u), 1))
         z[:, self.free] = self.low + u * self.width
+        for i, columns in self.texts.items():
+            z[:, i] = u[:, columns].argmax(axis=1)
         # 10^log10(x) may differ from x in the last bit
         return np.clip(np.asarray(decode(z, self.names.transforms)), self.lower, self.upper)
 
     def rounded(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"]:
         """The nearest designs within the bounds that can be set."""
         if not self.step.any():
-            return x
+            return self._listed(x)
         size = np.where(self.step > 0, self.step, 1.0)
         first, last = _multiples(self.lower, self.upper, size)
         multiples = np.clip(np.round(x / size), first, last) * size
         # 0.3, as a person types it, and not 3 · 0.1 = 0.30000000000000004
         short = np.reshape([float(f"{one:.12g}") for one in multiples.ravel()], x.shape)
-        return np.where(self.step > 0, np.clip(short, self.lower, self.upper), x)
+        return self._listed(np.where(self.step > 0, np.clip(short, self.lower, self.upper), x))
+
+    def _listed(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"]:
+        """The nearest designs with values of the lists."""
+        for i, own in enumerate(self.values):
+            if own and not isinstance(own[0], str):
+                numbers = np.array(own, dtype=float)
+                x = x.copy()
+                x[:, i] = numbers[np.abs(x[:, i, None] - numbers).argmin(axis=1)]
+        return x
+
+    def on_choices(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
+        """Points of the unit cube with one text for each variable that has them."""
+        u = u.copy() if self.texts else u
+        for columns in self.texts.values():
+            u[:, columns] = np.eye(len(columns))[u[:, columns].argmax(axis=1)]
+        return u
 
     def on_steps(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
         """The nearest points of the unit cube that can be set."""
-        return self.to_cube(self.rounded(self.from_cube(u))) if self.step.any() else u
+        return self.to_cube(self.rounded(self.from_cube(u))) if self.is_discrete else u
 
 
 def _multiples(
@@ -83,6 +121,7 @@ def read_domain(
     maximize: Chosen,
     transforms: Transforms,
     steps: Steps = None,
+    values: Sequence[Sequence[float | str]] | None = None,
 ) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
     n_objectives = read_count(n_objectives, "n_objectives", 2)
@@ -94,6 +133,18 @@ def read_domain(
     box = read_bounds(bounds, variables=own.names.variables)
     lower, upper = box.lower, box.upper
     named = read_names(own, maximize, transforms, n_objectives, len(lower))
+    _check_sides(lower, upper, named)
+    # A variable that its bounds fix has no place in the cube: its length scale would mean nothing.
+    lists = tuple(tuple(own) for own in values or ())
+    free, hot = _coordinates(np.flatnonzero(lower < upper), lists)
+    low, high = (encode(side, named.transforms)[free] for side in (lower, upper))
+    width = np.where(hot < 0, high - low, 1.0)
+    step = _read_steps(steps, named, lower, upper)
+    kinds = tuple(hot.tolist()) if (hot >= 0).any() else ()
+    return Domain(lower, upper, named, free, low, width, step, lists, kinds)
+
+
+def _check_sides(lower: np.ndarray, upper: np.ndarray, named: Names) -> None:
     for i, (low, high) in enumerate(zip(lower, upper, strict=True)):
         if not np.isfinite(high - low):
             raise ValueError(
@@ -105,12 +156,20 @@ def read_domain(
                 f"bounds must be positive for {named.variables[i]}, whose logarithm is taken, got a"
                 f" lower bound of {low:g}"
             )
-    # A variable that its bounds fix has no place in the cube: its length scale would mean nothing.
-    free = np.flatnonzero(lower < upper)
-    low, high = (encode(side, named.transforms)[free] for side in (lower, upper))
-    return Domain(
-        lower, upper, named, free, low, high - low, _read_steps(steps, named, lower, upper)
-    )
+
+
+def _coordinates(
+    free: Int[np.ndarray, " n"], values: tuple[tuple[float | str, ...], ...]
+) -> tuple[Int[np.ndarray, " n_free"], Int[np.ndarray, " n_free"]]:
+    """The variable of each coordinate of the cube, and the place of its text, −1 for a number."""
+    found: list[tuple[int, int]] = []
+    for i in free.tolist():
+        own = values[i] if values else ()
+        # A coordinate for each text: no two texts are nearer to each other than others.
+        texts = range(len(own)) if own and isinstance(own[0], str) else (-1,)
+        found += [(i, k) for k in texts]
+    columns = np.array(found, dtype=int).reshape(-1, 2)
+    return columns[:, 0], columns[:, 1]
 
 
 def _read_steps(

@@ -3,8 +3,9 @@ was told."""
 
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -31,13 +32,22 @@ from ..gaussian import (
 )
 from ..metrics import nondominated
 from ..names import Names
-from ..objectives import Chosen, Transforms, box_on_solver_side, feasible_set
+from ..objectives import (
+    Chosen,
+    Placed,
+    Space,
+    Transforms,
+    box_on_solver_side,
+    feasible_set,
+    read_names,
+)
 from ..quiet import quiet
 from ..runs import Record
-from ..solve import minimize
+from ..solve import Call, minimize, minimize_mixed
 from .acquisition import (
     Known,
     ModelSet,
+    Settings,
     emptiest,
     find_sets,
     is_taken,
@@ -47,6 +57,7 @@ from .acquisition import (
     useful,
 )
 from .domain import Domain, Steps, Worst, read_domain, worst_values
+from .feasibility import Gate, Gates, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
 from .schedule import SCHEDULE
 
@@ -61,7 +72,7 @@ class Search:
 
     Args:
         bounds: lower and upper bounds of the designs, all finite, as in `minimize`.
-        n_objectives: how many values each design has.
+        n_objectives: how many objectives each design has.
         seed: of everything random.
         budget: how many evaluations there will be, about; None where nobody knows.
         noise: whether repeated evaluations differ: "auto" (it is learned), "none" or "some".
@@ -70,6 +81,10 @@ class Search:
             this for three batches.
         worst: the worst values that are of use, as in `Surrogate`.
         steps: in which variables can be set, likewise.
+        n_constraints: how many values come after the objectives, at most 0 where a design keeps
+            the constraints.
+        values: of each variable the values that it may have, empty for any; texts stand for their
+            places, 0, 1, …, and have bounds of these.
         names: a `bezierflow.problems.Names`, or a dict of its lists.
         maximize: as in `minimize`. Values are told, and come back, with their own signs.
         transforms: as in `minimize`.
@@ -91,17 +106,21 @@ class Search:
         tol: float = SCHEDULE.tol,
         worst: Worst = None,
         steps: Steps = None,
+        values: Sequence[Sequence[float | str]] | None = None,
+        n_constraints: int | None = None,
         names: Names | Mapping[str, Sequence[str]] | None = None,
         maximize: Chosen = None,
         transforms: Transforms = None,
     ):
         if noise not in NOISE:
             raise ValueError(f"noise must be one of {', '.join(map(repr, NOISE))}, got {noise!r}")
-        self.domain: Domain = read_domain(bounds, n_objectives, names, maximize, transforms, steps)
+        named = names, maximize, transforms
+        self.domain: Domain = read_domain(bounds, n_objectives, *named, steps, values)
         self.seed, self.noise = read_seed(seed), noise
         self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
         self._worst = worst_values(worst, self.domain.names)
+        self.n_constraints = or_none(read_count, n_constraints, "n_constraints") or 0
         self.held_out = HeldOut()
         self._pending: dict[int, np.ndarray] = {}
         self._n_asked = 0  # the next point has this number
@@ -111,7 +130,7 @@ class Search:
         self._fitted_on = -1  # checksum of the evaluations that these are a fit to
         self._fitted_in_full = 0  # how many there were at the last fit from several starts
         self._model: tuple[int, tuple[Fit, ...], Posterior] | None = None  # of so many evaluations
-        self._success: Posterior | None = None  # of the same
+        self._gates: Gates = ()  # of the same
 
     @property
     def settings(self) -> Record:
@@ -131,6 +150,8 @@ class Search:
             "worst": self.worst,
             "steps": {str(names.variables[i]): float(step[i]) for i in np.flatnonzero(step)}
             or None,
+            "values": [list(own) for own in self.domain.values] or None,
+            "n_constraints": self.n_constraints or None,
         }
 
     @property
@@ -216,11 +237,17 @@ class Search:
     def evaluated(
         self,
     ) -> tuple[Float[np.ndarray, "n n_variables"], Float[np.ndarray, "n n_objectives"]]:
-        """Designs and values of the evaluations that did not fail, in the order told."""
-        x = np.reshape(self._x, (-1, len(self.domain.lower)))
-        y = np.reshape(self._y, (-1, len(self.domain.names.objectives)))
+        """Designs and objectives of the evaluations that did not fail, in the order told."""
+        x, y, _ = self._told
+        return x, y
+
+    @property
+    def _told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same, with the values of constraints."""
+        M, x = len(self.domain.names.objectives), np.reshape(self._x, (-1, len(self.domain.lower)))
+        y = np.reshape(self._y, (-1, M + self.n_constraints))
         good = np.isfinite(y).all(axis=1)
-        return x[good], y[good]
+        return x[good], y[good, :M], y[good, M:]
 
     @quiet()
     def ask(self, n: int = 1) -> Float[np.ndarray, "n n_variables"]:
@@ -239,7 +266,7 @@ class Search:
         # Points of the sequence are taken by number, so that a restored search goes on with it.
         sobol = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
         u = sobol.random_base2((first + spread - 1).bit_length())[first : first + spread]
-        if self.domain.step.any():
+        if self.domain.is_discrete:
             u = self._apart(self.domain.on_steps(u))
         if spread < n:
             u = np.concatenate([u, self._proposed(n - spread, u)])
@@ -248,13 +275,14 @@ class Search:
         self._n_asked += n
         return x
 
-    def _known(self, also: np.ndarray, success: Posterior | None = None) -> Known:
+    def _known(self, also: np.ndarray, gates: Gates = ()) -> Known:
         """All points, with others that are asked for now."""
-        cube, (x, _), L = self.domain.to_cube, self.evaluated, len(self.domain.lower)
+        cube, (x, _, g), L = self.domain.to_cube, self._told, len(self.domain.lower)
         failed = [x for x, y in zip(self._x, self._y, strict=True) if not np.isfinite(y).all()]
         pending = [self._pending[number] for number in sorted(self._pending)]
         in_flight = np.concatenate([cube(np.reshape(pending, (-1, L))), also])
-        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), success)
+        kept = np.all(g <= 0, axis=1) if self.n_constraints else None
+        return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), gates, kept)
 
     def _apart(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
         """Points, those that steps make the same as others moved to the emptiest places."""
@@ -273,11 +301,11 @@ class Search:
         self._fits, self._fitted_on = fits, self._checksum
         if self._needs_full_fit:
             self._fitted_in_full = len(self._x)
-        known, n_good = self._known(also, self._success), len(self.evaluated[0])
+        known, n_good = self._known(also, self._gates), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
-        worst, calibration, steps = self._worst, self.held_out.calibration, self.domain.on_steps
-        found = propose(posterior, known, numbers, worst, calibration, rng, steps)
+        worst, calibration = self._worst, self.held_out.calibration
+        found = propose(posterior, known, numbers, worst, calibration, rng, self._settable)
         noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
         self.held_out.note_round(n_good, found.span, noise, found.uncertainty, self.batch)
         mean = self.domain.names.signs * means(posterior, found.u)
@@ -288,6 +316,13 @@ class Search:
         return found.u
 
     @property
+    def _settable(self) -> Settings:
+        """What of the cube can be set."""
+        domain, texts = self.domain, [*self.domain.texts.values()]
+        moves = ~np.isin(np.arange(len(domain.free)), np.concatenate(texts)) if texts else None
+        return Settings(domain.on_steps, domain.on_choices, moves)
+
+    @property
     def _needs_full_fit(self) -> bool:
         """Whether the next fit is from several starts, since it is quick or was long ago."""
         n = len(self._x)
@@ -296,21 +331,26 @@ class Search:
     @property
     def _checksum(self) -> int:
         """Tells whether evaluations are those of the last fit; a corrected one is another."""
-        return zlib.crc32(np.reshape(self._x, -1).tobytes() + self.evaluated[1].tobytes())
+        _, y, g = self._told
+        return zlib.crc32(np.reshape(self._x, -1).tobytes() + y.tobytes() + g.tobytes())
 
     def model(self) -> tuple[tuple[Fit, ...], Posterior]:
-        """Hyperparameters and posterior from what was told so far; where evaluations have failed,
-        the last hyperparameters are those of the process of success."""
-        n, M = len(self._x), len(self.domain.names.objectives)
+        """Hyperparameters and posterior from what was told so far; hyperparameters of constraints
+        come after those of objectives, and, where evaluations have failed, those of the process of
+        success last."""
+        n, M, K = len(self._x), len(self.domain.names.objectives), self.n_constraints
         # Fits start from that of the last `ask`, not from the last one made: looking at a solution
         # in between must not change the next points.
         if self._model is None or self._model[0] != n:
-            (x, y), former = self.evaluated, self._fits or ()
+            (x, y, g), former = self._told, self._fits or ()
             effort = "full" if self._needs_full_fit else "quick"
             effort = "none" if self._fitted_on == self._checksum else effort
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
             fits, posterior = fit_posterior(u, values, self.noise, former[:M], effort)
-            self._success = None
+            self._gates = ()
+            if K:
+                own, limits = fit_posterior(u, -g, self.noise, former[M : M + K], effort)
+                fits, self._gates = fits + own, (Gate.of_constraints(limits),)
             if len(x) < n:
                 u = self.domain.to_cube(np.array(self._x))
                 good = np.isfinite(self._y).all(axis=1, keepdims=True)
@@ -318,9 +358,9 @@ class Search:
                 # Short lengths would say nothing about what lies between evaluations; with long
                 # ones a single failure would shut off half of the box.
                 least, largest = (size * np.sqrt(u.shape[1]) for size in SCHEDULE.success_lengths)
-                settings = "some", former[M:], effort, (least, largest)
-                fit, self._success = fit_posterior(u, values, *settings)
-                fits += fit
+                settings = "some", former[M + K :], effort, (least, largest)
+                own, success = fit_posterior(u, values, *settings)
+                fits, self._gates = fits + own, (*self._gates, Gate.of_success(success))
             self._model = n, fits, posterior
         return self._model[1], self._model[2]
 
@@ -351,7 +391,7 @@ class Search:
         asked = self._pending.pop(number, None)
         # what was evaluated elsewhere says nothing about the prediction
         as_asked = asked is not None and np.array_equal(asked, x)
-        self.held_out.tell(number, y if as_asked else None)
+        self.held_out.tell(number, y[: len(self.domain.names.objectives)] if as_asked else None)
         self._x.append(x)
         self._y.append(y)
 
@@ -364,10 +404,10 @@ class Search:
         return row
 
     def _values(self, y: ArrayLike | None) -> Float[np.ndarray, " n_objectives"]:
-        M = len(self.domain.names.objectives)
-        row = np.full(M, np.nan) if y is None else np.array(y, dtype=float)
-        if row.shape != (M,):
-            raise ValueError(f"y must have {M} values for each design, got {row.tolist()}")
+        n = len(self.domain.names.objectives) + self.n_constraints
+        row = np.full(n, np.nan) if y is None else np.array(y, dtype=float)
+        if row.shape != (n,):
+            raise ValueError(f"y must have {n} values for each design, got {row.tolist()}")
         return row
 
     @quiet()
@@ -378,7 +418,7 @@ class Search:
         Args:
             raveling: the form of designs in the solution, where that is not the flat vector.
         """
-        (x, y), began = self.evaluated, time.perf_counter()
+        (x, y, g), began = self._told, time.perf_counter()
         if len(x) < self._least_points:
             raise ValueError(
                 f"a surface needs {self._least_points} evaluations at least that did not fail, got"
@@ -388,36 +428,38 @@ class Search:
         raveling = raveling or Raveling.of(np.zeros(len(domain.lower)))
         calibration, free = np.asarray(self.held_out.calibration), tuple(map(int, domain.free))
         place = domain.low, domain.width, calibration, free
-        mean = PosteriorMean(posterior, *place, raveling, names)
+        mean = PosteriorMean(posterior, *place, raveling, names, domain.hot)
         unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
         worst, u = (self._worst - shift) / unit, domain.to_cube(x)
-        starts = u[properly_nondominated(means(posterior, u))]
+        kept = np.all(g <= 0, axis=1)
+        starts = u[kept] if kept.any() else u
+        starts = starts[properly_nondominated(means(posterior, starts))]
         # a generator of its own: a solution changes nothing in the search
         rng = np.random.default_rng([self.seed, 1])
-        success = self._success
-        whole = find_sets(mean_path(posterior), starts, worst, rng, success)[0]
+        gates, settings = self._gates, self._settable
+        whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
+        wrong = what_is_wrong(x, y, names)
+        if shortfall(gates, whole.u).min() > SCHEDULE.slack:
+            gates, lost = (), "no design is expected to be feasible: the surface is that without"
+            wrong.append(f"{lost} constraints and failures; give a larger budget, or relax them")
+            whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
         part = useful(whole, worst)
         reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
         # The ends of the set are on these limits, and solvers need room around their answers.
         limit = whole.f.max(axis=0) + SCHEDULE.slack * ranges(whole.f)
         limit = np.minimum(limit, worst if reached else np.inf)
-        wrong = what_is_wrong(x, y, names)
-        within = Within(mean, limit * unit + shift, span, success)
+        within = Within(mean, limit * unit + shift, span, gates)
         # One round where evaluations are in doubt: sets of constant objectives take long, and mean
         # nothing.
         solution = _follow(within, domain, part, self.seed, 1 if wrong else None)
         if not reached:
             wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
-        limited = 0.0
-        if success is not None:
-            level = means(success, part.u)[:, 0]
-            limited = float(np.mean(level < SCHEDULE.assured + SCHEDULE.at_the_edge))
-            if level.max() < 0:
-                wrong.append("evaluations are expected to fail on the whole surface")
+        limited = self._limited(part.u)
+        wrong += self._infeasible(part.u, kept)
         error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
         made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
-        made_by["limited"] = limited
+        made_by |= limited
         n_told, seconds = len(self._x), time.perf_counter() - began
         # The flow's own error estimate is that of following the mean, however wrong the mean is:
         # it is replaced by that of held-out evaluations.
@@ -428,10 +470,37 @@ class Search:
             history=dict(zip(("evaluations", "error", "uncertainty"), history, strict=True)),
             made_by={**solution.made_by, "method": "surrogate", **made_by},
             known_error=error,
-            evaluated=Evaluated(raveling.unravel(x), y, nondominated(names.signs * y)),
+            evaluated=Evaluated(raveling.unravel(x), y, _best(names.signs * y, kept)),
             surrogate=mean,
             paused=None,  # going on with the flow would not make the mean any better
         )
+
+    def _limited(self, u: Float[np.ndarray, "n n_free"]) -> dict[str, float]:
+        """Which shares of the surface lie along designs that are expected to fail, and along
+        constraints; and the probability that its designs are feasible."""
+        found = {"limited": 0.0}
+        for posterior, level, unit in self._gates:
+            above = ((means(posterior, u) - level) / unit).min(axis=1)
+            share = float(np.mean(above < SCHEDULE.at_the_edge))
+            found |= {
+                "constrained" if self.n_constraints and not np.any(level) else "limited": share
+            }
+        return found | (
+            {"probability": float(chance(self._gates, u).mean())} if self._gates else {}
+        )
+
+    def _infeasible(self, u: Float[np.ndarray, "n n_free"], kept: np.ndarray) -> list[str]:
+        """Sentences where nothing feasible is known or expected."""
+        found = []
+        if not kept.any():
+            found.append(
+                f"none of {len(kept)} evaluations keeps the constraints: give a larger budget, or"
+                " relax them"
+            )
+        failing = [gate for gate in self._gates if np.any(gate.level)]
+        if failing and means(failing[0].posterior, u).max() < 0:
+            found.append("evaluations are expected to fail on the whole surface")
+        return found
 
     def _out_of_reach(self, f: np.ndarray, span: np.ndarray) -> str:
         """That no design is expected within the worst values of use, with what the nearest one of
@@ -450,7 +519,7 @@ class Search:
         )
 
     def _judged(
-        self, flow: Result, error: ErrorEstimate, wrong: list[str], limited: float
+        self, flow: Result, error: ErrorEstimate, wrong: list[str], limited: Mapping[str, float]
     ) -> Result:
         """What the surface is worth: first what is wrong, then what held-out evaluations say, and
         which share of it ends where evaluations fail."""
@@ -469,7 +538,12 @@ class Search:
                 f" errors of {off} ({error.rms:.2g} of the ranges)"
             )
         if n_failed:
-            notes.append(f"{limited:.0%} of the front lies along designs that are expected to fail")
+            share = f"{limited['limited']:.0%} of the front lies along designs"
+            notes.append(f"{share} that are expected to fail")
+        if self.n_constraints:
+            share = f"{limited['constrained']:.0%} of the front lies along constraints"
+            odds = f"{limited['probability']:.0%}"
+            notes.append(f"{share}, and its designs keep them with a probability of {odds}")
         if error.rms > SCHEDULE.far_off:
             doubts.append(
                 "predictions of evaluations on the surface are far off: give a larger budget or"
@@ -498,14 +572,21 @@ class Within(eqx.Module):
     mean: PosteriorMean
     limit: Float[Numbers, " n_objectives"]
     span: Float[Numbers, " n_objectives"]
-    success: Posterior | None = None
+    gates: Gates = ()
 
     def __call__(self, x: PyTree) -> Float[Array, " n_limits"]:
-        """At most 0 where objectives keep their limits, and success is assured."""
+        """At most 0 where objectives keep their limits, and gates their levels."""
         f = (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
-        if self.success is None:
-            return f
-        return jnp.concatenate([f, SCHEDULE.assured - self.success.mean(self.mean.place(x))])
+        u = self.mean.place(x)
+        rows = [(level - posterior.mean(u)) / unit for posterior, level, unit in self.gates]
+        return jnp.concatenate([f, *rows])
+
+
+def _best(f: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Which evaluations keep the constraints and are not dominated by others that do."""
+    best = np.zeros(len(f), dtype=bool)
+    best[np.flatnonzero(kept)[nondominated(f[kept])]] = True
+    return best
 
 
 def _follow(
@@ -513,6 +594,9 @@ def _follow(
 ) -> Solution:
     """The atlas of the mean within the bounds, where no objective is worse than its limit."""
     raveling, names = within.mean.raveling, domain.names
+    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.tol
+    if any(domain.values):
+        return _follow_choices(within, domain, part, seed, partial(_atlas_of, tol, rounds))
     # The flow starts where the worst of the objectives, in units of ranges, is least.
     middle = int(np.argmin(((part.f - part.f.min(axis=0)) / ranges(part.f)).max(axis=1)))
     start = domain.from_cube(part.u)[middle]
@@ -520,8 +604,44 @@ def _follow(
     feasible = feasible_set(sides, [within], raveling, names.variables, start)
     inside = box_on_solver_side(feasible, names)
     assert inside is not None
-    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.tol
     box = np.asarray(inside.lower), np.asarray(inside.upper)
     flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
     given = {"bounds": sides, "constraints": [within], "seed": seed}
     return minimize(within.mean, raveling.unravel(start), flow, **given)
+
+
+def _follow_choices(
+    within: Within, domain: Domain, part: ModelSet, seed: int, solve: Callable[..., Solution]
+) -> Solution:
+    """The same as one atlas for all choices that points of the set are next to."""
+    mean, names = within.mean, domain.names
+    whole, named = (False,) * len(names.variables), not mean.raveling.is_vector
+    sides = tuple(domain.lower.tolist()), tuple(domain.upper.tolist())
+    space = Space(names.variables, *sides, domain.values, whole, named, coded=True)
+    known = domain.from_cube(part.u)
+    kinds: dict[str | int, str] = {
+        name: kind for name, kind in zip(names.variables, names.transforms, strict=True) if kind
+    }
+
+    def start(f: Placed, x0: PyTree, method: object, **rest: Any) -> Solution:
+        # From the point of the set with the most similar choice.
+        rows, free = space.discrete, space.continuous
+        away = np.abs(known[:, rows] - f.x[rows]) / (domain.upper - domain.lower)[rows]
+        return solve(f, known[int(away.sum(axis=1).argmin()), free], rest)
+
+    call = Call(mean, constraints=[within], transforms=kinds or None, variables=space, seed=seed)
+    return minimize_mixed(call, start, known)
+
+
+def _atlas_of(
+    tol: float, rounds: int | None, f: Placed, start: np.ndarray, given: Mapping[str, Any]
+) -> Solution:
+    """The atlas of a function within bounds and constraints."""
+    bounds, constraints, transforms = (given[k] for k in ("bounds", "constraints", "transforms"))
+    names = read_names(f, None, transforms, None, len(start))
+    feasible = feasible_set(bounds, constraints, len(start), names.variables, start)
+    inside = box_on_solver_side(feasible, names)
+    box = np.asarray(inside.lower), np.asarray(inside.upper)
+    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
+    kept = {name: given[name] for name in ("bounds", "constraints", "transforms", "seed")}
+    return minimize(f, start, flow, **kept)

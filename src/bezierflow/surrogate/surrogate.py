@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from ..answer import Reason, Solution
+from ..arguments import read_count
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
@@ -24,11 +25,10 @@ from ..interrupts import orderly_interrupts
 from ..kinds import kind
 from ..metrics import hypervolume
 from ..names import Names
-from ..objectives import Objectives, raveling_of_bounds, read_bounds
+from ..objectives import Objectives, Space, raveling_of_bounds, read_bounds, read_space
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
-    AnyExecutor,
     Evaluation,
     FlatFunction,
     LoggedSearch,
@@ -44,18 +44,19 @@ from ..runs import (
     versions,
     warn,
 )
-from ..solve import Call, Checkpoint, kept_arguments
+from ..solve import Call, Checkpoint, kept_arguments, offer_search
 from .domain import Steps, Worst, read_worst
+from .feasibility import count_rows, read_limits
 from .schedule import SCHEDULE
 from .search import Search
 
 
-def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:
+def as_flat(objectives: object, raveling: Raveling, space: Space | None = None) -> FlatFunction:
     """Expensive objectives as a function of flat designs: called once for each, and never to see
     what they are like.
 
     They are functions of x in the user's form, in JAX, NumPy or plain Python, one for all
-    objectives or a list with one per objective.
+    objectives or a list with one per objective. `space` has the texts and whole numbers of x.
     """
     function: PyTree = objectives.function if isinstance(objectives, Objectives) else objectives
     is_list = isinstance(function, list | tuple)
@@ -65,9 +66,10 @@ def as_flat(objectives: object, raveling: Raveling) -> FlatFunction:
             f"objectives must be a function, or a list of functions, got {objectives!r}"
         )
     vectorized = isinstance(objectives, Objectives) and objectives.vectorized
-    return FlatFunction(
-        parts, is_list, vectorized, None if raveling.is_vector else raveling.unravel
-    )
+    form = None if raveling.is_vector else raveling.unravel
+    if space is not None and space.named:
+        form = space.design
+    return FlatFunction(parts, is_list, vectorized, form)
 
 
 def new_search(
@@ -167,7 +169,8 @@ def _settle(
     after evaluations that failed."""
     one, first = log.evaluations[place], all(log.evaluations[i].failed for i in log.told)
     if n_objectives is None and first and one.y is not None and not one.failed:
-        log.respecify(Search.restore, make(len(one.y)).settings)
+        n = len(one.y) - log.search.n_constraints
+        log.respecify(Search.restore, make(n).settings)
 
 
 def _watch(task: Call, update: Callable[..., None], log: LoggedSearch) -> bool:
@@ -196,7 +199,8 @@ def _volume(log: LoggedSearch) -> float:
     rows = [one.y for one in log.current if not one.failed]
     if len(rows) < 2:
         return 0.0
-    f = log.search.domain.names.signs * np.array(rows)
+    signs = log.search.domain.names.signs
+    f = signs * np.array(rows)[:, : len(signs)]
     low, high = f.min(axis=0), f.max(axis=0)
     return float(
         hypervolume((f - low) / np.where(high > low, high - low, 1.0), np.ones(f.shape[1]))
@@ -227,11 +231,12 @@ class Surrogate:
         in_flight: how many designs are evaluated at once at most; by default batch after batch.
         worst: the worst values that are of use, {"cost": 100.0} or one per objective with None for
             any: the search looks for designs expected within them, and the surface ends there.
+        n_constraints: how many of the last values that the objectives return are constraints, at
+            most 0 where a design keeps them. `constraints` of `minimize` are evaluated with each
+            design likewise. Designs that are likely to keep them are evaluated, and the surface
+            ends where they are expected to be 0.
         steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
             within the bounds. The surface has any values between.
-        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
-            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
-            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -240,8 +245,8 @@ class Surrogate:
     retries: int = 0
     in_flight: int | None = None
     worst: Worst = None
+    n_constraints: int = 0
     steps: Steps = None
-    executor: AnyExecutor = None
 
     def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
@@ -252,12 +257,9 @@ class Surrogate:
         began, problem = time.perf_counter(), task.objectives
         bounds = _own(problem, "bounds") if task.bounds is None else task.bounds
         x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
-        raveling = _form(bounds, x0, _own(problem, "n_variables"))
-        box = read_bounds(bounds, raveling)
-        sides = box.lower, box.upper
-        first, known, values = _first_designs(x0, raveling, sides)
-        names = _own(problem, "names")
-        names = names if isinstance(names, Names) else None
+        names, space = _named(problem, task.variables, bounds)
+        raveling, sides = _form(bounds, x0, _own(problem, "n_variables"), space)
+        first, known, values = _first_designs(x0, raveling, sides, space)
         named = {
             "names": names,
             "maximize": _own(problem, "maximize") if task.maximize is None else task.maximize,
@@ -265,6 +267,8 @@ class Surrogate:
                 _own(problem, "transforms") if task.transforms is None else task.transforms
             ),
         }
+        limits = read_limits(task.constraints)
+        n_constraints = read_count(self.n_constraints, "n_constraints") + count_rows(limits)
         settings = {
             "seed": task.seed,
             "budget": task.budget,
@@ -273,11 +277,15 @@ class Surrogate:
             "worst": self.worst,
             "steps": self.steps,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
+            "values": None if space is None else space.values,
+            "n_constraints": n_constraints or None,
         }
         # Objectives are not called to count them: each call may take an hour.
-        n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
+        n_objectives = self._n_objectives(problem, names)
+        n_objectives = len(values[0]) - n_constraints if len(values) else n_objectives
         make = partial(new_search, sides, settings, named)
-        pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
+        function = replace(as_flat(problem, raveling, space), constraints=limits)
+        pool = Pool(function, task.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
         pairs = list(zip(known, values, strict=True))
         search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
@@ -301,14 +309,32 @@ class Surrogate:
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
 
 
+# `minimize` chooses it by itself where that suits.
+offer_search(Surrogate)
+
+
 def _own(problem: object, name: str) -> Any:
     """What a problem says about itself; a method of that name is something else."""
     found = getattr(problem, name, None)
     return None if callable(found) else found
 
 
-def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
-    """The form of x, from the bounds, else from a design."""
+def _named(problem: object, variables: object, bounds: object) -> tuple[Names | None, Space | None]:
+    """The names of the problem, and its variables where some of them are not continuous."""
+    names = _own(problem, "names")
+    names = names if isinstance(names, Names) else None
+    if variables is None:
+        return names, None
+    space = read_space(variables, bounds, None, (names or Names()).variables)
+    return replace(names or Names(), variables=space.names), space
+
+
+def _form(
+    bounds: object, x0: object, n_variables: int | None, space: Space | None
+) -> tuple[Raveling, tuple[np.ndarray, np.ndarray]]:
+    """The form of x, from the bounds, else from a design; and the bounds."""
+    if space is not None:
+        return space.raveling, (np.array(space.lower), np.array(space.upper))
     raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
     if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
         raveling = Raveling.of(x0)
@@ -316,19 +342,23 @@ def _form(bounds: object, x0: object, n_variables: int | None) -> Raveling:
         raise ValueError(
             f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}"
         )
-    return raveling
+    box = read_bounds(bounds, raveling)
+    return raveling, (box.lower, box.upper)
 
 
 def _first_designs(
-    x0: object, raveling: Raveling, sides: tuple[np.ndarray, np.ndarray]
+    x0: object,
+    raveling: Raveling,
+    sides: tuple[np.ndarray, np.ndarray],
+    space: Space | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Designs to evaluate first, designs with known values, and these values."""
     none = np.zeros((0, raveling.n_variables))
     if x0 is None:
         return none, none, none
     if not isinstance(x0, tuple):
-        return np.clip(_rows(x0, raveling), *sides), none, none
-    known, values = _rows(x0[0], raveling), np.asarray(x0[1], dtype=float)
+        return np.clip(_rows(x0, raveling, space), *sides), none, none
+    known, values = _rows(x0[0], raveling, space), np.asarray(x0[1], dtype=float)
     if values.ndim != 2 or len(values) != len(known):
         raise ValueError(
             f"x0 must hold a row of values for each of {len(known)} designs, got shape"
@@ -337,9 +367,13 @@ def _first_designs(
     return none, known, values
 
 
-def _rows(x: PyTree, raveling: Raveling) -> Float[np.ndarray, "n n_variables"]:
-    """One design, or several with an axis in front, as rows."""
-    if raveling.is_vector:
+def _rows(
+    x: PyTree, raveling: Raveling, space: Space | None = None
+) -> Float[np.ndarray, "n n_variables"]:
+    """One design, or several with an axis in front, as rows; by name, a list of several."""
+    if space is not None and space.named and (isinstance(x, list) or space.has_texts(x)):
+        rows = np.array([space.flat(one) for one in (x if isinstance(x, list) else [x])])
+    elif raveling.is_vector:
         rows = np.atleast_2d(np.asarray(x, dtype=float))
     else:
         # designs of any form: several have an axis more than the bounds

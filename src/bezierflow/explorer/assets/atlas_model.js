@@ -3,7 +3,8 @@
 class AtlasModel extends Model {
   constructor(data) {
     super(data);
-    const { units, patches, pieces, tolerances, stretch } = data.atlas;
+    const { units, patches, pieces, tolerances, stretch, values } = data.atlas;
+    this.allowedValues = values ?? [];  // of variables that are not continuous
     STRETCH = stretch;
     this.units = Object.fromEntries(Object.entries(units).map(([name, text]) => [name, Array.from(decodeFloats(text))]));
     this.free = this.units.lower.flatMap((low, i) => (low < this.units.upper[i] ? [i] : []));
@@ -81,8 +82,26 @@ class AtlasModel extends Model {
 
   design(z) {
     const { lower, upper, origin, unit } = this.units, x = lower.slice();
-    this.free.forEach((i, k) => { x[i] = Math.min(upper[i], Math.max(lower[i], origin[k] + z[k] * unit[k])); });
+    this.free.forEach((i, k) => { x[i] = this.allowed(i, Math.min(upper[i], Math.max(lower[i], origin[k] + z[k] * unit[k]))); });
     return this.seen(x.slice(0, this.variables.length));  // variables that stand for kinks come last
+  }
+
+  /** The nearest value that a variable may have; a text stands for its place. */
+  allowed(i, value) {
+    const own = this.allowedValues[i] ?? [];
+    if (!own.length) return value;
+    if (typeof own[0] === "string") return Math.round(value);
+    return own.reduce((best, one) => (Math.abs(one - value) < Math.abs(best - value) ? one : best));
+  }
+
+  exported(i, value) {
+    const own = this.allowedValues[i] ?? [];
+    return typeof own[0] === "string" ? own[Math.round(value)] : value;
+  }
+
+  text(i, value, ...how) {
+    const shown = this.exported(i, value);
+    return typeof shown === "string" ? shown : super.text(i, value, ...how);
   }
 
   /** The multipliers of the objectives in the user's units, with sum 1: the prices at which the design is the best. */
@@ -169,9 +188,9 @@ class AtlasModel extends Model {
 
   /** A piece in a few words: what it is, where it lies if others are alike, and what is active on it. */
   titleOf(number) {
-    const piece = this.pieces[number], alike = (other) => ["dimension", "side", "constraints"].every((key) => String(other[key]) === String(piece[key]));
+    const piece = this.pieces[number], alike = (other) => ["dimension", "choice", "side", "constraints"].every((key) => String(other[key]) === String(piece[key]));
     const kind = ["Point", "Curve", "Surface", "Solid"][piece.dimension] ?? `Part of dimension ${piece.dimension}`;
-    const words = [this.describeActive(piece.side, piece.constraints)].filter(Boolean);
+    const words = [piece.choice, this.describeActive(piece.side, piece.constraints)].filter(Boolean);
     if (this.lifted || this.pieces.filter((other) => !other.face && alike(other)).length > 1) {
       const values = piece.places.map((t) => this.values(t)[0]);
       const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => readable(value, 3, this.scale[0]));
@@ -199,10 +218,10 @@ class AtlasModel extends Model {
   sideOf(i, { patch }) { return patch.side[this.free.indexOf(i)] ?? 0; }
 }
 
-/** A tone for each piece; grays for those that are only faces of others. */
+/** A tone for each choice, or for each piece where there are none; grays for those that are only faces of others. */
 function toned(pieces) {
-  let next = 0;
-  return pieces.map((piece, k) => ({ ...piece, tone: piece.face ? FACE_TONES[k % FACE_TONES.length] : TONES[next++ % TONES.length] }));
+  const keys = pieces.map(({ choice }, k) => choice || k), own = [...new Set(keys.filter((_, k) => !pieces[k].face))];
+  return pieces.map((piece, k) => ({ ...piece, tone: piece.face ? FACE_TONES[k % FACE_TONES.length] : TONES[own.indexOf(keys[k]) % TONES.length] }));
 }
 
 function listed(words) {

@@ -37,7 +37,7 @@ class Bookmarks {
       ...bookmark.f.map((value, m) => element("td", {
         className: value === best[m] && this.state.bookmarks.length > 1 ? "number best" : "number", "data-label": labelOf(objectives[m]),
       }, this.model.figure(m, value, 5))),
-      ...bookmark.x.slice(0, 8).map((value, i) => element("td", { className: "number", "data-label": labelOf(variables[i]) }, readable(value, 4))),
+      ...bookmark.x.slice(0, 8).map((value, i) => element("td", { className: "number", "data-label": labelOf(variables[i]) }, this.model.text(i, value, 4))),
       element("td", { className: "actions" },
         element("button", { type: "button", className: "quiet", onclick: () => this.onGo(bookmark.t) }, "go"),
         element("button", { type: "button", className: "quiet", ariaLabel: `Remove ${bookmark.name}`,
@@ -49,13 +49,13 @@ class Bookmarks {
 
   toJSON() {
     const { names, problem } = this.model.data;
-    return JSON.stringify({ title: problem, names, choices: this.state.bookmarks.map(({ name, t, f, x }) => ({ name, t, f, x })) }, null, 2);
+    return JSON.stringify({ title: problem, names, choices: this.state.bookmarks.map(({ name, t, f, x }) => ({ name, t, f, x: x.map((value, i) => this.model.exported(i, value)) })) }, null, 2);
   }
 
   toCSV() {
     const quoted = (cell) => `"${String(cell).replaceAll('"', '""')}"`;
     const heading = ["choice", ...this.model.objectives.map(labelOf), ...this.model.objectives.map((one) => `t: ${one.name}`), ...this.model.variables.map(labelOf)];
-    const rows = this.state.bookmarks.map(({ name, f, t, x }) => [quoted(name), ...f, ...t, ...x].join(","));
+    const rows = this.state.bookmarks.map(({ name, f, t, x }) => [quoted(name), ...f, ...t, ...x.map((value, i) => this.model.exported(i, value)).map((cell) => (typeof cell === "string" ? quoted(cell) : cell))].join(","));
     return [heading.map(quoted).join(","), ...rows].join("\r\n") + "\r\n";
   }
 }

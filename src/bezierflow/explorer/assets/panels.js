@@ -129,7 +129,7 @@ class DesignPanel {
     const { low, high } = this.model.designRange;
     for (const { i, value, bound, marker, varies } of this.rows) {
       const x = this.state.x[i], share = varies ? (x - low[i]) / (high[i] - low[i]) : 0.5;
-      value.textContent = readable(x, 5, 1e5 * (high[i] - low[i]));
+      value.textContent = this.model.text(i, x, 5, 1e5 * (high[i] - low[i]));
       bound.textContent = { "-1": "at lower bound", 1: "at upper bound" }[this.model.sideOf?.(i, this.state.point)] ?? "";
       marker.style.left = `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`;
     }

@@ -1,0 +1,451 @@
+"""Several sets as one: the union of the sets of problems that differ in the values of some
+variables, as an atlas in the units of the union, of which each part is kept where no other is
+better."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ..bezier import Raveling, design_matrix
+from ..simplex import grid, n_controls
+from .atlas import BezierAtlas, Units
+from .atlas_set import AtlasSet
+from .pareto_set import ParetoSet
+from .patches import (
+    Box,
+    Chart,
+    Label,
+    Patch,
+    ask_patches,
+    barycentric,
+    best_levels,
+    centered,
+)
+from .pieces import dominated, places
+from .schedule import SCHEDULE
+
+Designs = Float[np.ndarray, "n n_variables"]
+Values = Float[np.ndarray, "n n_objectives"]
+
+
+class Member(NamedTuple):
+    """One set of a union, its objectives minimized.
+
+    Attributes:
+        set: over the variables that vary in it.
+        x: all variables of the union; those that vary are not looked at.
+        varying: the numbers of the variables that vary, in the order of the set's.
+    """
+
+    set: ParetoSet
+    x: Float[np.ndarray, " n_variables"]
+    varying: Int[np.ndarray, " n_varying"]
+
+
+Keyed = tuple[Patch, tuple[int, ...]]
+"""A patch, and a key that is equal for those of one region."""
+
+
+class Single(NamedTuple):
+    """Single designs of a union, and their minimized objectives."""
+
+    x: Designs
+    f: Values
+
+
+class _Rows(NamedTuple):
+    """How many constraints a union has; those of each set are among them."""
+
+    n_inequalities: int
+    n_equalities: int
+
+
+class _Part(NamedTuple):
+    """A smooth part of a member over parameters p.
+
+    Attributes:
+        label: in the union's form.
+        quantities: coordinates c and quantities y of the union at p.
+        cells: simplices of p that the part is made of, by their corners; none where signs tell
+            where it ends.
+        places: points p all over such a part.
+        key: equal for parts of one region.
+    """
+
+    label: Label
+    quantities: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    cells: list[np.ndarray]
+    places: np.ndarray
+    key: tuple[int, ...]
+
+
+def unite(
+    members: Sequence[Member],
+    single: Single,
+    box: tuple[np.ndarray, np.ndarray],
+    values: tuple[tuple[float | str, ...], ...],
+    raveling: Raveling,
+) -> tuple[BezierAtlas, float]:
+    """The union of sets and of single designs, and the largest miss of its polynomials in units of
+    the objectives' ranges.
+
+    Args:
+        members: the sets.
+        single: designs beside them.
+        box: bounds of all variables, infinite where there is none.
+        values: of each variable the values that it may have, see `Units`.
+        raveling: how x lies in a flat vector.
+    """
+    known = np.concatenate([single.f, *(one.set.sample_f for one in members)])
+    ideal, span = _ranges(known)
+    units, rows = _units(members, ideal, span, box, values), _rows(members)
+    fitted = _fitted_all(members, units, rows)
+    error = max((patch.error for patch, _ in fitted), default=0.0)
+    fitted += [(patch, (-1, k)) for k, patch in enumerate(_points(single, units, rows))]
+    if len(ideal) == 2:
+        fitted = _cut(fitted, (known - ideal) / span, units.box)
+    regions = {key: number for number, key in enumerate(dict.fromkeys(key for _, key in fitted))}
+    patches = tuple(replace(patch, region=regions[key]) for patch, key in fitted)
+    atlas = BezierAtlas(patches, units, raveling, 1.0)
+    return (atlas if len(ideal) == 2 else _best_of(atlas)), error
+
+
+def _fitted_all(members: Sequence[Member], units: Units, rows: _Rows) -> list[Keyed]:
+    """The patches of all sets, in the units of the union."""
+    parts = [part for k, one in enumerate(members) for part in _parts(k, one, units, rows)]
+    return [(patch, part.key) for part in parts for patch in _fitted(part)]
+
+
+def _best_of(atlas: BezierAtlas) -> BezierAtlas:
+    """The atlas without what others are better than everywhere."""
+    used = set(np.unique(atlas.points.patch).tolist())
+    kept = [
+        patch
+        for k, patch in enumerate(atlas.patches)
+        if k in used or _is_edge(patch, atlas.points.f)
+    ]
+    return replace(atlas, patches=tuple(kept))
+
+
+def _is_edge(patch: Patch, f: Chart) -> bool:
+    """Whether a part of lower dimension is an edge or a corner of what is known to be best."""
+    if patch.label.full:
+        return False
+    c = places(patch, SCHEDULE.union_samples)
+    own = patch.label.values(patch(c), c)
+    return bool((best_levels(f, centered(own))[0] > own.mean(axis=1) - SCHEDULE.beaten).any())
+
+
+def _ranges(f: Values) -> tuple[np.ndarray, np.ndarray]:
+    """The ideal point of the union of fronts, and its ranges."""
+    size = np.ptp(f, axis=0)
+    best = f[~dominated((f - f.min(axis=0)) / np.where(size > 0, size, 1.0))]
+    ideal, span = best.min(axis=0), np.ptp(best, axis=0)
+    least = np.maximum(np.abs(ideal), 1.0) * SCHEDULE.rounding
+    return ideal, np.maximum(span, least)
+
+
+def _units(
+    members: Sequence[Member],
+    ideal: np.ndarray,
+    span: np.ndarray,
+    box: tuple[np.ndarray, np.ndarray],
+    values: tuple[tuple[float | str, ...], ...],
+) -> Units:
+    """Those of the union: continuous variables have the units of the first set."""
+    n = max((_auxiliary(one.set) for one in members), default=0)
+    L, infinite = len(box[0]), np.full(n, np.inf)
+    origin, unit = np.zeros(L + n), np.ones(L + n)
+    for one in members:
+        if isinstance(one.set, AtlasSet):
+            own = one.set.atlas.units
+            mine = np.concatenate([one.varying, L + np.arange(own.n_auxiliary)])[own.free]
+            origin[mine], unit[mine] = own.origin, own.unit
+    lower, upper = np.concatenate([box[0], -infinite]), np.concatenate([box[1], infinite])
+    free = lower < upper
+    return Units(ideal, span, lower, upper, origin[free], unit[free], n, values)
+
+
+def _auxiliary(found: ParetoSet) -> int:
+    return found.atlas.units.n_auxiliary if isinstance(found, AtlasSet) else 0
+
+
+def _rows(members: Sequence[Member]) -> _Rows:
+    labels = [one.set.atlas.patches[0].label for one in members if isinstance(one.set, AtlasSet)]
+    counts = [(one.n_inequalities, len(one.constraints) - one.n_inequalities) for one in labels]
+    most = np.max(counts, axis=0) if counts else (0, 0)
+    return _Rows(int(most[0]), int(most[1]))
+
+
+def _parts(number: int, one: Member, units: Units, rows: _Rows) -> list[_Part]:
+    """The smooth parts of a set: the patches of an atlas, or the faces of a simplex."""
+    if isinstance(one.set, AtlasSet):
+        own = one.set.atlas.units
+        return [
+            _of_patch(patch, own, one, units, rows)._replace(key=(number, patch.region))
+            for patch in one.set.atlas.patches
+        ]
+    M = one.set.n_objectives
+    faces = [np.array([bool(code >> m & 1) for m in range(M)]) for code in range(1, 2**M)]
+    return [
+        _of_face(on, one, units, rows)._replace(key=(number, code)) for code, on in enumerate(faces)
+    ]
+
+
+def _of_patch(patch: Patch, own: Units, one: Member, units: Units, rows: _Rows) -> _Part:
+    """A patch of an atlas with other units, variables and rows."""
+    old, L, M = patch.label, len(own.free), len(own.ideal)
+    # Its variables and constraints among those of the union.
+    whole = np.concatenate([one.varying, len(one.x) + np.arange(own.n_auxiliary)])[own.free]
+    columns, split = np.searchsorted(units.free, whole), old.n_inequalities
+    after = rows.n_inequalities + np.arange(len(old.constraints) - split)
+    mine = np.concatenate([np.arange(split), after]).astype(int)
+    side = np.zeros(len(units.free), dtype=int)
+    constraints = np.zeros(rows.n_inequalities + rows.n_equalities, dtype=bool)
+    side[columns], constraints[mine] = old.side, old.constraints
+    # Curves and points end where their cells do, surfaces where their signs say so.
+    trimmed = old.trimmed and old.dimension > 1
+    label = Label(old.objectives, constraints, side, rows.n_inequalities, trimmed)
+    start = (one.x if units.n_auxiliary == 0 else np.pad(one.x, (0, units.n_auxiliary)))[units.free]
+
+    def quantities(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = patch(p)
+        f = (own.ideal + own.span * old.values(y, p) - units.ideal) / units.span
+        z = np.tile((start - units.origin) / units.unit, (len(p), 1))
+        x = own.origin + own.unit * y[:, :L]
+        scaled = (x - units.origin[columns]) / units.unit[columns]
+        # A variable at a bound has a multiplier here, of which the sign alone counts.
+        z[:, columns] = np.where(old.side == 0, scaled, y[:, :L])
+        g = np.full((len(p), len(constraints)), -1.0)
+        g[:, mine] = y[:, L + 1 + M :]
+        return _quantities(label, z, f, y[:, L + 1 : L + 1 + M] * units.span / own.span, g)
+
+    cells = [patch.corners]
+    if old.dimension == 1:
+        cells = [ends[:, None] for ends in [_valid(patch, own.box)] if ends[0] < ends[1]]
+    some = places(patch, SCHEDULE.union_places) if trimmed else patch.corners[:0]
+    return _Part(label, quantities, [] if trimmed else cells, some, ())
+
+
+def _of_face(
+    on: Bool[np.ndarray, " n_objectives"], one: Member, units: Units, rows: _Rows
+) -> _Part:
+    """A face of a simplex, whose objectives are active."""
+    n_rows, k = rows.n_inequalities + rows.n_equalities, int(on.sum())
+    side = np.zeros(len(units.free), dtype=int)
+    label = Label(on, np.zeros(n_rows, dtype=bool), side, rows.n_inequalities, trimmed=False)
+
+    def quantities(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        t = np.zeros((len(p), len(on)))
+        t[:, on] = np.maximum(np.column_stack([1 - p.sum(axis=1), p]), 0.0)
+        t = t / t.sum(axis=1, keepdims=True)
+        x = np.tile(one.x, (len(p), 1))
+        x[:, one.varying] = one.set.designs(t)
+        z = (np.pad(x, ((0, 0), (0, units.n_auxiliary)))[:, units.free] - units.origin) / units.unit
+        f = (one.set.values(t) - units.ideal) / units.span
+        return _quantities(
+            label, z, f, one.set.weights(t) * units.span, np.full((len(p), n_rows), -1.0)
+        )
+
+    corners = np.eye(k)[:, 1:]
+    cells = [corners]
+    if k > 2:
+        from scipy.spatial import Delaunay
+
+        nodes = grid(k, SCHEDULE.union_cells)[:, 1:]
+        cells = nodes[Delaunay(nodes).simplices]
+        # Nodes of a side lie in one plane, of which rounding makes flat simplices.
+        volumes = np.abs(np.linalg.det(cells[:, 1:] - cells[:, :1]))
+        cells = list(cells[volumes > SCHEDULE.rounding])
+    return _Part(label, quantities, cells, corners[:0], ())
+
+
+def _quantities(
+    label: Label, z: np.ndarray, f: Chart, mu: np.ndarray, g: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates c, and y, from variables, objectives, multipliers and constraints."""
+    active = np.where(label.objectives, mu, 0.0)
+    total = active.sum(axis=1, keepdims=True)
+    level = f[:, label.objectives].mean(axis=1, keepdims=True)
+    rows = np.where(label.objectives, active / np.where(total > 0, total, 1.0), f)
+    return label.coordinates(f)[0], np.concatenate([z, level, rows, g], axis=1)
+
+
+def _valid(patch: Patch, box: Box) -> Float[np.ndarray, " 2"]:
+    """From where to where the signs of a curve hold within its domain."""
+    c = places(patch, SCHEDULE.union_samples)
+    if len(c) == 0:
+        return np.zeros(2)
+
+    def holds(c: np.ndarray) -> np.ndarray:
+        signs = patch.label.signs(patch(c), box)
+        return np.all(signs > -SCHEDULE.rounding, axis=1)
+
+    on = np.flatnonzero(holds(c))
+    if len(on) == 0:
+        return np.zeros(2)
+    beyond = np.clip([on[0] - 1, on[-1] + 1], 0, len(c) - 1)
+    return _bisected(lambda c: holds(c[:, None]), c[on[[0, -1]], 0], c[beyond, 0])
+
+
+def _bisected(
+    good: Callable[[np.ndarray], np.ndarray], inside: np.ndarray, outside: np.ndarray
+) -> Float[np.ndarray, " n"]:
+    """The last good coordinates on the way from each one inside to one outside."""
+    for _ in range(SCHEDULE.bisections):
+        middle = (inside + outside) / 2
+        on = good(middle)
+        inside, outside = np.where(on, middle, inside), np.where(on, outside, middle)
+    return inside
+
+
+def _fitted(part: _Part) -> list[Patch]:
+    """The patches of the union for a part of a set."""
+    if part.label.dimension == 0:
+        y = part.quantities(np.zeros((1, 0)))[1]
+        return [Patch(part.label, np.zeros((1, 0)), 0, y, np.zeros((0, 1)), 0.0)]
+    if part.label.dimension == 1:
+        return [
+            patch
+            for cell in part.cells
+            for patch in _curve(part, cell[:, 0], SCHEDULE.union_halvings)
+        ]
+    if part.label.trimmed:
+        return [_region(part)] if len(part.places) > part.places.shape[1] else []
+    return [_cell(part, corners) for corners in part.cells]
+
+
+def _curve(part: _Part, ends: Float[np.ndarray, " 2"], halvings: int) -> list[Patch]:
+    """A curve from one parameter to another, in halves where one polynomial does not hold it."""
+    shares = (1 - np.cos(np.pi * np.linspace(0, 1, SCHEDULE.union_samples))) / 2
+    c, y = part.quantities((ends[0] + (ends[1] - ends[0]) * shares)[:, None])
+    corners = c[[0, -1]]
+    if not corners[0, 0] < corners[1, 0]:
+        return []
+    patch = _polynomial(part.label, corners, c, y, SCHEDULE.union_degrees)
+    if patch.error > SCHEDULE.union_tol and halvings:
+        middle = float(ends.mean())
+        first, second = np.array([ends[0], middle]), np.array([middle, ends[1]])
+        return [*_curve(part, first, halvings - 1), *_curve(part, second, halvings - 1)]
+    return [patch]
+
+
+def _cell(part: _Part, corners: Float[np.ndarray, "n_corners dimension"]) -> Patch:
+    """A simplex of the part, with straight sides on the chart."""
+    c, y = part.quantities(grid(len(corners), SCHEDULE.union_grid) @ corners)
+    own = part.quantities(corners)[0]
+    return _polynomial(part.label, own, c, y, SCHEDULE.surface_degrees)
+
+
+def _region(part: _Part) -> Patch:
+    """A part that its own signs trim, within the convex hull of its places and a little beyond."""
+    from scipy.spatial import ConvexHull
+
+    c, y = part.quantities(part.places)
+    low = c.min(axis=0)
+    size = float((c - low).sum(axis=1).max())
+    corners = np.concatenate([low[None], low + size * np.eye(len(low))])
+    patch = _polynomial(part.label, corners, c, y, SCHEDULE.surface_degrees)
+    hull = ConvexHull(c).equations
+    reach = SCHEDULE.union_margin * np.ptp(c, axis=0).max()
+    domain = np.column_stack([hull[:, :-1], reach - hull[:, -1]])
+    return replace(patch, domain=np.unique(domain.round(12), axis=0))
+
+
+def _polynomial(
+    label: Label, corners: np.ndarray, c: np.ndarray, y: np.ndarray, degrees: Sequence[int]
+) -> Patch:
+    """The polynomial of the lowest degree that fits every second point and the others too; else the
+    one that misses these least."""
+    inside, L = barycentric(corners, c), len(label.side)
+    # Multipliers and constraints have signs alone.
+    counted = np.concatenate([np.arange(L + 1), L + 1 + np.flatnonzero(~label.objectives)])
+    best = None
+    for degree in degrees:
+        if 2 * n_controls(len(corners), degree) > len(c) and best is not None:
+            break
+        basis = design_matrix(inside, degree)
+        points = np.linalg.lstsq(basis[::2], y[::2], rcond=None)[0]
+        miss = float(np.abs(basis[1::2] @ points - y[1::2])[:, counted].max(initial=0.0))
+        if best is None or miss < best.error:
+            best = Patch(label, corners, degree, points, _sides(corners), miss)
+        if best.error <= SCHEDULE.union_tol:
+            break
+    assert best is not None
+    return best
+
+
+def _sides(corners: Float[np.ndarray, "n_corners dimension"]) -> Float[np.ndarray, "n n_columns"]:
+    """The simplex as a domain: no barycentric coordinate is negative."""
+    offset = barycentric(corners, np.zeros((1, len(corners) - 1)))[0]
+    slopes = barycentric(corners, np.eye(len(corners) - 1)) - offset
+    sides = np.column_stack([-slopes.T, offset])
+    # Of unit length, so that rounding is in units of the chart.
+    sides = sides / np.linalg.norm(sides[:, :-1], axis=1, keepdims=True)
+    sides[:, -1] += SCHEDULE.rounding
+    return sides
+
+
+def _points(single: Single, units: Units, rows: _Rows) -> list[Patch]:
+    """Single designs as patches without dimension."""
+    n_rows, M = rows.n_inequalities + rows.n_equalities, len(units.ideal)
+    first, nothing = np.arange(M) == 0, np.zeros(n_rows, dtype=bool)
+    label = Label(first, nothing, np.zeros(len(units.free), dtype=int), rows.n_inequalities, False)
+    x = np.pad(single.x, ((0, 0), (0, units.n_auxiliary)))[:, units.free]
+    f = (single.f - units.ideal) / units.span
+    one, g = np.ones_like(f), np.full((len(f), n_rows), -1.0)
+    y = _quantities(label, (x - units.origin) / units.unit, f, one, g)[1]
+    return [Patch(label, np.zeros((1, 0)), 0, row[None], np.zeros((0, 1)), 0.0) for row in y]
+
+
+def _cut(fitted: list[Keyed], known: Chart, box: Box) -> list[Keyed]:
+    """Curves and points of two objectives without what others are better than."""
+    alone, curves = ([one for one in fitted if one[0].label.dimension == d] for d in (0, 1))
+    arcs, n = [patch for patch, _ in curves], SCHEDULE.union_samples
+    ends = np.reshape([_value(patch) for patch, _ in alone], (-1, 2))
+    corners = np.reshape([arc.corners[:, 0] for arc in arcs], (-1, 2))
+    c = np.linspace(corners[:, 0], corners[:, 1], n, axis=1)
+    numbers = np.repeat(np.arange(len(arcs)), n)
+    f = _along(arcs, numbers, c.ravel())
+    points = np.concatenate([f, ends, known])
+    slack = SCHEDULE.union_beaten + 10 * max([0.0, *(arc.error for arc in arcs)])
+
+    def good(f: Chart) -> Bool[np.ndarray, " n"]:
+        a = centered(f)
+        level, claims = best_levels(points, a)[0], ask_patches(arcs, a, box)
+        level = np.where(claims.number >= 0, np.minimum(level, claims.y[:, len(box[0])]), level)
+        return level > f.mean(axis=1) - slack
+
+    out = [one for one, on in zip(alone, good(ends), strict=True) if on]
+    on = np.pad(good(f).reshape(c.shape), ((0, 0), (1, 1)))
+    number, first = np.nonzero(on[:, 1:] & ~on[:, :-1])
+    last = np.nonzero(on[:, :-1] & ~on[:, 1:])[1] - 1
+    beyond = np.maximum(first - 1, 0), np.minimum(last + 1, n - 1)
+    low, high = (
+        _bisected(lambda x: good(_along(arcs, number, x)), c[number, inside], c[number, outside])
+        for inside, outside in zip((first, last), beyond, strict=True)
+    )
+    for k, start, end in zip(number, low, high, strict=True):
+        domain = np.array([[1.0, end + SCHEDULE.rounding], [-1.0, SCHEDULE.rounding - start]])
+        out.append((replace(curves[k][0], domain=domain), curves[k][1]))
+    return out
+
+
+def _along(
+    arcs: Sequence[Patch], numbers: Int[np.ndarray, " n"], c: Float[np.ndarray, " n"]
+) -> Chart:
+    """The scaled objectives at coordinates of curves, of which the numbers are given."""
+    f = np.zeros((len(c), 2))
+    for k in np.unique(numbers):
+        at, arc = c[numbers == k, None], arcs[k]
+        f[numbers == k] = arc.label.values(arc(at), at)
+    return f
+
+
+def _value(patch: Patch) -> Float[np.ndarray, " n_objectives"]:
+    """The scaled objectives of a patch without dimension."""
+    nothing = np.zeros((1, 0))
+    return patch.label.values(patch(nothing), nothing)[0]
