@@ -1,6 +1,6 @@
 """An atlas, one round after the other: states that can be stepped, kept and stepped again."""
 
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +13,16 @@ from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
-from .exploration import explore, feasible_part, look_over
+from .exploration import (
+    LEAST_GENERATIONS,
+    evolve,
+    explore,
+    feasible_part,
+    find_ends,
+    look_over,
+    normalize,
+    spread_points,
+)
 from .lone_points import lone_points
 from .mesh import Mesh
 from .program import Program
@@ -39,6 +48,9 @@ MOST_NOISE = 10.0
 MOST_ROUNDS, FEW_ROUNDS, ROUGH = 40, 8, 0.01
 """When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not
 help against it."""
+
+LARGE_POPULATION, STRANGERS = 100, 32
+"""Of a survey that goes on, and how many designs from anywhere join it every 24 generations."""
 
 MOST_MENDED = 3
 """How often what does not hold at the end is mended."""
@@ -123,12 +135,13 @@ class AtlasState:
 
 
 class Survey(NamedTuple):
-    """Designs of a box that none of the others looked at dominates, their objectives, and what was
-    spent by then."""
+    """Designs of a box that none of the others looked at dominates, their objectives, what was
+    spent by then, and whether the budget was."""
 
     x: Float[np.ndarray, "n n_variables"]
     f: Float[np.ndarray, "n n_objectives"]
     evaluations: Evaluations
+    spent: bool = False
 
 
 def survey(
@@ -138,15 +151,34 @@ def survey(
     start: Float[np.ndarray, "n n_variables"],
     seed: int,
     spent: Evaluations,
+    goes_on: Callable[[Survey], bool],
 ) -> Survey:
-    """Evenly spread points and a population run in the box: values only, as far as the budget
-    goes."""
+    """Evenly spread points and a population run in the box, by values, for as long as it shall go
+    on and the budget lasts; strangers join it now and then. With Hessians, descents from its best
+    at the end."""
     program = Program(
         objectives, n_objectives, settings.feasible, settings.box, settings.budget, spent
     )
-    with suppress(BudgetSpentError):
-        look_over(program, *_scaled(program, settings, start), seed)
-    return Survey(program.x(program.archive.z), program.archive.f, program.evaluator.evaluations)
+    box, points = _scaled(program, settings, start)
+
+    def so_far(over: bool = False) -> Survey:
+        archive = program.archive
+        return Survey(program.x(archive.z), archive.f, program.evaluator.evaluations, over)
+
+    try:
+        rng = look_over(program, box, points, seed)
+        population = None
+        while goes_on(so_far()):
+            strangers = spread_points(box, STRANGERS, rng)
+            begin = strangers if population else np.concatenate([program.archive.z, strangers])
+            most = len(begin) + LEAST_GENERATIONS * LARGE_POPULATION
+            population = evolve(program, box, begin, rng, population, most, LARGE_POPULATION)
+            normalize(program)
+        if program.has_hessians and len(program.archive.f):
+            find_ends(program, box, rng)
+    except BudgetSpentError:
+        return so_far(over=True)
+    return so_far()
 
 
 def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: int) -> AtlasState:

@@ -1,22 +1,22 @@
 """`minimize`: which flows answer a problem, in which order, and what is said about the end."""
 
-from .better_point import better_than_atlas, better_than_surface
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
 from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
+from .probing import Probed, probe
 
 __all__ = [
     "Call",
     "Checkpoint",
-    "better_than_atlas",
-    "better_than_surface",
+    "Probed",
     "check",
     "kept_arguments",
     "load",
     "minimize",
+    "probe",
     "settle_on_atlas",
     "train",
     "with_limits",

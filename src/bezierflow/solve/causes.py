@@ -273,7 +273,8 @@ def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:
         return 0.0, ""
     k, m = np.argwhere(bad)[0]
     share, name = float(bad.any(axis=1).mean()), problem.names.objectives[m]
-    place = f"x = {point_in_words(x[k], problem.names)}, t = {np.round(t[k], 4).tolist()}"
+    words = point_in_words(x[k], problem.names, problem.raveling.units)
+    place = f"x = {words}, t = {np.round(t[k], 4).tolist()}"
     return share, f"{name} is {f[k, m]} at {share:.1%} of {len(t)} points, the first {place}"
 
 

@@ -53,7 +53,7 @@ from .attempts import (
     nothing_to_find,
     one_surface,
     own_flow,
-    survey_of_the_box,
+    surface_against_probes,
     values_alone,
 )
 from .call import Call, Checkpoint, flow_for
@@ -213,7 +213,7 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         # No search ends where an objective falls without end, and none is verified at a jump.
         (open_form, nothing_to_find),
         # That may be the set of one basin only, or leave the bounds.
-        (feasible is not None, survey_of_the_box),
+        (True, surface_against_probes),
         # Kinks are the most frequent reason why one surface does not hold.
         (open_form, kinks_lifted),
         # Without bounds an atlas needs a place to look, which a suspect surface gives.
@@ -309,7 +309,7 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
         if not (span <= SCHEDULE.flat * ranges(problem)).all():
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
-    best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
+    best = f"x = {point_in_words(x, problem.names, problem.raveling.units)} is the best in each of them"
     words = f"The objectives do not conflict: {best}, and the set is this point."
     return found._replace(
         error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")

@@ -25,10 +25,23 @@ class Schedule:
         most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
             every objective at thousands of points, and causes of doubt are looked for.
         compared_points: points of an atlas that the bottoms of wells are compared with.
-        clear_lead: a design is better than a surface if no point of the surface comes closer to
-            dominating it than this share of the ranges; for one and two objectives.
-        largest_lead: the same for three and more, where the points that a surface is looked at are
-            farther apart.
+        nearby: around the nearest t of a surface, a point closer to a design is looked for within
+            this,
+        narrowings: so often, each time within a quarter,
+        narrowed: by so many samples.
+        moved_designs: of an answer, beside its ends, whose variables are moved one by one,
+        places: to so many places each, beside finer ones around the best,
+        finer: that reach so far, in units of the distance between the first,
+        own_basin: and no closer than this many of them to where the variable is,
+        rounds_of_moves: again from what is better, at most so often,
+        most_moves: with no more designs than about this in one round.
+        segments: between the answer and the box, along which convexity is looked at,
+        lengths: of which they are shares.
+        population_values: of the population that an answer of objectives that are not convex is
+            held against, per variable,
+        most_population_values: and at most.
+        projections: steps of Newton's method onto equality constraints,
+        on_manifold: which then hold up to this.
         broken_values: of an atlas of objectives that jump or fall without end.
         beside_break: designs are moved by this share of their range to see whether they lie next to
             a jump,
@@ -81,8 +94,21 @@ class Schedule:
     known_designs: int = 50
     most_variables: int = 50
     compared_points: int = 300
-    clear_lead: float = 0.005
-    largest_lead: float = 0.02
+    nearby: float = 0.02
+    narrowings: int = 4
+    narrowed: int = 40
+    moved_designs: int = 2
+    places: int = 32
+    finer: tuple[float, float] = (1.0, 0.2)
+    own_basin: float = 1.5
+    rounds_of_moves: int = 3
+    most_moves: int = 5000
+    segments: int = 40
+    lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
+    population_values: int = 2000
+    most_population_values: int = 20_000
+    projections: int = 12
+    on_manifold: float = 1e-9
     broken_values: int = 3000
     beside_break: float = 2e-3
     across_break: float = 0.05
