@@ -27,7 +27,7 @@ def test_agrees_with_the_true_distance(degree):
     estimate = estimate_error(PROBLEM, surface)
     t = np.concatenate([np.random.default_rng(1).dirichlet([1] * 3, size=400), np.eye(3)])
     true = PROBLEM.distance(np.asarray(surface(t))).max()
-    assert true < estimate.bound
+    assert true < estimate.expected
     assert estimate.max < 10 * true + 1e-12
     assert float(estimate) == estimate.rms <= estimate.max
     assert estimate.n_invalid == 0

@@ -23,6 +23,11 @@ MOST_BEATEN = 0.2
 """The share of answers that may be beaten by more than `BEATEN`: up to this it is part of the error
 that is stated."""
 
+MARGIN, LEAST = 2.0, 1e-7
+"""What is stated is this many times the largest miss at fresh points (`python -m
+benchmarks.calibration`), and no less than the second number, in units of ranges: where an objective
+is at its least, rounding of its value is the root of that in the others."""
+
 MOST_MISSES = 10.0
 """Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
 hundreds of new points."""
@@ -107,15 +112,16 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         distances = found.distances[known]
         flags = [Flag.BUDGET_SPENT] if state.spent else []
         worst = float(found.front.max(initial=0.0))
+        stated = max(MARGIN * worst, LEAST)
         if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
             flags.append(Flag.NOT_COVERED)
         if worst > MOST_MISSES * state.search.tol:
             flags.append(Flag.NOT_AT_TOLERANCE)
-        largest = float(distances.max(initial=0.0)) if len(distances) else float("nan")
+        largest = MARGIN * float(distances.max(initial=0.0)) if len(distances) else float("nan")
         return ErrorEstimate(
             rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
             max=largest,
-            bound=3 * largest,
+            expected=3 * largest,
             diameter=found.diameter,
             n_samples=len(known),
             n_invalid=int((~known).sum()),
@@ -125,7 +131,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             dominated=float(found.beaten.mean()),
             flags=tuple(flags),
             evaluations=len(known),
-            front=worst,
+            front=min(stated, max(worst, 1.0)),
             coverage=found.coverage,
             violation=found.violation,
             n_probes=int(state.evaluations.objective),

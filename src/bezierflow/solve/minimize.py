@@ -57,7 +57,14 @@ from .attempts import (
     values_alone,
 )
 from .call import Call, Checkpoint, flow_for
-from .causes import describe_thinness, explain_start, find_cause, find_holes, single_design
+from .causes import (
+    describe_thinness,
+    explain_start,
+    find_cause,
+    find_holes,
+    find_runaway,
+    single_design,
+)
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .first_look import ranges, refuse_wrong_derivatives
 from .schedule import SCHEDULE
@@ -263,6 +270,8 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
         found = _without_holes(problem, found)
     if call.form_is_open and not found.over:
         found = _of_one_design(problem, found)
+        why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
+        found = found.in_doubt(why, Flag.NOT_CONVERGED) if why else found
     reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
@@ -279,7 +288,7 @@ def _without_holes(problem: Problem, found: Attempt) -> Attempt:
         return found
     with problem.calls.during("estimate"):
         share, where = find_holes(problem, found.surface)
-    return found.in_doubt(where, Flag.NOT_FINITE, share) if where else found
+    return found.in_doubt(where, Flag.NOT_FINITE, share) if share else found.noted(where)
 
 
 def _of_one_objective(found: Attempt) -> Attempt:
@@ -309,7 +318,8 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
         if not (span <= SCHEDULE.flat * ranges(problem)).all():
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
-    best = f"x = {point_in_words(x, problem.names, problem.raveling.units)} is the best in each of them"
+    place = point_in_words(x, problem.names, problem.raveling.units)
+    best = f"x = {place} is the best in each of them"
     words = f"The objectives do not conflict: {best}, and the set is this point."
     return found._replace(
         error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")

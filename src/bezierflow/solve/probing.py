@@ -214,6 +214,8 @@ class _Look:
         self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
         self.is_convex, self.bends = False, False
         self.rng = np.random.default_rng([call.seed, 7])
+        # Lines are looked at with fewer calls of a function on the host.
+        self.thrift = SCHEDULE.thrift if bridges(self.flat) else 1
 
     def values(self, x: Designs) -> tuple[Rows, Rows]:
         """Objectives, infinite where a design is not feasible or has no values; and all rows whose
@@ -245,10 +247,11 @@ class _Look:
             x = probes_around(self.standard.x.mean(axis=0), size)
         else:
             x = probes_within(low, high)
+        exact = self.problem.form.is_exact and self.place is None
+        x = x if exact else x[:: self.thrift]
         f, standard = self.values(x)[0], self.standard
         standard.settle(f)
         self.compare(x, f)
-        exact = self.problem.form.is_exact and self.place is None
         if len(self.rivals) or not exact or isinstance(standard.answer, BezierSimplex):
             return  # a surface has followed wells around it by itself
         spread = np.linspace(0, len(standard.x) - 1, SCHEDULE.compared_points).astype(int)
@@ -278,7 +281,7 @@ class _Look:
     def along_variables(self) -> None:
         """Designs of the answer with one variable moved to the lowest place elsewhere in its range,
         and with all such moves that help together; again from there."""
-        standard, (low, high), k = self.standard, self.box, SCHEDULE.places
+        standard, (low, high), k = self.standard, self.box, SCHEDULE.places // self.thrift
         spread = np.linspace(0, len(standard.f) - 1, SCHEDULE.moved_designs).astype(int)
         rows = np.concatenate([standard.f.argmin(axis=0), spread])
         x, goals, n = standard.x[rows], standard.f[rows], len(rows)
@@ -352,7 +355,7 @@ class _Look:
     def along_segments(self) -> None:
         """Evenly spaced points between designs of the answer and designs of the box."""
         low, high = self.box
-        n, k = SCHEDULE.segments, SCHEDULE.places
+        n, k = SCHEDULE.segments // self.thrift, SCHEDULE.places // self.thrift
         start = self.standard.x[self.rng.integers(len(self.standard.x), size=n)]
         ends = low + (high - low) * self.rng.random((n, self.L))
         # Some are short, where bends of a small scale show.
@@ -434,6 +437,7 @@ class OnManifold(eqx.Module):
     manifold: Manifold
 
     def __call__(self, x: Float[Array, " n_variables"]) -> Array:
+        """F at the point of the set next to x."""
         return self.objectives(self.manifold(x))
 
     def whole(self, points: Designs) -> None:

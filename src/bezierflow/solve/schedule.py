@@ -37,6 +37,7 @@ class Schedule:
         most_moves: with no more designs than about this in one round.
         segments: between the answer and the box, along which convexity is looked at,
         lengths: of which they are shares.
+        thrift: functions on the host are called so many times less along lines.
         population_values: of the population that an answer of objectives that are not convex is
             held against, per variable,
         most_population_values: and at most.
@@ -56,7 +57,7 @@ class Schedule:
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
             the size of the points.
         value_points: points of an answer at which objectives must be finite,
-        value_calls: or so many where a function on the host has to be called,
+        few_points: or at least so many where a budget of calls does not allow as many,
         most_numbers: and no more than these designs have numbers.
         thinness_points: points inside the simplex at which tangents are looked at.
         thinness_variables: surfaces of more variables are not looked at.
@@ -105,6 +106,7 @@ class Schedule:
     most_moves: int = 5000
     segments: int = 40
     lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
+    thrift: int = 3
     population_values: int = 2000
     most_population_values: int = 20_000
     projections: int = 12
@@ -118,7 +120,7 @@ class Schedule:
     halvings: int = 40
     clear: float = 1e-3
     value_points: int = 1000
-    value_calls: int = 200
+    few_points: int = 200
     most_numbers: int = 20_000_000
     thinness_points: int = 12
     thinness_variables: int = 1000
