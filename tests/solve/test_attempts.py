@@ -56,7 +56,7 @@ def test_objectives_with_one_minimizer_have_a_surface_of_one_point():
     )
     assert solution.result.reason is bf.Reason.CONVERGED
     assert "no better point among 1536 probes" in solution.result.message
-    assert solution.error.n_probes == 1536
+    assert solution.error.n_probes > 1536
     np.testing.assert_allclose(solution.spread(5).X, np.tile(minimizer, (5, 1)), atol=1e-12)
     np.testing.assert_allclose(solution.at(weights=[0.3, 0.7]), minimizer, atol=1e-12)
 

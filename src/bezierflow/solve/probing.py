@@ -51,6 +51,7 @@ Box = tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]
 
 Designs = Float[np.ndarray, "n n_variables"]
 Rows = Float[np.ndarray, "n n_rows"]
+Values = Float[np.ndarray, "n n_objectives"]
 
 
 class Probed(NamedTuple):
@@ -123,30 +124,37 @@ class Standard:
             units, points = answer.units, answer.points
             self.x, self.f = units.x(points.z), units.ideal + points.f * units.span
         else:
-            self.t = dense_t(answer.n_objectives)
-            self.x, self.f = self._ask(self.t)
-        self.units = np.ptp(self.f, axis=0)
-        self.clear = SCHEDULE.clear
+            t, rng = dense_t(answer.n_objectives), np.random.default_rng(0)
+            # Calls of a function on the host are few, and their points farther apart.
+            few = len(t) > SCHEDULE.few_points and bool(bridges(problem.flat))
+            n = SCHEDULE.few_points if few else len(t)
+            t = np.concatenate([np.eye(answer.n_objectives), rng.permutation(t)[:n]])
+            self.x, self.f = self._ask(t)
+            self.fresh = self._ask(rng.dirichlet(np.full(answer.n_objectives, 0.5), n // 4 + 1))[1]
+        self.units, self.clear = np.ptp(self.f, axis=0), SCHEDULE.clear
 
-    def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Rows]:
-        """Points of a surface, which cost nothing of the budget; infinite where there is no
-        value."""
+    def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Values]:
+        """Points of a surface where it has values, which cost nothing of the budget."""
         with double_precision():
             x = np.asarray(self.answer(t))
         f = JaxEvaluator(self.problem.flat, t.shape[1], x.shape[1]).values(x)
-        return x, np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf)
+        finite = np.isfinite(f).all(axis=1)
+        return x[finite], f[finite]
 
     def settle(self, elsewhere: Rows) -> None:
         """Units, and what is clear, where objectives have these values elsewhere."""
-        own = self.f[np.isfinite(self.f).all(axis=1)]
-        elsewhere = elsewhere[np.isfinite(elsewhere).all(axis=1)]
+        own, elsewhere = self.f, elsewhere[np.isfinite(elsewhere).all(axis=1)]
         varies = np.median(np.abs(elsewhere - own[0]), axis=0) if len(elsewhere) else np.abs(own[0])
-        span, tiny = np.ptp(own, axis=0), np.finfo(float).tiny
-        small = np.maximum(SCHEDULE.clear * varies, tiny)
+        small = np.maximum(SCHEDULE.clear * varies, np.finfo(float).tiny)
+        span = np.ptp(own, axis=0)
         self.units = np.where(span > SCHEDULE.negligible * varies, span, small)
         noise = max((part.differences.noise for part in bridges(self.problem.flat)), default=0.0)
         rounding = np.abs(own).max(axis=0) * max(noise, np.finfo(float).eps) / self.units
-        self.clear = max(SCHEDULE.clear, SCHEDULE.clearly_apart * float(rounding.max()))
+        clear = [SCHEDULE.clear, SCHEDULE.clearly_apart * float(rounding.max())]
+        if isinstance(self.answer, BezierSimplex):
+            # A surface goes on between the points that it is looked at, as it leads them itself.
+            clear.append(2 * float(self.lead(self.fresh).max(initial=0.0)))
+        self.clear = max(clear)
 
     def lead(self, f: Rows) -> Float[np.ndarray, " n"]:
         """By how much each row is better than what the answer has in its place, in the objective
@@ -159,29 +167,8 @@ class Standard:
             there = self.answer.front(self.answer.t(f))
             lead[usable] = ((there - f) / self.units).max(axis=1)
             return lead
-        rough, near = best_levels(self.f / self.units, f / self.units)
-        # The surface goes on between these points.
-        best = np.argsort(-rough)[: SCHEDULE.known_designs]
-        best = best[rough[best] > self.clear]
-        lead[usable] = np.minimum(rough, self.clear)
-        if len(best):
-            lead[usable[best]] = self._closest(f[best], self.t[near[best]])
+        lead[usable] = best_levels(self.f / self.units, f / self.units)[0]
         return lead
-
-    def _closest(self, goals: Rows, t: Float[np.ndarray, "n n_objectives"]) -> np.ndarray:
-        """The least lead of each goal over points of the surface around t, by samples that
-        narrow."""
-        rng, M, width = np.random.default_rng(0), goals.shape[1], SCHEDULE.nearby
-        rows = np.arange(len(t))
-        for _ in range(SCHEDULE.narrowings):
-            moved = t[:, None] + width * rng.normal(size=(len(t), SCHEDULE.narrowed, M))
-            moved = np.maximum(np.concatenate([t[:, None], moved], axis=1), 0.0)
-            moved = moved / moved.sum(axis=2, keepdims=True)
-            f = self._ask(moved.reshape(-1, M))[1].reshape(moved.shape)
-            levels = ((f - goals[:, None]) / self.units).max(axis=2)
-            k = levels.argmin(axis=1)
-            t, width = moved[rows, k], width / 4
-        return levels[rows, k]
 
 
 class _Look:
@@ -217,7 +204,7 @@ class _Look:
         # Lines are looked at with fewer calls of a function on the host.
         self.thrift = SCHEDULE.thrift if bridges(self.flat) else 1
 
-    def values(self, x: Designs) -> tuple[Rows, Rows]:
+    def values(self, x: Designs) -> tuple[Values, Rows]:
         """Objectives, infinite where a design is not feasible or has no values; and all rows whose
         bends tell whether there may be several basins."""
         evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
@@ -336,7 +323,7 @@ class _Look:
         f = f.reshape(*places.shape, self.M)
         return ((f - goals[:, None, None]) / self.standard.units).max(axis=3)
 
-    def look(self, x: Designs) -> tuple[Rows, Rows]:
+    def look(self, x: Designs) -> tuple[Values, Rows]:
         """Values, and what they say of rivals."""
         f, rows = self.values(x)
         if not len(self.rivals):
@@ -398,7 +385,7 @@ class Manifold(eqx.Module):
         """A point of the set near x, where Newton's method finds one. Traceable by JAX."""
         scale = jnp.finfo(x.dtype).eps
 
-        def step(_: int, x: Array) -> Array:
+        def step(_: object, x: Array) -> Array:
             h, J = self.feasible.equalities(x), jax.jacrev(self.feasible.equalities)(x)
             gram = J @ J.T
             gram = gram + scale * (jnp.trace(gram) + jnp.finfo(x.dtype).tiny) * jnp.eye(len(h))

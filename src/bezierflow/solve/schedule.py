@@ -25,10 +25,6 @@ class Schedule:
         most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
             every objective at thousands of points, and causes of doubt are looked for.
         compared_points: points of an atlas that the bottoms of wells are compared with.
-        nearby: around the nearest t of a surface, a point closer to a design is looked for within
-            this,
-        narrowings: so often, each time within a quarter,
-        narrowed: by so many samples.
         moved_designs: of an answer, beside its ends, whose variables are moved one by one,
         places: to so many places each, beside finer ones around the best,
         finer: that reach so far, in units of the distance between the first,
@@ -95,9 +91,6 @@ class Schedule:
     known_designs: int = 50
     most_variables: int = 50
     compared_points: int = 300
-    nearby: float = 0.02
-    narrowings: int = 4
-    narrowed: int = 40
     moved_designs: int = 2
     places: int = 32
     finer: tuple[float, float] = (1.0, 0.2)
