@@ -25,9 +25,6 @@ SMALLEST = 1e-8
 """Smaller errors are not compared with their estimates: neither the truths nor the searches from
 them are that exact."""
 
-TIME_LIMIT = 120.0
-"""Seconds of a run."""
-
 N_ANSWERS = 300
 """Answers that are compared with the truth."""
 
@@ -70,8 +67,8 @@ class Outcome:
         return max(self.beyond, self.missed)
 
 
-def solve(case: Case) -> Outcome:
-    """Runs a problem and compares."""
+def solve(case: Case, time_limit: float = 120.0) -> Outcome:
+    """Runs a problem, within so many seconds, and compares."""
     began = time.process_time()
     bounds = tuple(np.array(side) for side in case.box) if case.bounded else None
     x0 = (
@@ -80,7 +77,7 @@ def solve(case: Case) -> Outcome:
         else np.array(np.zeros(case.n_variables) if case.x0 is None else case.x0, float)
     )
     try:
-        options = {"time_limit": TIME_LIMIT, "constraints": case.constraints or None}
+        options = {"time_limit": time_limit, "constraints": case.constraints or None}
         solution = bf.minimize(case.objectives(), x0, bounds=bounds, **options | case.options)
     # an error that says what to do is an answer, too, and any other one is to be seen
     except Exception as error:

@@ -38,7 +38,7 @@ def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
     objectives, dimensions = DEGENERATE[name]
     solution = bf.minimize(objectives, np.array([0.1, 0.2])[: 1 + ("two" in name)])
     assert solution.result.reason is bf.Reason.CONVERGED
-    assert solution.error.front < 1e-6
+    assert solution.error.front < 2e-6
     assert [piece.dimension for piece in solution.pareto_set.pieces if not piece.face] == dimensions
     if dimensions == [2, 2]:  # every design of the square is found
         x = np.random.default_rng(0).random((200, 2))

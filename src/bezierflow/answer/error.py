@@ -205,5 +205,5 @@ class ErrorEstimate:
 
     @property
     def relative(self) -> float:
-        """The largest distance over the diameter: what `tol` is compared with."""
+        """`max` over the diameter. `tol` is compared with the same without a margin."""
         return self.max / self.diameter if self.diameter > 0 else self.max

@@ -292,8 +292,8 @@ def _singular_corners(
 
 
 def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.ndarray) -> float:
-    """The largest change of an objective on the way to the set, in units of its range: of corners
-    by values, else by slopes."""
+    """The largest change of an objective on the way to the set, in units of its range, with the
+    margin of what is stated: of corners by values, else by slopes."""
     derivatives, inside = sight.derivatives, sight.linearization
     change = np.abs(np.einsum("nml,nl->nm", derivatives.gradients, inside.displacement))
     there = curvature.values(ends.minimizers) if (ends.distance > 0).any() else ends.values
@@ -303,7 +303,10 @@ def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.
     span = np.ptp(values[finite], axis=0) if finite.any() else np.ones(len(there))
     share = np.nan_to_num(change, nan=0.0) / np.maximum(span, np.finfo(float).tiny)
     share = np.where(span > rounding_of(values), share, 0.0).max(axis=1)
-    valid = np.concatenate([ends.found, inside.valid])
+    valid, share = (
+        np.concatenate([ends.found, inside.valid]),
+        curvature.schedule.stated_margin * share,
+    )
     return float(np.where(valid, np.minimum(share, 1.0), 1.0)[counted].max(initial=0.0))
 
 
