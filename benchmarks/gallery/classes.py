@@ -30,6 +30,17 @@ def at(angle: float, radius: float = 1.0) -> tuple[float, float]:
     return radius * float(np.cos(angle)), radius * float(np.sin(angle))
 
 
+def along(*vertices: Any) -> Callable[[int], np.ndarray]:
+    """Designs on a polygonal line."""
+    v = np.array(vertices, float)
+
+    def designs(n: int) -> np.ndarray:
+        s = np.linspace(0, len(v) - 1, n)
+        return np.stack([np.interp(s, np.arange(len(v)), column) for column in v.T], axis=1)
+
+    return designs
+
+
 def linear_programs() -> Iterator[Case]:
     """Linear objectives on polygons: vertices, some of which more constraints meet than are
     needed."""
@@ -41,6 +52,11 @@ def linear_programs() -> Iterator[Case]:
             [0, 0],
             2,
             bounded=True,
+            designs=along(
+                (max(1 - 2 * slope, 0), min(2, 1 / slope)),
+                (1 / (1 + slope), 1 / (1 + slope)),
+                (min(2, 1 / slope), max(1 - 2 * slope, 0)),
+            ),
             g=lambda x, xp, a=slope: [
                 1 - x[..., 0] - a * x[..., 1],
                 1 - a * x[..., 0] - x[..., 1],
@@ -54,6 +70,7 @@ def linear_programs() -> Iterator[Case]:
             [0, 0],
             2,
             bounded=True,
+            designs=along((1.5, 0), (0.5, 1), (more / (4 + 2 * more), 2)),
             g=lambda x, xp, k=more: [
                 1.5 - (1 + j) * x[..., 0] - x[..., 1] + 0.5 * j for j in (0.0, *range(1, k + 2))
             ],
@@ -87,10 +104,12 @@ def redundant() -> Iterator[Case]:
         yield Case(
             f"nearly the same half plane {tilt:g}",
             "nearly redundant constraints",
+            # from the point of the half plane nearest to 0 along its edge, then into it
             lambda x, xp: [far(x, (0, 0)), far(x, (0.3, 0.9))],
             [-1, -1],
             2,
             bounded=True,
+            designs=along((0.5, 0.5), (0.25, 0.75), (0.3, 0.9)),
             g=lambda x, xp, a=tilt: [
                 1 - x[..., 0] - x[..., 1],
                 1 - (1 + a) * x[..., 0] - x[..., 1],
@@ -124,6 +143,7 @@ def small_pieces() -> Iterator[Case]:
                 [0, -1],
                 1,
                 bounded=True,
+                designs=along((0, 0), (1, 0)),
             )
 
 

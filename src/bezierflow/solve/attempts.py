@@ -51,6 +51,9 @@ Designs = Float[np.ndarray, "n n_variables"]
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
 
+SETTLED = (Reason.CONVERGED, Reason.COMPLETED)
+"""Ends after which nothing better is looked for."""
+
 NOTHING = Evaluations()
 
 
@@ -145,6 +148,7 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     """The flow that the user brings along, as it is, or their atlas that goes on where it was."""
     paused = call.paused
     if call.form_is_open and paused is not None:
+        assert isinstance(paused.flow, AtlasFlow)
         flow = replace(paused.flow, n_iterations=call.method.n_iterations)
         made = run_flow(problem.lifted(paused.flat, paused.start), call, flow)
         L = problem.start.n_variables  # without variables that stand for kinks
@@ -240,27 +244,31 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
     return found._replace(evaluations=made.evaluations)
 
 
-def surface_against_probes(problem: Problem, call: Call, found: Attempt) -> Attempt:
-    """The surface, held against fresh probes; within bounds with its flaw, or with why it has none.
+def surface_probed_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface without bounds, held against fresh probes around it."""
+    L, error = problem.start.n_variables, found.error
+    if found.result.reason in FITS and SCHEDULE.most_variables < L:
+        # There a run's own probes must do, along a few axes.
+        if error is None or not error.n_probes:
+            found = found.local("no better point was looked for")
+    elif found.result.reason in FITS:
+        everywhere, x = feasible_set(None, None, L), dense_points(found.surface)
+        box = box_around(x, problem.start, everywhere, SCHEDULE.around)
+        found = held(problem, call, found, box)
+    settled = found.over or found.result.reason in (*SETTLED, Reason.LOCAL)
+    alone = settled or problem.start.n_objectives == 1
+    return found._replace(open=call.form_is_open and not alone)
+
+
+def surface_probed_within(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface, held against fresh probes all over the box, with its flaw or with why it has
+    none.
 
     Raises `ValueError` where the user asked for one surface and it cannot be the answer.
     """
     flaw, feasible = found.flaw, problem.feasible
-    fits = not flaw and found.result.reason in FITS
-    x = dense_points(found.surface)
-    if feasible is None:
-        many = problem.start.n_variables > SCHEDULE.most_variables
-        # There a run's own probes must do, along a few axes.
-        if fits and many and not (found.error is not None and found.error.n_probes):
-            found = found.local("no better point was looked for")
-        elif fits and not many:
-            everywhere = feasible_set(None, None, problem.start.n_variables)
-            box = box_around(x, problem.start, everywhere, SCHEDULE.around)
-            found = held(problem, call, found, box)
-        settled = found.over or found.result.success or found.result.reason is Reason.LOCAL
-        alone = settled or problem.start.n_objectives == 1
-        return found._replace(open=call.form_is_open and not alone)
-    if fits:
+    assert feasible is not None
+    if not flaw and found.result.reason in FITS:
         found = held(problem, call, found, search_box(feasible, problem.start))
         if found.rivals is None:
             # A Pareto point of the whole space that is feasible is one among feasible points, and
@@ -372,12 +380,12 @@ def _challenged(
     """What is made from known designs and fresh probes have not beaten; made again with the best of
     them where some have."""
     known = np.zeros((0, problem.start.n_variables)) if known is None else known
-    for _ in range(SCHEDULE.atlas_tries):
-        made, box = make(known, spent)
-        made = held(problem, call, made, box)
+    made = held(problem, call, *make(known, spent))
+    for _ in range(1, SCHEDULE.atlas_tries):
         if made.rivals is None:
             break
-        known, spent = np.vstack([known, made.rivals]), made.evaluations
+        known = np.vstack([known, made.rivals])
+        made = held(problem, call, *make(known, made.evaluations))
     return made
 
 

@@ -53,7 +53,8 @@ from .attempts import (
     nothing_to_find,
     one_surface,
     own_flow,
-    surface_against_probes,
+    surface_probed_around,
+    surface_probed_within,
     values_alone,
 )
 from .call import Call, Checkpoint, flow_for
@@ -220,7 +221,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         # No search ends where an objective falls without end, and none is verified at a jump.
         (open_form, nothing_to_find),
         # That may be the set of one basin only, or leave the bounds.
-        (True, surface_against_probes),
+        (feasible is None, surface_probed_around),
+        (feasible is not None, surface_probed_within),
         # Kinks are the most frequent reason why one surface does not hold.
         (open_form, kinks_lifted),
         # Without bounds an atlas needs a place to look, which a suspect surface gives.
@@ -269,9 +271,7 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     if isinstance(call.method, AbstractAutoFlow):
         found = _without_holes(problem, found)
     if call.form_is_open and not found.over:
-        found = _of_one_design(problem, found)
-        why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
-        found = found.in_doubt(why, Flag.NOT_CONVERGED) if why else found
+        found = _with_minimizers(problem, _of_one_design(problem, found))
     reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
@@ -289,6 +289,12 @@ def _without_holes(problem: Problem, found: Attempt) -> Attempt:
     with problem.calls.during("estimate"):
         share, where = find_holes(problem, found.surface)
     return found.in_doubt(where, Flag.NOT_FINITE, share) if share else found.noted(where)
+
+
+def _with_minimizers(problem: Problem, found: Attempt) -> Attempt:
+    """The answer, suspect where an objective attains its best value nowhere."""
+    why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
+    return found.in_doubt(why, Flag.NOT_CONVERGED) if why else found
 
 
 def _of_one_objective(found: Attempt) -> Attempt:

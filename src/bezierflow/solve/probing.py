@@ -213,7 +213,8 @@ class _Look:
         if self.feasible.has_constraints:
             # Of convex constraints the positive parts are convex.
             g = self.feasible.violations(x)[:, 2 * self.L :]
-            f, rows = np.where((g > 0).any(axis=1)[:, None], np.inf, f), np.hstack([f, g])
+            broken = (g > 0).any(axis=1, keepdims=True)
+            f, rows = np.where(broken, np.inf, f), np.hstack([f, g])
         return np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf), rows
 
     def compare(self, x: Designs, f: Rows) -> None:
@@ -389,7 +390,7 @@ class Manifold(eqx.Module):
             h, J = self.feasible.equalities(x), jax.jacrev(self.feasible.equalities)(x)
             gram = J @ J.T
             gram = gram + scale * (jnp.trace(gram) + jnp.finfo(x.dtype).tiny) * jnp.eye(len(h))
-            return self.feasible.clip(x - J.T @ jnp.linalg.solve(gram, h))
+            return jnp.asarray(self.feasible.clip(x - J.T @ jnp.linalg.solve(gram, h)))
 
         return jax.lax.fori_loop(0, SCHEDULE.projections, step, x)
 
