@@ -135,7 +135,8 @@ def _restore_error(fields: Manifest) -> ErrorEstimate:
     # A file from before there were surrogates has no errors by objective.
     errors = numbers.pop("by_objective", None)
     # One from before estimates had margins calls its expectation a bound.
-    numbers["expected"] = numbers.pop("bound", None) or numbers.get("expected")
+    if "bound" in numbers:
+        numbers["expected"] = numbers.pop("bound")
     errors = None if errors is None else tuple(_size(one, "by_objective") for one in errors)
     read = {name: _size(value, name) for name, value in numbers.items()}
     return ErrorEstimate(**read, flags=flags, by_objective=errors)
