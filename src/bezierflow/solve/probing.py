@@ -90,16 +90,19 @@ def probe(
         spent: before.
         call: its budget, time limit and seed.
     """
-    short, look = "", _Look(problem, Standard(problem, answer), feasible, box, spent, call)
+    standard = Standard(problem, answer)
+    if not len(standard.f):
+        none = np.zeros((0, problem.start.n_variables))
+        return Probed(none, 0, spent, "the answer has no finite values", "nothing to compare with")
+    short, look = "", _Look(problem, standard, feasible, box, spent, call)
     stages = (look.all_over, look.along_variables, look.along_segments, look.by_population)
     try:
         for stage in stages:
-            if len(look.rivals) or look.is_convex:
-                break
-            if call.late:
-                short = "the time limit"
+            if len(look.rivals) or look.is_convex or call.late:
                 break
             stage()
+        if call.late and not (len(look.rivals) or look.is_convex):
+            short = "the time limit"
     except BudgetSpentError:
         short = "the budget"
     words = f"no better point among {look.n} fresh probes"
@@ -131,7 +134,7 @@ class Standard:
             t = np.concatenate([np.eye(answer.n_objectives), rng.permutation(t)[:n]])
             self.x, self.f = self._ask(t)
             self.fresh = self._ask(rng.dirichlet(np.full(answer.n_objectives, 0.5), n // 4 + 1))[1]
-        self.units, self.clear = np.ptp(self.f, axis=0), SCHEDULE.clear
+        self.units, self.clear = np.ones(answer.n_objectives), SCHEDULE.clear
 
     def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Values]:
         """Points of a surface where it has values, which cost nothing of the budget."""
@@ -335,9 +338,14 @@ class _Look:
         """Whether a row bends downwards along evenly spaced points, by more than rounding."""
         with np.errstate(invalid="ignore"):
             second = rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2]
-            size = np.abs(rows).max(axis=1, keepdims=True)
+            size, span = (
+                np.abs(rows).max(axis=1, keepdims=True),
+                np.ptp(rows, axis=1, keepdims=True),
+            )
         noise = max((part.differences.noise for part in bridges(self.flat)), default=0.0)
-        least = -SCHEDULE.clearly_apart * max(noise, SCHEDULE.rounding) * size
+        # An offset must not hide bends: rounding counts by values, all else by their range.
+        noise = 4 * max(noise, np.finfo(float).eps) * size + SCHEDULE.rounding * span
+        least = -SCHEDULE.clearly_apart * noise
         self.bends = self.bends or not bool((second >= least).all())
 
     def along_segments(self) -> None:
