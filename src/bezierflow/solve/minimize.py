@@ -284,7 +284,7 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
 
 def _without_holes(problem: Problem, found: Attempt) -> Attempt:
     """The answer, suspect where objectives have no values on a part of it."""
-    if not (found.result.success or found.result.reason in FITS):
+    if not (found.result.success or found.result.reason in (*FITS, Reason.LOCAL)):
         return found
     with problem.calls.during("estimate"):
         share, where = find_holes(problem, found.surface)

@@ -91,9 +91,9 @@ def probe(
         call: its budget, time limit and seed.
     """
     standard = Standard(problem, answer)
-    if not len(standard.f):
-        none = np.zeros((0, problem.start.n_variables))
-        return Probed(none, 0, spent, "the answer has no finite values", "nothing to compare with")
+    if standard.has_holes:  # whatever lies beside a hole would be better than what is left
+        none, why = np.zeros((0, problem.start.n_variables)), "a part of the answer has no values"
+        return Probed(none, 0, spent, why, why)
     short, look = "", _Look(problem, standard, feasible, box, spent, call)
     stages = (look.all_over, look.along_variables, look.along_segments, look.by_population)
     try:
@@ -119,10 +119,11 @@ class Standard:
         units: the range of each objective over them; of one that is one value all over them, a
             small share of how it varies elsewhere.
         clear: a lead below this is none.
+        has_holes: whether an objective has no value at a point of a surface.
     """
 
     def __init__(self, problem: Problem, answer: BezierSimplex | BezierAtlas):
-        self.problem, self.answer = problem, answer
+        self.problem, self.answer, self.has_holes = problem, answer, False
         if isinstance(answer, BezierAtlas):
             units, points = answer.units, answer.points
             self.x, self.f = units.x(points.z), units.ideal + points.f * units.span
@@ -137,12 +138,12 @@ class Standard:
         self.units, self.clear = np.ones(answer.n_objectives), SCHEDULE.clear
 
     def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Values]:
-        """Points of a surface where it has values, which cost nothing of the budget."""
+        """Points of a surface, which cost nothing of the budget."""
         with double_precision():
             x = np.asarray(self.answer(t))
         f = JaxEvaluator(self.problem.flat, t.shape[1], x.shape[1]).values(x)
-        finite = np.isfinite(f).all(axis=1)
-        return x[finite], f[finite]
+        self.has_holes = self.has_holes or not np.isfinite(f).all()
+        return x, f
 
     def settle(self, elsewhere: Rows) -> None:
         """Units, and what is clear, where objectives have these values elsewhere."""
