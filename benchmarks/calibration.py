@@ -22,7 +22,6 @@ import jax.numpy as jnp
 import numpy as np
 
 import bezierflow as bf
-from bezierflow.atlas.atlas_flow import LEAST, MARGIN
 from bezierflow.bezier import project
 from bezierflow.precision import double_precision
 
@@ -34,6 +33,9 @@ RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 
 FIRST_SEED = 7000
 """Nothing was tuned on seeds from here on."""
+
+MARGIN, LEAST = 2.0, 1e-7
+"""Of what an atlas states: times the largest miss seen, and no less than the second number."""
 
 SMALLEST = 1e-9
 """Errors below this share of the diameter, or of the ranges, are rounding of the truths."""

@@ -132,7 +132,7 @@ def test_distances_in_objectives_and_coverage_know_how_far_a_surface_is_off():
     assert exact.front < 1e-12
     assert 0.02 <= moved.max < 0.045
     # of 1 + δ²: across the set it changes by 2 δ², along it by 2 δ
-    assert 2 * 0.02**2 <= moved.front < 0.05
+    assert 2 * 0.02**2 <= moved.front < 0.075
     assert moved.coverage == 0  # nothing of it is within a hundredth of the diameter
 
 
