@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv browser demo test slow lint format bench contest docs clean
+.PHONY: help venv browser demo test slow lint format bench contest docs notebooks package size clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -53,6 +53,22 @@ $(VENV)/.docs: $(VENV)/.installed
 docs: $(VENV)/.docs  ## build the documentation site, running every example on its pages (docs/_build/html/index.html)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo 'open docs/_build/html/index.html'
+
+notebooks:  ## make docs/notebooks from the pages
+	$(PYTHON) docs/site/notebooks.py
+
+package: venv  ## build the sdist and the wheel into dist/, and check what is in them
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m pytest tests/test_release.py
+	@for file in dist/*; do echo; echo "$$file"; $(BIN)/python -m tarfile -l $$file 2>/dev/null || $(BIN)/python -m zipfile -l $$file; done
+
+size:  ## measure what the package without extras takes on the disk, in a fresh environment
+	$(PYTHON) -m venv --clear build/size
+	build/size/bin/python -m pip install --quiet --disable-pip-version-check .
+	build/size/bin/python benchmarks/installed_size.py
 
 $(VENV)-peers/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-peers

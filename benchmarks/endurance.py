@@ -223,7 +223,7 @@ def interrupt(n_times: int, work: Path, seed: int = 0) -> bool:
         process.send_signal(signal.SIGINT)
         said = process.communicate()[1].decode()
         kept = output.exists() and bf.load(output).pareto_set is not None
-        began_to_solve = "flow ━" in said  # the line of progress: from here on there is a surface
+        began_to_solve = "━" in said  # the line of progress: from here on there is a surface
         # the same for a shell; the latter while Python itself ends
         ended_by_it = process.returncode in (130, -signal.SIGINT)
         lost = not (ended_by_it or process.returncode == 0) or (

@@ -30,6 +30,8 @@ html_theme = "furo"
 html_title = "bezierflow"
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
+html_js_files = ["tables.js"]
+html_extra_path = ["../llms.txt"]
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 

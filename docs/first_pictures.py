@@ -1,5 +1,7 @@
 """Makes the pictures at the top of the README: run `python docs/first_pictures.py` (needs pymoo,
-matplotlib and Pillow).
+matplotlib, Pillow, playwright and Chromium).
+
+`first.png`, `first-page.png`: what the README's first example makes, run as it stands there.
 
 `against-points.png`: scaled-MED as plain NumPy code, without derivatives. `bezierflow.minimize`
 solves it and says how often it called the objectives; NSGA-II of pymoo gets as many calls.
@@ -8,6 +10,9 @@ a short step so that one can follow it. The script prints the figures that the R
 """
 
 import io
+import os
+import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,11 +37,34 @@ POPULATION = 100
 
 
 def main() -> None:
-    """Both pictures."""
+    """All pictures."""
     mpl.use("Agg")
+    first_example()
     problem = bf.problems.ScaledMED()
     against_points(problem)
     flow(problem)
+
+
+def first_example() -> None:
+    """The picture and the page of the README's first example."""
+    from playwright.sync_api import sync_playwright
+
+    readme = (IMAGES.parent.parent / "README.md").read_text()
+    code, place, names = readme.split("```python\n")[1].split("```")[0], Path.cwd(), {}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        os.chdir(folder)
+        exec(code, names)
+        os.chdir(place)
+        mpl.pyplot.gcf().savefig(IMAGES / "first.png", dpi=80)
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+            args=["--headless", "--no-sandbox", "--disable-gpu"],
+        )
+        tab = browser.new_page(viewport={"width": 1280, "height": 760})
+        tab.goto((Path(folder) / "pareto.html").as_uri())
+        tab.wait_for_timeout(500)
+        tab.screenshot(path=IMAGES / "first-page.png")
+        browser.close()
 
 
 def against_points(problem: Any) -> None:

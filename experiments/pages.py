@@ -314,9 +314,35 @@ def certificates() -> str:
     for row in results("certificates"):
         bound, true = float(row["bound"]), float(row["true"])
         numbers = [f"{float(row[c]):.2g}" for c in ("true", "estimate", "bound")]
-        rows.append([row["problem"], row["degree"], *numbers, f"{bound / true:.2f}"])
-    titles = ["true", "estimated (`error.max`)", "proved (`certify()`)", "proved over true"]
+        seconds = f"{float(row['seconds']):.1f}"
+        rows.append([row["problem"], row["degree"], *numbers, f"{bound / true:.2f}", seconds])
+    titles = ["true", "estimated (`error.max`)", "proved (`certify()`)", "proved over true", "CPU s"]
     return markdown(["problem", "degree", *titles], rows)
+
+
+def gaps() -> str:
+    """Losses at seen and at fresh examples."""
+    rows = [
+        [
+            row["problem"],
+            row["method"],
+            row["loss"].replace("|", "\\|").replace("*", "\\*"),
+            row["size"],
+            *(f"{float(row[c]):.2g}" for c in ("seen", "fresh")),
+            f"{float(row['gap']):.2g} ({float(row['low']):.2g} to {float(row['high']):.2g})",
+        ]
+        for row in results("gaps")
+    ]
+    return markdown(["problem", "method", "loss", "N, p", "seen", "fresh", "gap"], rows)
+
+
+def corank() -> str:
+    """Independence of gradients on the exact sets."""
+    rows = [
+        [row["problem"], *(f"{float(row[c]):.2g}" for c in ("independence", "curvature"))]
+        for row in results("corank")
+    ]
+    return markdown(["problem", "least σ_{M−1}/σ_1", "least curvature"], rows)
 
 
 def normal() -> str:
@@ -372,6 +398,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "limits": limits,
     "samplers": samplers,
     "certificates": certificates,
+    "gaps": gaps,
+    "corank": corank,
     "normal": normal,
     "moments": moments,
     "stability-iterations": stability.iterations_table,

@@ -13,6 +13,7 @@ from bezierflow.problems import by_name
 
 from . import (
     certificates,
+    claims,
     convergence,
     dtlz,
     given_points,
@@ -229,6 +230,17 @@ def _certificates(request: Request) -> Report:
     return _of_file("Proved and true distances from the Pareto set", file)
 
 
+def _claims(request: Request) -> Report:
+    with progress_bar(request.progress, claims.N_CASES, "claims") as update:
+        count = _counted(update)
+        claims.run_corank(request.output, request.command)
+        count("corank")
+        file = claims.run_gaps(
+            request.output, request.trials, request.seed, request.command, count
+        )
+    return _of_file("Losses at seen and at fresh examples", file)
+
+
 def _convergence(request: Request) -> Report:
     with progress_bar(request.progress, convergence.N_CASES, "convergence") as update:
         made = convergence.run_convergence(request.output, request.command, _counted(update))
@@ -307,5 +319,6 @@ PARTS: dict[str, Callable[[Request], Report]] = {
     "samplers": _samplers,
     "convergence": _convergence,
     "certificates": _certificates,
+    "claims": _claims,
 }
 """What can be asked for, in the order in which "all" makes it."""

@@ -30,6 +30,8 @@ QUICK_COMPILATION = (
     "--xla_llvm_disable_expensive_passes=true",
     "--xla_cpu_use_fusion_emitters=false",
 )
+# Tests leave nothing in a user's folders, and find nothing there.
+os.environ["BEZIERFLOW_CACHE"] = "off"
 if version("jaxlib").startswith("0.10."):
     os.environ.setdefault("XLA_FLAGS", " ".join(QUICK_COMPILATION))
 

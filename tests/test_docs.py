@@ -6,6 +6,7 @@ uses a name which a block left out was to bind. Nothing has to be said about tho
 """
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -77,11 +78,14 @@ def quick(page_blocks: list[Block]) -> list[Block]:
 
 
 PAGES = [page for page in WRITTEN if blocks(page)]
+COMING_FROM = ROOT / "docs" / "coming_from.md"
 
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    "page", PAGES[1:], ids=lambda page: page.relative_to(ROOT).as_posix().removeprefix("docs/")
+    "page",
+    [page for page in PAGES[1:] if page != COMING_FROM],
+    ids=lambda page: page.relative_to(ROOT).as_posix().removeprefix("docs/"),
 )
 def test_examples_run(page, tmp_path, monkeypatch, request):
     """In this process, with nothing of it in reach: importing everything once more would take
@@ -95,6 +99,25 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
     for block in chosen:
         # as many empty lines before it as in the page, so that an error names the page's line
         exec(compile("\n" * block.line + block.code, page.name, "exec"), names)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    "peer", ["pymoo", "SciPy", "Optuna", pytest.param("BoTorch", marks=pytest.mark.slow)]
+)
+def test_both_columns_of_the_tables_run(peer, tmp_path, monkeypatch, request):
+    """Where the peer is installed. What makes a surface takes seconds, and is left out."""
+    pytest.importorskip(peer.lower())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    section = COMING_FROM.read_text("utf-8").split(f"\n## {peer}\n")[1].split("\n## ")[0]
+    names, rows = {"__name__": "__main__"}, re.findall(r"^\| `(.+?)` \| `(.+?)` \|", section, re.M)
+    for code in re.findall(r"^```py(?:thon)?\n(.*?)^```$", section, re.M | re.S):
+        exec(compile(code, COMING_FROM.name, "exec"), names)
+    assert len(rows) == section.count("\n| `") >= 6
+    for cell in [cell for row in rows for cell in row]:
+        if request.config.getoption("--slow") or not re.search("s.solution|bf.minimize", cell):
+            eval(compile(cell, cell, "eval"), names)
 
 
 def test_the_first_page_runs_in_a_process_of_its_own(tmp_path):
@@ -127,6 +150,21 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_notebooks_are_those_of_the_pages(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "site")
+    import notebooks
+
+    kept = {path: path.read_text("utf-8") for path in notebooks.FOLDER.glob("*.ipynb")}
+    assert kept == notebooks.expected(), "a page has changed: run `make notebooks`"
+    listed = re.findall(r"\((\w+\.ipynb)\)", (notebooks.FOLDER / "index.md").read_text("utf-8"))
+    assert sorted(listed) == sorted(path.name for path in kept)
+    for text in kept.values():
+        for cell in json.loads(text)["cells"]:
+            for target in re.findall(r"\]\(([^)#]+)[^)]*\)", "".join(cell["source"])):
+                if cell["cell_type"] == "markdown" and "://" not in target:
+                    assert (notebooks.FOLDER / target).exists(), target
 
 
 def test_what_examples_read_is_kept_and_nothing_else():

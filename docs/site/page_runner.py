@@ -1,5 +1,5 @@
-"""Runs the Python examples of a page as a reader would type them: one after the other, in one
-process, with a copy of docs/data.
+"""Runs the Python examples of a page as a reader would: as its notebook, from top to bottom, with a
+copy of docs/data.
 
     python docs/site/page_runner.py docs/examples/brake.md         # prints what they print, and keeps the pictures they make
     python docs/site/page_runner.py --all docs/examples/brake.md   # with the parts that take minutes, and keeps their results
@@ -11,32 +11,19 @@ blocks that use its names (tests/test_docs.py), unless `make slow` runs them. On
 it leaves in `data/` is kept in docs/data, where the blocks after it find it.
 """
 
-import json
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ANY_BLOCK = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-DATA = Path(__file__).parent.parent / "data"
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from notebooks import as_text, notebook
 
-RUNNER = """
-import contextlib, io, json, pathlib, sys
-names, done, known = {"__name__": "__main__"}, [], set(pathlib.Path().glob("*"))
-for number, block in enumerate(json.load(open(sys.argv[1]))):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(block, f"block {number + 1}", "exec"), names)
-    new = {path for path in pathlib.Path().glob("*") if path.is_file()} - known
-    known |= new
-    done.append([out.getvalue(), sorted(path.name for path in new)])
-json.dump(done, open(sys.argv[2], "w"))
-"""
+DATA = Path(__file__).parent.parent / "data"
 
 
 class Done(NamedTuple):
@@ -47,24 +34,60 @@ class Done(NamedTuple):
     """Names of the files that it wrote."""
 
 
-def run_blocks(blocks: list[str], folder: Path) -> list[Done]:
-    """Runs blocks in a folder, which gets a copy of docs/data. Raises `RuntimeError` with the end
-    of what a failing one said."""
-    shutil.copytree(DATA, folder / "data", dirs_exist_ok=True)
-    with tempfile.TemporaryDirectory() as aside:
-        blocks_file, done_file = Path(aside) / "blocks.json", Path(aside) / "done.json"
-        blocks_file.write_text(json.dumps(blocks))
-        command = [sys.executable, "-W", "ignore", "-c", RUNNER, str(blocks_file), str(done_file)]
-        ended = subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "MPLBACKEND": "Agg"},
-        )
-        if ended.returncode:
-            raise RuntimeError(ended.stderr[-3000:])
-        return [Done(*done) for done in json.loads(done_file.read_text())]
+class Run(NamedTuple):
+    """What a page did."""
+
+    blocks: list[Done]
+    notebook: str
+    """The page as a notebook's text, with all results."""
+
+    folder: Path
+    """With the files that it wrote."""
+
+
+def run_page(page: Path, folder: Path, everything: bool = False) -> Run:
+    """Runs a page as its notebook, in a folder beside a copy of docs/data.
+
+    Args:
+        page: its file.
+        folder: an empty one.
+        everything: also the blocks that take minutes.
+
+    Raises:
+        RuntimeError: with the end of what a failing block said.
+    """
+    place, written = folder / "notebooks", []
+    place.mkdir()
+    shutil.copytree(DATA, folder / "data")
+    content = nbformat.reads(as_text(notebook(page, everything)), as_version=4)
+
+    def note_files(cell: dict, cell_index: int, execute_reply: dict) -> None:
+        if cell["cell_type"] == "code":
+            known = {name for names in written for name in names}
+            files = {path.name for path in place.iterdir() if path.is_file()}
+            written.append(sorted(files - known))
+
+    client = NotebookClient(
+        content,
+        timeout=None,
+        record_timing=False,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+        resources={"metadata": {"path": str(place)}},
+        on_cell_executed=note_files,
+    )
+    client.log.setLevel("WARNING")
+    try:
+        client.execute(env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    except CellExecutionError as error:
+        raise RuntimeError(str(error)[-3000:]) from error
+    cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    printed = [
+        "".join(out["text"] for out in cell["outputs"] if out.get("name") == "stdout")
+        for cell in cells
+    ]
+    blocks = [Done(*each) for each in zip(printed, written, strict=True)]
+    return Run(blocks, nbformat.writes(content), place)
 
 
 def main(arguments: list[str]) -> None:
@@ -72,13 +95,12 @@ def main(arguments: list[str]) -> None:
     results."""
     everything = "--all" in arguments
     for name in [argument for argument in arguments if argument != "--all"]:
-        page = Path(name)
+        page = Path(name).resolve()
         with tempfile.TemporaryDirectory() as folder:
-            for block in run_blocks(
-                (ANY_BLOCK if everything else BLOCK).findall(page.read_text("utf-8")), Path(folder)
-            ):
+            run = run_page(page, Path(folder), everything)
+            for block in run.blocks:
                 print(block.printed, *block.written, sep="\n")
-            for picture in Path(folder).glob("*.png"):
+            for picture in run.folder.glob("*.png"):
                 (page.parent / "images").mkdir(exist_ok=True)
                 shutil.copy(picture, page.parent / "images")
             if everything:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
     from .normal import NormalFlow, WeightsFlow
-    from .objectives import Objectives
+    from .objectives import Objectives, constraint
     from .points import from_points
     from .scalarizations import SmoothTchebycheff, WeightedPower, WeightedSum
     from .simplex import Fixed, Leverage, LowDiscrepancy, Stratified, Uniform
@@ -40,7 +40,7 @@ _HOMES = {
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
     "normal": ("NormalFlow", "WeightsFlow"),
-    "objectives": ("Objectives",),
+    "objectives": ("Objectives", "constraint"),
     "points": ("from_points",),
     "scalarizations": ("SmoothTchebycheff", "WeightedPower", "WeightedSum"),
     "simplex": ("Fixed", "Leverage", "LowDiscrepancy", "Stratified", "Uniform"),
@@ -80,6 +80,7 @@ __all__ = [
     "WeightedSum",
     "WeightsFlow",
     "check",
+    "constraint",
     "decisions",
     "explore",
     "fit",
@@ -104,6 +105,8 @@ def __getattr__(name: str) -> object:
         return _import_module(f".{name}", __name__)
     for room, names in _HOMES.items():
         if name in names:
+            if room == "solve":  # `minimize` may choose a `Surrogate`, which is a room above
+                _import_module(".surrogate", __name__)
             return getattr(_import_module(f".{room}", __name__), name)
     if name == "__version__":
         from importlib.metadata import version

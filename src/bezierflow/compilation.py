@@ -1,12 +1,21 @@
-"""How programs are compiled: options where JAX's own choice is not safe, and how few programs serve
-batches of any size."""
+"""How programs are compiled: options where JAX's own choice is not safe, how few programs serve
+batches of any size, and a folder that keeps them for the next process."""
 
-from collections.abc import Callable
+import os
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import equinox as eqx
 import jax
 import numpy as np
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
 from jaxtyping import PyTree, Shaped
 
 NO_NESTED_THREADS = {"xla_cpu_multi_thread_eigen": False}
@@ -17,6 +26,11 @@ the same pool. Two of them at once, on a machine with two cores, can wait for ea
 With this option each runs in the thread that calls it; the batches of this library are too small to
 lose by it.
 """
+
+QUICKLY = {"xla_cpu_use_fusion_emitters": False} if jax.__version__.startswith("0.10.") else {}
+"""Compiler options for the user's objectives: XLA's older code generator compiles small programs in
+half of the time, and what it makes runs as fast. An option that a version does not know is an
+error, so it is given to versions that were tried."""
 
 MOST_KEPT = 48
 """So many compiled forms of each program are kept. JAX keeps all, some 5 MB for each new function
@@ -43,6 +57,11 @@ def program(
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """A `program` with `NO_NESTED_THREADS`."""
     return program(function, compiler_options=NO_NESTED_THREADS)
+
+
+def quickly_compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """A `program` with `QUICKLY`."""
+    return program(function, compiler_options=QUICKLY)
 
 
 def forget_programs() -> int:
@@ -87,3 +106,118 @@ def map_in_batches(function: Callable[[PyTree], PyTree], rows: PyTree, most: int
     filled = np.minimum(np.arange(n_batches * size), n - 1).reshape(n_batches, size)
     results = jax.lax.map(jax.vmap(function), jax.tree.map(lambda leaf: leaf[filled], rows))
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:n], results)
+
+
+CACHE_VARIABLE = "BEZIERFLOW_CACHE"
+"""The environment variable with another folder for compiled programs; "off" for none."""
+
+MOST_BYTES, CLEAN_SECONDS = 2**28, 60.0
+"""Beyond so many bytes the oldest programs leave the folder, which is looked at so often."""
+
+LEAST_SECONDS = 0.02
+"""Programs that were compiled faster are not worth a file."""
+
+
+class _Cache:
+    """Blocks in which JAX keeps compiled programs in this library's folder: how many there are, in
+    all threads, and when the folder was last cleaned."""
+
+    def __init__(self) -> None:
+        self.lock, self.blocks, self.cleaned = threading.Lock(), 0, -np.inf
+        self.before: dict[str, Any] = {}
+
+    def open(self) -> None:
+        """Switches JAX's cache to the folder, in the first block."""
+        with self.lock:
+            self.blocks += 1
+            # Whoever has a cache of their own, or wants none, keeps it that way.
+            own = getattr(jax.config, "jax_compilation_cache_dir", None)
+            wanted = own is None and getattr(jax.config, "jax_enable_compilation_cache", False)
+            folder = _cache_folder() if wanted and self.blocks == 1 else None
+            if folder is None:
+                return
+            if time.monotonic() - self.cleaned > CLEAN_SECONDS:
+                self.cleaned = time.monotonic()
+                _remove_oldest(folder)
+            self.before = self._switch(
+                jax_compilation_cache_dir=str(folder),
+                jax_persistent_cache_min_compile_time_secs=LEAST_SECONDS,
+            )
+
+    def close(self) -> None:
+        """Leaves JAX as it was, after the last block."""
+        with self.lock:
+            self.blocks -= 1
+            if self.blocks == 0 and self.before:
+                self._switch(**self.before)
+                self.before = {}
+
+    @staticmethod
+    def _switch(**options: Any) -> dict[str, Any]:
+        before = {name: getattr(jax.config, name) for name in options}
+        for name, value in options.items():
+            jax.config.update(name, value)
+        reset_cache()  # JAX opens a folder once, and stays with it
+        return before
+
+
+_CACHE = _Cache()
+
+
+@contextmanager
+def kept_programs() -> Iterator[None]:
+    """A block whose compiled programs are kept in the user's cache folder, where the next process
+    finds them; JAX's own settings are the user's again after it."""
+    _CACHE.open()
+    try:
+        yield
+    finally:
+        _CACHE.close()
+
+
+def _cache_folder() -> Path | None:
+    """Where programs are kept; None where that is switched off, or where nobody can write or
+    others can.
+
+    JAX runs what it finds there, so it must belong to this user alone. A program is made for one
+    kind of processor, and homes are shared among machines: each kind has a folder of its own.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    if chosen.lower() in ("off", "0"):
+        return None
+    homes = {"win32": "~/AppData/Local", "darwin": "~/Library/Caches"}
+    home = os.environ.get("XDG_CACHE_HOME") or homes.get(sys.platform, "~/.cache")
+    place = Path(chosen) if chosen else Path(home) / "bezierflow"
+    with suppress(OSError, RuntimeError):  # the latter where a user has no home
+        folder = place.expanduser() / f"programs-{_processor()}"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.stat()
+        private = os.name == "nt" or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
+        return folder if private and os.access(folder, os.W_OK) else None
+    return None
+
+
+def _processor() -> str:
+    """The kind of processor, as a few letters."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        # of x86 and of Arm
+        named = ("model name", "flags", "Features", "CPU implementer", "CPU part")
+        kind = sorted({line for line in lines if line.startswith(named)})
+    except OSError:
+        kind = [platform.node(), platform.processor()]
+    return sha256("\n".join([platform.machine(), *kind]).encode()).hexdigest()[:12]
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Removes the oldest half of the files where they are larger than `MOST_BYTES` in all."""
+    with suppress(OSError):  # another process may clean up at the same time
+        files = [(entry.stat(), entry.path) for entry in os.scandir(folder) if entry.is_file()]
+        size = sum(state.st_size for state, _ in files)
+        if size <= MOST_BYTES:
+            return
+        for state, path in sorted(files, key=lambda file: file[0].st_mtime):
+            if size <= MOST_BYTES // 2:
+                return
+            os.unlink(path)
+            size -= state.st_size

@@ -19,6 +19,12 @@ or e."""
 
 DIRECTIONS = ("minimize", "maximize")
 
+PAIRS = (
+    *("objectives", "variables", "objective_units", "variable_units"),
+    *("directions", "transforms"),
+)
+"""Kinds of texts with one per objective, and one per variable, in turn."""
+
 
 @kind("names/1")
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class Names:
             minimized.
         transforms: "", "log10" or "log" for each variable: what the solver's own variable is of the
             one that people see.
+        constraints: the inequalities that a run had, "stress <= 250 MPa", in its order.
     """
 
     objectives: tuple[str, ...] = ()
@@ -47,10 +54,11 @@ class Names:
     variable_units: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     transforms: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
 
     def __post_init__(self):
         for field in fields(self):
-            object.__setattr__(self, field.name, _as_texts(getattr(self, field.name), field.name))
+            object.__setattr__(self, field.name, read_texts(getattr(self, field.name), field.name))
         for part in ("objectives", "variables"):
             texts = getattr(self, part)
             if not _is_numbered(texts) and len(set(texts)) < len(texts):
@@ -59,12 +67,11 @@ class Names:
                     f"{part} must have distinct names, got {repeated!r} more than once in"
                     f" {shown(texts)}"
                 )
-        for k, field in enumerate(fields(self)):
-            # kinds of texts alternate: of objectives, of variables
-            names, given = (self.objectives, self.variables)[k % 2], getattr(self, field.name)
+        for k, name in enumerate(PAIRS):
+            names, given = (self.objectives, self.variables)[k % 2], getattr(self, name)
             if names and given and len(names) != len(given):
                 raise ValueError(
-                    f"{field.name} must hold one text for each of {shown(', '.join(names))}, got"
+                    f"{name} must hold one text for each of {shown(', '.join(names))}, got"
                     f" {len(given)}: {shown(given)}"
                 )
         for part, known in (("directions", DIRECTIONS), ("transforms", KINDS)):
@@ -89,16 +96,17 @@ class Names:
             self.variable_units or ("",) * n_variables,
             self.directions or ("minimize",) * n_objectives,
             self.transforms or ("",) * n_variables,
+            self.constraints,
         )
 
     def check(self, n_objectives: int | None, n_variables: int | None) -> None:
         """Raises where names do not fit this many objectives and variables (None: not known)."""
-        for k, field in enumerate(fields(self)):
-            texts, size = getattr(self, field.name), (n_objectives, n_variables)[k % 2]
+        for k, name in enumerate(PAIRS):
+            texts, size = getattr(self, name), (n_objectives, n_variables)[k % 2]
             kind = ("objectives", "variables")[k % 2]
             if texts and size is not None and len(texts) != size:
                 raise ValueError(
-                    f"{field.name} must hold {size} texts for {size} {kind}, got {len(texts)}:"
+                    f"{name} must hold {size} texts for {size} {kind}, got {len(texts)}:"
                     f" {shown(texts)}"
                 )
 
@@ -112,10 +120,9 @@ class Names:
         transforms: Sequence[str] | None = None,
     ) -> "Names":
         """The same names with those given here in place of the old ones."""
-        # In the order of the fields.
         given = (objectives, variables, objective_units, variable_units, directions, transforms)
-        named = zip((field.name for field in fields(self)), given, strict=True)
-        return replace(self, **{k: _as_texts(texts, k) for k, texts in named if texts is not None})
+        named = zip(PAIRS, given, strict=True)
+        return replace(self, **{k: read_texts(texts, k) for k, texts in named if texts is not None})
 
     @property
     def n_objectives(self) -> int | None:
@@ -166,7 +173,7 @@ class Names:
         return _labels(self.variables, self.variable_units)
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Six lists of texts, ready for JSON."""
+        """Lists of texts by kind, ready for JSON."""
         return {field.name: list(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
@@ -181,7 +188,7 @@ class Names:
         unknown = sorted(set(data) - set(kinds))
         if unknown:
             raise ValueError(f"names must hold {kinds} and nothing else, got {unknown}")
-        return cls(**{name: _as_texts(texts, name) for name, texts in data.items()})
+        return cls(**{name: read_texts(texts, name) for name, texts in data.items()})
 
 
 @lru_cache(maxsize=8)
@@ -196,7 +203,8 @@ def _is_numbered(texts: Sequence[object]) -> bool:
     return isinstance(first, str) and texts is numbered(first[:1], len(texts))
 
 
-def _as_texts(texts: object, argument: str) -> tuple[str, ...]:
+def read_texts(texts: object, argument: str) -> tuple[str, ...]:
+    """A sequence of texts that people can read, or an error in one line."""
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise TypeError(f"{argument} must be a sequence of texts, one for each, got {shown(texts)}")
     # All at once where all is well: there may be a million of them.

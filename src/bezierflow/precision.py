@@ -19,6 +19,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, PyTree
 
+from .compilation import kept_programs
 from .jax_constants import repair_constant_cache
 
 T = TypeVar("T")
@@ -30,10 +31,10 @@ differences, relative to the size of what is compared, are taken for none."""
 
 @contextmanager
 def double_precision() -> Iterator[None]:
-    """A block in which JAX computes in float64, with `own_settings`. Only for use outside of any
-    tracing."""
+    """A block in which JAX computes in float64, with `own_settings` and `kept_programs`. Only for
+    use outside of any tracing."""
     repair_constant_cache()  # before anything is traced with NumPy constants
-    with own_settings(), jax.enable_x64(True):
+    with kept_programs(), own_settings(), jax.enable_x64(True):
         yield
 
 

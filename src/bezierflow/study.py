@@ -53,7 +53,7 @@ def resume(
     objectives: object = None,
     *,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     every: float = 10.0,
     time_limit: float | None = None,
     **given: Any,
@@ -70,8 +70,7 @@ def resume(
         every: seconds between two states in the folder, as in `Checkpoint`.
         time_limit: as in `minimize`.
         **given: arguments of `minimize`: those that a folder cannot hold, such as functions, once
-            more; larger ones of `budget`, `n_iterations` and `max_degree`; the `executor` of a
-            `Surrogate`.
+            more; larger ones of `budget`, `n_iterations` and `max_degree`; the `executor`.
     """
     path = Path(folder)
     records = read_journal(path / JOURNAL)
@@ -87,7 +86,7 @@ def resume(
             f" {study}.ask(4), or `bezierflow ask {path}`, gives, and tell the values; its surface"
             f" is {study}.solution"
         )
-    known = {*inspect.signature(minimize).parameters, "n_iterations", "max_degree", "executor"}
+    known = {*inspect.signature(minimize).parameters, "n_iterations", "max_degree"}
     unknown = given.keys() - known
     if unknown:
         raise TypeError(f"resume takes arguments of minimize, not {', '.join(sorted(unknown))}")
@@ -95,7 +94,8 @@ def resume(
         given["objectives"] = objectives
     kept = Arguments.read(path / ARGUMENTS).values(given, path, f"bf.resume({str(folder)!r}")
     return minimize(
-        **with_limits({**kept, "executor": given.get("executor")}),
+        **with_limits(kept),
+        executor=given.get("executor"),
         callback=callback,
         progress=progress,
         time_limit=time_limit,

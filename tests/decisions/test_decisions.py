@@ -207,8 +207,12 @@ def test_designs_may_be_pytrees():
             "minimize must be an objective's name or its number from 0 to 2, got 3",
         ),
         (
-            lambda s: decisions.best(s, 0, {"cost": 3.0}),
-            r"subject_to\['cost'\] must be \(lowest, highest\)",
+            lambda s: decisions.best(s, 0, {"cost": "3"}),
+            r"subject_to\['cost'\] must be a number, or \(lowest, highest\)",
+        ),
+        (
+            lambda s: decisions.best_ratio(s, "cost", "noise"),
+            "one objective that is maximized and one that is minimized, but cost and noise are both",
         ),
         (lambda s: decisions.best(s, 0, {"cost": (3.0, 1.0)}), "must have its lowest value first"),
         (lambda s: decisions.compromise(s, [1, 2]), "weights must hold 3 finite numbers"),
@@ -224,6 +228,13 @@ def test_designs_may_be_pytrees():
 def test_misuse_is_named_at_the_door(solution, ask, message):
     with pytest.raises(ValueError, match=message):
         ask(solution)
+
+
+def test_one_number_is_what_an_objective_must_not_exceed(solution):
+    plain = decisions.best(solution, minimize=0, subject_to={"weight": 2.0})
+    pair = decisions.best(solution, minimize=0, subject_to={"weight": (None, 2.0)})
+    assert plain.question == pair.question
+    np.testing.assert_array_equal(plain.t, pair.t)
 
 
 @pytest.mark.usefixtures("unchecked")

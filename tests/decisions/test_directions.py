@@ -33,6 +33,36 @@ def middle(pair):
     return {0: (None, limit[0]), 1: (None, limit[1])}, {0: (None, limit[0]), 1: (-limit[1], None)}
 
 
+def test_one_number_is_a_least_value_where_an_objective_is_maximized(pair, middle):
+    _, shown = pair
+    limit = middle[1][1][0]
+    plain = decisions.best(shown, minimize=0, subject_to={1: limit})
+    np.testing.assert_array_equal(
+        plain.t, decisions.best(shown, minimize=0, subject_to={1: (limit, None)}).t
+    )
+
+
+def test_the_best_ratio_is_that_of_a_fine_grid():
+    """Largest where the upper objective is maximized, least where it is minimized, with and without
+    bounds."""
+    f = {"gain": lambda x: 3 - (x[0] - 2) ** 2 - x[1] ** 2, "risk": lambda x: 1 + x @ x}
+    solution = bf.minimize(f, np.ones(2), maximize="gain")
+    t = np.linspace(0, 1, 4001)
+    gain, risk = np.asarray(solution.front(np.column_stack([t, 1 - t]))).T
+    sharpe = decisions.best_ratio(solution, "gain", "risk", above=-2.0)
+    np.testing.assert_allclose(sharpe.value, ((gain + 2) / risk).max(), rtol=1e-6)
+    np.testing.assert_allclose(sharpe.value, (sharpe.f[0] + 2) / sharpe.f[1], rtol=1e-12)
+    assert sharpe.question == "largest (gain + 2) per risk"
+    price = decisions.best_ratio(solution, "risk", "gain", subject_to={"gain": 2.5})
+    inside = gain >= 2.5
+    assert price.value <= (risk[inside] / gain[inside]).min() <= price.value + 1e-3
+    assert price.f[0] >= 2.5 - 1e-6
+    with pytest.raises(
+        ValueError, match=r"per='gain' must be positive all over the front, but gain is -1"
+    ):
+        decisions.best_ratio(solution, "risk", "gain")
+
+
 def same(by_hand, shown):
     np.testing.assert_allclose(shown.t, by_hand.t, atol=1e-9)
     np.testing.assert_allclose(shown.f, SIGNS * by_hand.f, rtol=1e-9, atol=1e-9)

@@ -164,13 +164,14 @@ def visit_again(browser, kept_pages):
     assert not any(found.values()), found
 
 
-def open_page(browser, path, troubles, width=1440, height=900):
-    """A page in a context of its own; errors, dialogs and requests but the file itself are put down
-    as troubles."""
+def open_page(browser, path, troubles, width=1440, height=900, touch=False, before=""):
+    """A page in a context of its own, after a script `before`; errors, dialogs and requests but the
+    file itself are put down as troubles."""
     context = browser.new_context(
-        viewport={"width": width, "height": height}, accept_downloads=True
+        viewport={"width": width, "height": height}, accept_downloads=True, has_touch=touch
     )
     page = context.new_page()
+    page.add_init_script(before)
     page.on(
         "console",
         lambda message: message.type in ("error", "warning") and troubles.append(message.text),

@@ -274,6 +274,17 @@ def test_active_constraints_are_said(opened_atlas, atlases):
         active = bool(atlas.label(t).constraints[0])
         assert ("inequality 1" in said) == active
         assert "inequality 2" not in said
+        named = page.evaluate(
+            """(t) => {
+              const model = bezierflow.model;
+              model.inequalities = ["stress <= 250 MPa"];
+              const said = model.describe(model.point(t)).join(" ");
+              model.inequalities = [];
+              return said;
+            }""",
+            t.tolist(),
+        )
+        assert ("stress <= 250 MPa" in named) == active
         seen.add(active)
     assert len(seen) > 1
 

@@ -222,9 +222,10 @@ def test_messages_from_files_are_printable(tmp_path):
     path = changed(
         distances_to_points(3, 2),
         tmp_path,
-        lambda manifest, members: manifest["result"].update(message="\x1b[2J\nok"),
+        lambda manifest, members: manifest["result"].update(claim="\x1b[2J", details=["\nok"]),
     )
-    assert bf.load(path).result.message == "\\x1b[2J\\nok"
+    result = bf.load(path).result
+    assert (result.claim, result.details) == ("\\x1b[2J", ("\\nok",))
 
 
 def test_objectives_that_are_not_those_of_the_file_are_refused(tmp_path):

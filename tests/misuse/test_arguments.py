@@ -93,8 +93,9 @@ RUNS = {
     "seed": NOT_SEEDS,
     "callback": (3, "stop", [print]),
     "time_limit": ("1", 0, -1.0, np.nan, np.inf, [1.0], True),
-    "progress": ("yes", 3, None),
+    "progress": ("yes", 3, 0.5),
     "checkpoint": (3, ["run"], True),
+    "executor": (0, -1, 2.5, "4", True, [2]),
 }
 """Arguments of `minimize`, and of `check` where it has them, with values that none of them
 takes."""
@@ -309,6 +310,7 @@ def test_every_argument_of_minimize_is_misused():
     assert list(inspect.signature(bf.minimize).parameters) == [
         *("objectives", "x0", "method", "bounds", "constraints", "maximize", "transforms"),
         *("tol", "budget", "time_limit", "seed", "callback", "progress", "checkpoint"),
+        "executor",
     ]
     assert set(inspect.signature(bf.minimize).parameters) == RUNS.keys()
 

@@ -45,8 +45,7 @@ def test_every_piece_is_drawn_on_the_front_and_among_designs(solution):
     for draw in (bf.plots.front, bf.plots.surface):
         labels = Counter(draw(solution).get_legend_handles_labels()[1])
         texts = [
-            [solution.set.piece_text(k, solution.names.variables) for k in some]
-            for some in (clear, full)
+            [solution.set.piece_text(k, solution.names) for k in some] for some in (clear, full)
         ]
         assert Counter(texts[0]) <= labels <= Counter(texts[1])
 
@@ -102,14 +101,46 @@ def test_a_chart_needs_an_atlas():
         bf.plots.chart(distances_to_points(3, 3))
 
 
-def test_pieces_of_a_set_with_kinks_are_named_by_the_users_variables():
+@pytest.fixture(scope="module")
+def lasso():
+    """Twelve curves; kinks are variables inside."""
+    return bf.load(Path(__file__).parents[2] / "docs" / "data" / "lasso.bez")
+
+
+def test_pieces_of_a_set_with_kinks_are_named_by_the_users_variables(lasso):
     """The variables that stand for kinks have no names and no part in the legend."""
-    solution = bf.load(Path(__file__).parents[2] / "docs" / "data" / "lasso.bez")
-    assert solution.pareto_set.units.n_auxiliary > 0
-    texts = bf.plots.front(solution).get_legend_handles_labels()[1]
+    assert lasso.pareto_set.units.n_auxiliary > 0
+    texts = bf.plots.front(lasso).get_legend_handles_labels()[1][:-1]
     bounded = {
         word for text in texts for word in text.replace(" …", "").split(" = ")[0].split(", ")
     }
     rows = {word for word in bounded if word.startswith("constraint row")}
     assert texts
-    assert bounded - rows <= {*solution.names.variables, "inside"}
+    assert bounded - rows <= {*lasso.names.variables, "inside"}
+
+
+def test_a_legend_has_eight_entries_and_counts_the_other_pieces(lasso):
+    curves = [k for k, one in enumerate(lasso.set.pieces) if one.dimension == 1 and not one.face]
+    assert len(curves) > 8
+    texts = bf.plots.front(lasso).get_legend_handles_labels()[1]
+    assert len(texts) == 8
+    assert texts[-1] == f"and {len(curves) - 7} more pieces"
+    # what answers more trade-offs is named first
+    t = np.random.default_rng(0).dirichlet(np.ones(2), 2000)
+    share = np.bincount(lasso.set.owners(t) + 1, minlength=len(lasso.set.pieces) + 1)[1:]
+    largest = max(curves, key=lambda number: share[number])
+    assert lasso.set.piece_text(largest, lasso.names.variables) in texts
+    # entries of other kinds take their room from the pieces
+    ax = bf.plots.front(lasso, points=[[1.0, 1.0]], choices={"mine": bf.decisions.knee(lasso)})
+    texts = ax.get_legend_handles_labels()[1]
+    assert len(texts) == 8
+    assert {"points", "mine", f"and {len(curves) - 5} more pieces"} <= set(texts)
+
+
+def test_all_surfaces_lie_within_the_axes():
+    solution = bf.load(ATLASES / "3.bez")
+    ax, F = bf.plots.front(solution), solution.F
+    margin = 0.1 * np.ptp(F, axis=0)  # triangles are coarse at the tips of pieces
+    limits = np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()])
+    assert (limits.min(axis=1) <= F.min(axis=0) + margin).all()
+    assert (limits.max(axis=1) >= F.max(axis=0) - margin).all()

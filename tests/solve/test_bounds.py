@@ -335,4 +335,4 @@ def test_a_run_stopped_before_it_turned_to_its_bounds_says_what_it_violates():
         pair, np.zeros(3), bounds=(LOWER, UPPER), callback=lambda iteration: iteration.number == 2
     )
     assert stopped.result.reason is bf.Reason.STOPPED
-    assert "the Pareto set violates" in stopped.result.message
+    assert "the front is cut off at" in stopped.result.message

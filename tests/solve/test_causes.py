@@ -87,7 +87,7 @@ def test_causes_come_before_symptoms():
 def test_one_objective_says_what_it_is():
     solution = bf.minimize(lambda x: jnp.array([jnp.sum((x - 1) ** 2)]), np.zeros(2))
     assert (
-        "there is one objective, so the set is a single point, its minimizer"
+        "There is one objective, so the set is a single point, its minimizer"
         in solution.result.message
     )
     np.testing.assert_allclose(solution.pareto_set(np.ones(1)), [1, 1], atol=1e-8)

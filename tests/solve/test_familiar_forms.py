@@ -12,7 +12,7 @@ import pytest
 import bezierflow as bf
 from bezierflow.answer import Result
 from bezierflow.names import Names
-from solved import distances_to_points
+from solved import distances_to_points, solved
 
 
 def objectives(x):
@@ -100,10 +100,10 @@ def test_designs_in_a_dict_have_a_column_for_each_number():
 
 
 def test_a_solution_prints_as_a_short_table(solution, named):
-    """A line for each objective beside six others; what to do next depends on how it ended."""
+    """A line for each objective beside seven others; what to do next depends on how it ended."""
     lines = str(solution).splitlines()
     headings = [line.split(":")[0] for line in lines if line[0] != " "]
-    rows = ["result", "set", "objectives", "error", "evaluations", "derivatives", "next"]
+    rows = ["result", "set", "objectives", "error", "evaluations", "details", "derivatives", "next"]
     assert headings == rows
     assert "converged" in lines[0]
     first = next(line for line in lines if line.startswith("objectives:"))
@@ -170,3 +170,34 @@ def test_points_are_spread_evenly(n_objectives):
     f = (f - f.min(axis=0)) / np.ptp(f, axis=0)
     apart = KDTree(f).query(f, k=2)[0][:, 1]
     assert apart.max() < (1.01 if n_objectives == 2 else 2.2) * apart.min()
+
+
+def test_objectives_by_name_are_called_so():
+    functions = {"cost": lambda x: np.sum((x - 1) ** 2), "yield": lambda x: 4 - np.sum(x**2)}
+    solution = bf.minimize(functions, [0.5, 0.2], maximize="yield")
+    assert solution.names.objectives == ("cost", "yield")
+    listed = bf.minimize(list(functions.values()), [0.5, 0.2], maximize=[False, True])
+    t = np.array([0.3, 0.7])
+    np.testing.assert_array_equal(solution.design(t), listed.design(t))
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("wrong", [{"cost": 3.0}, {}])
+def test_names_of_no_functions_are_refused(wrong):
+    with pytest.raises(TypeError, match="objectives given by name must each be a function"):
+        bf.minimize(wrong, [0.5, 0.2])
+
+
+def test_numbers_alone_are_neither_weights_nor_hopes():
+    solution = solved(bf.problems.ScaledMED(), 3)
+    with pytest.raises(
+        TypeError, match=r"at\(weights=\[0\.5, 0\.5\]\).*at\(aspiration=.*design\(t\)"
+    ):
+        solution.at([0.5, 0.5])
+
+
+@pytest.mark.parametrize("name", ["points.csv", "points.tsv", "points.xlsx"])
+def test_a_table_of_points_is_said_to_be_one(tmp_path, name):
+    (tmp_path / name).write_text("x1,x2,cost,mass\n1,2,3,4\n")
+    with pytest.raises(ValueError, match=r"is a table.*bf\.from_points\(X, F"):
+        bf.load(tmp_path / name)

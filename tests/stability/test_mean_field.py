@@ -132,6 +132,8 @@ def test_mistakes_are_named():
             PROBLEM,
             np.zeros(2),
         )
+    with pytest.raises(ValueError, match="n_samples=1 is below the 2 control points of degree 1"):
+        mean_field(bf.lift(bf.GradientDescent(0.1), 1, bf.Uniform(1)), PROBLEM, np.zeros(2))
     with pytest.raises(
         TypeError, match="about which theorems are, got GradientDescent on Weighted"
     ):

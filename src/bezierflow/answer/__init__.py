@@ -3,6 +3,7 @@
 from .atlas import BezierAtlas, Units
 from .certificate import Certificate
 from .description import cost_text, error_text
+from .enclosures import Interval, Model, Unsupported, enclose
 from .error import ErrorEstimate, Flag, by_cause
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
 from .notebook import share_bar, table
@@ -47,7 +48,9 @@ __all__ = [
     "FittedFront",
     "Flag",
     "Found",
+    "Interval",
     "Label",
+    "Model",
     "Near",
     "Patch",
     "Points",
@@ -59,6 +62,7 @@ __all__ = [
     "Stats",
     "SurfaceSet",
     "Units",
+    "Unsupported",
     "as_start",
     "ask_patch",
     "ask_patches",
@@ -68,6 +72,7 @@ __all__ = [
     "centered",
     "cost_text",
     "describe",
+    "enclose",
     "error_text",
     "first_order",
     "frame",

@@ -1,6 +1,6 @@
 """An atlas as a Pareto set: moving on its patches, and the nearest points for simple goals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
 
 import jax
@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from ..bezier import BezierSimplex, Manifest, describe_surface, partial_derivatives
 from ..metrics import farthest_points
+from ..names import Names
 from .atlas import BezierAtlas
 from .atlas_file import describe_atlas
 from .error import ErrorEstimate
@@ -124,18 +125,20 @@ class AtlasSet(ParetoSet):
             mine = mine[np.argsort(points.c[mine, 0])]
         return self.sample_t[mine]
 
-    def piece_text(self, number: int, variables: Sequence[str]) -> str:
-        """What is active, in words: "width, depth = min, load = max, constraint row 2"."""
-        piece, words = self.pieces[number], []
+    def piece_text(self, number: int, names: Names) -> str:
+        """What is active, in words: "width, depth = min, load = max, stress <= 250 MPa"."""
+        piece, words, variables = self.pieces[number], [], names.variables
         # Variables behind those of the user stand for kinks: they have no names, nor sides here.
         free = self.atlas.units.free[: len(piece.side)]
         for sign, word in ((-1, "min"), (1, "max")):
-            names = [variables[int(k)] for k in free[piece.side == sign]]
-            if names:
-                more = " …" if len(names) > MOST_NAMED else ""
-                words.append(f"{', '.join(names[:MOST_NAMED])}{more} = {word}")
-        rows = np.flatnonzero(piece.constraints)[:MOST_NAMED]
-        return ", ".join([*words, *(f"constraint row {k + 1}" for k in rows)]) or "inside"
+            there = [variables[int(k)] for k in free[piece.side == sign]]
+            if there:
+                more = " …" if len(there) > MOST_NAMED else ""
+                words.append(f"{', '.join(there[:MOST_NAMED])}{more} = {word}")
+        texts = dict(enumerate(names.constraints))  # none in older files, none for kinks
+        rows = np.flatnonzero(piece.constraints)[:MOST_NAMED].tolist()
+        words += [texts.get(k, f"constraint row {k + 1}") for k in rows]
+        return ", ".join(words) or "inside"
 
     def owners(self, t: T) -> Int[np.ndarray, " n"]:
         """The number of the piece of the patch that answers; −1 where that is not part of the

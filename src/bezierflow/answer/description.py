@@ -12,19 +12,16 @@ from .result import Result, Stats
 from .verdict import describe
 
 LONGEST = 300
-"""Characters of a message that a description shows; `solution.result` has all of it."""
+"""Characters of details that a description shows; `solution.result` has all of them."""
 
 MOST_LISTED = 8
 """So many objectives have a line of their own."""
 
-NEXT = (
-    "solution.at(weights=[...]), solution.spread(20), bf.decisions.knee(solution),"
-    " bf.explore(solution, 'page.html')"
-)
 NEXT_IN_DOUBT = (
     "read all of solution.result first; bf.check(objectives, x0, bounds=...) looks for what is"
     " wrong with a problem"
 )
+GOES_ON = "bf.minimize(objectives, solution) goes on where the run was stopped"
 
 INDENT, LINE = 13, 96
 """Columns of the headings, and of a whole line, in a terminal."""
@@ -50,11 +47,10 @@ def summary_rows(
         stats: what the run cost.
         objectives: what kind of function they are, and where derivatives come from.
     """
-    message = str(result)
-    if error is not None:  # it has a row of its own
-        message = message.replace(f"; {describe(error)}", "")
-    if len(message) > LONGEST:
-        message = message[: LONGEST - 1].rstrip() + "…"
+    # The error has a row of its own.
+    notes = "; ".join(note for note in result.details if note != describe(error))
+    if len(notes) > LONGEST:
+        notes = notes[: LONGEST - 1].rstrip() + "…"
     ends = np.stack([F.min(axis=0), F.max(axis=0)])
     ends[np.abs(ends) < 1e-7 * np.abs(ends[::-1])] = 0.0  # rounding beside the other end
     width = max(map(len, labels[:MOST_LISTED]))
@@ -65,14 +61,39 @@ def summary_rows(
     if len(ranges) > MOST_LISTED:
         ranges[MOST_LISTED:] = [f"and {len(ranges) - MOST_LISTED} more"]
     return [
-        ("result", message),
+        ("result", f"{result.reason.value}: {result.claim}" if result.claim else str(result)),
         ("set", shape),
         ("objectives", "\n".join(ranges)),
         ("error", error_text(error)),
         ("evaluations", cost_text(stats)),
+        *([("details", notes)] if result.claim and notes else []),
         *([("derivatives", str(objectives))] if objectives else []),
-        ("next", NEXT_IN_DOUBT if result.doubtful else NEXT),
     ]
+
+
+def next_steps(
+    result: Result, F: Float[np.ndarray, "n n_objectives"], goes_on: bool = False
+) -> str:
+    """What makes sense to do with such a result.
+
+    Args:
+        result: how the run ended.
+        F: objective values of some points of the front.
+        goes_on: whether the run can be gone on with.
+    """
+    M, span = F.shape[1], np.ptp(F, axis=0)
+    steps = [NEXT_IN_DOUBT] if result.doubtful else []
+    steps += [GOES_ON] * goes_on
+    if M == 1 or not (span > 1e-9 * np.abs(F).max(axis=0)).any():
+        one = f"[{', '.join(['1.0', *['0.0'] * (M - 1)])}]"
+        steps.append(f"solution.design({one}) is the best design")
+    elif not result.doubtful:
+        # A knee is one of a curve or a surface that a person can see.
+        knee = ["bf.decisions.knee(solution)"] if M <= 3 else []
+        equal = ", ".join([f"{1 / M:.2g}"] * M)
+        steps += [f"solution.at(weights=[{equal}])", "solution.spread(20)", *knee]
+        steps.append("bf.explore(solution, 'page.html')")
+    return ", ".join(steps)
 
 
 def as_text(rows: Sequence[tuple[str, str]]) -> str:

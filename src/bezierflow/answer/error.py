@@ -93,7 +93,7 @@ class Flag(Enum):
     )
     NOT_AT_TOLERANCE = (
         "the surface is less exact than tol asks for, which is all that is known to be wrong:"
-        " accept error.max, or raise max_degree or the budget"
+        " accept error.max, or give a larger tol"
     )
 
 

@@ -2,7 +2,6 @@
 files ask of it. One Bézier simplex and an atlas are its two implementations."""
 
 import abc
-from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..bezier import Manifest
+from ..names import Names
 from .error import ErrorEstimate
 from .pieces import Piece
 
@@ -127,7 +127,7 @@ class ParetoSet(abc.ABC):
         """Sample points of a piece, along it if it is a curve."""
         raise IndexError(f"this set has no piece {number}")
 
-    def piece_text(self, number: int, variables: Sequence[str]) -> str:
+    def piece_text(self, number: int, names: Names) -> str:
         """What is active on a piece, with the variables' names."""
         raise IndexError(f"this set has no piece {number}")
 

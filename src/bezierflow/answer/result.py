@@ -1,7 +1,7 @@
 """Why a run stopped, in words a person can act on, and what it cost."""
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +32,36 @@ class Reason(enum.Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """The reason a run stopped, and a message that says what happened and what to do about it."""
+    """How a run ended, in words a person can act on.
+
+    Attributes:
+        reason: why it stopped.
+        claim: what the answer is worth, or what is wrong and what to do about it; empty where the
+            details say all there is.
+        details: notes on how that is known, and on what was met on the way.
+    """
 
     reason: Reason
-    message: str
+    claim: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The claim, and then the details."""
+        notes = "; ".join(self.details)
+        if not (self.claim and notes):
+            return self.claim or notes
+        lead = "Details" if self.success or self.reason is Reason.NOT_AT_TOLERANCE else "So far"
+        lead = "Result so far, not certified" if self.doubtful else lead
+        return f"{self.claim.rstrip('.')}. {lead}: {notes}"
+
+    def noted(self, *notes: str | None) -> "Result":
+        """The same with more details; empty ones are none."""
+        return replace(self, details=(*self.details, *(note for note in notes if note)))
+
+    def doubted(self, why: str) -> "Result":
+        """The same, suspect: why takes the place of its claim."""
+        return Result(Reason.SUSPECT, why, self.details or (self.claim,))
 
     @property
     def success(self) -> bool:

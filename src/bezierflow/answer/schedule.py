@@ -62,12 +62,26 @@ class Schedule:
             differ by less agree.
         exact: a front whose objectives are known to this is called found as a whole.
         most_hessian_numbers: with more (M L² per point) no error is estimated unless somebody asks.
-        certificate_raise: By how much the degree of the comparison surface of a certificate exceeds
-            the surface's.
-        certificate_newton: Steps towards the nearest minimizers at its nodes.
-        certificate_excess: The simplex is cut until the bound is at most this many times what was
+        certificate_raise: by how much the degree of the weights that a certificate compares with
+            exceeds the surface's, at first; it is doubled
+        certificate_gain: while this makes distances fall by this factor,
+        certificate_net: with at most so many control points.
+        certificate_oversampling: they are fitted at so many times as many t as they have control
+            points,
+        certificate_newton: in so many steps, which measure distances, too,
+        certificate_ridge: with this part of the mean of squares added to each unknown: where the
+            minimizers do not depend on some weights nothing else decides them.
+        certificate_degree: of the models of gradients at least.
+        certificate_contraction: cells on which Hessians change by more of themselves are cut before
+            anything else.
+        certificate_excess: the simplex is cut until the bound is at most this many times what was
             sampled,
-        certificate_work: or until there are so many pairs of control points.
+        certificate_work: or for so many products of pairs of control points,
+        certificate_batch: so many at a time.
+        certificate_margin: objectives that are not convex everywhere by their formulas are looked
+            at within this part of the diameter from the surface,
+        certificate_boxes: which is cut into so many boxes at most,
+        certificate_probes: and at so many designs.
         least_strong_convexity: Curvatures below this share of the largest count as 0.
     """
 
@@ -106,10 +120,20 @@ class Schedule:
     close: float = 1e-6
     exact: float = 1e-3
     most_hessian_numbers: int = 250_000
-    certificate_raise: int = 2
+    certificate_raise: int = 4
+    certificate_gain: float = 0.8
+    certificate_net: int = 500
+    certificate_oversampling: int = 3
     certificate_newton: int = 4
-    certificate_excess: float = 1.25
-    certificate_work: int = 6_000_000
+    certificate_ridge: float = 1e-12
+    certificate_degree: int = 3
+    certificate_contraction: float = 0.25
+    certificate_excess: float = 1.2
+    certificate_work: int = 4_000_000_000
+    certificate_batch: int = 50_000_000
+    certificate_margin: float = 0.05
+    certificate_boxes: int = 4000
+    certificate_probes: int = 200
     least_strong_convexity: float = 1e-10
 
 

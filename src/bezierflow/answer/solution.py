@@ -11,19 +11,19 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from ..arguments import read_doubles
+from ..arguments import read_doubles, shown
 from ..bezier import BezierSimplex, Manifest, Raveling, write_archive, write_atomically
 from ..compilation import program
 from ..gaussian import PosteriorMean
 from ..names import Names, decode
-from ..objectives import FeasibleSet, Raveled, on_solver_side, raise_failures
+from ..objectives import FeasibleSet, JaxEvaluator, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
 from ..quiet import quiet
 from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
 from .certificate import Certificate, certify
-from .description import as_text, summary_rows
+from .description import as_text, next_steps, summary_rows
 from .error import ErrorEstimate
 from .front import FittedFront, fit_front
 from .notebook import picture, table
@@ -194,6 +194,24 @@ class Solution:
         rows = np.asarray(t, dtype=float).reshape(-1, np.shape(t)[-1])
         return self.set.weights(rows).reshape(np.shape(t))
 
+    def multipliers(self, t: Numbers) -> dict[str, float]:
+        """What bounds and constraints cost at one t: by how much the weighted sum Σ w_m f_m with
+        `weights(t)` would fall if each that is active gave way by one unit, largest first, by their
+        names: `{"stress <= 250 MPa": 0.031, "width >= 2": 0.0}`."""
+        if self.feasible is None or self.objectives is None:
+            raise ValueError(
+                "multipliers are those of the bounds and constraints of a run: this solution had"
+                " none, or came from points or a file"
+            )
+        where = np.asarray(t, dtype=float)
+        check_on_simplex(where, self.n_objectives)
+        if where.ndim != 1:
+            raise ValueError(f"t must be one point of the simplex, got shape {where.shape}")
+        x = self.set.designs(where[None])
+        evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, x.shape[1])
+        gradient = self.weights(where) @ evaluator.jacobians(x).gradients[0]
+        return self.feasible.multipliers(x[0], gradient)
+
     def t(self, f: Numbers) -> Values:
         """Where objective values lie on the simplex: `front(t(f))` = f for f on the front.
 
@@ -212,7 +230,12 @@ class Solution:
         return self.set.t(self.names.signs * rows).reshape(values.shape)
 
     @quiet()
-    def at(self, *, weights: Numbers | None = None, aspiration: Numbers | None = None) -> PyTree:
+    def at(
+        self,
+        *unnamed: object,
+        weights: Numbers | None = None,
+        aspiration: Numbers | None = None,
+    ) -> PyTree:
         """The design for given weights, or for hoped-for objective values.
 
         Args:
@@ -220,7 +243,15 @@ class Solution:
                 with a minus sign.
             aspiration: the point whose objectives exceed these values least, or fall short of them
                 most: `design(t(aspiration))`.
+            *unnamed: refused, since numbers alone may mean either.
         """
+        if unnamed:
+            given = shown(unnamed[0])
+            raise TypeError(
+                f"at({given}) may mean two things: at(weights={given}) is the design that minimizes"
+                f" the weighted sum, at(aspiration={given}) the one nearest to hoped-for values;"
+                " design(t) is the one at a point t of the simplex"
+            )
         if (weights is None) == (aspiration is None):
             raise ValueError("at needs one of weights=... and aspiration=...")
         M = self.n_objectives
@@ -284,7 +315,7 @@ class Solution:
 
     def certify(self) -> Certificate:
         """A proved distance to the Pareto set, for every t and both ways, where all objectives are
-        strongly convex quadratics by their formulas, without bounds.
+        smooth and strongly convex by their formulas, without bounds and constraints.
 
         `error` is measured at samples; this holds between them too. Takes seconds. Raises a
         ValueError or TypeError that says which hypothesis fails.
@@ -439,7 +470,8 @@ class Solution:
         F = np.asarray(self.front(np.concatenate([np.eye(M), t[rows]])))
         known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
         kind = self.made_by.get("objectives")
-        return summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind), F
+        rows = summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind)
+        return [*rows, ("next", next_steps(self.result, F, self.paused is not None))], F
 
     def __str__(self) -> str:
         return as_text(self._summary()[0])

@@ -43,7 +43,12 @@ def to_archive(
             name: str(value) if isinstance(value, float) and not np.isfinite(value) else value
             for name, value in numbers.items()
         },
-        "result": {"reason": result.reason.name, "message": result.message},
+        "result": {
+            "reason": result.reason.name,
+            "message": result.message,
+            "claim": result.claim,
+            "details": list(result.details),
+        },
         "stats": {
             "evaluations": stats.evaluations._asdict(),
             "iterations": stats.iterations,
@@ -82,7 +87,12 @@ def from_archive(manifest: Manifest, arrays: Arrays) -> dict[str, Any]:
         "raveling": raveling,
         "known_front": front,
         "names": names.complete(pareto_set.n_objectives, raveling.n_variables),
-        "result": Result(Reason[result["reason"]], printable(result["message"])),
+        "result": Result(
+            Reason[result["reason"]],
+            # Older files have the whole message alone.
+            printable(result.get("claim", result["message"])),
+            tuple(map(printable, result.get("details", ()))),
+        ),
         "stats": Stats(
             Evaluations(**counts),
             read_count(stats["iterations"], "iterations"),

@@ -6,7 +6,7 @@ import numpy as np
 from ..bezier import BezierSimplex
 from ..names import Names, decode
 from ..objectives import FlatObjectives, JaxEvaluator, Raveled
-from ..precision import double_precision
+from ..precision import ROUNDING, double_precision
 from .error import ErrorEstimate, Flag, by_cause
 from .result import Reason, Result
 from .schedule import SCHEDULE
@@ -26,30 +26,32 @@ SUSPECT_FLAGS = (
 what they deny."""
 
 
-def judge(claim: str, error: ErrorEstimate | None) -> Result:
-    """What the surface of a run that ended by itself is worth: its claim must stand the estimate.
-
-    The first sentence is for the person; how that is known comes after it.
-    """
+def judge(note: str, error: ErrorEstimate | None) -> Result:
+    """What the surface of a run that ended by itself is worth: what the run notes about its end
+    must stand the estimate."""
     if error is None:
-        return Result(Reason.CONVERGED, f"{claim}; {describe(error)}")
-    flags = error.flags
+        return Result(Reason.CONVERGED, note, (describe(error),))
+    flags, details = error.flags, (note, describe(error))
     advice = "; ".join(flag.value for flag in by_cause(flags))
-    found = f"{claim}; {describe(error)}"
-    # What is wrong comes before what was claimed.
     nothing_known = Flag.BUDGET_SPENT in flags and not error.n_samples
     if nothing_known or any(flag in SUSPECT_FLAGS for flag in flags):
-        return Result(Reason.SUSPECT, f"{advice}. Result so far, not certified: {found}")
-    if error.front is not None and np.isfinite(error.front):
-        off = f"{error.front:.1g}"
-        if error.front <= SCHEDULE.exact:
-            first = f"The whole front was found; objectives are exact to {off} of their ranges."
-        else:
-            first = f"The front was found up to {off} of the objectives' ranges."
-        found = f"{first} Details: {found}"
+        return Result(Reason.SUSPECT, advice, details)
+    claim = _claim(error)
     if Flag.NOT_AT_TOLERANCE in flags or Flag.BUDGET_SPENT in flags:
-        return Result(Reason.NOT_AT_TOLERANCE, f"{found}; {advice}")
-    return Result(Reason.CONVERGED, found)
+        claim = ". ".join(filter(None, (claim, advice[:1].upper() + advice[1:])))
+        return Result(Reason.NOT_AT_TOLERANCE, claim, details)
+    return Result(Reason.CONVERGED, claim, details)
+
+
+def _claim(error: ErrorEstimate) -> str:
+    """What was found, in a sentence; empty where nobody knows how far values are off."""
+    off = error.front
+    if off is None or not np.isfinite(off):
+        return ""
+    if off > SCHEDULE.exact:
+        return f"The front was found up to {off:.1g} of the objectives' ranges"
+    exact = f"{off:.1g} of their ranges" if off > ROUNDING else "rounding"
+    return f"The whole front was found; objectives are exact to {exact}"
 
 
 def describe(error: ErrorEstimate | None) -> str:

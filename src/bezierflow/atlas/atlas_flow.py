@@ -58,6 +58,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
     """
 
     parametrization: ClassVar[str] = "chart"
+    doing: ClassVar[str] = "an atlas"
 
     feasible: FeasibleSet
     box: tuple[np.ndarray, np.ndarray]
@@ -86,6 +87,10 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         assert state.search is not None
         return state, state.search.news_of_round()
 
+    def share_done(self, info: Info) -> float | None:
+        """The share of the chart whose answers were right at the last look."""
+        return info["covered"] * info.get("verified", 1.0)
+
     def surface(self, state: AtlasState) -> Any:
         """The patches so far; the start where there are none."""
         x = state.start[: state.n_objectives, : state.start.shape[1] - self.n_auxiliary]
@@ -110,7 +115,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         found = measure(state, seed)
         known = np.isfinite(found.distances)
         distances = found.distances[known]
-        flags = [Flag.BUDGET_SPENT] if state.spent else []
+        flags = [Flag.BUDGET_SPENT] if state.spent and run.stopped is None else []
         worst = float(found.front.max(initial=0.0))
         stated = max(MARGIN * worst, LEAST)
         if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
@@ -150,19 +155,19 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         because = f" because {self.why}" if self.why else ""
         if atlas is None or error is None:
             return nothing_found(run, because)
-        made = f"an atlas of {describe_pieces(atlas)}{because}; {describe_check(error)}"
+        made = f"an atlas of {describe_pieces(atlas)}{because}", describe_check(error)
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
         measured = error.front is not None
         exact = f"objectives are exact to {error.front:.2g} of their ranges" if measured else ""
-        uncertified = f"Result so far, not certified: {f'{exact} in ' if exact else ''}{made}"
+        details = (*((exact,) if exact else ()), *made)
         if run.stopped is not None:
-            return Result(run.stopped, f"{run.ending}. {uncertified}")
+            return Result(run.stopped, run.ending, details)
         if Flag.NOT_COVERED in error.flags or not measured:
-            return Result(Reason.SUSPECT, f"{advice}. {uncertified}")
+            return Result(Reason.SUSPECT, advice, details)
         if error.flags:
-            words = f"The front was found, but {exact}, less than asked for: {advice}. It is {made}"
-            return Result(Reason.NOT_AT_TOLERANCE, words)
-        return Result(Reason.CONVERGED, f"The whole front was found; {exact}. It is {made}")
+            claim = f"The front was found, but {exact}, less than asked for: {advice}"
+            return Result(Reason.NOT_AT_TOLERANCE, claim, made)
+        return Result(Reason.CONVERGED, f"The whole front was found; {exact}", made)
 
     def evaluations(self, state: AtlasState) -> Evaluations:
         """What the search has evaluated so far."""

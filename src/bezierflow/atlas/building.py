@@ -42,9 +42,6 @@ MANY = 25
 """Variables whose active sets are too many for a region each, from three objectives on; for two,
 they are followed along the chart."""
 
-MOST_NOISE = 10.0
-"""Cells are not asked to be more exact than this many times the noise."""
-
 MOST_ROUNDS, FEW_ROUNDS, ROUGH = 40, 8, 0.01
 """When a search gives up: sooner above this tolerance, which noise asks for, since rounds do not
 help against it."""
@@ -256,7 +253,7 @@ def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasStat
     if not program.has_hessians or (many and program.tight is None):
         usual = EXACT_MESH_TOL if program.has_hessians else MESH_TOL
         tol = usual.get(state.n_objectives, MESH_COARSE)
-        tol = max(tol if settings.tol is None else settings.tol, MOST_NOISE * program.noise)
+        tol = tol if settings.tol is None else settings.tol
         return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
     tol = TOL.get(state.n_objectives, COARSE) if settings.tol is None else settings.tol
     return Search(program, tol, state.seed)

@@ -93,6 +93,9 @@ SLOPES, SCALES = 5, (1e-9, 1e2)
 MOST_PRICE, DEARER = 1e4, 3
 """Of a violation, and how often it is raised in a search with Hessians."""
 
+MOST_NOISE = 10.0
+"""Cells are not asked to be more exact than this many times the noise."""
+
 MARGIN, WIDEST = 2.0, 1e-4
 """Nodes keep inequalities by so many tolerances, at most by the second number."""
 
@@ -511,9 +514,19 @@ class Mesh:
         if len(z) == 0:
             raise BudgetSpentError
         budget, program.evaluator.budget = program.evaluator.budget, None
-        raw = first_look(program, z)
-        program.evaluator.budget = budget
+        try:
+            raw = first_look(program, z)
+        except BudgetSpentError:  # the time is up: what was evaluated before must do
+            z = z[~program.evaluator.fresh(program.origin + z * program.unit)]
+            raw = first_look(program, z)
+        finally:
+            program.evaluator.budget = budget
         first_units(program, raw)
+        finite = raw[np.isfinite(raw).all(axis=1)]
+        noise = program.noise_of((finite - program.shift) / program.scale)
+        self.tol = max(self.tol, MOST_NOISE * noise)
+        self.goal = max(self.tol, self.goal)
+        program.margin = 0.0 if self.follows else min(MARGIN * self.tol, WIDEST)
         program.keep(z, raw)
         self.population = Population(z, raw)
 

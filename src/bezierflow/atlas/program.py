@@ -48,7 +48,7 @@ NEARLY_FEASIBLE = 1e-6
 LARGE = 100.0
 """Scales beyond this do not allow larger violations, where these are limited strictly."""
 
-STEPS = 1e-7, 1e-2
+STEPS = 1e-7, 5e-2
 """Steps of forward differences are between these, in units of the box: the root of the noise."""
 
 MOST_KEPT, FEWEST_KEPT = 3000, 2000
@@ -310,6 +310,11 @@ class Program:
         parts = bridges(self.evaluator.objectives)
         return max((bridge.differences.noise for bridge in parts), default=0.0)
 
+    def noise_of(self, r: Float[np.ndarray, "n n_rows"]) -> float:
+        """The noise, which is relative to a function's size, in units of the rows."""
+        size = np.median(np.abs(r + self.shift / self.scale), axis=0).max(initial=1.0)
+        return self.noise * float(size)
+
     def slopes(
         self, z: Float[np.ndarray, "n n_free"], r: Float[np.ndarray, "n n_rows"] | None = None
     ) -> tuple[Float[np.ndarray, "n n_rows"], Float[np.ndarray, "n n_rows n_free"]]:
@@ -323,9 +328,7 @@ class Program:
             return (at.values - self.shift) / self.scale, _bounded(J)
         r = self.values(z) if r is None else r
         n, L = z.shape
-        # The noise is relative to a function's size, rows are in units of their variation.
-        size = np.abs(r + self.shift / self.scale).max(axis=(0, 1), initial=0.0)
-        h = float(np.clip(np.sqrt(self.noise * max(size, 1.0)), *STEPS))
+        h = float(np.clip(np.sqrt(self.noise_of(r)), *STEPS))
         step = np.where(z + h > self.upper, -h, h)
         points = np.repeat(z[:, None], L, axis=1)
         points[:, np.arange(L), np.arange(L)] += step

@@ -17,7 +17,14 @@ from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from .archives import Manifest, file_at_fault
 from .files import Net, describe_net, file_format, restore_net
-from .nets import combine, design_matrix, differentiate, elevate, subdivide
+from .nets import (
+    combine,
+    design_matrix,
+    differentiate,
+    elevate,
+    partial_derivatives,
+    subdivide,
+)
 from .schedule import SCHEDULE
 
 
@@ -76,29 +83,40 @@ class BezierSimplex(eqx.Module):
         are not known and b is the polynomial that it is.
         """
         t = self._check_on_simplex(t)
-        leaves = jax.tree.leaves(self.control_points)
-        # Few points of a NumPy surface in double precision: NumPy answers before JAX has compiled.
-        if (
-            t.size * self.n_controls <= SCHEDULE.host_size
-            and not is_traced(t)
-            and all(isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 for leaf in leaves)
-            and (isinstance(t, np.ndarray) or not is_double())
-        ):
+        if self._is_for_host(t):
             Z = design_matrix(np.asarray(t).reshape(-1, self.n_objectives), self.degree)
             return _on_matrices(
                 lambda P: (Z @ P).reshape((*t.shape[:-1], P.shape[1])), self.control_points
             )
         return in_double_precision(_evaluate, self.control_points, t, self.degree)
 
+    def _is_for_host(self, t: Array | np.ndarray) -> bool:
+        """Whether NumPy answers before JAX has compiled: few points of a NumPy surface in double
+        precision."""
+        leaves = jax.tree.leaves(self.control_points)
+        return (
+            t.size * self.n_controls <= SCHEDULE.host_size
+            and not is_traced(t)
+            and all(isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 for leaf in leaves)
+            and (isinstance(t, np.ndarray) or not is_double())
+        )
+
     def derivative(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """∂b/∂t_m of b as a polynomial in all of R^M: leaves (*batch, *value, M).
 
         Only differences of them have a meaning on the simplex.
         """
-        t = self._check_on_simplex(t)
-        return in_double_precision(
-            _derivative, self.control_points, t, self.n_objectives, self.degree
-        )
+        t, M, degree = self._check_on_simplex(t), self.n_objectives, self.degree
+        if self._is_for_host(t):
+            rows = np.asarray(t, dtype=float).reshape(-1, M)
+
+            def at_rows(leaf: np.ndarray) -> np.ndarray:
+                slopes = partial_derivatives(leaf.reshape(len(leaf), -1), rows, degree)
+                shape = (*t.shape[:-1], *leaf.shape[1:], M)
+                return slopes.swapaxes(1, 2).reshape(shape)
+
+            return jax.tree.map(at_rows, self.control_points)
+        return in_double_precision(_derivative, self.control_points, t, M, degree)
 
     def jacobian(self, t: Float[Array | np.ndarray, "*batch n_objectives"]) -> PyTree:
         """The derivative along the simplex, for `jacobian @ v` with Σ v_m = 0: (*batch, *value, M).
@@ -165,9 +183,8 @@ class BezierSimplex(eqx.Module):
 
         The file appears complete or not at all.
 
-        * `.bez` holds any surface, every number exactly.
-        * `.bsf` (a pytorch-bsf model), `.json`, `.csv`, `.tsv` (its tables keyed by multi-index)
-          hold surfaces into R^L.
+        `.bez` holds any surface, every number exactly. `.bsf` (a pytorch-bsf model), `.json`,
+        `.csv` and `.tsv` (its tables keyed by multi-index) hold surfaces into R^L.
         """
         if is_traced(self):
             raise TypeError(

@@ -1,9 +1,6 @@
 """The command line: parsing and printing only. JAX is loaded inside the commands, so that --help is
 instant."""
 
-import os
-from pathlib import Path
-
 import click
 
 from bezierflow.arguments import printable
@@ -48,10 +45,6 @@ def main() -> None:
       bezierflow plot pareto.bez
       bezierflow explore pareto.bez
     """  # noqa: D301
-    # Each command is a process of its own: without a cache each would compile the same programs.
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bezierflow" / "jax"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 for command in (

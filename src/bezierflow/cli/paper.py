@@ -27,7 +27,7 @@ from .output import print_table, write_json
 
 PARTS = (
     *("table1", "table2", "figures", "reach", "group-lasso", "given-points", "dtlz"),
-    *("two-objectives", "sensitivity", "samplers", "convergence", "certificates", "all"),
+    *("two-objectives", "sensitivity", "samplers", "convergence", "certificates", "claims", "all"),
 )
 """What `reproduce` makes: the parts of experiments/run.py, which is not loaded for --help."""
 

@@ -4,7 +4,7 @@ from .asking import Region, keep, zoom
 from .choice import Choice, Confidence, Relaxation
 from .location import Location, locate, locate_front
 from .polishing import polish
-from .questions import best, compromise, knee, nearest, robust
+from .questions import best, best_ratio, compromise, knee, nearest, robust
 from .tradeoffs import Ranges, Rates, ranges, rate, rates
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Region",
     "Relaxation",
     "best",
+    "best_ratio",
     "compromise",
     "keep",
     "knee",

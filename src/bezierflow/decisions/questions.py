@@ -1,5 +1,5 @@
 """The questions that the one program answers: the best under bounds, nearest to a hope, knee, least
-total, least regret."""
+total, best ratio, least regret."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from ..answer import Solution
+from ..arguments import read_number
 from .asking import Region, answer, best_within, opened, reach
 from .choice import Choice
 from .tradeoffs import ranges
@@ -32,6 +33,10 @@ MOST_VARYING = 8
 8."""
 
 
+MOST_RATIOS = 30
+"""Steps of Dinkelbach's method, at most: it is quadratically convergent."""
+
+
 def best(
     solution: Solution | Region,
     minimize: str | int | None = None,
@@ -45,8 +50,8 @@ def best(
         solution: a solution, or a region of one.
         minimize: the objective, by name or number (from 0), if it is one that is minimized.
         maximize: the objective, likewise, if it is one that is maximized.
-        subject_to: bounds on objectives, `{"weight": (None, 3.0)}`: (lowest, highest), None for no
-            bound.
+        subject_to: bounds on objectives, `{"weight": 3.0}` for no more than 3 (no less, where it is
+            maximized), or `{"weight": (1.0, 3.0)}`: (lowest, highest), None for no bound.
 
     Returns:
         The choice. If no point obeys all bounds: the one that breaks them least, in units of each
@@ -141,6 +146,68 @@ def compromise(
     prices = nonnegative(solution, weights, "weights", default=0.0)
     question = f"least total at prices {in_words(prices)}"
     return answer(solution, question, prices[None], np.zeros(1), bounds)
+
+
+def best_ratio(
+    solution: Solution | Region,
+    of: str | int,
+    per: str | int,
+    *,
+    above: float = 0.0,
+    subject_to: Bounds | None = None,
+) -> Choice:
+    """The point of the front with the best ratio (f_of − above) / f_per: return per risk (Sharpe's
+    ratio, with the riskless return for `above`), cost per output.
+
+    Found by Dinkelbach's method ("On nonlinear fractional programming", Management Science 13,
+    1967): with q the ratio at hand, the point that is best in f_of − above − q f_per has a better
+    one, until none has.
+
+    Args:
+        solution: as in `best`.
+        of: the objective above the line, by name or number: the ratio is largest where it is
+            maximized, least where it is minimized.
+        per: the one below, which must be the other way and positive all over the front.
+        above: what is taken off the first.
+        subject_to: as in `best`.
+
+    Returns:
+        The choice; `choice.value` is the ratio.
+    """
+    span = ranges(solution, subject_to)
+    solution, bounds = opened(solution, subject_to)
+    names, signs = solution.names, solution.names.signs
+    m, n = objective_number(solution, of, "of"), objective_number(solution, per, "per")
+    above = read_number(above, "above", "a finite number", np.isfinite)
+    if signs[m] == signs[n]:
+        raise ValueError(
+            f"best_ratio takes one objective that is maximized and one that is minimized, but"
+            f" {names.objectives[m]} and {names.objectives[n]} are both {names.directions[m]}d: the"
+            " best ratio of those may lie anywhere; give maximize=... to bf.minimize"
+        )
+    least = min(float(span.ideal[n]), float(span.nadir[n]))
+    if not least > 0:
+        raise ValueError(
+            f"per={per!r} must be positive all over the front, but {names.objectives[n]} is"
+            f" {least:.6g} somewhere"
+        )
+    sign = "−" if above > 0 else "+"
+    taken = f"({names.objectives[m]} {sign} {abs(above):g})" if above else names.objectives[m]
+    wished = bounds_in_words(names.objectives, turned_bounds(bounds, signs))
+    question = f"{names.best_word(m)} {taken} per {names.objectives[n]}{wished}"
+    goal, aim, within = (
+        np.eye(len(bounds))[m : m + 1],
+        signs[m : m + 1] * above,
+        reach(solution, bounds),
+    )
+    ratio, found = 0.0, answer(solution, question, goal, aim, bounds, within)
+    for _ in range(MOST_RATIOS):
+        before, ratio = ratio, float((found.f[m] - above) / found.f[n])
+        if abs(ratio - before) <= 1e-12 * abs(ratio):
+            break
+        goal[0, n] = ratio  # f_of − q f_per, both as they are minimized
+        found = answer(solution, question, goal, aim, bounds, within)
+    return replace(found, value=ratio)
 
 
 def robust(

@@ -2,15 +2,17 @@
 weights."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 
 import numpy as np
 
 from ..answer import Solution
 from ..arguments import read_doubles, read_number
 
-Bounds = Mapping[str | int, tuple[float | None, float | None]]
-"""Bounds on objectives, `{"weight": (None, 3.0), 1: (8.3, None)}`: a name or a number, and (lowest,
-highest) or None."""
+Bounds = Mapping[str | int, float | tuple[float | None, float | None]]
+"""Bounds on objectives by name or number, `{"weight": 3.0, 1: (8.3, None)}`: (lowest, highest) with
+None for no bound, or one number that they must not be worse than: at most that, or at least that
+where an objective is maximized."""
 
 Numbers = Mapping[str | int, float] | Sequence[float] | np.ndarray
 """A number for each objective: by name or number, or all of them in order."""
@@ -42,15 +44,18 @@ def bounds_array(
     2)."""
     if not isinstance(subject_to, Mapping):
         raise TypeError(
-            f"{argument} must map objectives to (lowest, highest), as in {{'cost': (None, 3.0)}},"
-            f" got {subject_to!r}"
+            f"{argument} must map objectives to what they must not exceed, or to (lowest, highest),"
+            f" as in {{'cost': 3.0, 'mass': (None, 2.0)}}, got {subject_to!r}"
         )
     bounds = np.tile([-np.inf, np.inf], (solution.n_objectives, 1))
     for objective, pair in subject_to.items():
         m, name = objective_number(solution, objective, argument), f"{argument}[{objective!r}]"
+        if isinstance(pair, Real) and not isinstance(pair, bool | np.bool_):
+            pair = (None, pair) if solution.names.signs[m] > 0 else (pair, None)
         if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
             raise ValueError(
-                f"{name} must be (lowest, highest) with None for no bound, got {pair!r}"
+                f"{name} must be a number, or (lowest, highest) with None for no bound, got"
+                f" {pair!r}"
             )
         wanted = "a pair of numbers, None for no bound"
         for side, limit in enumerate(pair):

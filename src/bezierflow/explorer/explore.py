@@ -4,6 +4,8 @@ import os
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from ..answer import Reason, Solution
 from ..bezier import write_atomically
 from .atlas_data import atlas_data, atlas_footer
@@ -45,7 +47,9 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         raise ValueError(f"path must end in .html, got {os.fspath(path)!r}")
     objectives = getattr(solution.objectives, "original", solution.objectives)
     name = getattr(objectives, "__name__", type(objectives).__name__)
-    nameless = objectives is None or name in ("Problem", "<lambda>")
+    # what a surrogate's surface was made from is its own mean, not the user's function
+    nameless = solution.surrogate is not None or objectives is None
+    nameless |= name in ("Problem", "<lambda>")
     heading = title or ("Pareto explorer" if nameless else name)
     n = solution.raveling.n_variables
     variables = f"{n} variable{'' if n == 1 else 's'}"
@@ -61,7 +65,8 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
 
 
 def page_data(solution: Solution, heading: str) -> dict[str, object]:
-    """What the page knows: names, and the set with its ranges and errors."""
+    """What the page knows: names, evaluations, and the set with its ranges and errors."""
+    evaluated = solution.evaluated
     return {
         "version": 1,
         "problem": heading,
@@ -70,6 +75,12 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
             solution.n_objectives, solution.raveling.n_variables
         ).to_dict(),
         "x_scale": encode(solution.raveling.units),
+        "evaluated": None
+        if evaluated is None
+        else {
+            "values": encode(evaluated.F),
+            "best": np.asarray(evaluated.nondominated).astype(int).tolist(),
+        },
         **(atlas_data(solution) if solution.set.trimmed else surface_data(solution)),
     }
 

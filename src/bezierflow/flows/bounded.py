@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..answer import Reason, Result
+from ..answer import Result
 from ..bezier import BezierSimplex
 from ..methods import AbstractGradientMethod, AbstractMethod, GradientDescent, ProximalGradient
 from ..objectives import FeasibleSet
@@ -48,24 +48,22 @@ def explain_bounds(
     what that leaves in doubt."""
     violation, text = bounds.worst(dense_points(surface))
     keeps = violation <= _rounding(bounds)
-    message = f"{result.message}; " + (
+    result = result.noted(
         "it keeps the bounds"
         if keeps
         else f"it leaves the bounds by at most {violation:.2g} ({text})"
     )
     if not touches(bounds, surface):
-        return Result(result.reason, message)
-    message += "; solution.error does not know the bounds that it reaches"
+        return result
+    result = result.noted("solution.error does not know the bounds that it reaches")
     if isinstance(method, STOPS_AT_MINIMIZERS):
-        return Result(result.reason, message)
+        return result
     doubt = (
         f"clipped steps of {type(method).__name__} reach minimizers within bounds only where"
         " variables do not interact: compare with GradientDescent"
     )
     # Only an answer that would be used as it is loses its name by the doubt.
-    if not result.success:
-        return Result(result.reason, f"{message}; {doubt}")
-    return Result(Reason.SUSPECT, f"{doubt}. Result so far, not certified: {message}")
+    return result.doubted(doubt) if result.success else result.noted(doubt)
 
 
 def leaves(feasible: FeasibleSet, x: Float[np.ndarray, "n n_variables"]) -> str:
@@ -76,8 +74,8 @@ def leaves(feasible: FeasibleSet, x: Float[np.ndarray, "n n_variables"]) -> str:
     is_bound = np.arange(len(feasible.texts)) < 2 * feasible.n_variables
     if not np.any(feasible.violations(x) > np.where(is_bound, _rounding(feasible), 0.0)):
         return ""
-    violation, text = feasible.worst(x)
-    return f"without bounds and constraints the Pareto set violates {text} by {violation:.3g}"
+    _, text = feasible.worst(x)
+    return f"the front is cut off at {text}"
 
 
 def search_box(feasible: FeasibleSet, start: BezierSimplex) -> tuple[np.ndarray, np.ndarray]:

@@ -93,6 +93,9 @@ class AbstractFlow(eqx.Module, Generic[State]):
     most_iterations: ClassVar[int | None] = None
     """The most iterations where the user does not say; None for as many as it takes."""
 
+    doing: ClassVar[str] = "one surface"
+    """What the flow makes, for a progress bar."""
+
     parametrization: ClassVar[str] = "free"
     """What t means: "weights" where b(t) minimizes the t-weighted objectives, else "free"."""
 
@@ -133,6 +136,11 @@ class AbstractFlow(eqx.Module, Generic[State]):
         at many."""
         state, info = self.step(objectives, state)
         return state, {name: np.array([value]) for name, value in info.items()}
+
+    def share_done(self, info: Info) -> float | None:
+        """Roughly which part of the way to its goal a run has made, for a progress bar; None where
+        an iteration does not tell."""
+        return None
 
     def measure(
         self, objectives: FlatObjectives, run: Run[State], seed: int, estimate: Estimate
@@ -215,12 +223,12 @@ def steps_at_once(
     )
 
 
-def explain_end(run: Run, claim: str, error: ErrorEstimate | None) -> Result:
-    """Why a run ended, and what its surface is worth; a claim to have converged must stand the
-    estimate."""
+def explain_end(run: Run, note: str, error: ErrorEstimate | None) -> Result:
+    """Why a run ended, and what its surface is worth; where it ended by itself, what it notes about
+    that must stand the estimate."""
     if run.stopped is None:
-        return judge(claim, error)
-    return Result(run.stopped, f"{run.ending}; {describe(error)}")
+        return judge(note, error)
+    return Result(run.stopped, run.ending, (describe(error),))
 
 
 def corners(start: BezierSimplex) -> Float[np.ndarray, "n_objectives n_variables"]:

@@ -11,7 +11,7 @@ from jaxtyping import PyTree
 from ..answer import Reason, in_users_form
 from ..bezier import BezierSimplex, Raveling
 from ..evaluations import Evaluations
-from ..interrupts import raise_if_interrupted
+from ..interrupts import NO_LIMIT, BudgetSpentError, TimeLimit, raise_if_interrupted
 from ..objectives import raise_failures
 from ..runs import Part
 from .contract import AbstractFlow, History, Info, Run, State, Surface
@@ -45,11 +45,12 @@ def drive(  # noqa: PLR0913
     objectives: PyTree,
     state: State,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = False,
     raveling: Raveling | None = None,
     part: Part | None = None,
-    deadline: float | None = None,
+    time_limit: TimeLimit = NO_LIMIT,
     leaves: Callable[[BezierSimplex], str] | None = None,
+    began: float | None = None,
 ) -> Run[State]:
     """Iterates from a state until the flow is done, its iterations are made, or something stops it.
 
@@ -61,12 +62,13 @@ def drive(  # noqa: PLR0913
         objectives: what the flow works on.
         state: where to start.
         callback: the user's.
-        progress: whether to show a progress bar.
+        progress: whether to show a progress bar; None for one that appears by itself.
         raveling: the form of x that the callback sees.
         part: the file that keeps the run; where it has a state already, the run goes on from there.
-        deadline: when to stop at the next pause, on the clock `time.monotonic`.
+        time_limit: when to stop, at a pause or where a function is evaluated.
         leaves: says in words which bound a surface leaves, which ends the run; empty where it keeps
             them all.
+        began: when the call began that this run is a part of, on the same clock.
     """
     kept, n_iterations = part or Part(), flow.n_iterations or flow.most_iterations
     # `run` is replaced as a whole: an interrupt at any moment finds parts that belong together.
@@ -74,19 +76,21 @@ def drive(  # noqa: PLR0913
     run = Run(state, None, iterations, history)
     kept.keep(flow, objectives, run)
     # A run that had ended because it left its bounds ends there again when it is repeated.
-    repeated = run.iterations > 0
-    stopped, left = _look(flow, run, {}, None, leaves, raveling) if repeated else (None, "")
+    stopped, left = None, ""
+    if run.iterations > 0:
+        stopped, left = _look(flow, run, {}, None, leaves, raveling, time_limit)
     most = 1  # the first iteration shows how fast they are
-    with progress_bar(progress, n_iterations, "flow") as update:
+    with progress_bar(progress, flow.n_iterations, flow.doing, began) as update:
         try:
             while stopped is None and not flow.done(run.state):
-                stopped = _limit(run.iterations, n_iterations, deadline)
+                stopped = _limit(run.iterations, n_iterations, time_limit)
                 if stopped is not None:
                     break
                 raise_if_interrupted()  # the first Ctrl-C waits for a pause like this one
-                began = time.perf_counter()
+                before = time.perf_counter()
                 room = most if n_iterations is None else min(most, n_iterations - run.iterations)
-                state, piece = flow.advance(objectives, run.state, room)
+                with time_limit.applied():
+                    state, piece = flow.advance(objectives, run.state, room)
                 # An exception of a function on the host was kept, for JAX would wrap it.
                 raise_failures(objectives)
                 made, info, history = _joined(run.history, piece)
@@ -94,24 +98,54 @@ def drive(  # noqa: PLR0913
                 # Before the callback, which may raise.
                 if kept.is_due:
                     kept.keep(flow, objectives, run)
-                update(run.iterations, ", ".join(f"{name} {info[name]:.2g}" for name in info))
-                stopped, left = _look(flow, run, info, callback, leaves, raveling)
-                seconds = max(time.perf_counter() - began, 1e-6)
+                note = ", ".join(f"{name} {info[name]:.2g}" for name in info)
+                update(run.iterations, note, _share(flow, run, info, began, time_limit))
+                stopped, left = _look(flow, run, info, callback, leaves, raveling, time_limit)
+                seconds = max(time.perf_counter() - before, 1e-6)
                 # at the speed of the last iterations, until the next pause
                 group = min(made * SCHEDULE.pulse_seconds / seconds, SCHEDULE.largest_growth * made)
                 most = 1 if callback is not None else max(1, int(group))
-        except KeyboardInterrupt:
-            stopped = Reason.INTERRUPTED
+        except (KeyboardInterrupt, BudgetSpentError) as end:
+            stopped = _interrupted(end, time_limit)
         finally:
             kept.keep(flow, objectives, run)
     return replace(run, stopped=stopped, left=left)
 
 
-def _limit(number: int, n_iterations: int | None, deadline: float | None) -> Reason | None:
+def _share(
+    flow: AbstractFlow[State],
+    run: Run[State],
+    info: Info,
+    began: float | None,
+    time_limit: TimeLimit,
+) -> float | None:
+    """Which part of a run is done, by what comes first: its goal, its budget, its iterations or the
+    time limit; None where nothing tells."""
+    shares = [flow.share_done(info)]
+    if flow.n_iterations:
+        shares.append(run.iterations / flow.n_iterations)
+    budget = getattr(flow, "budget", None)
+    if budget:
+        shares.append(int(flow.evaluations(run.state).objective) / budget)
+    if np.isfinite(time_limit.deadline) and began is not None:
+        shares.append((time.monotonic() - began) / max(time_limit.deadline - began, 1e-9))
+    known = [share for share in shares if share is not None and np.isfinite(share)]
+    return min(max(known), 1.0) if known else None
+
+
+def _interrupted(end: BaseException, time_limit: TimeLimit) -> Reason:
+    """Why an iteration ended halfway."""
+    if isinstance(end, BudgetSpentError) and not time_limit.reached:
+        raise end
+    return Reason.INTERRUPTED if isinstance(end, KeyboardInterrupt) else Reason.TIME_LIMIT
+
+
+def _limit(number: int, n_iterations: int | None, time_limit: TimeLimit) -> Reason | None:
     """Which limit is reached after so many iterations, if any."""
     if n_iterations is not None and number >= n_iterations:
         return Reason.ITERATION_LIMIT
-    return Reason.TIME_LIMIT if deadline is not None and time.monotonic() >= deadline else None
+    # The first iteration finds what there is to return.
+    return Reason.TIME_LIMIT if number > 0 and time_limit.left == 0.0 else None
 
 
 def _look(
@@ -121,8 +155,12 @@ def _look(
     callback: Callback | None,
     leaves: Callable[[BezierSimplex], str] | None,
     raveling: Raveling | None,
+    time_limit: TimeLimit,
 ) -> tuple[Reason | None, str]:
-    """Whether the callback stops the run, or its surface leaves the bounds, and which one."""
+    """Whether the callback stops the run, the time is up, or its surface leaves the bounds, and
+    which one."""
+    if time_limit.reached:
+        return Reason.TIME_LIMIT, ""
     if callback is None and leaves is None:
         return None, ""
     surface, spent = flow.surface(run.state), flow.evaluations(run.state)

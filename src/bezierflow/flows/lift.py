@@ -310,7 +310,7 @@ class Flow(AbstractFlow[FlowState]):
         # Exactly the iterations that the user asked for, with nothing else to wait for.
         as_asked = self.n_iterations is not None and float(self.tol) == 0
         if result.reason is Reason.ITERATION_LIMIT and as_asked:
-            result = Result(Reason.COMPLETED, result.message)
+            result = replace(result, reason=Reason.COMPLETED)
         if self.bounds is None:
             return result
         return explain_bounds(result, self.bounds, surface, self.method)

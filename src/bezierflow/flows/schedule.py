@@ -10,6 +10,8 @@ class Schedule:
     Attributes:
         pulse_seconds: seconds between two pauses of a flow that makes many iterations at once, to
             notice Ctrl-C and the time limit, and between two drawings of a progress bar.
+        patience: seconds that a run lasts before a progress bar appears that nobody asked for.
+        least_share: no estimate of the rest is made before this share of a run is done.
         largest_growth: the number of iterations made at once grows by at most this factor, since
             the time of the first ones may include compilation.
         lifted_degree: degree of a lifted method where the user leaves it open, the paper's.
@@ -33,6 +35,8 @@ class Schedule:
     """
 
     pulse_seconds: float = 0.25
+    patience: float = 3.0
+    least_share: float = 0.02
     largest_growth: int = 100
     lifted_degree: int = 3
     lifted_iterations: int = 1000

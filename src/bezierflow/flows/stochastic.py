@@ -439,14 +439,14 @@ class StochasticFlow(AbstractFlow[TrainingState]):
                 " learning rate, clip gradients (optax.clip_by_global_norm), or"
                 " optax.apply_if_finite",
             )
-        note = f"; in {n} of them a loss was not finite, the last time {place}" if n else ""
+        note = f"in {n} of them a loss was not finite, the last time {place}" if n else ""
         if run.stopped is None:
             planned = objectives.one_pass and not objectives.misshapen
             reason = Reason.COMPLETED if planned else Reason.OUT_OF_BATCHES
             words = f"{objectives.why}; the surface after iteration {k} is returned"
-            return Result(reason, f"{words}{note}")
+            return Result(reason, words).noted(note)
         limit = run.stopped is Reason.ITERATION_LIMIT
-        return Result(Reason.COMPLETED if limit else run.stopped, f"{run.ending}{note}")
+        return Result(Reason.COMPLETED if limit else run.stopped, run.ending).noted(note)
 
     def continues(self, other: AbstractFlow) -> bool:
         """Whether this flow goes on from a state of the other: all but the limit is the same."""

@@ -81,7 +81,7 @@ def train_surface(  # noqa: PLR0913
     names: Sequence[str],
     seed: int,
     callback: Callback | None,
-    progress: bool,
+    progress: bool | None,
 ) -> Solution:
     """A surface of models that was trained on batches, in the types of x0 and with JAX's precision
     as it is."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..answer import Result, Solution
+from ..answer import Solution
 from ..names import Names
 from ..points import from_points
 from . import require
@@ -47,11 +47,8 @@ def from_study(study: "optuna.Study") -> Solution:
     solution = from_points(x, minimized, names=Names(signed, tuple(spaces)), bounds=(lower, upper))
     if not maximized:
         return solution
-    message = (
-        f"{solution.result.message}; the study maximizes {', '.join(maximized)}, so that their"
-        " signs are changed here"
-    )
-    return replace(solution, result=Result(solution.result.reason, message))
+    note = f"the study maximizes {', '.join(maximized)}, so that their signs are changed here"
+    return replace(solution, result=solution.result.noted(note))
 
 
 def _completed(study: "optuna.Study", library: ModuleType) -> "list[optuna.trial.FrozenTrial]":
@@ -85,9 +82,15 @@ def _spaces(
         )
     spaces = {name: trials[-1].distributions[name] for name in names}
     kinds = library.distributions.FloatDistribution, library.distributions.IntDistribution
-    wrong = ", ".join(repr(name) for name, space in spaces.items() if not isinstance(space, kinds))
+    wrong = [name for name, space in spaces.items() if not isinstance(space, kinds)]
     if wrong:
-        raise TypeError(f"study must have numeric parameters alone, got the categorical {wrong}")
+        raise TypeError(
+            f"study must have numeric parameters alone, got the categorical"
+            f" {', '.join(map(repr, wrong))}: no surface leads from one category to the next. Make"
+            " one of each category, from its trials alone: X and F of [trial for trial in"
+            f" study.get_trials() if trial.params[{wrong[0]!r}] == category] for bf.from_points(X,"
+            " F)"
+        )
     numeric = cast("dict[str, FloatDistribution | IntDistribution]", spaces)
     # a parameter with one value would be a variable that its bounds fix
     return {name: space for name, space in numeric.items() if space.low < space.high}

@@ -9,7 +9,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import PyTree
 
-from ..answer import ErrorEstimate, Flag, Result
+from ..answer import ErrorEstimate, Flag, Reason, Result
 from ..bezier import BezierSimplex, fit
 from ..evaluations import Evaluations
 from ..flows import AbstractFlow, Estimate, Info, Run, State, corners, explain_end
@@ -20,6 +20,7 @@ from ..simplex import quadrature_nodes
 from .descent import find_minimizers
 from .estimate import estimate_error
 from .matrices import KnownHessians
+from .schedule import USUAL
 from .settings import Hessians, Settings
 from .span import Layout
 from .stages import NormalState, accept, advance, begin
@@ -60,6 +61,9 @@ class AbstractAutoFlow(AbstractFlow[State]):
     noise: float = eqx.field(static=True, default=0.0)
     x_scale: PyTree = None
 
+    misses: ClassVar[str] = "error"
+    """What the history calls the distance of the surface at a degree."""
+
     def __check_init__(self) -> None:
         _ = self.settings
 
@@ -78,6 +82,13 @@ class AbstractAutoFlow(AbstractFlow[State]):
         """The state with a budget to go on: one that was spent is no reason to have ended."""
         return state.with_budget()
 
+    def share_done(self, info: Info) -> float | None:
+        """By the digits that the error has lost of those that it shall lose."""
+        error = info[self.misses]
+        if not 0 < error < 1:
+            return None
+        return float(np.log(error) / np.log(min(self.settings.tol, 0.5)))
+
     def measure(
         self, objectives: FlatObjectives, run: Run[Any], seed: int, estimate: Estimate
     ) -> ErrorEstimate:
@@ -94,6 +105,26 @@ class AbstractAutoFlow(AbstractFlow[State]):
         )
         flags = tuple(dict.fromkeys((*error.flags, *state.flags)))
         return replace(error, flags=flags)
+
+    def explain(
+        self, objectives: FlatObjectives, run: Run[Any], error: ErrorEstimate | None, names: Names
+    ) -> Result:
+        """Why the run ended and what its surface is worth."""
+        return self.explained(run, f"done after iteration {run.iterations}", error)
+
+    def explained(self, run: Run[Any], note: str, error: ErrorEstimate | None) -> Result:
+        """Why the run ended; where it is less exact than asked for, whether a higher degree would
+        help: if errors fell with the last ones."""
+        result, degree = explain_end(run, note, error), self.surface(run.state).degree
+        last = self.settings.largest_degree(self.surface(run.state).n_objectives)
+        if result.reason is not Reason.NOT_AT_TOLERANCE or degree < last:
+            return result
+        at, errors = run.history["degree"], run.history[self.misses]
+        low, high = (np.nanmin(errors[at == d], initial=np.inf) for d in (degree - 1, degree))
+        if not (np.isfinite(low) and high < USUAL.falling * low):
+            return result
+        name = "max_degree" if self.degree == "auto" else "degree"
+        return replace(result, claim=f"{result.claim}; a {name} above {degree} would help")
 
 
 @kind("normal.flow/1")
@@ -204,7 +235,7 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
         claim = f"done after step {run.iterations}; {scope}"
         if run.iterations == 0:
             claim = "the surface given was kept"
-        return explain_end(run, claim, error)
+        return self.explained(run, claim, error)
 
 
 @kind("normal.weights_state/1")
@@ -242,6 +273,7 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
     """
 
     parametrization: ClassVar[str] = "weights"
+    misses: ClassVar[str] = "miss"
 
     def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> WeightsState:
         """The flat surface through the corners of the start."""

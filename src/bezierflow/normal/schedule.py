@@ -41,6 +41,7 @@ class Schedule:
         tie_weight: weight of the other objectives, slope for slope, when they break a tie between
             minimizers.
         largest_degrees: default of max_degree for 1, 2, ... objectives: as high as pays.
+        falling: a higher degree is advised where the last one made errors smaller by this factor.
         most_controls: for more objectives, as many control points as the default may need.
         margin: rounds end at this share of tol: their nodes see less than the whole surface, and
             the bound is three times what is seen.
@@ -165,6 +166,7 @@ class Schedule:
 
     # nodes, and rounds of a patch
     largest_degrees: tuple[int, ...] = (1, 14, 12, 8, 6)
+    falling: float = 0.7
     most_controls: int = 300
     margin: float = 0.05
     first_order: int = 5

@@ -11,6 +11,7 @@ from ..bezier import design_matrix, partial_derivatives, surface_tangents
 from ..precision import ROUNDING
 from ..simplex import (
     faces,
+    from_cube,
     grid,
     index_positions,
     kronecker,
@@ -276,7 +277,5 @@ def suspect_points(
 def _spread(n: int, n_objectives: int, rng: np.random.Generator) -> np.ndarray:
     """Evenly spread points of the simplex under a random shift: `low_discrepancy` without
     compiling."""
-    cube = (kronecker(n, n_objectives - 1) + rng.random(n_objectives - 1)) % 1.0
-    left_over = (1 - cube) ** (1 / np.arange(n_objectives - 1, 0, -1))
-    remaining = np.column_stack([np.ones(n), np.cumprod(left_over, axis=1)])
-    return np.column_stack([remaining[:, :-1] * (1 - left_over), remaining[:, -1]])
+    d = n_objectives - 1
+    return np.asarray(from_cube((kronecker(n, d) + rng.random(d)) % 1))

@@ -3,7 +3,7 @@
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
 from .calls import BudgetSpentError, Calls
-from .constraints import feasible_set
+from .constraints import constraint, feasible_set
 from .differences import Differences
 from .evaluator import (
     Derivatives,
@@ -55,6 +55,7 @@ __all__ = [
     "box_on_solver_side",
     "bridges",
     "can_break",
+    "constraint",
     "count_objectives",
     "face_multipliers",
     "feasible_set",

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ..evaluations import Evaluations
+from ..interrupts import BudgetSpentError
 from .calls import Calls
 from .differences import Differences
 from .functions import HostRows
@@ -77,8 +78,13 @@ class Bridge:
         for k, table in enumerate(self._known[: order + 1]):
             missing = {key: row for key, row in zip(_keys(x), x, strict=True) if key not in table}
             if missing:
-                with np.errstate(all="ignore"):
-                    found = self._derivatives(k, np.stack(list(missing.values())))
+                try:
+                    with np.errstate(all="ignore"):
+                        found = self._derivatives(k, np.stack(list(missing.values())))
+                except BudgetSpentError as over:
+                    if k <= self.order:  # what was evaluated before the time was up
+                        table.update(zip(missing, over.rows, strict=False))
+                    raise
                 table.update(zip(missing, found, strict=True))
                 self._kept += found.size
 

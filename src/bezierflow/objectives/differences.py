@@ -52,8 +52,8 @@ class Differences:
         free = width > 0
         return cls(scale, np.where(free, lower, -np.inf), np.where(free, upper, np.inf))
 
-    def measured(self, values: Values, x: Vector) -> "Differences":
-        """Scales and noise as seen at x: curvatures correct the guessed scales."""
+    def with_noise(self, values: Values, x: Vector) -> "Differences":
+        """With the noise as seen at x."""
         noise = self._noise_at(values, x)
         if noise > SCHEDULE.rough_noise:
             # A root or a kink at x looks like noise; what is noise is so elsewhere, too.
@@ -61,7 +61,11 @@ class Differences:
             away = SCHEDULE.noise_away * room * (1 + kronecker(1, len(x))[0])
             other = np.where(x + away > self.upper, x - away, x + away)
             noise = min(noise, self._noise_at(values, other))
-        found = replace(self, noise=noise)
+        return replace(self, noise=noise)
+
+    def measured(self, values: Values, x: Vector) -> "Differences":
+        """Scales and noise as seen at x: curvatures correct the guessed scales."""
+        found = self.with_noise(values, x)
         # the second round takes its steps from the first one's scales
         for _ in range(SCHEDULE.scale_rounds):
             offsets, f0, f = found._stencil(values, x[None], SECOND)

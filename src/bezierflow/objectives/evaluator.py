@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Shaped
 
-from ..compilation import program
+from ..compilation import program, quickly_compiled
 from ..evaluations import Evaluations
-from ..interrupts import raise_if_interrupted
+from ..interrupts import raise_if_interrupted, raise_if_late
 from ..kinds import kind
 from ..precision import double_precision
 from .bridge import Bridge, bridges, raise_failures
@@ -159,6 +159,8 @@ class JaxEvaluator:
         # What is known to a function on the host is no call, but counts: whether it is known may
         # depend on the process that a run goes on in.
         calls = int(self.fresh(points).sum()) if order == 0 else len(points)
+        if calls:
+            raise_if_late()
         if len(points) * cost[0] > self._own_left or calls * cost[0] > self._calls_left:
             raise BudgetSpentError
         made = [int(old) + len(points) * n for old, n in zip(self.evaluations, cost, strict=True)]
@@ -242,17 +244,17 @@ def _value_and_gradients(objectives: FlatObjectives, x: Array) -> tuple[Array, A
     return value, jax.vmap(lambda row: pullback(row)[0])(jnp.eye(len(value), dtype=value.dtype))
 
 
-@program
+@quickly_compiled
 def _values(objectives: FlatObjectives, x: Array) -> tuple[Array]:
     return (jax.vmap(objectives)(x),)
 
 
-@program
+@quickly_compiled
 def _jacobians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:
     return jax.vmap(partial(_value_and_gradients, objectives))(x)
 
 
-@program
+@quickly_compiled
 def _hessians(objectives: FlatObjectives, x: Array) -> tuple[Array, Array, Array]:
     def gradients_twice(point: Array) -> tuple[Array, tuple[Array, Array]]:
         value, gradients = _value_and_gradients(objectives, point)

@@ -23,7 +23,7 @@ Rows = Callable[[Vector], tuple[np.ndarray, np.ndarray]]
 """Rows of constraints at a point, inequalities first, and their Jacobian."""
 
 
-@kind("objectives.constraint/1")
+@kind("objectives.constraint/2")
 class Constraint(eqx.Module):
     """lower <= c(x) <= upper, row by row. A row with lower == upper is an equality; an infinite
     side is no constraint.
@@ -35,7 +35,10 @@ class Constraint(eqx.Module):
     function: Callable[[Array], Array]
     lower: Float[np.ndarray, " n_rows"]
     upper: Float[np.ndarray, " n_rows"]
-    name: str = eqx.field(static=True)
+    names: tuple[str, ...] = eqx.field(static=True)
+    """Of the rows, or one for all."""
+    unit: str = eqx.field(static=True)
+    """Of c(x)."""
     above: tuple[int, ...] = eqx.field(static=True)
     """Rows with c(x) <= upper."""
     below: tuple[int, ...] = eqx.field(static=True)
@@ -44,13 +47,23 @@ class Constraint(eqx.Module):
     """Rows with c(x) = lower = upper."""
 
     def __init__(
-        self, function: Callable[[Array], Array], lower: np.ndarray, upper: np.ndarray, name: str
+        self,
+        function: Callable[[Array], Array],
+        lower: np.ndarray,
+        upper: np.ndarray,
+        names: tuple[str, ...],
+        unit: str = "",
     ):
-        self.function, self.lower, self.upper, self.name = function, lower, upper, name
+        self.function, self.lower, self.upper = function, lower, upper
+        self.names, self.unit = names, unit
         equal = lower == upper
         self.above = tuple(np.flatnonzero(np.isfinite(upper) & ~equal).tolist())
         self.below = tuple(np.flatnonzero(np.isfinite(lower) & ~equal).tolist())
         self.equal = tuple(np.flatnonzero(equal).tolist())
+
+    def of(self, function: Callable[[Array], Array]) -> "Constraint":
+        """The same sides and names for another function, such as c of other variables."""
+        return Constraint(function, self.lower, self.upper, self.names, self.unit)
 
     def rows(
         self, x: Float[Array, " n_variables"]
@@ -71,14 +84,13 @@ class Constraint(eqx.Module):
 
     @property
     def texts(self) -> tuple[list[str], list[str]]:
-        """A text for each row of g and h: "constraint 2, row 1 <= 3"."""
-        single = len(self.lower) == 1
-        named = [
-            self.name if single else f"{self.name}, row {row + 1}" for row in range(len(self.lower))
-        ]
-        above = [f"{named[row]} <= {self.upper[row]:g}" for row in self.above]
-        below = [f"{named[row]} >= {self.lower[row]:g}" for row in self.below]
-        return above + below, [f"{named[row]} = {self.lower[row]:g}" for row in self.equal]
+        """A text for each row of g and h: "constraint 2, row 1 <= 3", "stress <= 250 MPa"."""
+        n, named, unit = len(self.lower), self.names, f" {self.unit}".rstrip()
+        if len(named) < n:
+            named = [f"{named[0]}, row {row + 1}" for row in range(n)]
+        above = [f"{named[row]} <= {self.upper[row]:g}{unit}" for row in self.above]
+        below = [f"{named[row]} >= {self.lower[row]:g}{unit}" for row in self.below]
+        return above + below, [f"{named[row]} = {self.lower[row]:g}{unit}" for row in self.equal]
 
 
 @kind("objectives.feasible_set/1")
@@ -150,6 +162,11 @@ class FeasibleSet(eqx.Module):
             *(text for g, _ in both for text in g),
             *(text for _, h in both for text in h),
         )
+
+    @property
+    def inequality_texts(self) -> tuple[str, ...]:
+        """Those of `texts` that belong to the rows of g."""
+        return tuple(text for one in self.constraints for text in one.texts[0])
 
     def shown(self, x: Float[np.ndarray, "*batch n_variables"]) -> np.ndarray:
         """Flat vectors in the user's units."""
@@ -235,6 +252,29 @@ class FeasibleSet(eqx.Module):
         violations = np.append(values[:n], np.abs(values[n:]))
         excess = violations - SCHEDULE.tolerance * scale
         return np.where(np.isnan(excess), np.inf, excess)
+
+    def multipliers(self, x: Vector, gradient: Vector) -> dict[str, float]:
+        """The multipliers μ of what is active at x, by `texts`: gradient + Σ μ_j ∇g_j = 0 as nearly
+        as it can be with μ ≥ 0, of either sign for equalities; largest first."""
+        from scipy.optimize import nnls
+
+        n, sides = self.n_inequalities, (x - self.lower, self.upper - x)
+        values, J = self.rows(x) if self.has_constraints else (np.zeros(0), np.zeros((0, len(x))))
+        near = SCHEDULE.active * np.maximum(1.0, np.abs(x))
+        size = SCHEDULE.active * np.maximum(1.0, np.abs(J) @ np.maximum(1.0, np.abs(x)))
+        active = np.concatenate([*(room <= near for room in sides), values[:n] >= -size[:n]])
+        unit = np.diag(self.shown(np.ones(len(x))))
+        slopes = np.concatenate([-unit, unit, J[:n]])[active]
+        texts = np.array(self.texts)
+        names = [*texts[: len(active)][active], *texts[len(active) :]]
+        if not names:
+            return {}
+        # an equality as two inequalities
+        found = nnls(np.concatenate([slopes, J[n:], -J[n:]]).T, -gradient)[0]
+        k, m = len(slopes), len(values) - n
+        mu = np.concatenate([found[:k], found[k : k + m] - found[k + m :]])
+        order = np.argsort(-np.abs(mu))
+        return {str(names[i]): float(mu[i]) for i in order}
 
     def repair(self, x: Float[Array | np.ndarray, " n_variables"]) -> Vector:
         """A feasible point near x: x clipped to the box where that is one, else what SciPy finds,

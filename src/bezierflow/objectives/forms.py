@@ -1,6 +1,7 @@
 """What kind of function this is, found by looking at it once."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -122,8 +123,8 @@ def read_function(  # noqa: PLR0913
         return _torch_form(function, place)
     if not (callable(function) or is_list_of_functions(function)):
         raise TypeError(
-            f"{name} must be a function x -> (M,), a list of functions, or a problem, got"
-            f" {type(function).__name__}"
+            f"{name} must be a function x -> (M,), a list or dict of functions, or a problem,"
+            f" got {type(function).__name__}"
         )
     rows = cast(Rows, function if callable(function) else tuple(function))
     return _python_form(rows, place, twice)
@@ -289,8 +290,7 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
             )
         form = _jax_form(rows, program, values, is_array, place, twice)
         if place.known is None:
-            original = _counted(partial(numpy_rows, given, place.raveling, form.n_rows), place)
-            _compare(form, partial(original, 0), place)
+            _compare(form, partial(_numpy_rows(given, form.n_rows, place), 0), place)
     except NotTraceableError as reason:
         return _numpy_form(given, place, str(reason), n_rows)
     except BudgetSpentError:
@@ -387,6 +387,10 @@ def _counted(rows: HostRows, place: Place) -> HostRows:
     return counted
 
 
+def _numpy_rows(given: Objectives, n_rows: int, place: Place) -> HostRows:
+    return _counted(partial(numpy_rows, given, place.raveling, n_rows, place.calls), place)
+
+
 def _count_rows(given: Objectives, place: Place) -> int:
     """M, of a call at one point; an error if it does not return M numbers."""
     x = place.raveling.unravel(place.x[None].copy() if given.vectorized else place.x.copy())
@@ -397,8 +401,10 @@ def _count_rows(given: Objectives, place: Place) -> int:
             f" which is looked at first, got {limit}"
         )
     place.calls.add(0, 1)
+    began = time.monotonic()
     with np.errstate(all="ignore"), double_precision():
         values = numbers_of(given.function, x, -1)
+    place.calls.seconds = time.monotonic() - began
     if given.vectorized:
         if values.ndim != 2 or len(values) != 1:
             raise ValueError(
@@ -406,7 +412,9 @@ def _count_rows(given: Objectives, place: Place) -> int:
                 f" got {values.shape} for n=1"
             )
         values = values[0]
-    return check_shape(values, place.name)
+    n_rows = check_shape(values, place.name)
+    place.calls.first = place.x, values
+    return n_rows
 
 
 def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | None = None) -> Form:
@@ -416,7 +424,12 @@ def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | No
         raise ValueError(f"jac goes with an x0 that is one vector, got x0 with {raveling}")
     n_rows = _count_rows(given, place) if n_rows is None else n_rows
     order = 0 if given.jac is None else 1 if given.hess is None else 2
-    rows = _counted(partial(numpy_rows, given, raveling, n_rows), place)
+    if given.vectorized and place.calls.workers is not None:
+        raise ValueError(
+            f"executor does not go with {place.name} that take all points at once"
+            " (vectorized=True, and problems of pymoo): leave it out, and spread the points inside"
+        )
+    rows = _numpy_rows(given, n_rows, place)
     for k in range(1, order + 1):
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]
@@ -437,11 +450,13 @@ def _bridged_form(
     """A function on the host, with differences for the derivatives that it lacks."""
     differences = Differences.around(place.x, place.lower, place.upper)
     if order < 2:
-        price = 2 * SCHEDULE.noise_points * len(SCHEDULE.noise_steps) + 4 * len(place.x) + 2
+        line, share = SCHEDULE.noise_points * len(SCHEDULE.noise_steps), SCHEDULE.probes_share
         if place.known is not None:
             differences = replace(differences, scale=place.known.scale, noise=place.known.noise)
-        elif place.calls.affords(price, SCHEDULE.probes_share):
+        elif place.calls.affords(2 * line + 4 * len(place.x) + 2, share):
             differences = differences.measured(partial(rows, 0), place.x)
+        elif place.calls.affords(SCHEDULE.noise_points, share):  # mostly the first step is enough
+            differences = differences.with_noise(partial(rows, 0), place.x)
         what = "Hessians" if order == 1 else "derivatives"
         kind += (
             f"; {what} by finite differences (relative noise of the values {differences.noise:.0e})"

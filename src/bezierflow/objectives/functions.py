@@ -3,8 +3,9 @@ derivatives on the host."""
 
 import copy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from math import prod
 from typing import Any, TypeGuard, cast
@@ -16,9 +17,12 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
+from ..arguments import shown
 from ..bezier import Raveling
+from ..interrupts import BudgetSpentError
 from ..precision import double_precision
 from ..problems import Composite, Problem
+from .calls import Calls
 
 Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 """A function x -> (M, ...), or one function for each of M objectives."""
@@ -77,8 +81,11 @@ def read_objectives(
 ) -> Any:
     """The objectives, as `Objectives` where derivatives or batches go with them.
 
-    A pymoo problem becomes a `Problem`; `Objectives` of a function alone become that function.
+    A pymoo problem becomes a `Problem`, and so do functions by name; `Objectives` of a function
+    alone become that function.
     """
+    if isinstance(objectives, Mapping):
+        objectives = _by_name(objectives)
     pymoo = sys.modules.get("pymoo.core.problem")  # not imported for the question
     if pymoo is not None and isinstance(objectives, pymoo.Problem):
         objectives = from_pymoo(objectives)
@@ -93,6 +100,17 @@ def read_objectives(
         part = Objectives(objectives.function, jac, hess, vectorized)
         return eqx.tree_at(lambda problem: problem.function, objectives, part)
     return Objectives(objectives, jac, hess, vectorized)
+
+
+def _by_name(functions: Mapping[str, Any]) -> Problem:
+    """Functions with their names, as a problem."""
+    wrong = [f"{shown(one)} for {name!r}" for name, one in functions.items() if not callable(one)]
+    if wrong or not functions:
+        raise TypeError(
+            "objectives given by name must each be a function x -> a number, as in {'cost': f,"
+            f" 'mass': g}}, got {wrong[0] if wrong else 'none'}"
+        )
+    return Problem(Objectives(tuple(functions.values())), objective_names=tuple(functions))
 
 
 @dataclass(frozen=True)
@@ -228,12 +246,19 @@ def as_vector(values: PyTree) -> PyTree:
 
 
 def numpy_rows(
-    objectives: Objectives, raveling: Raveling, n_rows: int, order: int, x: Points
+    objectives: Objectives,
+    raveling: Raveling,
+    n_rows: int,
+    calls: Calls,
+    order: int,
+    x: Points,
 ) -> Float[np.ndarray, "n n_rows ..."]:
-    """Derivatives of a NumPy function of x in the user's form, as far as the user has given them.
+    """Derivatives of a NumPy function of x in the user's form, as far as the user has given them;
+    one task per point where there are workers.
 
     A point where the function fails by arithmetic (a division by zero, a root or logarithm outside
-    of its domain, an overflow) has no numbers for values; any other error is the user's to see.
+    of its domain, an overflow), or where it ends its worker, has no numbers for values; any other
+    error is the user's to see.
     """
     part = (objectives.function, objectives.jac, objectives.hess)[order]
     assert part is not None
@@ -243,21 +268,51 @@ def numpy_rows(
             values = numbers_of(part, raveling.unravel(x), -len(shape))
             rows = _in_shape(values, name, (len(x), *shape))
         else:
-            rows = np.full((len(x), *shape), np.nan)
-            for i, point in enumerate(x):
-                try:
-                    # a copy: the function may write into its argument
-                    values = numbers_of(part, raveling.unravel(point.copy()))
-                    rows[i] = _in_shape(values, name, shape)
-                except ArithmeticError:
-                    continue
-                except ValueError as error:
-                    if str(error) not in DOMAIN_ERRORS:
-                        raise
+            rows, made = np.full((len(x), *shape), np.nan), 0
+            try:
+                found = _calls_of(part, raveling, calls, x)
+                for made, one in enumerate(found, 1):
+                    values = _unless_undefined(one)
+                    if values is not None:
+                        rows[made - 1] = _in_shape(values, name, shape)
+            except BudgetSpentError as over:  # the time is up: the rest was not called
+                calls.add(order, made - len(x))
+                raise BudgetSpentError(rows[:made]) from over
     for axis in reversed(range(order)):
         # the chain rule: x is the flat vector times its units
         rows = rows * raveling.units.reshape(-1, *[1] * axis)
     return rows
+
+
+def _calls_of(
+    part: Rows, raveling: Raveling, calls: Calls, x: Points
+) -> Iterable[Callable[[], np.ndarray | None]]:
+    """What gives the values at each point, or raises what the function raises there."""
+    unravel = None if raveling.is_vector else raveling.unravel
+    workers = calls.workers
+    found = None if workers is None else workers.answers(part, unravel, x, calls.check_time)
+    return _in_turn(part, raveling, calls, x) if found is None else found
+
+
+def _in_turn(
+    part: Rows, raveling: Raveling, calls: Calls, x: Points
+) -> Iterator[Callable[[], np.ndarray]]:
+    for point in x:
+        calls.check_time()
+        # a copy: the function may write into its argument
+        yield partial(numbers_of, part, raveling.unravel(point.copy()))
+
+
+def _unless_undefined(call: Callable[[], np.ndarray | None]) -> np.ndarray | None:
+    """What a call returns; None where the function fails by arithmetic."""
+    try:
+        return call()
+    except ArithmeticError:
+        return None
+    except ValueError as error:
+        if str(error) not in DOMAIN_ERRORS:
+            raise
+        return None
 
 
 def numbers_of(part: Rows, x: PyTree, axis: int = 0) -> np.ndarray:
@@ -272,7 +327,9 @@ def numbers_of(part: Rows, x: PyTree, axis: int = 0) -> np.ndarray:
 
 def _in_shape(values: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """The values in the shape expected, or an error. Axes of length 1 may be missing or too many: M
-    functions may return arrays of one entry."""
+    functions may return arrays of one entry. Workers send flat vectors."""
+    if values.shape == (prod(shape),):
+        return values.reshape(shape)
     longer = [[n for n in axes if n > 1] for axes in (values.shape, shape)]
     if values.size == prod(shape) and longer[0] == longer[1]:
         return values.reshape(shape)

@@ -13,7 +13,7 @@ from ..bezier import BezierSimplex, Raveling
 from ..names import Names, decode, encode
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge
-from .calls import Calls
+from .calls import Calls, Workers
 from .constraints import feasible_set
 from .differences import Differences
 from .evaluator import FlatObjectives, JaxEvaluator
@@ -116,7 +116,7 @@ def read_problem(  # noqa: PLR0913
     transforms: Transforms = None,
     x_scale: object = None,
     automatic: bool = True,
-    budget: int | None = None,
+    calls: Calls | None = None,
 ) -> Problem:
     """The problem as its solver sees it, or an error in one line.
 
@@ -130,9 +130,9 @@ def read_problem(  # noqa: PLR0913
         x_scale: the units of the variables; None to find them where they are needed.
         automatic: whether a flow of method="auto" will work on it: variables are scaled, and
             Hessians are needed.
-        budget: the most calls of a function on the host, reading it included.
+        calls: of a function on the host, reading it included.
     """
-    calls = Calls(budget)
+    calls = calls or Calls()
     bounds = own(objectives, "bounds") if bounds is None else bounds
     constraints = getattr(objectives, "constraints", None) if constraints is None else constraints
     x0 = None if x0 is None else _check_x0(x0)
@@ -153,7 +153,8 @@ def read_problem(  # noqa: PLR0913
     # once more: only now it is known how many objectives there are
     names = read_names(objectives, maximize, transforms, form.n_rows, raveling.n_variables)
     point = np.asarray(raveling.ravel(x))
-    within = _within(box, constraints, raveling, names, point)
+    within = _within(box, constraints, raveling, names, point, calls.workers)
+    names = replace(names, constraints=() if within is None else within.inequality_texts)
     start, doubt = _start(x0, point, form.n_rows, raveling, names, within)
     flat = on_solver_side(form.flat, names)
     return Problem(form, flat, start, raveling, names, within, calls, doubt)
@@ -165,12 +166,13 @@ def _within(
     raveling: Raveling,
     names: Names,
     point: Float[np.ndarray, " n_variables"],
+    workers: Workers | None,
 ) -> FeasibleSet | None:
     """Bounds and constraints on the solver's side; None where there are none."""
     # Bounds are looked at before logarithms are taken, of which a lower bound of 0 is none.
     if constraints is None and box.is_everything:
         return None
-    feasible = feasible_set(box, constraints, raveling, names.variables, point)
+    feasible = feasible_set(box, constraints, raveling, names.variables, point, workers)
     anywhere = feasible.unbounded and not feasible.has_constraints
     return None if anywhere else box_on_solver_side(feasible, names)
 

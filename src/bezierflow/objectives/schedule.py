@@ -36,6 +36,7 @@ class Schedule:
         multiplier_rounds: rounds of the active-set method per objective at most.
         tolerance: a constraint holds at x where it is violated by at most this share of its scale
             at x (see `FeasibleSet.contains`).
+        active: a bound or a constraint with less room than this share of its scale is active.
         n_starts: evenly spread points that a repair starts from, after x and the box's center; and
             so many more, the least violating ones
         n_spread: of so many.
@@ -72,6 +73,7 @@ class Schedule:
     multiplier_ridge: float = 1e-14
     multiplier_rounds: int = 6
     tolerance: float = 1e-9
+    active: float = 1e-6
     n_starts: int = 8
     n_spread: int = 500
     repair_steps: int = 200

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 
 from ..names import KINDS, Names, decode, encode
 from .evaluator import FlatObjectives
-from .feasible import Constraint, FeasibleSet
+from .feasible import FeasibleSet
 
 Chosen = bool | str | int | Sequence[bool] | Sequence[str | int] | np.ndarray | None
 """Objectives that are maximized: a bool for each, or names or numbers of them; one bool for all."""
@@ -70,9 +70,7 @@ def box_on_solver_side(feasible: FeasibleSet, names: Names) -> FeasibleSet:
     # log 0 = −∞ is no bound; a negative one has no logarithm
     positive = np.where(logarithms, np.maximum(feasible.lower, 0.0), feasible.lower)
     rows = tuple(
-        Constraint(
-            SolverObjectives(c.function, np.ones(len(c.lower)), kinds), c.lower, c.upper, c.name
-        )
+        c.of(SolverObjectives(c.function, np.ones(len(c.lower)), kinds))
         for c in feasible.constraints
     )
     sides = encode(positive, kinds), encode(feasible.upper, kinds)

@@ -1,7 +1,7 @@
 """Pictures of a set that is made of pieces: over the simplex, in objectives and in variables, one
 color per piece."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from .ternary import CORNERS, draw_corners
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 FINE = 320
@@ -22,6 +23,12 @@ FINE = 320
 
 LONGEST = 12.0
 """Triangles with a side this many times longer than usual span a gap."""
+
+MOST_ENTRIES = 8
+"""Of a legend: more of them cover the picture, and their colors are no longer told apart."""
+
+SHARES = 60
+"""Steps along a side of the simplex by which pieces are compared."""
 
 Image = Callable[[np.ndarray], np.ndarray]
 """From points of the simplex to points, one per row."""
@@ -51,15 +58,17 @@ def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     return ax
 
 
-def draw_pieces(ax: "Axes", solution: Solution, image: Image) -> None:
+def draw_pieces(ax: "Axes", solution: Solution, image: Image, other_entries: int = 0) -> None:
     """The pieces of a set under a map from the simplex: curves and points as such, surfaces as
     triangles.
 
-    The legend says which of the variables, by their names, are at their bounds on each piece.
+    The legend says which variables are at their bounds on each piece, and which constraints hold
+    with equality, by their names. It leaves room for `other_entries`.
     """
-    found, colors, variables = solution.set, piece_colors(solution), solution.names.variables
+    found, colors = solution.set, piece_colors(solution)
+    drawn: dict[int, Line2D | None] = {}
     if solution.n_objectives == 3:
-        _draw_surfaces(ax, solution, image)
+        drawn |= dict.fromkeys(_draw_surfaces(ax, solution, image))
     for number, piece in enumerate(found.pieces):
         if piece.face:
             continue
@@ -67,8 +76,30 @@ def draw_pieces(ax: "Axes", solution: Solution, image: Image) -> None:
             x = image(found.piece_points(number)[:1])
             ax.scatter(*x.T, s=30, color=colors[number], zorder=5)
         elif piece.dimension == 1:
-            look = {"linewidth": 2.2, "label": found.piece_text(number, variables)}
-            ax.plot(*image(found.piece_points(number)).T, color=colors[number], **look)
+            x = image(found.piece_points(number))
+            drawn[number] = ax.plot(*x.T, color=colors[number], linewidth=2.2)[0]
+    _name_pieces(ax, solution, drawn, max(2, MOST_ENTRIES - other_entries))
+
+
+def _name_pieces(
+    ax: "Axes", solution: Solution, drawn: "Mapping[int, Line2D | None]", room: int
+) -> None:
+    """Entries of the legend for pieces. Where there is not room for all, those that answer the
+    largest shares of the simplex have one, and the last entry counts the others."""
+    found, colors = solution.set, piece_colors(solution)
+    texts = {number: found.piece_text(number, solution.names) for number in drawn}
+    named = sorted(texts)
+    if len(named) > room:
+        answered_by = found.owners(grid(solution.n_objectives, SHARES))
+        by_share = sorted(named, key=lambda number: -np.sum(answered_by == number))
+        named = sorted(by_share[: room - 1])
+    for number in named:
+        # surfaces have no line of their own to stand in a legend
+        line = drawn[number] or ax.plot([], [], color=colors[number], linewidth=6)[0]
+        line.set_label(texts[number])
+    # Pieces that are all called the same have no legend, and need none for the others.
+    if len(named) < len(texts) and len(set(texts.values())) > 1:
+        ax.plot([], [], color="none", label=f"and {len(texts) - len(named)} more pieces")
 
 
 def piece_colors(solution: Solution) -> dict[int, tuple[float, ...]]:
@@ -80,9 +111,9 @@ def piece_colors(solution: Solution) -> dict[int, tuple[float, ...]]:
     return {number: tuple(table(k % table.N)) for k, number in enumerate(own)}
 
 
-def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> None:
+def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> list[int]:
     """Triangles of the simplex, each on the piece that its middle is on; those that span a gap of
-    the set are left out."""
+    the set are left out. Returns the numbers of the pieces that have some."""
     found, colors = solution.set, piece_colors(solution)
     # Only the part of the simplex that the front reaches is looked at, so that steps are short.
     low = found.sample_t.min(axis=0)
@@ -96,6 +127,7 @@ def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> None:
     on_set = np.isin(answered_by, own)
     if x.shape[1] == 3 and on_set.any():
         face(cast("Axes3D", ax), x, triangles[on_set])
+    drawn = []
     for number, piece in enumerate(found.pieces):
         mine = answered_by == number
         if piece.dimension < 2 or piece.face or not mine.any():
@@ -103,16 +135,16 @@ def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> None:
         inside = triangles[mine & (length <= LONGEST * np.median(length[mine]))]
         used, local = np.unique(inside, return_inverse=True)
         local = local.reshape(inside.shape)
-        label = found.piece_text(number, solution.names.variables)
+        drawn.append(number)
         if x.shape[1] == 3:
-            draw_triangles(cast("Axes3D", ax), x[used], local, colors[number], label)
+            draw_triangles(cast("Axes3D", ax), x[used], local, colors[number])
         else:
             from matplotlib.colors import ListedColormap
 
             flat: Any = ax
             one_color = ListedColormap([colors[number]])
             flat.tripcolor(*x[used].T, local, facecolors=np.zeros(len(local)), cmap=one_color)
-            ax.plot([], [], color=colors[number], label=label)
+    return drawn
 
 
 def _draw_regions(ax: "Axes", solution: Solution) -> None:
@@ -122,14 +154,13 @@ def _draw_regions(ax: "Axes", solution: Solution) -> None:
     found, colors = solution.set, piece_colors(solution)
     t, triangles = grid(3, FINE), grid_triangles(FINE)
     numbers, places = found.owners(t[triangles].mean(axis=1)), t @ CORNERS
-    shades = np.ones((len(triangles), 3))
+    shades, named = np.ones((len(triangles), 3)), []
     for number in np.unique(numbers[numbers >= 0]):
-        piece, gray = found.pieces[number], 0.94 - 0.05 * (int(number) % 4)
-        color = colors.get(int(number), (gray, gray, gray))
-        shades[numbers == number] = color[:3]
-        if piece.dimension == 2:
-            label = found.piece_text(int(number), solution.names.variables)
-            ax.plot([], [], color=color, linewidth=6, label=label)
+        gray = (0.94 - 0.05 * (int(number) % 4),) * 3
+        shades[numbers == number] = colors.get(int(number), gray)[:3]
+        if int(number) in colors and found.pieces[number].dimension == 2:
+            named.append(int(number))
+    _name_pieces(ax, solution, dict.fromkeys(named), MOST_ENTRIES)
     # Edges in the color of their triangle close the hairlines between neighbors.
     look = {"facecolors": shades, "edgecolors": shades, "linewidths": 0.3}
     ax.add_collection(PolyCollection(list(places[triangles]), rasterized=True, **look))

@@ -66,7 +66,10 @@ def front(
         )
     ax = axes_or_new(ax, n_coordinates=n_objectives)
     if solution.set.trimmed:
-        draw_pieces(ax, solution, lambda t: np.asarray(solution.front(t)))
+        others = len(choices) + sum(
+            one is not None for one in (solution.evaluated, solution.surrogate, points)
+        )
+        draw_pieces(ax, solution, lambda t: np.asarray(solution.front(t)), others)
     else:
         exact = _exact_front(solution)
         draw_image(ax, solution.front, exact, n_objectives, "Bézier simplex", "Pareto front")

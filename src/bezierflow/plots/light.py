@@ -31,10 +31,10 @@ def draw_triangles(
     x: Float[np.ndarray, "n 3"],
     triangles: Int[np.ndarray, "m 3"],
     color: str | tuple[float, ...],
-    label: str,
+    label: str | None = None,
 ) -> None:
     """Triangles in one color, brighter where they face the light. Lines and points of the same axes
-    are drawn over them."""
+    are drawn over them. A label stands in the legend."""
     from matplotlib.colors import to_rgb
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -46,13 +46,15 @@ def draw_triangles(
     shades = np.where(light < 0.5, dark * dimmed, dark + (1 - dark) * whitened)
     # Matplotlib would sort whole collections by their middles and hide lines on the surface.
     ax.computed_zorder = False
+    had_data = bool(ax.collections or ax.lines)
     ax.add_collection3d(
         Poly3DCollection(
             x[triangles], facecolors=shades, edgecolors=shades, linewidths=0.3, zorder=1
         )
     )
-    ax.auto_scale_xyz(*x.T, had_data=ax.has_data() and len(ax.lines) > 0)
-    ax.plot([], [], [], color=color, linewidth=6, label=label)
+    ax.auto_scale_xyz(*x.T, had_data=had_data)
+    if label is not None:
+        ax.plot([], [], [], color=color, linewidth=6, label=label)
 
 
 def face(ax: "Axes3D", x: Float[np.ndarray, "n 3"], triangles: Int[np.ndarray, "m 3"]) -> None:

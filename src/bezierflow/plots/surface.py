@@ -54,7 +54,7 @@ def surface(
         draw_image(ax, solution, truth, M, "Bézier simplex", "Pareto set")
     else:
         labels = solution.names.variable_labels
-        _draw_set(ax, solution, truth)
+        _draw_set(ax, solution, truth, points is not None)
     if net and (alone or not solution.set.trimmed):
         _draw_net(ax, solution)
     if points is not None:
@@ -62,10 +62,11 @@ def surface(
     return finish(ax, labels, heading(title, solution))
 
 
-def _draw_set(ax: "Axes", solution: Solution, truth: Map | None) -> None:
+def _draw_set(ax: "Axes", solution: Solution, truth: Map | None, other_entries: int) -> None:
     """The set of a solution, the exact one where it is known, and a surrogate's best designs."""
     if solution.set.trimmed:
-        draw_pieces(ax, solution, solution.flat_designs)
+        others = other_entries + (solution.evaluated is not None)
+        draw_pieces(ax, solution, solution.flat_designs, others)
     else:
         exact = truth or getattr(solution.objectives, "pareto_point", None)
         M = solution.n_objectives

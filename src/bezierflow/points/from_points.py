@@ -85,14 +85,13 @@ def from_points(
     aside = ", ".join(f"{count} {what}" for count, what in counts if count)
     points = f"{n} points of {n_given} ({aside})" if aside else f"{n} points"
     worth = (
-        f"a surface of degree {degree} through {points}; held-out points lie {error.rms:.2g} rms"
-        f" and {error.max:.2g} at most from surfaces fitted without them, on a set of diameter"
-        f" {error.diameter:.3g}"
+        f"a surface of degree {degree} through {points}",
+        f"held-out points lie {error.rms:.2g} rms and {error.max:.2g} at most from surfaces fitted"
+        f" without them, on a set of diameter {error.diameter:.3g}",
     )
-    result = Result(Reason.CONVERGED, worth)
+    result = Result(Reason.CONVERGED, "", worth)
     if error.flags:
-        doubts = "; ".join(flag.value for flag in error.flags)
-        result = Result(Reason.SUSPECT, f"{doubts}. Result so far, not certified: {worth}")
+        result = result.doubted("; ".join(flag.value for flag in error.flags))
     return Solution(
         pareto_set=BezierSimplex(raveling.unravel(controls[:, :L]), M, degree),
         objectives=None,

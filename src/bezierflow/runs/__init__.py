@@ -16,7 +16,15 @@ from .checkpoint import (
     settle_arguments,
     versions,
 )
-from .executors import SKIPPED, AnyExecutor, Evaluation, FlatFunction, Pool, RayExecutor
+from .executors import (
+    SKIPPED,
+    AnyExecutor,
+    Evaluation,
+    FlatFunction,
+    Pool,
+    RayExecutor,
+    Workers,
+)
 from .journal import (
     DamagedJournalError,
     FolderTakenError,
@@ -54,6 +62,7 @@ __all__ = [
     "Record",
     "StorageWarning",
     "UnknownKindError",
+    "Workers",
     "compare_versions",
     "kept_settings",
     "kind",

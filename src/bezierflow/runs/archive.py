@@ -213,18 +213,16 @@ class Decoder:
 
 
 def _fill_in(thing: object) -> None:
-    """Gives an object the defaults of fields that its class has got since the file was written."""
-    own, fields = vars(thing), dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
-    new = {
-        one.name: one.default
-        for one in fields
-        if one.name not in own and one.default is not dataclasses.MISSING
-    }
-    if new:
-        # in the order of the class: arguments are compared by their documents
-        known = {**own, **new}
-        own.clear()
-        own.update({one.name: known[one.name] for one in fields if one.name in known} | known)
+    """Gives an object the defaults of fields that its class has got since the file was written, and
+    takes those that it has lost."""
+    if not dataclasses.is_dataclass(thing):
+        return
+    own, fields = vars(thing), dataclasses.fields(thing)
+    new = {one.name: one.default for one in fields if one.default is not dataclasses.MISSING}
+    known = {**new, **own}
+    own.clear()
+    # in the order of the class: arguments are compared by their documents
+    own.update({one.name: known[one.name] for one in fields if one.name in known})
 
 
 def write_checked(path: Path, manifest: Manifest, arrays: Mapping[str, np.ndarray]) -> None:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -60,6 +60,7 @@ class Evaluation:
         failure: why it failed; empty where it did not.
         seconds: how long it took.
         jac: gradients of the objectives, where they were told.
+        raised: what the function raised, where somebody wants to see that.
     """
 
     number: int | str | None
@@ -68,11 +69,18 @@ class Evaluation:
     failure: str = ""
     seconds: float = 0.0
     jac: Float[np.ndarray, "n_objectives n_variables"] | None = None
+    raised: Exception | None = None
 
     @property
     def failed(self) -> bool:
         """Whether its values are of no use."""
         return bool(self.failure)
+
+    def result(self) -> np.ndarray | None:
+        """Its values, or what it raised."""
+        if self.raised is not None:
+            raise self.raised
+        return self.y
 
     @property
     def skipped(self) -> bool:
@@ -146,6 +154,84 @@ def evaluate(
     return Evaluation(number, x, y, failure, time.perf_counter() - began)
 
 
+def call(
+    function: Callable[..., object],
+    number: int,
+    x: np.ndarray,
+    timeout: float | None = None,
+    task: int = 0,
+) -> Evaluation:
+    """Likewise, for a caller that wants what the function itself would give: values as they are,
+    finite or not, or the exception."""
+    try:
+        return Evaluation(number, x, np.asarray(function(x), dtype=float).ravel())
+    except Exception as error:
+        try:
+            # Some exceptions do not survive the way, and would break the executor.
+            raised = pickle.loads(pickle.dumps(error))
+        except Exception:
+            raised = RuntimeError(f"{type(error).__name__}: {error}")
+        return Evaluation(number, x, None, raised=raised)
+
+
+class Workers:
+    """An executor, and another one like it where a worker died and broke it.
+
+    Attributes:
+        executor: where tasks go; None after `release`.
+    """
+
+    def __init__(self, executor: AnyExecutor):
+        self._make = _maker(executor)
+        given = executor if isinstance(executor, Executor) else self._make()
+        self.executor: Executor | None = _checked(given)
+
+    def submit(self, *task: Any) -> Future:
+        """A future of a task."""
+        assert self.executor is not None
+        try:
+            return self.executor.submit(*task)
+        except (BrokenExecutor, RuntimeError):  # by a worker that died, or shut down since
+            self.replace()
+            return self.executor.submit(*task)
+
+    def replace(self) -> None:
+        """A fresh executor in place of a broken one."""
+        assert self.executor is not None
+        self.executor.shutdown(wait=False)
+        self.executor = _checked(self._make())
+
+    def release(self) -> None:
+        """No tasks are sent any more: an executor belongs to its user, who may shut it down."""
+        self.executor = None
+
+    def answers(
+        self,
+        part: Callable[..., object] | Sequence[Callable[..., object]],
+        unravel: Callable[[np.ndarray], object] | None,
+        x: Float[np.ndarray, "n n_variables"],
+        pause: Callable[[], None],
+    ) -> list[Callable[[], np.ndarray | None]] | None:
+        """For each point what returns the values of a function, or of one per objective, as a flat
+        vector, or raises what that raised; None for a worker that died. None after `release`.
+
+        Whoever waits calls `pause` from time to time, which may raise.
+        """
+        if self.executor is None:
+            return None
+        parts, is_list = ((part,), False) if callable(part) else (tuple(part), True)
+        pool = Pool(FlatFunction(parts, is_list, False, unravel), self, way=call)
+        pool.submit(enumerate(x))
+        found: list[Evaluation] = []
+        try:
+            while pool.n_open:
+                found += pool.arrivals()
+                pause()
+        finally:
+            pool.close()
+        return [one.result for one in sorted(found, key=lambda one: int(one.number or 0))]
+
+
 class Pool:
     """Evaluates a function at points, in this process or by an executor, which gets a task per
     point.
@@ -160,14 +246,16 @@ class Pool:
         executor: where; None for this process.
         timeout: seconds that an evaluation may take; None for any.
         retries: how often a failed evaluation is tried again.
+        way: what a worker does with a point, `evaluate` or `call`.
     """
 
     def __init__(
         self,
         function: Callable[..., object],
-        executor: AnyExecutor = None,
+        executor: AnyExecutor | Workers = None,
         timeout: float | None = None,
         retries: int = 0,
+        way: Callable[..., Evaluation] = evaluate,
     ):
         if timeout is not None and not timeout > 0:
             raise ValueError(
@@ -175,11 +263,8 @@ class Pool:
             )
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
             raise ValueError(f"retries must be a whole number of at least 0, got {retries!r}")
-        self.function, self.timeout, self.retries = function, timeout, retries
-        self._executor, self._make = None, _maker(executor)
-        if executor is not None:
-            given = executor if isinstance(executor, Executor) else self._make()
-            self._executor = _checked(given)
+        self.function, self.timeout, self.retries, self.way = function, timeout, retries, way
+        self._workers = executor if isinstance(executor, Workers | None) else Workers(executor)
         self._queue: deque[Point] = deque()
         # points that were under way when a worker died: each is sent alone, to find the culprit
         self._suspects: deque[Point] = deque()
@@ -202,9 +287,9 @@ class Pool:
         found: list[Evaluation] = []
         while self.n_open and not found:
             raise_if_interrupted()
-            if self._executor is None:
+            if self._workers is None:
                 point = self._queue.popleft()
-                found = self._received(point, evaluate(self.function, *point, self.timeout))
+                found = self._received(point, self.way(self.function, *point, self.timeout))
             else:
                 self._send()
                 found = self._back()
@@ -226,14 +311,9 @@ class Pool:
         while queue and not (self._alone and self._sent):
             point = queue.popleft()
             self._n_tasks += 1
-            task = evaluate, self.function, *point, self.timeout, self._n_tasks
-            assert self._executor is not None
-            try:
-                future = self._executor.submit(*task)
-            except (BrokenExecutor, RuntimeError):  # by a worker that died, or shut down since
-                self._replace()
-                future = self._executor.submit(*task)
-            self._sent[future] = point
+            assert self._workers is not None
+            task = self.way, self.function, *point, self.timeout, self._n_tasks
+            self._sent[self._workers.submit(*task)] = point
 
     def _back(self) -> list[Evaluation]:
         """What has come back within the polling interval; everything under way, as failed, where no
@@ -252,12 +332,6 @@ class Pool:
                 found += self._received(point, Evaluation(*point, None, why))
         return found
 
-    def _replace(self) -> None:
-        """A fresh executor in place of a broken one."""
-        assert self._executor is not None
-        self._executor.shutdown(wait=False)
-        self._executor = _checked(self._make())
-
     def _taken(self, future: Future) -> list[Evaluation]:
         """What a task has brought back."""
         point = self._sent.pop(future, None)
@@ -269,7 +343,8 @@ class Pool:
             # A point that was alone has killed its worker; of several, each gets its own turn.
             under_way = [point, *self._sent.values()]
             self._sent.clear()
-            self._replace()
+            assert self._workers is not None
+            self._workers.replace()
             self._failures[point[0]] += len(under_way) == 1
             if len(under_way) > 1 or self._failures[point[0]] <= self.retries:
                 self._suspects += sorted(under_way, key=lambda point: point[0])

@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from itertools import combinations, permutations
 from math import comb, factorial, prod
 from operator import index as whole
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..arguments import read_count, read_doubles, shown
 from .schedule import SCHEDULE
+
+T = TypeVar("T", np.ndarray, Array)
+"""The kind of an array: NumPy in, NumPy out."""
 
 
 def n_controls(n_objectives: int, degree: int) -> int:
@@ -38,8 +42,8 @@ def n_controls(n_objectives: int, degree: int) -> int:
 
 def largest_degree_within(n_objectives: int, limit: int) -> int:
     """The largest D ≥ 1 with |N^M_D| ≤ limit; 1 if there is none, and for M = 1."""
-    degree = 1
-    while n_objectives > 1 and n_controls(n_objectives, degree + 1) <= limit:
+    M, degree = n_objectives, 1
+    while M > 1 and comb(degree + M, M - 1) <= limit:
         degree += 1
     return degree
 
@@ -174,25 +178,23 @@ def uniform(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectiv
     return exponential / jnp.sum(exponential, axis=-1, keepdims=True)
 
 
-def from_cube(
-    u: Float[Array | np.ndarray, "*batch dimension"],
-) -> Float[Array, "*batch n_objectives"]:
+def from_cube(u: Float[T, "*batch dimension"]) -> Float[T, "*batch n_objectives"]:
     """The measure-preserving map from the cube [0, 1]^{M−1} onto the simplex Δ^{M−1}.
 
     Stick breaking: t_1 takes a Beta(1, M−1) share of the whole, t_2 a Beta(1, M−2) share of what is
     left, and so on; the share with u at hand is 1 − (1−u)^{1/(M−m)}. Smooth inside, so
-    low-discrepancy points stay evenly spread.
+    low-discrepancy points stay evenly spread. NumPy in, NumPy out.
     """
-    return broken_stick((1 - u) ** (1 / jnp.arange(u.shape[-1], 0, -1)))
+    return broken_stick((1 - u) ** (1 / np.arange(u.shape[-1], 0, -1, dtype=u.dtype)))
 
 
-def broken_stick(
-    left: Float[Array | np.ndarray, "*batch dimension"],
-) -> Float[Array, "*batch n_objectives"]:
+def broken_stick(left: Float[T, "*batch dimension"]) -> Float[T, "*batch n_objectives"]:
     """The t of which each coordinate but the last leaves these shares of what is there for it."""
-    whole = jnp.ones((*left.shape[:-1], 1), left.dtype)
-    remaining = jnp.concatenate([whole, jnp.cumprod(left, axis=-1)], axis=-1)
-    return jnp.concatenate([remaining[..., :-1] * (1 - left), remaining[..., -1:]], axis=-1)
+    # Each operation that JAX makes outside of a program is compiled on its own.
+    xp: Any = np if isinstance(left, np.ndarray) else jnp
+    whole = xp.ones((*left.shape[:-1], 1), left.dtype)
+    remaining = xp.concatenate([whole, xp.cumprod(left, axis=-1)], axis=-1)
+    return xp.concatenate([remaining[..., :-1] * (1 - left), remaining[..., -1:]], axis=-1)
 
 
 @lru_cache(maxsize=64)

@@ -3,6 +3,7 @@
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
+from .choice import offer_search
 from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
@@ -16,6 +17,7 @@ __all__ = [
     "kept_arguments",
     "load",
     "minimize",
+    "offer_search",
     "probe",
     "settle_on_atlas",
     "train",

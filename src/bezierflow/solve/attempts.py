@@ -1,7 +1,6 @@
 """Attempts at the Pareto set of a problem: one surface where that suffices, else an atlas, with
 kinks lifted where there are any. `minimize` has the order in which they are made."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -99,18 +98,14 @@ class Attempt(NamedTuple):
         spent = self.error is not None and Flag.BUDGET_SPENT in self.error.flags
         return self.run.stopped is not None or spent
 
-    @property
-    def details(self) -> str:
-        """Its flaw, or else its message without a claim that begins it."""
-        return (
-            self.flaw
-            or re.split(r"Details: |It is |not certified: ", self.result.message, maxsplit=1)[-1]
-        )
-
     def noted(self, note: str | None) -> "Attempt":
         """The same with a note in its message."""
-        words = f"{self.result.message}; {note}" if note else self.result.message
-        return self._replace(result=Result(self.result.reason, words))
+        return self._replace(result=self.result.noted(note))
+
+    def doubted(self, why: str) -> "Attempt":
+        """The same, suspect for a reason beside the flaw that it may have."""
+        known = replace(self.result, details=(self.flaw,)) if self.flaw else self.result
+        return self._replace(result=known.doubted(why))
 
     def in_doubt(self, why: str, flag: Flag, share: float = 0.0) -> "Attempt":
         """The same, suspect because a share of it does not hold."""
@@ -119,13 +114,12 @@ class Attempt(NamedTuple):
             coverage = None if error.coverage is None else min(error.coverage, 1 - share)
             flags = tuple(dict.fromkeys((*error.flags, flag)))
             error = replace(error, coverage=coverage, flags=flags)
-        words = f"{why}: {flag.value}. Result so far, not certified: {self.details}"
-        return self._replace(error=error, result=Result(Reason.SUSPECT, words))
+        return self._replace(error=error).doubted(f"{why}: {flag.value}")
 
     def local(self, why: str) -> "Attempt":
         """The same, where nothing says that it is more than a local set."""
-        words = f"This may be a local set alone: {why}. Details: {self.details}"
-        return self._replace(result=Result(Reason.LOCAL, words))
+        claim = f"This may be a local set alone: {why}"
+        return self._replace(result=Result(Reason.LOCAL, claim, self.result.details))
 
     def cut_short(self, reason: Reason, words: str) -> "Attempt":
         """The same for a user who does not wait for what comes next."""
@@ -133,9 +127,10 @@ class Attempt(NamedTuple):
         # Only a surface can be measured later.
         if error is None and not isinstance(self.surface, BezierSimplex):
             error = ErrorEstimate.unknown(float("nan"))
-        message = f"{words}; {self.result.message or 'the best so far is returned'}"
-        run = replace(self.run, stopped=reason)
-        return self._replace(run=run, error=error, result=Result(reason, message), open=False)
+        claim = "" if self.flaw else self.result.claim
+        details = (claim or "the best so far is returned", *self.result.details)
+        result, run = Result(reason, words, details), replace(self.run, stopped=reason)
+        return self._replace(run=run, error=error, result=result, open=False)
 
     def interrupted(self, when: str) -> "Attempt":
         """The same after Ctrl-C."""
@@ -169,10 +164,10 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     return atlas
 
 
-def values_alone(problem: Problem) -> bool:
+def values_alone(problem: Problem, limit: int | None) -> bool:
     """Whether one surface would take more values of objectives that have no derivatives than an
-    atlas from values does, or than there are."""
-    flat, feasible, limit = problem.form.flat, problem.feasible, problem.calls.limit
+    atlas from values does, or than there may be."""
+    flat, feasible = problem.form.flat, problem.feasible
     if not isinstance(flat, Bridge) or flat.order:
         return False
     M, L = problem.start.n_objectives, problem.start.n_variables
@@ -230,17 +225,17 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
     without_end = partial(find_endless, to_the_end=True), partial(find_break, jumps=False)
     fatal = find_cause(problem, found.surface, without_end)
     cause = fatal or find_cause(problem, found.surface, [find_break])
-    feasible, made, words = problem.feasible, found, found.details
+    feasible, made, words = problem.feasible, found, ""
     if cause and feasible is not None and feasible.has_finite_box:
         box, spent = search_box(feasible, problem.start), found.evaluations
         most = int(spent.objective) + SCHEDULE.broken_values
         few = replace(call.method, budget=min(most, call.method.budget or most))
         why = "one surface cannot be this set"
         made = _atlas(problem, replace(call, method=few), feasible, box, why, spent=spent)
-        words = f"{cause} Result so far, not certified: {made.details}"
+        words = cause
     if fatal or (cause and meets_break(problem, made.surface)):
         # of a surface the cause is said in the end
-        return made._replace(result=Result(Reason.SUSPECT, words), open=False)
+        return made.doubted(words)._replace(open=False)
     return found._replace(evaluations=made.evaluations)
 
 
@@ -485,8 +480,9 @@ def run_flow(
         call.progress,
         problem.raveling,
         part,
-        call.deadline,
+        problem.calls.time,
         leaves,
+        call.began,
     )
     made = flow.evaluations(run.state)
     # A lifted method does not know what its derivatives are made of.

@@ -20,11 +20,14 @@ from ..arguments import (
     read_seed,
     shown,
 )
+from ..bezier import BezierSimplex
 from ..flows import SCHEDULE as FLOWS
 from ..flows import AbstractFlow, Callback, Flow, Paused, lift
+from ..interrupts import TimeLimit
 from ..methods import AbstractMethod
 from ..normal import AUTO_TOL, FLOAT32_TOL, AbstractAutoFlow, NormalFlow
 from ..objectives import (
+    Calls,
     Chosen,
     Problem,
     Transforms,
@@ -32,7 +35,7 @@ from ..objectives import (
     read_objectives,
     read_problem,
 )
-from ..runs import Part
+from ..runs import AnyExecutor, Part, Workers
 from .schedule import SCHEDULE
 
 KEPT = (
@@ -90,9 +93,10 @@ class Call:
     time_limit: float | None = None
     seed: int = 0
     callback: Callback | None = None
-    progress: bool = False
+    progress: bool | None = None
     checkpoint: str | PathLike[str] | Checkpoint | None = None
-    began: float = field(default_factory=time.monotonic)
+    executor: AnyExecutor = None
+    began: float = field(default_factory=lambda: time.monotonic())
     next_part: Callable[[], Part] | None = None
 
     def __post_init__(self) -> None:
@@ -112,7 +116,7 @@ class Call:
             "time_limit": or_none(read_positive, self.time_limit, "time_limit", "in seconds"),
             "seed": read_seed(self.seed),
             "callback": or_none(read_function, self.callback, "callback", of),
-            "progress": read_flag(self.progress, "progress"),
+            "progress": or_none(read_flag, self.progress, "progress"),
             "checkpoint": kept if isinstance(kept, Checkpoint | None) else Checkpoint(kept),
         }
         # A frozen record is written once, here.
@@ -120,14 +124,14 @@ class Call:
             object.__setattr__(self, name, value)
 
     @property
-    def deadline(self) -> float | None:
-        """When the time is up, on the clock `time.monotonic`."""
-        return None if self.time_limit is None else self.began + self.time_limit
+    def deadline(self) -> float:
+        """When the time is up, on the clock `time.monotonic`; infinite where it never is."""
+        return float("inf") if self.time_limit is None else self.began + self.time_limit
 
     @property
     def late(self) -> bool:
         """Whether the time is up."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        return time.monotonic() >= self.deadline
 
     @property
     def form_is_open(self) -> bool:
@@ -140,6 +144,15 @@ class Call:
         """The objectives in the form that the user gave them in."""
         return read_objectives(self.objectives, None, None, False)
 
+    @property
+    def leaves_choice(self) -> bool:
+        """Whether a surrogate may be chosen: what a folder holds must not depend on how long a call
+        took, a surface to start from is no design, and a function of many points at once would get
+        them one by one."""
+        parts = self.form, getattr(self.form, "function", None)
+        given = self.checkpoint is not None or isinstance(self.x0, Solution | BezierSimplex)
+        return not given and not any(getattr(part, "vectorized", False) for part in parts)
+
     def read_problem(self) -> Problem:
         """The problem that the user gave, read and checked."""
         return read_problem(
@@ -151,7 +164,11 @@ class Call:
             transforms=self.transforms,
             x_scale=getattr(self.method, "x_scale", None),
             automatic=isinstance(self.method, str | AbstractAutoFlow),
-            budget=getattr(self.method, "budget", None) if self.budget is None else self.budget,
+            calls=Calls(
+                getattr(self.method, "budget", None) if self.budget is None else self.budget,
+                None if self.executor is None else Workers(self.executor),
+                TimeLimit(self.deadline),
+            ),
         )
 
     @property
@@ -165,10 +182,10 @@ class Call:
         """The arguments that the result depends on, as a checkpoint folder keeps them.
 
         Limits that may be raised when the run goes on stand apart from the method, which is kept
-        without them and without the executor, since results do not depend on that.
+        without them.
         """
         method = NormalFlow() if isinstance(self.method, str) else self.method
-        own = {name: None for name in (*LIMITS, "executor") if hasattr(method, name)}
+        own = {name: None for name in LIMITS if hasattr(method, name)}
         return {
             **{name: getattr(self, name) for name in KEPT},
             "method": replace(method, **own) if own else method,
@@ -177,10 +194,10 @@ class Call:
 
 
 def with_limits(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `minimize` from those that a folder keeps: the method with its limits, and
-    perhaps an executor, put back."""
+    """Arguments of `minimize` from those that a folder keeps: the method with its limits put
+    back."""
     arguments, method = dict(kept), kept["method"]
-    for name in (*LIMITS, "executor"):
+    for name in LIMITS:
         value = arguments.pop(name, None)
         # What a method that was given again says itself is what its user wants.
         if value is not None and getattr(method, name, value) is None:
@@ -195,14 +212,16 @@ def flow_for(call: Call, problem: Problem) -> AbstractFlow:
         return _automatic(method, call, problem)
     if isinstance(method, AbstractMethod):
         method = lift(method, max(FLOWS.lifted_degree, problem.start.degree))
-    # A lifted method has no use for a budget, since each iteration costs the same.
-    refused = {"budget": call.budget} | ({} if isinstance(method, Flow) else {"tol": call.tol})
-    for name, value in refused.items():
-        if value is not None:
-            raise ValueError(
-                f'{name}={value!r} goes with method="auto"; a method or flow of your own brings its'
-                " settings along"
-            )
+    if call.budget is not None:
+        raise ValueError(
+            f'budget={call.budget} goes with method="auto": iterations of a lifted method cost the'
+            " same each, so that lift(..., n_iterations=K) is its budget"
+        )
+    if call.tol is not None and not isinstance(method, Flow):
+        raise ValueError(
+            f'tol={call.tol!r} goes with method="auto"; a flow of your own brings its settings'
+            " along"
+        )
     if not isinstance(method, Flow):
         return method
     if problem.feasible is not None and problem.feasible.has_constraints:

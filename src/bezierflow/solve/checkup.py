@@ -3,7 +3,7 @@ it."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, PyTree
@@ -18,6 +18,7 @@ from ..objectives import (
     JaxEvaluator,
     Problem,
     Transforms,
+    bridges,
 )
 from ..precision import ROUNDING, double_precision
 from ..quiet import quiet
@@ -25,6 +26,7 @@ from ..simplex import kronecker
 from .attempts import values_alone
 from .call import Call
 from .causes import find_jump
+from .choice import choose
 from .first_look import compare_derivatives, find_noise, finite_range, region
 from .schedule import SCHEDULE, SURFACE_POINTS
 
@@ -113,21 +115,23 @@ def check(
     constraints: object = None,
     maximize: Chosen = None,
     transforms: Transforms = None,
+    budget: int | None = None,
 ) -> Checkup:
     """Looks at a problem before a run: shapes, types, finite values, gradients, scales, noise,
     kinks, time, and what to expect.
 
     It evaluates the objectives at some dozens of points and compiles what a run would compile.
     Arguments are those of `minimize`, and what `minimize` refuses is refused here with the same
-    line. Everything else is in the report: print it.
+    line; `budget` is the one that a run would have, and says what would be chosen for it.
+    Everything else is in the report: print it.
     """
-    call = Call(objectives, x0, "auto", bounds, constraints, maximize, transforms)
+    call = Call(objectives, x0, "auto", bounds, constraints, maximize, transforms, None, budget)
     forget_programs()
     with double_precision():
-        return _report(call.read_problem())
+        return _report(replace(call, budget=None).read_problem(), call.budget)
 
 
-def _report(problem: Problem) -> Checkup:
+def _report(problem: Problem, budget: int | None) -> Checkup:
     """Evaluations at x0 and around it, and what they tell."""
     M, L, names = problem.start.n_objectives, problem.start.n_variables, problem.names
     x0 = np.asarray(problem.start.control_points, dtype=float)[0]
@@ -162,11 +166,12 @@ def _report(problem: Problem) -> Checkup:
     if isinstance(bridge, Bridge) and bridge.order == 2:
         wrong = wrong or compare_derivatives(problem, 2)[1]
     kinks, jump = _kinks(problem, evaluator, usable, differences.scale)
-    plan, n_points = _plan(problem, kinks)
+    chosen = choose(problem, budget)
+    plan, n_points = _plan(problem, kinks, budget, chosen.searches)
     why_not = why_not_estimated(problem.flat, problem.start)
     unasked = f"the error will not be estimated unless you ask for it: {why_not}" if why_not else ""
     each = seconds["value"]
-    if not values_alone(problem):
+    if not values_alone(problem, budget):
         each += seconds["gradient"] + seconds["hessian"]
     total = n_points * each + seconds["compilation"]
     return Checkup(
@@ -181,7 +186,7 @@ def _report(problem: Problem) -> Checkup:
         gradient_error=gradient_error,
         x_scale=problem.raveling.scale,
         seconds=seconds,
-        plan=plan,
+        plan=f"{plan}; {chosen.why}",
         cost=f"{n_points:,} points and {total:.2g} s, compilation included",
         problems=tuple(filter(None, (*problems, wrong, find_noise(problem)))),
         remarks=tuple(filter(None, (*remarks, jump, unasked))),
@@ -198,15 +203,17 @@ def _times(evaluator: JaxEvaluator, points: Float[np.ndarray, "n n_variables"]) 
         part(x)
         return time.perf_counter() - began
 
-    parts = {
-        "value": evaluator.values,
-        "gradient": evaluator.jacobians,
-        "hessian": evaluator.hessians,
-    }
+    L, parts = evaluator.n_variables, {"value": evaluator.values}
+    by_values = any(bridge.order == 0 for bridge in bridges(evaluator.objectives))
+    if not by_values:
+        parts |= {"gradient": evaluator.jacobians, "hessian": evaluator.hessians}
     several = points[1 : 1 + evaluator.block]
     first = {what: timed(part, points[:1]) for what, part in parts.items()}
     again = {what: timed(part, several) / len(several) for what, part in parts.items()}
-    return {**again, "compilation": max(sum(first.values()) - sum(again.values()), 0.0)}
+    compilation = max(sum(first.values()) - sum(again.values()), 0.0)
+    if by_values:  # differences cost what they are made of
+        again |= {"gradient": 2 * L * again["value"], "hessian": (L * L + L) * again["value"]}
+    return {**again, "compilation": compilation}
 
 
 def _look_at_values(
@@ -270,10 +277,12 @@ def _kinks(
     return 0, ""
 
 
-def _plan(problem: Problem, kinks: int) -> tuple[str, int]:
+def _plan(problem: Problem, kinks: int, budget: int | None, searches: bool) -> tuple[str, int]:
     """What a run with method="auto" will do, and about how many points it will evaluate."""
     feasible, M = problem.feasible, problem.start.n_objectives
     surface, atlas = SURFACE_POINTS[min(M, 5)], SCHEDULE.atlas_points
+    if searches and budget is not None:
+        return "evaluate designs that a model chooses", budget
     if M == 1:
         return "find the minimizer of the one objective", surface
     if kinks:
@@ -284,7 +293,8 @@ def _plan(problem: Problem, kinks: int) -> tuple[str, int]:
         return f"look for one surface through all trade-offs{beyond}", surface
     if feasible.n_equalities:
         return "answer with an atlas on the equality constraints", atlas
-    if values_alone(problem):
-        return "explore the box by values alone, and answer with an atlas", SCHEDULE.usual_budget
+    if values_alone(problem, budget):
+        n = SCHEDULE.usual_budget if budget is None else budget
+        return "explore the box by values alone, and answer with an atlas", n
     within = "look for one surface within the bounds, and answer with an atlas where the set"
     return f"{within} follows them", surface + atlas

@@ -106,11 +106,8 @@ def _with_rows(feasible: FeasibleSet, lifting: Lifting) -> FeasibleSet:
     """The feasible set of (x, u, d)."""
     lifted, n = lifting.lifted, lifting.lifted.n_auxiliary
     # `Partial` compares by its parts, so that a program is compiled once.
-    own = [
-        Constraint(Partial(_of_x, c.function, lifted.n_variables), c.lower, c.upper, c.name)
-        for c in feasible.constraints
-    ]
-    rows = Constraint(Partial(Lifted.rows, lifted), *lifted.plan.limits, "kinks")
+    own = [c.of(Partial(_of_x, c.function, lifted.n_variables)) for c in feasible.constraints]
+    rows = Constraint(Partial(Lifted.rows, lifted), *lifted.plan.limits, ("kinks",))
     lower = np.append(feasible.lower, lifting.lower)
     upper = np.append(feasible.upper, np.full(n, np.inf))
     names = (*feasible.variables, *(f"kink {k + 1}" for k in range(n)))

@@ -15,6 +15,9 @@ from ..normal import NormalEstimator
 from ..objectives import read_function
 from .schedule import SCHEDULE
 
+TABLES, SHEETS = (".csv", ".tsv"), (".txt", ".dat", ".xls", ".xlsx", ".ods", ".parquet", ".feather")
+"""Endings of tables, which may be surfaces of pytorch-bsf, and of those that are none."""
+
 
 def load(
     path: str | PathLike[str], objectives: Callable[..., PyTree] | None = None
@@ -26,8 +29,15 @@ def load(
         objectives: the problem's code, for a solution that shall compute objectives anew instead of
             reading the fitted front.
     """
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending in SHEETS or (ending in TABLES and not _has_multi_indices(path)):
+        raise ValueError(
+            f"{os.fspath(path)} is a table, which load does not read; if its rows are Pareto"
+            " points, bf.from_points(X, F, names=...) makes a solution of their designs X and"
+            " objective values F, such as two parts of pandas.read_csv(path).to_numpy()"
+        )
     # pytorch-bsf's formats hold surfaces alone.
-    if os.path.splitext(os.fspath(path))[1].lower() == ".bez":
+    if ending == ".bez":
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":
             with file_at_fault(path):
@@ -38,6 +48,12 @@ def load(
             f"objectives go with a solution, but {os.fspath(path)} holds a surface alone"
         )
     return load_surface(path)
+
+
+def _has_multi_indices(path: str | PathLike[str]) -> bool:
+    """Whether a table is one of control points, with multi-indices such as (3, 0, 0) in front."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        return file.readline().lstrip("\"' \t")[:1] in ("(", "[")
 
 
 def _with_objectives(

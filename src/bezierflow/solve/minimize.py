@@ -40,7 +40,7 @@ from ..objectives import (
 )
 from ..precision import double_precision
 from ..quiet import quiet
-from ..runs import open_checkpoint
+from ..runs import AnyExecutor, open_checkpoint
 from .attempts import (
     FITS,
     Attempt,
@@ -67,6 +67,7 @@ from .causes import (
     single_design,
 )
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
+from .choice import choose, search
 from .first_look import ranges, refuse_wrong_derivatives
 from .schedule import SCHEDULE
 
@@ -86,17 +87,18 @@ def minimize(  # noqa: PLR0913
     time_limit: float | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    executor: AnyExecutor = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
     set, or an atlas of them.
 
     Args:
-        objectives: a function x -> M numbers, or a list of functions x -> a number, in JAX, NumPy,
-            torch or plain Python; `Objectives` with derivatives; a problem from
-            `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on the host;
-            derivatives that nobody gives are finite differences, which
+        objectives: a function x -> M numbers, or functions x -> a number in a list, or in a dict by
+            their names, in JAX, NumPy, torch or plain Python; `Objectives` with derivatives; a
+            problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on
+            the host; derivatives that nobody gives are finite differences, which
             `solution.made_by["objectives"]` says.
         x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is
             at tolerance is kept, after a look at a dozen points. The run of a solution that was
@@ -104,10 +106,11 @@ def minimize(  # noqa: PLR0913
             same objectives and flow. A point outside of the bounds is clipped to them, one that
             violates constraints is moved to where they hold. None stands for the center of the
             box, where every bound is finite.
-        method: "auto"; `NormalFlow(...)` or `WeightsFlow(...)` for "auto" with settings of its own,
-            such as a degree; a single-objective method, which is lifted; a flow made by `lift`; or
-            `Surrogate()` for objectives that are expensive to evaluate, which has its own meanings
-            of x0, tol and budget.
+        method: "auto", which answers by derivatives, by values alone or by a `Surrogate`, and says
+            why in `solution.made_by["chosen"]`; `NormalFlow(...)` or `WeightsFlow(...)` for "auto"
+            with settings of its own, such as a degree; a single-objective method, which is lifted;
+            a flow made by `lift`; or `Surrogate()` for objectives that are expensive to evaluate,
+            which has its own meanings of x0, tol and budget.
         bounds: lower and upper bounds of x: `(lower, upper)`, each a number, an array or a pytree
             like x; `scipy.optimize.Bounds`; or a pair `(low, high)` for each variable, None for no
             bound (`feasible.feasible_set` has the details). Each point that a lifted method moves
@@ -136,14 +139,21 @@ def minimize(  # noqa: PLR0913
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop. Forces a host
             round trip per iteration.
-        progress: show a progress bar.
+        progress: show a bar with what is being done and how long that may still take. None:
+            on a terminal or in a notebook, if the run lasts longer than three seconds.
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
             `Checkpoint(folder, every)` says how often.
+        executor: where functions that are called as they are, objectives and constraints, are
+            evaluated, a task per design: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
+            The result does not depend on it.
     """
     call = Call(
         *(objectives, x0, method, bounds, constraints, maximize, transforms),
         *(tol, budget, time_limit, seed, callback, progress, checkpoint),
+        executor,
     )
     forget_programs()
     if not isinstance(call.method, str | AbstractMethod | AbstractFlow):
@@ -160,21 +170,34 @@ def minimize(  # noqa: PLR0913
         open_checkpoint(folder, every, kept_arguments(call.kept) if folder else {}) as kept,
     ):
         problem = call.read_problem()
-        if kept is not None:
-            check_objectives(kept, problem)
-            call = replace(call, next_part=kept.part)
-        refuse_wrong_derivatives(problem)
-        call = replace(call, method=flow_for(call, problem))
-        if problem.doubt and not call.form_is_open:
-            raise ValueError(problem.doubt)
-        lifted = isinstance(call.method, Flow | AtlasFlow)
-        no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
-        if no_start:
-            raise ValueError(no_start)
-        solution = _solve(problem, call)
-        if kept is not None:
-            end_checkpoint(kept, solution)
-        return solution
+        chosen = None
+        if isinstance(call.method, str):
+            chosen = choose(problem, call.budget, call.leaves_choice)
+        if chosen is None or not chosen.searches:
+            if kept is not None:
+                check_objectives(kept, problem)
+                call = replace(call, next_part=kept.part)
+            solution = _checked_and_solved(problem, call)
+            if chosen is not None:
+                made_by = {**solution.made_by, "chosen": chosen.why}
+                solution = replace(solution, made_by=made_by)
+            if kept is not None:
+                end_checkpoint(kept, solution)
+            return solution
+    return search(problem, call, chosen.why)
+
+
+def _checked_and_solved(problem: Problem, call: Call) -> Solution:
+    """The answer, unless something about the problem is wrong."""
+    refuse_wrong_derivatives(problem)
+    call = replace(call, method=flow_for(call, problem))
+    if problem.doubt and not call.form_is_open:
+        raise ValueError(problem.doubt)
+    lifted = isinstance(call.method, Flow | AtlasFlow)
+    no_start = "" if lifted or problem.feasible is not None else explain_start(problem)
+    if no_start:
+        raise ValueError(no_start)
+    return _solve(problem, call)
 
 
 def _solve(problem: Problem, call: Call) -> Solution:
@@ -215,7 +238,7 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         # No surface that ignores equality constraints lies on them, and none starts nowhere.
         (open_form and _no_surface_starts(problem), atlas_at_once),
         # Hessians by differences of values cost more than a search all over the box.
-        (open_form and values_alone(problem), atlas_from_values),
+        (open_form and values_alone(problem, problem.calls.limit), atlas_from_values),
         # The cheapest answer, and the best one where it holds.
         (True, one_surface),
         # No search ends where an objective falls without end, and none is verified at a jump.
@@ -244,23 +267,32 @@ def answer(problem: Problem, call: Call) -> Attempt:
     try:
         for attempt in attempts(problem, call):
             if found is not None and call.late:
-                words = "the time limit was reached while a better answer was looked for"
-                words += "; give a larger time_limit for that"
-                return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
+                raise BudgetSpentError
             found = attempt(problem, call, found) or found
             if found is not None and not found.open:
                 break
     except BudgetSpentError:
         if found is None:
             raise
-        spent = "the budget was spent while a better answer was looked for"
-        return found.noted(found.flaw).noted(spent)._replace(open=False)
+        return _cut_off(problem, call, found)
     except KeyboardInterrupt:
         if found is None:
             raise
         return found.interrupted("while a better answer was looked for")
     assert found is not None
     return found
+
+
+def _cut_off(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """What there is where the time or the budget does not suffice for the next attempt."""
+    when = "while a better answer was looked for"
+    if not call.late:
+        return found.noted(found.flaw).noted(f"the budget was spent {when}")._replace(open=False)
+    if found.flaw and isinstance(problem.form.flat, Bridge):
+        # The best designs within the bounds, which takes no more calls.
+        found = atlas_from_values(problem, call, found)
+    words = f"the time limit was reached {when}; give a larger time_limit for that"
+    return found.noted(found.flaw).cut_short(Reason.TIME_LIMIT, words)
 
 
 def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
@@ -277,8 +309,8 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
     if in_doubt and isinstance(surface, BezierSimplex):
         cause = explain_start(problem) or find_cause(problem, surface)
-        words = f"{cause} {found.result.message}" if cause else found.result.message
-        found = found._replace(result=Result(reason, words))
+        claim = " ".join(filter(None, (cause, found.result.claim)))
+        found = found._replace(result=replace(found.result, claim=claim))
     return found.noted(problem.note)
 
 
@@ -300,10 +332,12 @@ def _with_minimizers(problem: Problem, found: Attempt) -> Attempt:
 def _of_one_objective(found: Attempt) -> Attempt:
     """The answer of a problem with one objective, where distances along a set mean nothing and only
     its corner counts."""
-    what = "there is one objective, so the set is a single point, its minimizer"
+    what = "There is one objective, so the set is a single point, its minimizer"
     error, suspect = found.error, found.result.reason is Reason.SUSPECT
     if error is None or set(error.flags) - {Flag.ESTIMATE_INVALID} or not suspect:
-        return found.noted(what)
+        if found.result.claim or not found.result.success:
+            return found.noted(what)
+        return found._replace(result=replace(found.result, claim=what))
     result = Result(
         Reason.CONVERGED, f"{what}, which was found in {found.run.iterations} iterations"
     )
@@ -326,10 +360,8 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
     place = point_in_words(x, problem.names, problem.raveling.units)
     best = f"x = {place} is the best in each of them"
-    words = f"The objectives do not conflict: {best}, and the set is this point."
-    return found._replace(
-        error=error, result=Result(Reason.CONVERGED, f"{words} Details: {found.details}")
-    )
+    claim = f"The objectives do not conflict: {best}, and the set is this point"
+    return found._replace(error=error, result=Result(Reason.CONVERGED, claim, found.result.details))
 
 
 def _stats(problem: Problem, call: Call, found: Attempt) -> Stats:
@@ -375,7 +407,7 @@ def train(  # noqa: PLR0913
     n_iterations: int | None = None,
     seed: int = 0,
     callback: Callback | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Solution:
     """Trains a surface of models on batches: `bf.train(f, x0, method, batches=loader)`.
 
@@ -396,7 +428,7 @@ def train(  # noqa: PLR0913
         n_iterations: how many batches are taken; by default that of the flow, else one pass.
         seed: the same seed gives the same result, bit for bit.
         callback: called with an `Iteration` after each one; returns True to stop.
-        progress: show a progress bar.
+        progress: as in `minimize`.
     """
     read_function(objectives, "objectives", "of x and a batch")
     if batches is not None and not isinstance(batches, Iterable):
@@ -420,6 +452,6 @@ def train(  # noqa: PLR0913
         names,
         read_seed(seed),
         callback,
-        read_flag(progress, "progress"),
+        or_none(read_flag, progress, "progress"),
     )
     return replace(trained, estimator=NormalEstimator())

@@ -72,6 +72,9 @@ class Schedule:
         noise_calls: which takes at most so many calls per point;
         most_noise: above this share of an objective's range differences tell nothing,
         noisy_calls: and a run ends after so many more.
+        calls_per_variable: values alone take about so many calls per variable and one more,
+        most_searched: a surrogate is chosen for fewer, of which it can choose so many in minutes,
+        slow_call: where a call takes as many seconds, which choosing takes, too.
         scanned_variables: `check` looks for kinks along so many variables.
         atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
             three objectives.
@@ -130,6 +133,9 @@ class Schedule:
     noise_calls: int = 27
     most_noise: float = 1e-3
     noisy_calls: int = 500
+    calls_per_variable: int = 50
+    most_searched: int = 200
+    slow_call: float = 0.01
     scanned_variables: int = 10
     atlas_points: int = 12_000
     front_errors: float = 10.0

@@ -20,7 +20,7 @@ from ..precision import double_precision
 from ..scalarizations import Scalarized, WeightedSum
 from ..simplex import Fixed, Leverage, Uniform, n_controls
 from .bounds import known_curvature
-from .eigenvalues import Interval, gram_root, mean_interval
+from .eigenvalues import Interval, check_samples, gram_root, mean_interval
 from .schedule import SCHEDULE
 from .twins import Setting, check_gradients, check_papers
 
@@ -96,6 +96,10 @@ def mean_field(
             raise ValueError(f"objectives must be at least 2 for a flow over t, got {M}")
         surface = BezierSimplex.constant(start, M, flow.degree)
         flow = Setting(flow, objectives, surface, 1).flow
+        # Below so many points `lift` refits otherwise, which would be all that is said.
+        check_samples(
+            getattr(flow.sampler, "n_samples", n_controls(M, flow.degree)), M, flow.degree
+        )
         check_papers(flow)
         if isinstance(flow.sampler, Fixed):
             raise ValueError(

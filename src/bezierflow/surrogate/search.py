@@ -456,20 +456,20 @@ class Search:
         which share of it ends where evaluations fail."""
         n_good, labels = len(self.evaluated[0]), self.domain.names.objective_labels
         n_failed, doubts = len(self._x) - n_good, list(wrong)
-        message = f"{n_good} evaluations" + (f" ({n_failed} more failed)" if n_failed else "")
+        notes = [f"{n_good} evaluations" + (f" ({n_failed} more failed)" if n_failed else "")]
         if error.by_objective is None:
-            message += "; no prediction has been put to the test yet, so the error is not known"
+            notes.append("no prediction has been put to the test yet, so the error is not known")
         else:
             off = ", ".join(
                 f"{name} {value:.2g}"
                 for name, value in zip(labels, error.by_objective, strict=True)
             )
-            message += (
-                f"; the last {error.n_samples} on the surface were predicted, unseen, with RMS"
+            notes.append(
+                f"the last {error.n_samples} on the surface were predicted, unseen, with RMS"
                 f" errors of {off} ({error.rms:.2g} of the ranges)"
             )
         if n_failed:
-            message += f"; {limited:.0%} of the front lies along designs that are expected to fail"
+            notes.append(f"{limited:.0%} of the front lies along designs that are expected to fail")
         if error.rms > SCHEDULE.far_off:
             doubts.append(
                 "predictions of evaluations on the surface are far off: give a larger budget or"
@@ -482,10 +482,8 @@ class Search:
             )
         if flow.doubtful:
             doubts.append(f"the surface of the surrogate is in doubt ({flow.message})")
-        if doubts:
-            message = f"{'; '.join(doubts)}. Result so far, not certified: {message}"
-            return Result(Reason.SUSPECT, message)
-        return Result(Reason.CONVERGED if self.done else Reason.ITERATION_LIMIT, message)
+        result = Result(Reason.CONVERGED if self.done else Reason.ITERATION_LIMIT, "", tuple(notes))
+        return result.doubted("; ".join(doubts)) if doubts else result
 
 
 class Within(eqx.Module):

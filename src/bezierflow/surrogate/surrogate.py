@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float, PyTree
 
-from ..answer import Reason, Result, Solution
+from ..answer import Reason, Solution
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..flows import Iteration, progress_bar
@@ -28,7 +28,6 @@ from ..objectives import Objectives, raveling_of_bounds, read_bounds
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
-    AnyExecutor,
     Evaluation,
     FlatFunction,
     LoggedSearch,
@@ -44,7 +43,7 @@ from ..runs import (
     versions,
     warn,
 )
-from ..solve import Call, Checkpoint, kept_arguments
+from ..solve import Call, Checkpoint, kept_arguments, offer_search
 from .domain import Steps, Worst, read_worst
 from .schedule import SCHEDULE
 from .search import Search
@@ -116,7 +115,7 @@ def drive_search(
         for x, y in known if not log.evaluations else ():
             failure = "" if np.isfinite(y).all() else "given as failed"
             log.tell(*log.arrive(Evaluation(None, x, y, failure)))
-        with progress_bar(task.progress, task.budget, "search") as update:
+        with progress_bar(task.progress, task.budget, "evaluations", task.began) as update:
             settle = partial(_settle, make, n_objectives)
             ended = run_study(log, pool, plan, settle, partial(_watch, task, update))
         if ended is not None and folder is not None:
@@ -170,7 +169,7 @@ def _settle(
         log.respecify(Search.restore, make(len(one.y)).settings)
 
 
-def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) -> bool:
+def _watch(task: Call, update: Callable[..., None], log: LoggedSearch) -> bool:
     """Shows the progress, and calls the user's callback after each batch; whether it stops the
     search."""
     search, n, failures = log.search, len(log.told), log.failures
@@ -181,7 +180,7 @@ def _watch(task: Call, update: Callable[[int, str], None], log: LoggedSearch) ->
         )
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
-    if task.progress:
+    if task.progress is not False:
         shown = {**info, "hypervolume": _volume(log)}
         failed = f", {len(failures)} failed" if failures else ""
         update(n, ", ".join(f"{name} {value:.3g}" for name, value in shown.items()) + failed)
@@ -229,9 +228,6 @@ class Surrogate:
             any: the search looks for designs expected within them, and the surface ends there.
         steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
             within the bounds. The surface has any values between.
-        executor: where designs are evaluated: any `concurrent.futures.Executor` (of loky, Dask's
-            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
-            that makes one, or a number of processes on this machine. By default in this process.
     """
 
     batch: int = 4
@@ -241,7 +237,6 @@ class Surrogate:
     in_flight: int | None = None
     worst: Worst = None
     steps: Steps = None
-    executor: AnyExecutor = None
 
     def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
@@ -277,7 +272,7 @@ class Surrogate:
         # Objectives are not called to count them: each call may take an hour.
         n_objectives = len(values[0]) if len(values) else self._n_objectives(problem, names)
         make = partial(new_search, sides, settings, named)
-        pool = Pool(as_flat(problem, raveling), self.executor, self.timeout, self.retries)
+        pool = Pool(as_flat(problem, raveling), task.executor, self.timeout, self.retries)
         plan = Plan(task.budget, self.batch, self.in_flight, tuple(first[: task.budget]))
         pairs = list(zip(known, values, strict=True))
         search, stopped, failures = drive_search(task, make, n_objectives, pairs, pool, plan)
@@ -299,6 +294,10 @@ class Surrogate:
                     f"worst: {key!r} is no objective; they are f1, f2, … where no names are given"
                 )
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
+
+
+# `minimize` chooses it by itself where that suits.
+offer_search(Surrogate)
 
 
 def _own(problem: object, name: str) -> Any:
@@ -361,8 +360,8 @@ def _explained(
 ) -> Solution:
     """The solution with the reason why no more evaluations were made, and with those that
     failed."""
-    reason, message, made_by = solution.result.reason, solution.result.message, solution.made_by
-    if not solution.result.doubtful:
+    result, made_by = solution.result, solution.made_by
+    if not result.doubtful:
         if stopped is not None:
             late = stopped is Reason.TIME_LIMIT
             what = "the time limit was reached" if late else "stopped"
@@ -372,12 +371,12 @@ def _explained(
         else:
             reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
             why = f"the budget of {task.budget} was spent"
-        message = f"{why}; {message}"
+        result = replace(result, reason=reason, claim=why)
     if failures:
-        message += (
-            f"; {len(failures)} evaluations failed and were left out, the first at x ="
+        result = result.noted(
+            f"{len(failures)} evaluations failed and were left out, the first at x ="
             f" {failures[0].x.tolist()}: {failures[0].failure}"
         )
         failed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
         made_by = {**made_by, "failed": failed}
-    return replace(solution, result=Result(reason, message), made_by=made_by)
+    return replace(solution, result=result, made_by=made_by)

@@ -57,8 +57,9 @@ function start() {
   } else part("parallel").closest("section").remove();
   if (n <= 3) drawings.push(new Pad(part("pad"), model, state, moveTo)); else part("pad").hidden = true;
   if (n === 2) part("pad").classList.add("line");
-  part("front-hint").textContent = n === 3 ? "Drag to turn, click to pick a point; arrow keys turn it too."
+  part("front-hint").textContent = n === 3 ? "Drag to turn, click or tap to pick a point; arrow keys turn it too."
     : n === 2 ? "Click or drag along the curve." : "Click to pick a point.";
+  part("front-hint").textContent += model.evaluatedText;
   const drag = "Drag the point, or focus it and use the arrow keys (Shift for larger steps).";
   part("pad-hint").textContent = n > 3 ? model.words.sliders : drag;
   const bookmarks = new Bookmarks(part("bookmarks"), model, state, () => { bookmarks.update(); refresh(); }, moveTo);
@@ -87,7 +88,7 @@ function start() {
   part("json").addEventListener("click", () => download("choices.json", "application/json", bookmarks.toJSON()));
   const movable = ["pieces", "design", "rates"].flatMap((id) => part(id)?.closest("section") ?? []);
   const fit = () => panels.forEach((panel) => panel.fit?.());
-  const resize = () => { arrange(movable, part("main"), fit); fit(); bookmarks.fit(); refresh(); };
+  const resize = () => { drawings.forEach((drawing) => drawing.resize?.()); arrange(movable, part("main"), fit); fit(); bookmarks.fit(); refresh(); };
   window.addEventListener("resize", resize);
   refresh();
   draw();

@@ -10,6 +10,7 @@ class AtlasModel extends Model {
     const scaled = (bounds) => this.free.map((i, k) => (bounds[i] - this.units.origin[k]) / this.units.unit[k]);
     this.box = { low: scaled(this.units.lower), high: scaled(this.units.upper) };
     this.tolerances = tolerances;
+    this.inequalities = data.names.constraints ?? [];
     this.patches = patches.map((patch) => new Patch(patch, this.box));
     this.frontError = this.scale.map((scale) => Math.abs(scale) * (data.error.front ?? NaN));
     this.pieces = toned(pieces.map((piece) => ({ ...piece, places: decodeRows(piece.places, this.nObjectives) })));
@@ -188,8 +189,10 @@ class AtlasModel extends Model {
       const names = side.flatMap((one, k) => (one === sign ? [this.variables[this.free[k]].name] : []));
       return names.length ? [`${listed(names)} at ${names.length > 1 ? "their" : "its"} ${word} bound${names.length > 1 ? "s" : ""}`] : [];
     });
-    const rows = constraints.flatMap((active, j) => (active ? [`inequality ${j + 1}`] : []));
-    return listed([...bounds, ...(this.lifted && rows.length ? [`${rows.length} condition${rows.length === 1 ? "" : "s"} of kinks and constraints`] : rows)]);
+    const named = this.inequalities, n = this.lifted ? named.length : constraints.length;
+    const rows = constraints.slice(0, n).flatMap((active, j) => (active ? [named[j] ?? `inequality ${j + 1}`] : []));
+    const kinks = constraints.slice(n).filter(Boolean).length;
+    return listed([...bounds, ...rows, ...(kinks ? [`${kinks} condition${kinks === 1 ? "" : "s"} of kinks`] : [])]);
   }
 
   /** −1 for a variable at its lower bound, 1 at its upper, 0 between them. */

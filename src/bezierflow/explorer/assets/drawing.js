@@ -23,6 +23,8 @@ const FACE_TONES = ["#faf8f2", "#f4f1e8", "#f8f4ec", "#f1eee4"].map((pale) => ({
 const EXCLUDED_TONE = toneOf([176, 183, 193], [232, 235, 239]);
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+const LINE = 14;  // pixels from one line of text to the next
+const RULER = document.createElement("canvas").getContext("2d");  // measures texts before their place is known
 
 /** Fits a canvas to its box in device pixels and returns its context with CSS pixels for units. */
 function sharpContext(canvas) {
@@ -105,12 +107,64 @@ function grouped(entries, key) {
   return groups;
 }
 
-/** Text cut to a width, with an ellipsis. */
-function fitText(context, text, width) {
-  if (context.measureText(text).width <= width) return text;
-  let cut = text;
-  while (cut.length > 1 && context.measureText(`${cut}…`).width > width) cut = cut.slice(0, -1);
-  return `${cut}…`;
+/** A text as lines that fit a width: broken after spaces, underscores, slashes and hyphens, within a word only where it alone is too
+ *  wide. What is left after so many lines that a picture has no room for more ends in an ellipsis. */
+function textLines(text, width, most = 8) {
+  RULER.font = FONT;
+  const fits = (line) => RULER.measureText(line.trimEnd()).width <= width, lines = [""];
+  const put = (part) => {
+    const last = lines.length - 1;
+    if (!lines[last] || fits(lines[last] + part)) lines[last] += part; else lines.push(part);
+  };
+  for (const word of text.match(/[^\s_/-]*[\s_/-]*/g)) {
+    if (fits(word)) put(word); else { lines.push(""); for (const letter of word) put(letter); }
+  }
+  const kept = lines.map((line) => line.trim()).filter(Boolean);
+  if (kept.length <= most) return kept.length ? kept : [""];
+  let end = kept[most - 1];
+  while (end && !fits(`${end}…`)) end = end.slice(0, -1);
+  return [...kept.slice(0, most - 1), `${end}…`];
+}
+
+/** Lines of text below each other, the first at y. */
+function fillLines(context, lines, x, y) { lines.forEach((line, k) => context.fillText(line, x, y + LINE * k)); }
+
+/** Evaluations over a picture of the front: circles for those that no other one dominates, dots for the others. */
+function drawEvaluated(context, model, place) {
+  for (const { f, best } of model.evaluated.filter(({ shown }) => shown)) {
+    const [x, y] = place(f);
+    context.beginPath();
+    context.arc(x, y, best ? 3.5 : 2, 0, 2 * Math.PI);
+    context.fillStyle = best ? "#ffffff" : COLORS.muted;
+    context.strokeStyle = COLORS.ink;
+    context.lineWidth = 1.2;
+    context.fill();
+    if (best) context.stroke();
+  }
+}
+
+function pointerIn(canvas, event) {
+  const box = canvas.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/** Follows a mouse, a pen or one finger from where it goes down to where it leaves; further fingers are ignored meanwhile. */
+function followPointer(canvas, { down, move, up = () => {} }) {
+  let held = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    if (held !== null && !event.isPrimary) return;
+    held = event.pointerId;
+    canvas.setPointerCapture(held);
+    down(pointerIn(canvas, event));
+  });
+  canvas.addEventListener("pointermove", (event) => { if (event.pointerId === held) move(pointerIn(canvas, event)); });
+  for (const end of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(end, (event) => {
+      if (event.pointerId !== held) return;
+      held = null;
+      if (end === "pointerup") up(pointerIn(canvas, event));
+    });
+  }
 }
 
 /** About n round numbers between low and high. */

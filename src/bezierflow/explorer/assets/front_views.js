@@ -3,10 +3,8 @@
 class CurveView {
   constructor(canvas, model, state, onMove) {
     Object.assign(this, { canvas, model, state, onMove });
-    const pick = (event) => onMove(nearestSample(this, event));
-    canvas.addEventListener("pointerdown", (event) => { this.dragging = true; canvas.setPointerCapture(event.pointerId); pick(event); });
-    canvas.addEventListener("pointermove", (event) => { if (this.dragging) pick(event); });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { this.dragging = false; });
+    const pick = (place) => onMove(nearestSample(this, place));
+    followPointer(canvas, { down: pick, move: pick });
   }
 
   place(values) {
@@ -16,7 +14,7 @@ class CurveView {
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
-    this.frame = { left: 64, right: width - 22, top: 20, bottom: height - 48 };
+    this.frame = frameWithLabels(this.model, 0, 1, { left: 64, right: width - 22, top: 20, bottom: height - 48 });
     drawLayers(this, state.version, (context) => this.drawCurve(context), (context) => {
       for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f), bookmark.color, 5);
       drawPoint(context, ...this.place(state.f));
@@ -33,12 +31,24 @@ class CurveView {
       strokeSegments(context, mine.filter(({ polygon }) => polygon.length === 2).map(({ polygon }) => polygon), color, 3);
       for (const { polygon } of mine) if (polygon.length === 1) drawPoint(context, ...polygon[0], color, 5);
     }
+    drawEvaluated(context, model, (values) => this.place(values));
   }
+}
+
+/** A frame that has room for the lines of its axes' names, with these: of objective i below it, and of j beside it. */
+function frameWithLabels({ objectives }, i, j, { left, right, top, bottom }) {
+  const room = (lines) => LINE * (lines.length - 1);
+  let below = [""], beside = [""];
+  for (let round = 0; round < 3; round++) {  // lines of one leave the other less room
+    beside = textLines(axisLabelOf(objectives[j]), bottom - room(below) - top);
+    below = textLines(axisLabelOf(objectives[i]), right - left - room(beside));
+  }
+  return { left: left + room(beside), right, top, bottom: bottom - room(below), below, beside };
 }
 
 /** A box with round ticks for objectives i (across) and j (up). */
 function drawAxes(context, frame, model, i, j, small = false) {
-  const { left, right, top, bottom } = frame, { low, scale, objectives } = model, high = (m) => low[m] + Math.abs(scale[m]);
+  const { left, right, top, bottom } = frame, { low, scale } = model, high = (m) => low[m] + Math.abs(scale[m]);
   context.strokeStyle = COLORS.line;
   context.fillStyle = COLORS.muted;
   context.lineWidth = 1;
@@ -62,17 +72,16 @@ function drawAxes(context, frame, model, i, j, small = false) {
   context.strokeRect(left, top, right - left, bottom - top);
   context.fillStyle = COLORS.ink;
   context.textAlign = "center";
-  context.fillText(fitText(context, axisLabelOf(objectives[i]), right - left), (left + right) / 2, bottom + (small ? 30 : 36));
+  fillLines(context, frame.below, (left + right) / 2, bottom + (small ? 30 : 36));
   context.save();
-  context.translate(left - (small ? 36 : 50), (top + bottom) / 2);
+  context.translate(left - (small ? 36 : 50) - LINE * (frame.beside.length - 1), (top + bottom) / 2);
   context.rotate(-Math.PI / 2);
-  context.fillText(fitText(context, axisLabelOf(objectives[j]), bottom - top), 0, 0);
+  fillLines(context, frame.beside, 0, 0);
   context.restore();
 }
 
-/** The sample whose picture is nearest to the pointer. */
-function nearestSample(view, event) {
-  const box = view.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+/** The sample whose picture is nearest to a place of the canvas. */
+function nearestSample(view, [x, y]) {
   let best = 0, least = Infinity;
   view.model.sampleValues.forEach((values, k) => {
     const [px, py] = view.place(values), squared = (px - x) ** 2 + (py - y) ** 2;
@@ -111,21 +120,15 @@ class SurfaceView {
     this.fine = new Faces(model, true);
     this.coarse = new Faces(model, false);  // a fifth of the triangles: what a frame has time for while the front turns
     this.faces = this.fine;
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      this.last = this.first = [event.clientX, event.clientY];
+    let first, last;
+    followPointer(canvas, {
+      down: (place) => { first = last = place; },
+      move: (place) => {
+        this.rotate((place[0] - last[0]) * 0.009, (place[1] - last[1]) * 0.009);
+        last = place;
+      },
+      up: (place) => { if (Math.hypot(place[0] - first[0], place[1] - first[1]) < 4) onMove(nearestSample(this, place)); },
     });
-    canvas.addEventListener("pointermove", (event) => {
-      if (!this.last) return;
-      this.rotate((event.clientX - this.last[0]) * 0.009, (event.clientY - this.last[1]) * 0.009);
-      this.last = [event.clientX, event.clientY];
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      const still = this.first && Math.hypot(event.clientX - this.first[0], event.clientY - this.first[1]) < 4;
-      this.last = this.first = null;
-      if (still) onMove(nearestSample(this, event));
-    });
-    canvas.addEventListener("pointercancel", () => { this.last = this.first = null; });
     canvas.addEventListener("keydown", (event) => {
       const turns = { ArrowLeft: [-0.08, 0], ArrowRight: [0.08, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08] }[event.key];
       if (turns) { event.preventDefault(); this.rotate(...turns); }
@@ -154,12 +157,15 @@ class SurfaceView {
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.canvas, { state } = this;
-    this.center = [width / 2, height / 2 + 4];
+    this.labels = this.model.objectives.map((one) => textLines(axisLabelOf(one), width / 2 - (width < 420 ? 64 : 24)));
+    this.deep = LINE * (Math.max(this.labels[0].length, this.labels[1].length) - 1);  // below the floor
+    this.center = [width / 2, height / 2 + 4 - 0.7 * this.deep];
     this.size = Math.min((width - 130) * 0.7, height * 0.6);  // room for the labels on both sides
     this.rotation = { c: Math.cos(this.turn), s: Math.sin(this.turn), ct: Math.cos(this.tilt), st: Math.sin(this.tilt) };
     drawLayers(this, [state.version, this.turn, this.tilt, this.faces === this.fine], (context) => {
       this.drawBox(context);
       this.drawSurface(context);
+      drawEvaluated(context, this.model, (values) => this.place(values));
       this.drawLabels(context);
     }, (context) => {
       for (const bookmark of state.bookmarks) drawPoint(context, ...this.place(bookmark.f).slice(0, 2), bookmark.color, 5);
@@ -211,19 +217,20 @@ class SurfaceView {
     this.labeledEdges().forEach((edge, m) => {
       const [from, to] = edge.map((corner) => this.project(corner)), along = (share) => [0, 1].map((k) => from[k] + share * (to[k] - from[k]));
       const away = along(0.5).map((value, k) => value - this.center[k]), length = Math.hypot(...away) || 1;
-      const put = (text, [x, y], distance, color, limit) => {
-        const dx = away[0] / length, shown = fitText(context, text, limit), half = context.measureText(shown).width / 2;
+      const put = (lines, [x, y], distance, color) => {
+        const dx = away[0] / length, dy = away[1] / length, deep = LINE * (lines.length - 1);
+        const half = Math.max(...lines.map((line) => context.measureText(line).width)) / 2;
         const px = Math.min(wide - half - 4, Math.max(half + 4, x + dx * (distance + half * Math.abs(dx))));
-        const py = Math.min(high - 5, Math.max(13, y + away[1] / length * distance + 4));
+        const py = Math.min(high - 5 - deep, Math.max(13, y + dy * distance + 4 - deep * (1 - dy) / 2));
         context.lineWidth = 4;
         context.strokeStyle = "rgba(255,255,255,0.85)";
-        context.strokeText(shown, px, py);
+        lines.forEach((line, k) => context.strokeText(line, px, py + LINE * k));
         context.fillStyle = color;
-        context.fillText(shown, px, py);
+        fillLines(context, lines, px, py);
       };
-      put(axisLabelOf(model.objectives[m]), along(0.5), m < 2 ? 26 : 14, COLORS.ink, wide / 2 - (wide < 420 ? 64 : 24));
-      put(model.figure(m, model.low[m], 3), along(0.1), 11, COLORS.muted, 90);
-      put(model.figure(m, model.low[m] + Math.abs(model.scale[m]), 3), along(0.9), 11, COLORS.muted, 90);
+      put(this.labels[m], along(0.5), m < 2 ? 26 + 0.6 * this.deep : 14, COLORS.ink);
+      put([model.figure(m, model.low[m], 3)], along(0.1), 11, COLORS.muted);
+      put([model.figure(m, model.low[m] + Math.abs(model.scale[m]), 3)], along(0.9), 11, COLORS.muted);
     });
   }
 }

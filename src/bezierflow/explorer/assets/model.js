@@ -8,6 +8,8 @@
 //   share(point, m) and withShare(t, m, share) for the sliders, exchanged(t, i, j, step) for moves between two coordinates;
 //   samples with their sampleValues and samplePieces, pieces with their colors, mesh(fine) of what is drawn.
 
+const BESIDE = 0.04;  // evaluations are drawn up to so far, in ranges of the front, beside it
+
 class Model {
   constructor(data) {
     this.data = data;
@@ -23,6 +25,18 @@ class Model {
     this.signs = names.directions.map((direction) => (direction === "maximize" ? -1 : 1));
     this.scale = Array.from(this.nadir, (worst, m) => worst - this.ideal[m] || this.signs[m]);
     this.low = Array.from(this.ideal, (best, m) => Math.min(best, this.nadir[m]));
+    const { values = "", best = [] } = data.evaluated ?? {};
+    this.evaluated = decodeRows(values, this.nObjectives).map((f, k) => ({
+      f, best: best[k] === 1, shown: f.every((value, m) => Math.abs(this.height(m, value) - 0.5) < 0.5 + BESIDE),
+    }));
+  }
+
+  /** What marks on the front mean, and how many more there would be. */
+  get evaluatedText() {
+    const n = this.evaluated.length, n_best = this.evaluated.filter(({ best }) => best).length;
+    const outside = this.evaluated.filter(({ shown }) => !shown).length;
+    if (!n) return "";
+    return ` Circles: the ${n_best} best of ${n} evaluations; dots: others.${outside ? ` ${outside} lie outside of the picture.` : ""}`;
   }
 
   /** How far values are from the best, as shares of their ranges. */

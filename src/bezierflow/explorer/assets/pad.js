@@ -3,19 +3,20 @@
 class Pad {
   constructor(canvas, model, state, onMove) {
     Object.assign(this, { canvas, model, state, onMove });
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      this.dragging = true;
-      this.moveTo(event);
-    });
-    canvas.addEventListener("pointermove", (event) => { if (this.dragging) this.moveTo(event); });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { this.dragging = false; });
+    const moveTo = ([x, y]) => onMove(this.pointAt(x, y));
+    followPointer(canvas, { down: moveTo, move: moveTo });
     canvas.addEventListener("keydown", (event) => this.onKey(event));
   }
 
-  moveTo(event) {
-    const box = this.canvas.getBoundingClientRect();
-    this.onMove(this.pointAt(event.clientX - box.left, event.clientY - box.top));
+  /** The lines of the objectives' names, and a canvas that has room for them. */
+  resize() {
+    const width = this.canvas.clientWidth, n = this.model.nObjectives;
+    if (this.wrappedFor === width) return;
+    this.wrappedFor = width;
+    this.names = this.model.objectives.map(({ name, best }, m) => textLines(`${best} ${name}`, m === 2 ? width / 1.2 : width / 2 - 16));
+    this.below = LINE * (Math.max(this.names[0].length, this.names[1].length) - 1);
+    this.above = n === 3 ? LINE * (this.names[2].length - 1) : 0;
+    this.canvas.style.height = `${(n === 3 ? 292 : 96) + this.below + this.above}px`;
   }
 
   onKey(event) {
@@ -29,6 +30,7 @@ class Pad {
   }
 
   draw() {
+    this.resize();
     drawLayers(this, this.state.version, (context) => this.drawStill(context), (context) => {
       this.drawMoving(context);
       for (const bookmark of this.state.bookmarks) drawPoint(context, ...this.place(bookmark.t), bookmark.color, 5);
@@ -93,11 +95,10 @@ class Pad {
 
   /** The names of the objectives at the places where each is best. */
   drawNames(context, ends) {
-    const width = this.canvas.clientWidth;
     context.fillStyle = COLORS.ink;
-    this.model.objectives.forEach(({ name, best }, m) => {
+    this.names.forEach((lines, m) => {
       context.textAlign = ends[m].align;
-      context.fillText(fitText(context, `${best} ${name}`, ends[m].align === "center" ? width / 1.2 : width / 2 - 16), ends[m].x, ends[m].y);
+      fillLines(context, lines, ends[m].x, ends[m].y);
     });
   }
 
@@ -108,7 +109,7 @@ class Pad {
       return corners.map(([x, y], m) => ({ align: m ? "right" : "left", x: x + (m ? 12 : -12), y: y + 30 }));
     }
     return corners.map(([x, y], m) => ({
-      align: ["left", "right", "center"][m], x: [4, width - 4, x][m], y: m === 2 ? y - 12 : height - 8,
+      align: ["left", "right", "center"][m], x: [4, width - 4, x][m], y: m === 2 ? y - 12 - this.above : height - 8 - this.below,
     }));
   }
 
@@ -120,14 +121,14 @@ class Pad {
 
   /** Where the corners are drawn: where there is a hexagon, so far out that it fills the canvas. */
   corners() {
-    const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    const width = this.canvas.clientWidth, { above, below } = this, height = this.canvas.clientHeight - above - below;
     if (this.model.nObjectives === 2) return [[28, height / 2], [width - 28, height / 2]];
     if (this.model.trimmed) {
-      const radius = 2 * Math.min((width - 24) / Math.sqrt(3), height / 2 - 26), turn = Math.PI / 180;
-      return [210, 330, 90].map((angle) => [width / 2 + radius * Math.cos(angle * turn), height / 2 - radius * Math.sin(angle * turn)]);
+      const radius = 2 * Math.min((width - 24) / Math.sqrt(3), height / 2 - 26), turn = Math.PI / 180, middle = above + height / 2;
+      return [210, 330, 90].map((angle) => [width / 2 + radius * Math.cos(angle * turn), middle - radius * Math.sin(angle * turn)]);
     }
-    const side = Math.min(width - 48, (height - 58) / 0.866), left = (width - side) / 2;
-    return [[left, height - 30], [left + side, height - 30], [left + side / 2, height - 30 - 0.866 * side]];
+    const side = Math.min(width - 48, (height - 58) / 0.866), left = (width - side) / 2, floor = above + height - 30;
+    return [[left, floor], [left + side, floor], [left + side / 2, floor - 0.866 * side]];
   }
 
   width() { const c = this.corners(); return c[1][0] - c[0][0]; }

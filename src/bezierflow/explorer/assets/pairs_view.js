@@ -5,18 +5,20 @@ class PairsView {
     Object.assign(this, { canvas, model, state, onMove });
     this.pairs = [];
     for (let i = 0; i < model.nObjectives; i++) for (let j = i + 1; j < model.nObjectives; j++) this.pairs.push([i, j]);
-    canvas.addEventListener("pointerdown", (event) => {
-      const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+    canvas.classList.add("scrolls");  // nothing is dragged here, and it is higher than a phone
+    canvas.addEventListener("click", (event) => {
+      const [x, y] = pointerIn(canvas, event);
       const panel = this.panels.find(({ frame }) => x >= frame.left && x <= frame.right && y >= frame.top && y <= frame.bottom);
       if (!panel) return;
-      this.onMove(nearestSample({ canvas, model, place: (values) => this.placeIn(panel, values) }, event));
+      this.onMove(nearestSample({ canvas, model, place: (values) => this.placeIn(panel, values) }, [x, y]));
     });
     this.resize();
   }
 
   resize() {
-    const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
-    this.canvas.style.height = `${rows * 215}px`;
+    const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns), wide = this.canvas.clientWidth / columns - 58;
+    const longest = Math.max(...this.model.objectives.map((objective) => textLines(axisLabelOf(objective), wide).length));
+    this.canvas.style.height = `${rows * (201 + LINE * longest)}px`;
   }
 
   columns() {
@@ -39,7 +41,8 @@ class PairsView {
     const columns = this.columns(), rows = Math.ceil(this.pairs.length / columns);
     this.panels = this.pairs.map(([i, j], k) => {
       const left = (k % columns) * width / columns, top = Math.floor(k / columns) * height / rows;
-      return { i, j, frame: { left: left + 46, right: left + width / columns - 12, top: top + 8, bottom: top + height / rows - 40 } };
+      const frame = { left: left + 46, right: left + width / columns - 12, top: top + 8, bottom: top + height / rows - 40 };
+      return { i, j, frame: frameWithLabels(this.model, i, j, frame) };
     });
     drawLayers(this, state.version, (context) => this.panels.forEach((panel) => this.drawPanel(context, panel)), (context) => {
       for (const panel of this.panels) {
@@ -67,5 +70,6 @@ class PairsView {
       context.fill();
     }
     context.globalAlpha = 1;
+    drawEvaluated(context, model, (values) => this.placeIn(panel, values));
   }
 }

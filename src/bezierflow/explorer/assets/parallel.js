@@ -10,7 +10,10 @@ class ParallelAxes {
 
   measure() {
     const { clientWidth: width, clientHeight: height } = this.canvas, side = Math.min(58, width / (2 * this.model.nObjectives));
-    this.frame = { left: side, right: width - side, top: 42, bottom: height - 22 };
+    const wide = Math.min(150, (width - 2 * side) / (this.model.nObjectives - 1) - 8);
+    this.names = this.model.objectives.map((objective) => textLines(labelOf(objective), wide));
+    const top = 28 + LINE * Math.max(...this.names.map((lines) => lines.length));
+    this.frame = { left: side, right: width - side, top, bottom: height - 22 };
   }
 
   across(m) { return this.frame.left + m * (this.frame.right - this.frame.left) / (this.model.nObjectives - 1); }
@@ -21,8 +24,8 @@ class ParallelAxes {
   corners(values) { return this.model.loss(values).map((loss, m) => [this.across(m), this.down(loss)]); }
 
   drawAxes(context) {
-    const { model } = this, wide = Math.min(150, (this.frame.right - this.frame.left) / (model.nObjectives - 1) - 8);
-    model.objectives.forEach((objective, m) => {
+    const { model } = this;
+    model.objectives.forEach((_, m) => {
       const x = this.across(m), put = (text, y) => {
         const half = context.measureText(text).width / 2;
         context.fillText(text, Math.min(this.canvas.clientWidth - half - 1, Math.max(half + 1, x)), y);
@@ -30,7 +33,7 @@ class ParallelAxes {
       strokeSegments(context, [[[x, this.frame.top], [x, this.frame.bottom]]], COLORS.muted, 1.2);
       context.textAlign = "center";
       context.fillStyle = COLORS.ink;
-      put(fitText(context, labelOf(objective), wide), 14);
+      this.names[m].forEach((line, k) => put(line, 14 + LINE * k));
       context.fillStyle = COLORS.muted;
       put(model.figure(m, model.ideal[m], 3), this.frame.top - 8);
       put(model.figure(m, model.nadir[m], 3), this.frame.bottom + 16);
@@ -49,18 +52,11 @@ class ParallelView extends ParallelAxes {
     Object.assign(this, { onMove, onRange, chosen: 0 });
     const step = Math.max(1, model.samples.length / MOST_LINES);
     this.lines = Array.from({ length: Math.floor(model.samples.length / step) }, (_, k) => Math.floor(k * step));
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      const [x, y] = pointerIn(canvas, event);
-      this.held = { axis: this.axisAt(x), from: y, moved: false };
+    followPointer(canvas, {
+      down: ([x, y]) => { this.held = { axis: this.axisAt(x), from: y, moved: false }; },
+      move: (place) => this.drag(place),
+      up: (place) => { if (!this.held.moved) this.click(this.held.axis, place); },
     });
-    canvas.addEventListener("pointermove", (event) => this.drag(pointerIn(canvas, event)));
-    canvas.addEventListener("pointerup", (event) => {
-      const held = this.held;
-      this.held = null;
-      if (held && !held.moved) this.click(held.axis, pointerIn(canvas, event));
-    });
-    canvas.addEventListener("pointercancel", () => { this.held = null; });
     canvas.addEventListener("keydown", (event) => this.onKey(event));
   }
 
@@ -73,7 +69,7 @@ class ParallelView extends ParallelAxes {
   lossAt(y) { return Math.min(1, Math.max(0, (y - this.frame.top) / (this.frame.bottom - this.frame.top))); }
 
   drag([, y]) {
-    if (this.held === null || this.held === undefined || this.held.axis === null) return;
+    if (this.held.axis === null) return;
     if (Math.abs(y - this.held.from) > 4) this.held.moved = true;
     if (this.held.moved) this.setRange(this.held.axis, ...[this.lossAt(this.held.from), this.lossAt(y)].sort((a, b) => a - b));
   }
@@ -156,11 +152,6 @@ class ParallelView extends ParallelAxes {
       context.strokeRect(...box);
     });
   }
-}
-
-function pointerIn(canvas, event) {
-  const box = canvas.getBoundingClientRect();
-  return [event.clientX - box.left, event.clientY - box.top];
 }
 
 /** Bookmarked choices side by side, a line each. */

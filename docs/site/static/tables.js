@@ -1,0 +1,32 @@
+// On narrow windows tables become lists that do not fit, or fit only in columns of a few letters: each row a block, each cell with the
+// heading of its column. Large tables of figures would be lists without end: they scroll below their first column, which stays.
+
+const NARROW = window.matchMedia("(max-width: 46rem)");
+const HIGH_ROW = 120;  // pixels: five lines
+const MOST_CELLS = 64;
+
+function stack(table) {
+  const wrapper = table.closest(".table-wrapper") ?? table.parentElement;
+  table.classList.remove("stacked");
+  const tooWide = wrapper.scrollWidth > wrapper.clientWidth + 1;
+  const columns = table.rows[0]?.cells.length ?? 0, figures = columns > 5 && columns * table.rows.length > MOST_CELLS;
+  const tooHigh = columns > 2 && [...table.rows].some((row) => row.offsetHeight > HIGH_ROW);
+  if (!NARROW.matches || figures || !(tooWide || tooHigh)) return;
+  const headings = [...table.querySelectorAll("thead th")].map((cell) => cell.innerText.trim());
+  for (const row of table.querySelectorAll("tbody tr")) {
+    [...row.children].forEach((cell, k) => {
+      cell.dataset.label = headings[k] ?? "";
+      cell.classList.toggle("empty", !cell.textContent.trim());
+      if (cell.childNodes.length > 1 || cell.firstChild?.nodeType === Node.TEXT_NODE) {  // text, code and links stay one item
+        const content = document.createElement("span");
+        content.append(...cell.childNodes);
+        cell.append(content);
+      }
+    });
+  }
+  table.classList.add("stacked");
+}
+
+const stackAll = () => document.querySelectorAll("article table").forEach(stack);
+window.addEventListener("load", stackAll);
+NARROW.addEventListener("change", stackAll);
