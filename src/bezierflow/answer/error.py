@@ -198,7 +198,7 @@ class ErrorEstimate:
             ("expected", f"below {self.expected:.2g} everywhere"),
         ]
         if self.resolution is not None:
-            rows.append(("sees", f"what is wider than {self.resolution:.1%} of the diameter"))
+            rows.append(("sees", f"what is wider than {self.resolution:.1g} of the diameter"))
         if self.coverage is not None:
             rows.append(("certified", f"{self.coverage:.1%} of them"))
         return [*rows, *(("caution", text) for text in self.advice)]

@@ -105,8 +105,8 @@ def _refuse_wrong_constraints(problem: Problem) -> None:
     for one in problem.feasible.constraints if problem.feasible is not None else ():
         if not any(bridge.order for bridge in bridges(one.function)):
             continue
-        rows = tuple(f"row {i + 1} of {one.name}" for i in range(len(one.lower)))
-        n = len(rows)
+        n, own = len(one.lower), one.names
+        rows = own if len(own) == n > 1 else tuple(f"row {i + 1} of {own[0]}" for i in range(n))
         names = Names(rows, variables=problem.names.variables, transforms=problem.names.transforms)
         names = names.complete(n, problem.start.n_variables)
         start = BezierSimplex(np.asarray(problem.start.control_points)[:1], n, 0)

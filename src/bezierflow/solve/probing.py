@@ -407,7 +407,7 @@ class Manifold(eqx.Module):
         """Bounds and inequalities at projected points; where the projection ended off the set,
         another inequality says so."""
         own, n = self.feasible, self.feasible.n_inequalities + self.feasible.n_equalities
-        rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), "projected")
+        rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), ("projected",))
         return FeasibleSet(own.lower, own.upper, (rows,), own.variables, own.scale)
 
     def project(self, x: Designs) -> Designs:
